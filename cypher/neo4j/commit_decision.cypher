@@ -1,0 +1,89 @@
+// Write one decision and all that follows from it; no row means that another writer came first.
+// The contact's lock is taken by writing to it, and only then is its version compared: without the
+// first SET two writers both read the old version. Everything hangs on that one row.
+// mode: write
+// params: tenant, agent_id, agent_key, contact_id, contact_key, contact_name, version, session_id, session_key, episode_id, text, said_at, source_kind, source_reference, decision_id, action, decided_by, cosine, reason, cosine_update_min, cosine_add_max, embedding_model, arbiter, arbiter_reasoning, arbiter_error, door, idempotency_key, attempts, embed_ms, compare_ms, arbitrate_ms, at, fact_id, superseded_id, is_restatement, importance, embedding, neighbour_ids, neighbour_cosines
+// returns: decision_id
+MERGE (contact:Contact {contact_key: $contact_key})
+  ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
+                contact.contact_id = $contact_id, contact.name = $contact_id,
+                contact.version = 0
+SET contact.locked_by = $decision_id
+WITH contact WHERE contact.version = $version
+SET contact.version = $version + 1,
+    contact.name = coalesce($contact_name, contact.name),
+    contact.last_decision_at = $at
+// The agent is introduced with the contact's first decision.
+WITH contact
+CALL (contact) {
+  WITH contact WHERE $version = 0
+  MERGE (agent:Agent {agent_key: $agent_key})
+    ON CREATE SET agent.tenant = $tenant, agent.agent_id = $agent_id
+  MERGE (agent)-[:KNOWS]->(contact)
+}
+// The evidence, and the decision about it.
+MERGE (session:Session {session_key: $session_key})
+  ON CREATE SET session.session_id = $session_id, session.channel = $door,
+                session.started_at = $said_at
+SET session.ended_at = $said_at
+MERGE (session)-[:`WITH`]->(contact)
+CREATE (episode:Episode {
+  episode_id: $episode_id, text: $text, said_at: $said_at, source_kind: $source_kind,
+  source_reference: $source_reference
+})-[:`IN`]->(session)
+CREATE (decision:Decision {
+  decision_id: $decision_id, action: $action, decided_by: $decided_by, cosine: $cosine,
+  reason: $reason, fact_id: $fact_id, superseded_id: $superseded_id,
+  cosine_update_min: $cosine_update_min, cosine_add_max: $cosine_add_max,
+  embedding_model: $embedding_model, arbiter: $arbiter,
+  arbiter_reasoning: $arbiter_reasoning, arbiter_error: $arbiter_error, door: $door,
+  idempotency_key: $idempotency_key, attempts: $attempts, embed_ms: $embed_ms,
+  compare_ms: $compare_ms, arbitrate_ms: $arbitrate_ms, at: $at
+})-[:`FOR`]->(contact)
+CREATE (decision)-[:JUDGED]->(episode)
+// ADD and UPDATE: the new fact. The procedure keeps the vector in half the space of a SET.
+WITH contact, decision, episode
+CALL (contact, decision, episode) {
+  WITH * WHERE $action <> 'SKIP'
+  CREATE (fact:Fact {
+    fact_id: $fact_id, text: $text, importance: $importance, trust: $source_kind,
+    observations: 1, recorded_at: $at, valid_from: $said_at, last_confirmed_at: $said_at,
+    is_live: true, embedding_model: $embedding_model
+  })-[:ABOUT]->(contact)
+  CREATE (decision)-[:WROTE]->(fact)
+  CREATE (fact)-[:EVIDENCED_BY]->(episode)
+  WITH fact WHERE $embedding IS NOT NULL
+  CALL db.create.setNodeVectorProperty(fact, 'embedding', $embedding)
+}
+// UPDATE: the old fact ends; a restatement takes its observations and evidence along.
+CALL () {
+  WITH * WHERE $action = 'UPDATE'
+  MATCH (new:Fact {fact_id: $fact_id})
+  MATCH (old:Fact {fact_id: $superseded_id})
+  SET old.is_live = false,
+      old.valid_to = CASE WHEN $said_at > old.valid_from THEN $said_at ELSE old.valid_from END
+  CREATE (new)-[:SUPERSEDES {
+    cosine: $cosine, decided_by: $decided_by, reason: $reason, at: $at
+  }]->(old)
+  WITH new, old WHERE $is_restatement
+  SET new.observations = old.observations + 1
+  WITH new, old
+  MATCH (old)-[:EVIDENCED_BY]->(earlier:Episode)
+  CREATE (new)-[:EVIDENCED_BY]->(earlier)
+}
+// SKIP: one more observation of the fact that says it already.
+CALL (episode) {
+  WITH episode WHERE $action = 'SKIP'
+  MATCH (fact:Fact {fact_id: $fact_id})
+  SET fact.observations = fact.observations + 1,
+      fact.last_confirmed_at = CASE WHEN $said_at > fact.last_confirmed_at
+                                    THEN $said_at ELSE fact.last_confirmed_at END
+  CREATE (fact)-[:EVIDENCED_BY]->(episode)
+}
+// What it was compared with, nearest first.
+CALL (decision) {
+  UNWIND range(1, size($neighbour_ids)) AS rank
+  MATCH (neighbour:Fact {fact_id: $neighbour_ids[rank - 1]})
+  CREATE (decision)-[:COMPARED_WITH {cosine: $neighbour_cosines[rank - 1], rank: rank}]->(neighbour)
+}
+RETURN decision.decision_id AS decision_id

@@ -1,0 +1,8 @@
+// Which fact of a contact took another's place, and why.
+// mode: read
+// params: contact_key
+// returns: new_id, old_id, cosine, decided_by, reason, at
+MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(new:Fact)
+MATCH (new)-[supersedes:SUPERSEDES]->(old:Fact)
+RETURN new.fact_id AS new_id, old.fact_id AS old_id, supersedes.cosine AS cosine,
+       supersedes.decided_by AS decided_by, supersedes.reason AS reason, supersedes.at AS at

@@ -1,0 +1,212 @@
+"""The graph in this process and one file: Ladybug, an embedded engine that speaks Cypher."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from queue import Empty, LifoQueue
+from typing import Any
+
+import ladybug
+
+from reconciler.errors import (
+    ConfigurationError,
+    GraphConflictError,
+    GraphError,
+    GraphLockedError,
+    GraphUnavailableError,
+    QueryError,
+)
+from reconciler.ports.graph import EngineDescription, Row
+from reconciler.queries import Query, load_migrations, load_queries, newest_schema_version
+
+__all__ = ["EmbeddedGraph"]
+
+_BUFFER_POOL_BYTES = 1 << 30
+
+
+class EmbeddedGraph:
+    """Runs each query file in one transaction. The engine allows one writer; a lock makes a queue.
+
+    One process may have the file open at a time. Not usable in a child after ``fork``.
+
+    Args:
+        path: the file; its folder is made when it is missing.
+        query_timeout_seconds: a query, or the wait for another writer, that takes longer is ended.
+
+    Raises:
+        GraphLockedError: another process has the file open.
+        ConfigurationError: the path cannot be used, or is no such file.
+    """
+
+    engine = "embedded"
+
+    def __init__(self, path: Path, *, query_timeout_seconds: float = 15.0) -> None:
+        self._path = path.expanduser().absolute()
+        self._query_timeout_seconds = query_timeout_seconds
+        self._queries = load_queries(self.engine)
+        self._writing = threading.Lock()
+        self._idle: LifoQueue[ladybug.Connection] = LifoQueue()
+        self._is_closed = False
+        with self._translated():
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._database = ladybug.Database(self._path, buffer_pool_size=_BUFFER_POOL_BYTES)
+
+    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+        """See ``Graph.run``."""
+        query = self._queries[name]
+        query.check_parameters(parameters)
+        given = {key: _foreign(value) for key, value in parameters.items()}
+        if query.mode == "read":
+            with self._connection() as connection:
+                return _run_script(connection, query, given)
+        return self._write(query, given)
+
+    def schema_version(self) -> int:
+        """See ``Graph.schema_version``."""
+        try:
+            rows = self.run("find_schema_version", {})
+        except QueryError as error:
+            if "Table Store does not exist" in str(error):
+                return 0
+            raise
+        return int(rows[0]["schema_version"]) if rows else 0
+
+    def migrate(self, embedding_dimension: int) -> int:
+        """See ``Graph.migrate``."""
+        for migration in load_migrations(self.engine):
+            for statement in migration.statements:
+                # A vector's length is part of its column's type, which takes no parameter.
+                typed = statement.text.replace(
+                    "{embedding_dimension}", str(max(embedding_dimension, 1))
+                )
+                with self._writer() as connection:
+                    _rows(connection, typed)
+        newest = newest_schema_version(self.engine)
+        self.run("record_schema_version", {"schema_version": newest})
+        return newest
+
+    def describe(self) -> EngineDescription:
+        """See ``Graph.describe``."""
+        return EngineDescription(
+            engine=self.engine,
+            version=f"ladybug {ladybug.__version__}",
+            location=str(self._path),
+        )
+
+    def close(self) -> None:
+        """See ``Graph.close``."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        with suppress(Empty):
+            while True:
+                self._idle.get_nowait().close()
+        self._database.close()
+
+    def _write(self, query: Query, given: Mapping[str, Any]) -> list[Row]:
+        with self._writer() as connection:
+            _rows(connection, "BEGIN TRANSACTION")
+            try:
+                rows = _run_script(connection, query, given)
+                _rows(connection, "COMMIT" if rows else "ROLLBACK")
+            except BaseException:
+                with suppress(RuntimeError):
+                    _rows(connection, "ROLLBACK")
+                raise
+            return rows
+
+    @contextmanager
+    def _writer(self) -> Iterator[ladybug.Connection]:
+        if not self._writing.acquire(timeout=self._query_timeout_seconds):
+            raise GraphUnavailableError(
+                f"{self._path} had another writer for {self._query_timeout_seconds:g} s"
+            )
+        try:
+            with self._connection() as connection:
+                yield connection
+        finally:
+            self._writing.release()
+
+    @contextmanager
+    def _connection(self) -> Iterator[ladybug.Connection]:
+        """A connection of this caller's own; they are not safe to share between threads."""
+        with self._translated():
+            if self._is_closed:
+                raise GraphUnavailableError(f"{self._path} was closed by this program")
+            try:
+                connection = self._idle.get_nowait()
+            except Empty:
+                connection = ladybug.Connection(self._database)
+                connection.set_query_timeout(int(self._query_timeout_seconds * 1000))
+            try:
+                yield connection
+            finally:
+                self._idle.put(connection)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Foreign errors as ours; the engine's bare RuntimeErrors are told apart by their text."""
+        try:
+            yield
+        except RuntimeError as error:
+            raise self._engine_error(str(error)) from error
+        except OSError as error:
+            raise ConfigurationError(f"RECONCILER_EMBEDDED_PATH {self._path}: {error}") from error
+
+    def _engine_error(self, text: str) -> GraphError | ConfigurationError:
+        brief = text.splitlines()[0][:300]
+        if "Could not set lock" in text:
+            return GraphLockedError(
+                f"{self._path} is open in another process; close that one, give this one another "
+                "RECONCILER_EMBEDDED_PATH, or use Neo4j, which serves many processes"
+            )
+        if "duplicated primary key" in text or "write transaction" in text:
+            return GraphConflictError(f"another writer came first ({brief})")
+        if "Interrupted" in text:
+            return GraphUnavailableError(
+                f"{self._path}: a query took longer than {self._query_timeout_seconds:g} s"
+            )
+        if "not a valid" in text or "IO exception" in text:
+            return ConfigurationError(f"RECONCILER_EMBEDDED_PATH {self._path}: {brief}")
+        return QueryError(f"{self._path}: the engine rejected a query: {brief}")
+
+
+def _run_script(
+    connection: ladybug.Connection, query: Query, given: Mapping[str, Any]
+) -> list[Row]:
+    """The last statement's rows; none as soon as a statement with a RETURN gives no row."""
+    rows: list[Row] = []
+    for statement in query.statements:
+        if statement.applies(given):
+            used = {name: given[name] for name in statement.params}
+            rows = _rows(connection, statement.text, used)
+            if not rows and "RETURN" in statement.text:
+                return []
+    return rows
+
+
+def _rows(
+    connection: ladybug.Connection, statement: str, given: Mapping[str, Any] | None = None
+) -> list[Row]:
+    result = connection.execute(statement, dict(given or {}))
+    assert not isinstance(result, list), "one statement gives one result"  # noqa: S101
+    try:
+        columns = result.get_column_names()
+        return [dict(zip(columns, map(_native, row), strict=True)) for row in result.get_all()]
+    finally:
+        result.close()
+
+
+def _foreign(value: Any) -> Any:
+    """Times as the engine keeps them: UTC without a zone; it would drop any other offset."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).replace(tzinfo=None)
+    return value
+
+
+def _native(value: Any) -> Any:
+    return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value

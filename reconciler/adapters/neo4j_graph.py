@@ -1,0 +1,189 @@
+"""The graph on a Neo4j server, 5.26 LTS or the 2026 line, Community or better, by the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC
+from typing import Any
+
+import neo4j
+import neo4j.exceptions as foreign
+from neo4j.time import DateTime
+
+from reconciler.errors import (
+    ConfigurationError,
+    GraphConflictError,
+    GraphError,
+    GraphUnavailableError,
+    QueryError,
+)
+from reconciler.ports.graph import EngineDescription, Row
+from reconciler.queries import Query, load_migrations, load_queries, newest_schema_version
+
+__all__ = ["Neo4jGraph"]
+
+_CONFLICTS = ("Neo.TransientError.Transaction.", "Neo.ClientError.Schema.ConstraintValidation")
+_TOO_SLOW = "Neo.ClientError.Transaction.TransactionTimedOut"
+_MISSING_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
+
+
+class Neo4jGraph:
+    """Runs each query as one auto-commit transaction: a round trip, all or nothing.
+
+    Retries are not the driver's: the caller has one loop for every engine. Reads follow this
+    process's own writes, on a cluster too, by a bookmark manager.
+
+    Args:
+        uri: ``bolt://`` or ``neo4j://`` (routing), with ``+s`` for TLS.
+        username, password: the account.
+        database: its name.
+        pool_size_max: connections kept for concurrent callers.
+        connect_timeout_seconds: a server that does not answer within this is away.
+        query_timeout_seconds: the server ends a query that takes longer.
+
+    Raises:
+        ConfigurationError: the URI cannot be understood.
+    """
+
+    engine = "neo4j"
+
+    def __init__(
+        self,
+        *,
+        uri: str,
+        username: str,
+        password: str,
+        database: str,
+        pool_size_max: int = 50,
+        connect_timeout_seconds: float = 4.0,
+        query_timeout_seconds: float = 15.0,
+    ) -> None:
+        self._uri, self._username, self._database = uri, username, database
+        self._query_timeout_seconds = query_timeout_seconds
+        self._queries = load_queries(self.engine)
+        self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
+        with self._translated():
+            self._driver = neo4j.GraphDatabase.driver(
+                uri,
+                auth=(username, password),
+                max_connection_pool_size=pool_size_max,
+                connection_timeout=connect_timeout_seconds,
+                connection_acquisition_timeout=connect_timeout_seconds * 2,
+                keep_alive=True,
+                notifications_min_severity="OFF",
+                telemetry_disabled=True,
+                user_agent="reconciler",
+            )
+
+    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+        """See ``Graph.run``."""
+        query = self._queries[name]
+        query.check_parameters(parameters)
+        return self._execute(query.statements[0].text, parameters, query)
+
+    def schema_version(self) -> int:
+        """See ``Graph.schema_version``."""
+        rows = self.run("find_schema_version", {})
+        return int(rows[0]["schema_version"] or 0) if rows else 0
+
+    def migrate(self, embedding_dimension: int) -> int:  # noqa: ARG002 - vectors have any length here
+        """See ``Graph.migrate``."""
+        for migration in load_migrations(self.engine):
+            for statement in migration.statements:
+                self._execute(statement.text, {}, None)
+        newest = newest_schema_version(self.engine)
+        self.run("record_schema_version", {"schema_version": newest})
+        return newest
+
+    def describe(self) -> EngineDescription:
+        """See ``Graph.describe``."""
+        with self._translated():
+            agent = self._driver.get_server_info().agent
+        return EngineDescription(
+            engine=self.engine,
+            version=str(agent).removeprefix("Neo4j/"),
+            location=f"{self._uri}, database {self._database}, as {self._username}",
+        )
+
+    def close(self) -> None:
+        """See ``Graph.close``."""
+        self._driver.close()
+
+    def _execute(self, text: str, parameters: Mapping[str, Any], query: Query | None) -> list[Row]:
+        is_read = query is not None and query.mode == "read"
+        access = neo4j.READ_ACCESS if is_read else neo4j.WRITE_ACCESS
+        statement = neo4j.Query(text, timeout=self._query_timeout_seconds)
+        given = {name: _foreign(value) for name, value in parameters.items()}
+        with (
+            self._translated(),
+            self._driver.session(
+                database=self._database,
+                default_access_mode=access,
+                bookmark_manager=self._bookmarks,
+            ) as session,
+        ):
+            result = session.run(statement, given)
+            return [{key: _native(record[key]) for key in record.keys()} for record in result]  # noqa: SIM118
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Foreign errors as ours, the most specific first."""
+        try:
+            yield
+        except (foreign.AuthError, foreign.TokenExpired) as error:
+            raise ConfigurationError(
+                f"Neo4j at {self._uri} turned {self._username} away; check NEO4J_USERNAME and "
+                "NEO4J_PASSWORD"
+            ) from error
+        except (foreign.ServiceUnavailable, foreign.SessionExpired) as error:
+            raise GraphUnavailableError(
+                f"Neo4j at {self._uri} does not answer; is it running, and is NEO4J_URI right? "
+                f"({_brief(error)})"
+            ) from error
+        except foreign.Neo4jError as error:
+            raise self._server_error(error) from error
+        except foreign.DriverError as error:
+            raise GraphUnavailableError(f"Neo4j at {self._uri}: {_brief(error)}") from error
+        except ValueError as error:
+            raise ConfigurationError(f"NEO4J_URI {self._uri!r}: {_brief(error)}") from error
+
+    def _server_error(self, error: foreign.Neo4jError) -> GraphError | ConfigurationError:
+        code = error.code or ""
+        if code == _MISSING_DATABASE:
+            return ConfigurationError(
+                f"Neo4j at {self._uri} has no database named {self._database!r}; set NEO4J_DATABASE"
+            )
+        if code == _TOO_SLOW:
+            return GraphUnavailableError(
+                f"Neo4j at {self._uri} took longer than {self._query_timeout_seconds:g} s"
+            )
+        if code.startswith(_CONFLICTS):
+            return GraphConflictError(f"another writer came first ({_brief(error)})")
+        if error.is_retryable():
+            return GraphUnavailableError(f"Neo4j at {self._uri}: {_brief(error)}")
+        return QueryError(f"Neo4j rejected a query: {_brief(error)}")
+
+
+class _Vector(list[float]):
+    """A vector that the driver's debug log cannot spell out.
+
+    The driver formats all parameters for its log at every call, also when nobody listens: 0.35 ms
+    for 384 numbers, more than the round trip's other half; and a log is no place for vectors.
+    """
+
+    def __repr__(self) -> str:
+        return f"<vector of {len(self)}>"
+
+
+def _foreign(value: Any) -> Any:
+    is_vector = isinstance(value, list) and len(value) > 0 and isinstance(value[0], float)
+    return _Vector(value) if is_vector else value
+
+
+def _native(value: Any) -> Any:
+    return value.to_native().astimezone(UTC) if isinstance(value, DateTime) else value
+
+
+def _brief(error: Exception) -> str:
+    return str(error).splitlines()[0][:300] if str(error) else type(error).__name__

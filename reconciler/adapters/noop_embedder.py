@@ -1,0 +1,28 @@
+"""The embedder that does not embed: for a first look without a model. Every note is an ADD."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["NoopEmbedder"]
+
+
+class NoopEmbedder:
+    """Says by ``dimension`` 0 that nothing can be compared. Source: seed 004, noop backend."""
+
+    model_id = "noop"
+    dimension = 0
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """An array of shape (n, 0)."""
+        return np.empty((len(texts), 0), dtype=np.float32)
+
+    def warm_up(self) -> float:
+        """Ready at once."""
+        return 0.0
+
+    def close(self) -> None:
+        """Nothing to stop."""

@@ -1,0 +1,137 @@
+"""Notes: what somebody wants remembered, checked before anything is read or written."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from reconciler.domain.scope import Scope, check_identifier
+from reconciler.errors import InvalidNoteError
+
+__all__ = ["TEXT_LENGTH_MAX", "Note", "SourceKind", "canonical_text"]
+
+TEXT_LENGTH_MAX = 2000
+"""Characters in a note. A note is one fact; a document belongs elsewhere."""
+
+
+class SourceKind(StrEnum):
+    """Whose word the evidence is, from the most to the least trusted. Source: DESIGN, trust."""
+
+    USER_EXPLICIT = "user_explicit"
+    OPERATOR = "operator"
+    APPROVED_DOC = "approved_doc"
+    EXTRACTOR = "extractor"
+    TOOL_OUTPUT = "tool_output"
+    MODEL_GUESS = "model_guess"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """The text that somebody wants remembered, with what came with it.
+
+    A note that exists can be stored: everything about it was checked when it was made.
+
+    Args:
+        scope: whose memory it belongs to.
+        text: 1 to 2,000 characters, not blank, no null bytes.
+        said_at: when it was said; time-zone aware, kept in UTC.
+        importance: 0 to 1.
+        source_kind: whose word it is.
+        source_reference: where it can be looked up (a call, a ticket), or None.
+        contact_name: how a person would call the contact, or None.
+        session_id: the session that the evidence belongs to; None makes one per UTC day.
+        idempotency_key: the same key in a scope returns the first decision; None for no key.
+
+    Raises:
+        InvalidNoteError: any of the above does not hold.
+    """
+
+    scope: Scope
+    text: str
+    said_at: datetime
+    importance: float = 0.5
+    source_kind: SourceKind | str = SourceKind.USER_EXPLICIT
+    source_reference: str | None = None
+    contact_name: str | None = None
+    session_id: str | None = None
+    idempotency_key: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_text("text", self.text, TEXT_LENGTH_MAX)
+        object.__setattr__(self, "said_at", utc("said_at", self.said_at))
+        object.__setattr__(self, "importance", _unit_interval("importance", self.importance))
+        object.__setattr__(self, "source_kind", _source_kind(self.source_kind))
+        for name in ("source_reference", "contact_name"):
+            if getattr(self, name) is not None:
+                _check_text(name, getattr(self, name), TEXT_LENGTH_MAX)
+        for name in ("session_id", "idempotency_key"):
+            if getattr(self, name) is not None:
+                check_identifier(name, getattr(self, name), InvalidNoteError)
+
+    @property
+    def session(self) -> str:
+        """The session that the evidence is filed under."""
+        return self.session_id or f"live-{self.said_at:%Y-%m-%d}"
+
+
+def canonical_text(text: str) -> str:
+    """The text as it is embedded: one Unicode form, single spaces, no closing full stops.
+
+    A closing full stop alone moves a cosine of all-MiniLM-L6-v2 by 0.05, half the width that
+    separates an UPDATE from a guess. The stored text keeps every character.
+    """
+    collapsed = re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text)).strip()
+    return collapsed.rstrip(" .。…") or collapsed
+
+
+def utc(name: str, value: object) -> datetime:
+    """The same instant in UTC.
+
+    Raises:
+        InvalidNoteError: not a datetime, or a naive one, whose instant nobody knows.
+    """
+    if not isinstance(value, datetime):
+        raise InvalidNoteError(f"{name} must be a datetime, not {type(value).__name__}")
+    if value.tzinfo is None or value.utcoffset() is None:
+        raise InvalidNoteError(
+            f"{name} {value.isoformat()} has no time zone; add one, for example "
+            "datetime.now(timezone.utc), or 2026-01-31T09:00:00+00:00"
+        )
+    try:
+        return value.astimezone(UTC)
+    except OverflowError as error:
+        raise InvalidNoteError(f"{name} {value.isoformat()} has no date in UTC") from error
+
+
+def _check_text(name: str, value: object, length_max: int) -> None:
+    if not isinstance(value, str):
+        raise InvalidNoteError(f"{name} must be a string, not {type(value).__name__}")
+    if not any(unicodedata.category(character)[0] in "LNS" for character in value):
+        raise InvalidNoteError(f"{name} is blank: it holds no letter, digit or symbol")
+    if "\0" in value:
+        raise InvalidNoteError(f"{name} holds a null byte; remove it")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise InvalidNoteError(f"{name} holds half a surrogate pair; it is not valid Unicode text")
+    if len(value) > length_max:
+        raise InvalidNoteError(
+            f"{name} has {len(value)} characters, at most {length_max} are kept; "
+            "split it into one note per fact"
+        )
+
+
+def _unit_interval(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidNoteError(f"{name} must be a number from 0 to 1, not {value!r}")
+    return math.fabs(float(value))
+
+
+def _source_kind(value: object) -> SourceKind:
+    try:
+        return SourceKind(str(value))
+    except ValueError as error:
+        known = ", ".join(SourceKind)
+        raise InvalidNoteError(f"source_kind {value!r} is unknown; use one of {known}") from error

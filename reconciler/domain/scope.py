@@ -1,0 +1,71 @@
+"""The scope: whose memory a note belongs to. Never anything about what is remembered."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from reconciler.errors import InvalidScopeError
+
+__all__ = ["SCOPE_PART_LENGTH_MAX", "Scope"]
+
+SCOPE_PART_LENGTH_MAX = 200
+"""Characters in a tenant, agent or contact id. Source: longest e-mail local part and domain fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Tenant, agent and contact: the only facts a note may be compared with.
+
+    A scope that exists is complete; without one nothing is read and nothing is written.
+
+    Args:
+        tenant: whose deployment, 1 to 200 characters.
+        agent_id: which agent remembers, 1 to 200 characters.
+        contact_id: whom the facts are about, 1 to 200 characters.
+
+    Raises:
+        InvalidScopeError: a part is missing, blank, over-long, or holds control characters or
+            surrounding white space (which would silently make a second contact).
+    """
+
+    tenant: str
+    agent_id: str
+    contact_id: str
+
+    def __post_init__(self) -> None:
+        for name in ("tenant", "agent_id", "contact_id"):
+            check_identifier(name, getattr(self, name), InvalidScopeError)
+
+    @property
+    def agent_key(self) -> str:
+        """The agent's unique key in the graph: its parts, escaped, joined by a slash."""
+        return _join(self.tenant, self.agent_id)
+
+    @property
+    def contact_key(self) -> str:
+        """The contact's unique key in the graph; two scopes share it only when they are equal."""
+        return _join(self.tenant, self.agent_id, self.contact_id)
+
+    def session_key(self, session_id: str) -> str:
+        """The unique key of a session of this contact."""
+        return _join(self.tenant, self.agent_id, self.contact_id, session_id)
+
+
+def check_identifier(name: str, value: object, error: type[Exception]) -> None:
+    """Raise ``error`` unless the value is usable as an identifier; the text names the mend."""
+    if not isinstance(value, str):
+        raise error(f"{name} must be a string, not {type(value).__name__}")
+    if not value.strip():
+        raise error(f"{name} is empty; give the id under which this memory is kept")
+    if value != value.strip():
+        raise error(f"{name} {value!r} has white space around it; strip it first")
+    if len(value) > SCOPE_PART_LENGTH_MAX:
+        raise error(f"{name} has {len(value)} characters; at most {SCOPE_PART_LENGTH_MAX} are kept")
+    if any(unicodedata.category(character) in {"Cc", "Cs"} for character in value):
+        raise error(f"{name} {value!r} holds control characters; remove them")
+
+
+def _join(*parts: str) -> str:
+    return "/".join(quote(part, safe=" @:+,;=~") for part in parts)

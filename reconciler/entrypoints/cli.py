@@ -1,0 +1,304 @@
+"""The command line. Turns arguments into calls of ``Memory`` and errors into exit codes."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import platformdirs
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from reconciler.domain.notes import SourceKind
+from reconciler.entrypoints.demo import run_demo
+from reconciler.entrypoints.doctor import checks_table, checkup
+from reconciler.entrypoints.rendering import (
+    contacts_table,
+    decision_line,
+    decisions_table,
+    history_tree,
+    import_summary,
+    print_errors,
+    recall_table,
+)
+from reconciler.errors import (
+    ConfigurationError,
+    EmbeddingError,
+    GraphLockedError,
+    GraphUnavailableError,
+    InvalidNoteError,
+    InvalidRequestError,
+    ReconcilerError,
+    SchemaError,
+)
+from reconciler.memory import Memory
+from reconciler.settings import load_settings
+
+__all__ = ["app", "main"]
+
+_EXIT_CODES: Mapping[type[ReconcilerError], int] = {
+    InvalidRequestError: 2,
+    ConfigurationError: 3,
+    GraphUnavailableError: 4,
+    GraphLockedError: 4,
+    SchemaError: 5,
+    EmbeddingError: 6,
+    ReconcilerError: 1,
+}
+"""The first class that the error is an instance of; 2 is also what a wrong usage gives."""
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="A memory for agents that reconciles every note before it is written.",
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong input, 3 configuration, 4 the graph is away or "
+    "locked, 5 schema or model differs, 6 the model failed.",
+)
+
+Agent = Annotated[str, typer.Option("--agent", help="Which agent remembers.")]
+ContactId = Annotated[str, typer.Option("--contact", help="Whom the notes are about.")]
+Tenant = Annotated[str | None, typer.Option("--tenant", help="Whose deployment.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="At most so many.")]
+
+
+def main() -> NoReturn:
+    """Run the command line; an error of ours becomes one line and its exit code."""
+    try:
+        app()
+    except ReconcilerError as error:
+        Console(stderr=True, highlight=False).print(f"[red]error:[/] {escape(str(error))}")
+        sys.exit(next(code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    sys.exit(0)
+
+
+@app.command()
+def init(as_json: AsJson = False) -> None:
+    """Make the store ready, or bring an older one up to date. Harmless when it is."""
+    with Memory.open(migrate=True) as memory:
+        engine = memory.describe()
+        made = {**asdict(engine), "embedding_model": memory.embedding_model}
+    _show(as_json, made, lambda: f"Ready: {engine.engine} {engine.version} at {engine.location}")
+
+
+@app.command()
+def demo(
+    here: Annotated[
+        bool, typer.Option("--here", help="In the configured store, not in a file of its own.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Watch 41 notes about five contacts being reconciled, with the real model."""
+    console = Console(quiet=as_json, highlight=False)
+    path = platformdirs.user_data_path("reconciler") / "demo.lbug"
+    if not here:
+        _remove(path)
+    with Memory.open() if here else Memory.open(graph="embedded", embedded_path=path) as memory:
+        decisions = run_demo(memory, console)
+    if not here:
+        console.print(
+            "Look around in it:\n"
+            f"  export RECONCILER_EMBEDDED_PATH={path}\n"
+            "  reconciler history --agent demo --contact dana\n"
+            "  reconciler decisions --agent demo --contact priya",
+            soft_wrap=True,
+        )
+    if as_json:
+        _print_json([decision.to_dict() for decision in decisions])
+
+
+@app.command()
+def add(
+    text: Annotated[str, typer.Argument(help="One fact, in a sentence.")],
+    agent: Agent,
+    contact: ContactId,
+    tenant: Tenant = None,
+    contact_name: Annotated[str | None, typer.Option(help="How a person would call it.")] = None,
+    source_kind: Annotated[
+        SourceKind, typer.Option(help="Whose word it is.")
+    ] = SourceKind.OPERATOR,
+    source_reference: Annotated[str | None, typer.Option(help="Where to look it up.")] = None,
+    said_at: Annotated[str | None, typer.Option(help="ISO 8601 with a zone; default now.")] = None,
+    importance: Annotated[float, typer.Option(help="0 to 1.")] = 0.5,
+    session: Annotated[str | None, typer.Option(help="The evidence's session.")] = None,
+    idempotency_key: Annotated[str | None, typer.Option(help="The same key, one decision.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add a note about a contact; it is reconciled with what is known."""
+    with Memory.open() as memory:
+        decision = memory.add_contact_note(
+            agent,
+            contact,
+            text,
+            tenant=tenant,
+            contact_name=contact_name,
+            source_kind=source_kind,
+            source_reference=source_reference,
+            said_at=_time(said_at),
+            importance=importance,
+            session_id=session,
+            idempotency_key=idempotency_key,
+        )
+    _show(as_json, decision.to_dict(), lambda: decision_line(decision))
+
+
+@app.command()
+def recall(
+    agent: Agent,
+    contact: ContactId,
+    query: Annotated[str, typer.Argument(help="What is asked; empty ranks all live facts.")] = "",
+    tenant: Tenant = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recall the live facts that fit a query best, with their ranking."""
+    with Memory.open() as memory:
+        ranked = memory.recall(agent, contact, query, tenant=tenant, limit=limit)
+    _show(as_json, [asdict(each) for each in ranked], lambda: recall_table(query, ranked))
+
+
+@app.command()
+def history(
+    agent: Agent,
+    contact: ContactId,
+    fact: Annotated[str | None, typer.Option("--fact", help="Only this fact's chain.")] = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what superseded what, and why."""
+    with Memory.open() as memory:
+        chains = memory.history(agent, contact, fact_id=fact, tenant=tenant)
+    _show(as_json, [asdict(each) for each in chains], lambda: history_tree(contact, chains))
+
+
+@app.command()
+def decisions(
+    agent: Agent,
+    contact: ContactId,
+    tenant: Tenant = None,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List the decisions about a contact, the newest first, with their reasons."""
+    with Memory.open() as memory:
+        made = memory.decisions(agent, contact, tenant=tenant, limit=limit)
+    _show(as_json, [each.to_dict() for each in made], lambda: decisions_table(made))
+
+
+@app.command()
+def contacts(agent: Agent, tenant: Tenant = None, as_json: AsJson = False) -> None:
+    """List an agent's contacts."""
+    with Memory.open() as memory:
+        found = memory.contacts(agent, tenant=tenant)
+    _show(as_json, [asdict(each) for each in found], lambda: contacts_table(found))
+
+
+@app.command(name="import")
+def import_file(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSON lines.")],
+    agent: Annotated[str | None, typer.Option("--agent", help="Of lines without one.")] = None,
+    contact: Annotated[str | None, typer.Option("--contact", help="Of lines without one.")] = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import notes from JSON lines; run again, it takes up where it stopped.
+
+    A line has "text" and may have agent_id, contact_id, tenant, said_at, importance, contact_name,
+    source_kind, source_reference, session_id and idempotency_key. A malformed line is reported by
+    its number, the rest goes on, and the exit code is 1.
+    """
+    started = time.perf_counter()
+    with (
+        Memory.open() as memory,
+        file.open(encoding="utf-8", errors="surrogateescape") as lines,
+        _progress(file, as_json) as advance,
+    ):
+        report = memory.import_notes(
+            lines, tenant=tenant, agent_id=agent, contact_id=contact, on_progress=advance
+        )
+    seconds = time.perf_counter() - started
+    outcome = {
+        "decisions": [
+            {"action": str(action), "decided_by": str(rule), "count": count}
+            for (action, rule), count in sorted(report.decisions.items())
+        ],
+        "resumed": report.resumed,
+        "errors": [asdict(error) for error in report.errors],
+        "seconds": round(seconds, 3),
+    }
+    _show(as_json, outcome, lambda: import_summary(report, seconds))
+    if report.errors:
+        print_errors(Console(stderr=True, highlight=False), report)
+        raise typer.Exit(1)
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Check engine, schema, model and round trip; exit code 1 if something is wrong."""
+    checks = checkup(load_settings())
+    _show(as_json, [asdict(check) for check in checks], lambda: checks_table(checks))
+    if not all(check.is_ok for check in checks):
+        raise typer.Exit(1)
+
+
+def _show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
+    if as_json:
+        _print_json(plain)
+    else:
+        Console(highlight=False).print(rendered())
+
+
+def _print_json(plain: Any) -> None:
+    sys.stdout.write(json.dumps(plain, ensure_ascii=False, indent=2, default=_json_value) + "\n")
+
+
+def _json_value(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def _time(value: str | None) -> datetime | None:
+    if value is None:
+        return None
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError as error:
+        raise InvalidNoteError(f"--said-at {value!r} is not an ISO 8601 time") from error
+
+
+@contextmanager
+def _progress(file: Path, is_quiet: bool) -> Iterator[Callable[[int], None]]:
+    with file.open("rb") as lines:
+        total = sum(1 for _ in lines)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), disable=is_quiet) as progress:
+        task = progress.add_task(file.name, total=total)
+        yield lambda count: progress.advance(task, count)
+
+
+def _remove(path: Path) -> None:
+    for each in path.parent.glob(f"{path.name}*"):
+        each.unlink()

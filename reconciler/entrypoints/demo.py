@@ -1,0 +1,110 @@
+"""The demo: six weeks of notes about five contacts, told one by one, and what became of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from typing import Any
+
+from rich.console import Console, Group
+from rich.panel import Panel
+
+from reconciler.domain.decisions import Decision
+from reconciler.entrypoints.rendering import (
+    decision_line,
+    facts_table,
+    history_tree,
+    recall_table,
+)
+from reconciler.memory import Memory
+
+__all__ = ["DEMO_AGENT", "run_demo"]
+
+DEMO_AGENT = "demo"
+_QUERY = ("priya", "Does she prefer phone or email?")
+
+
+def run_demo(memory: Memory, console: Console) -> list[Decision]:
+    """Tell the notes, then show what is known, one chain and one recall.
+
+    Returns:
+        The decisions in the order of the notes, for ``--json``.
+    """
+    notes = _notes()
+    with console.status(f"Loading the model {memory.embedding_model} …"):
+        seconds = memory.warm_up()
+    console.print(f"Model ready in {seconds:.1f} s. {len(notes)} notes about 5 contacts follow.\n")
+    console.print("[dim]action cosine  decided by note[/]")
+    decisions = list(_told(memory, notes, console))
+    contact_ids = dict.fromkeys(note["contact_id"] for note in notes)
+    _show_facts(memory, list(contact_ids), len(notes), console)
+    _show_longest_chain(memory, list(contact_ids), console)
+    contact_id, query = _QUERY
+    console.print(
+        recall_table(f"{query} ({contact_id})", memory.recall(DEMO_AGENT, contact_id, query))
+    )
+    console.print(_closing_words())
+    return decisions
+
+
+def _notes() -> list[dict[str, Any]]:
+    text = files("reconciler.entrypoints").joinpath("demo_notes.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def _told(memory: Memory, notes: list[dict[str, Any]], console: Console) -> Iterator[Decision]:
+    first_day = datetime.now(UTC).replace(microsecond=0) - timedelta(days=notes[-1]["day"])
+    for number, note in enumerate(notes, start=1):
+        decision = memory.add_contact_note(
+            DEMO_AGENT,
+            note["contact_id"],
+            note["text"],
+            contact_name=note["contact_name"],
+            importance=note["importance"],
+            said_at=first_day + timedelta(days=note["day"]),
+            idempotency_key=f"demo-{number}",
+        )
+        console.print(f"[dim]day {note['day']:>2} {note['contact_id']:<7}[/]", end=" ")
+        console.print(decision_line(decision))
+        yield decision
+
+
+def _show_facts(memory: Memory, contact_ids: list[str], told: int, console: Console) -> None:
+    live = 0
+    for contact in memory.contacts(DEMO_AGENT):
+        if contact.contact_id not in contact_ids:
+            continue
+        facts = [each.fact for each in memory.recall(DEMO_AGENT, contact.contact_id, limit=100)]
+        live += len(facts)
+        console.print()
+        console.print(facts_table(f"{contact.name}: {len(facts)} live facts", facts))
+    console.print(f"\n{told} notes were told, {live} facts are live; nothing was overwritten.\n")
+
+
+def _show_longest_chain(memory: Memory, contact_ids: list[str], console: Console) -> None:
+    histories = [
+        (contact_id, history)
+        for contact_id in contact_ids
+        for history in memory.history(DEMO_AGENT, contact_id)
+    ]
+    contact_id, longest = max(histories, key=lambda each: len(each[1].facts))
+    console.print("[bold]The longest chain: what superseded what, and why[/]")
+    console.print(history_tree(contact_id, [longest]))
+    console.print()
+
+
+def _closing_words() -> Panel:
+    return Panel(
+        Group(
+            "Restatements merged, refinements superseded, unrelated notes stood apart.",
+            "What cosine alone cannot see stays side by side: 'Lives in Pune' and 'Lives in "
+            "Bangalore'",
+            "are both live, and a changed budget was caught only by the midpoint. Set "
+            "ANTHROPIC_API_KEY to",
+            "let an arbiter judge the notes between the two thresholds.",
+        ),
+        title="What to make of it",
+        title_align="left",
+    )

@@ -1,0 +1,114 @@
+"""The doctor: asks each part whether it works, one after the other, and says what to do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+from rich.markup import escape
+from rich.table import Table
+
+from reconciler.bootstrap import build_arbiter, build_embedder, open_graph
+from reconciler.errors import ReconcilerError
+from reconciler.ports.graph import Graph
+from reconciler.queries import newest_schema_version
+from reconciler.service.memory_store import MemoryStore
+from reconciler.settings import Settings
+
+__all__ = ["Check", "checks_table", "checkup"]
+
+_ROUND_TRIPS = 11
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing that was looked at; ``finding`` says what to do where it is not in order."""
+
+    name: str
+    is_ok: bool
+    finding: str
+
+
+def checkup(settings: Settings) -> list[Check]:
+    """Everything that a note meets on its way, checked; nothing is written."""
+    try:
+        graph = open_graph(settings)
+    except ReconcilerError as error:
+        return [Check(name="engine", is_ok=False, finding=str(error))]
+    try:
+        return _checks(settings, graph)
+    finally:
+        graph.close()
+
+
+def checks_table(checks: list[Check]) -> Table:
+    """The checks for a person."""
+    table = Table(title="Doctor", title_justify="left", title_style="bold", header_style="dim")
+    for name in ("", "check", "finding"):
+        table.add_column(name)
+    for check in checks:
+        mark = "[green]ok[/]" if check.is_ok else "[red]wrong[/]"
+        table.add_row(mark, check.name, escape(check.finding))
+    return table
+
+
+def _checks(settings: Settings, graph: Graph) -> list[Check]:
+    store = MemoryStore(graph)
+    engine = _check("engine", lambda: _engine(store))
+    if not engine.is_ok:
+        return [engine]
+    embedder = build_embedder(settings)
+    return [
+        engine,
+        _check("schema", lambda: _schema(store)),
+        _check("model", lambda: f"{embedder.model_id}, ready in {embedder.warm_up():.1f} s"),
+        _check("store", lambda: _store(store, embedder.model_id, embedder.dimension)),
+        _check("round trip", lambda: _round_trip(store)),
+        _check("arbiter", lambda: _arbiter(settings)),
+    ]
+
+
+def _check(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name=name, is_ok=True, finding=look())
+    except ReconcilerError as error:
+        return Check(name=name, is_ok=False, finding=str(error))
+
+
+def _engine(store: MemoryStore) -> str:
+    engine = store.describe()
+    return f"{engine.engine} {engine.version} at {engine.location}"
+
+
+def _schema(store: MemoryStore) -> str:
+    found, wanted = store.schema_version(), newest_schema_version(store.describe().engine)
+    if found == 0:
+        return f"none yet; the first write, or `reconciler init`, makes version {wanted}"
+    store.check_schema_version()
+    return f"version {found}"
+
+
+def _store(store: MemoryStore, model_id: str, dimension: int) -> str:
+    if store.schema_version() == 0:
+        return "empty"
+    store.check_model(model_id, dimension)
+    return f"holds vectors of {model_id}"
+
+
+def _round_trip(store: MemoryStore) -> str:
+    def once() -> float:
+        started = time.perf_counter()
+        store.schema_version()
+        return (time.perf_counter() - started) * 1000
+
+    return f"{median(once() for _ in range(_ROUND_TRIPS)):.1f} ms, median of {_ROUND_TRIPS}"
+
+
+def _arbiter(settings: Settings) -> str:
+    arbiter = build_arbiter(settings)
+    if arbiter is None:
+        return "none; the midpoint decides between the thresholds (set ANTHROPIC_API_KEY for one)"
+    arbiter.close()
+    return f"{arbiter.name}; not called by this check, calls cost money"

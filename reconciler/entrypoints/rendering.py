@@ -1,0 +1,176 @@
+"""How the command line shows decisions, facts and histories to a person. Computes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from reconciler.domain.decisions import Action, Decision
+from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact
+from reconciler.service.note_import import ImportReport
+
+__all__ = [
+    "contacts_table",
+    "decision_line",
+    "decisions_table",
+    "facts_table",
+    "history_tree",
+    "import_summary",
+    "recall_table",
+]
+
+_STYLES = {Action.ADD: "green", Action.UPDATE: "yellow", Action.SKIP: "cyan"}
+_BAR_WIDTH = 12
+
+
+def decision_line(decision: Decision) -> Text:
+    """One decision in a line or two: what, at which cosine, by which rule, of what."""
+    line = Text()
+    line.append(f"{decision.action:<7}", style=f"bold {_STYLES[decision.action]}")
+    line.append(f"{_cosine(decision.cosine):>6}  {decision.decided_by:<10}", style="dim")
+    line.append(decision.text)
+    if decision.replayed:
+        line.append("  (replayed)", style="magenta")
+    if decision.action is not Action.ADD and decision.compared_with:
+        old = _target_text(decision)
+        verb = "supersedes" if decision.action is Action.UPDATE else "repeats"
+        line.append(f"\n{'':<25}{verb}: {old}", style="dim")
+    return line
+
+
+def decisions_table(decisions: Sequence[Decision]) -> Table:
+    """Decisions, the newest first, with their reasons."""
+    table = _table("Decisions, newest first")
+    for name in ("said", "action", "cosine", "decided by", "note", "reason"):
+        table.add_column(name, justify="right" if name == "cosine" else "left")
+    for decision in decisions:
+        table.add_row(
+            _day(decision.said_at),
+            Text(decision.action, style=_STYLES[decision.action]),
+            _cosine(decision.cosine),
+            decision.decided_by,
+            escape(decision.text),
+            escape(_reason(decision)),
+        )
+    return table
+
+
+def facts_table(title: str, facts: Iterable[Fact]) -> Table:
+    """Live facts with how often and when they were last said."""
+    table = _table(title)
+    for name in ("fact", "said", "last said"):
+        table.add_column(name, justify="right" if name == "said" else "left")
+    for fact in facts:
+        table.add_row(escape(fact.text), f"{fact.observations}×", _day(fact.last_confirmed_at))
+    return table
+
+
+def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
+    """Recalled facts with their score as a bar, and what it is made of."""
+    table = _table(f"Recall: {query}" if query else "All live facts")
+    table.add_column("score")
+    for name in ("similarity", "recency", "importance"):
+        table.add_column(name, justify="right")
+    table.add_column("fact")
+    best = max((each.score for each in ranked), default=1.0) or 1.0
+    for each in ranked:
+        bar = "█" * max(round(_BAR_WIDTH * each.score / best), 1)
+        table.add_row(
+            f"{each.score:.3f} [green]{bar}[/]",
+            _cosine(each.similarity),
+            f"{each.recency:.2f}",
+            f"{each.fact.importance:.2f}",
+            escape(each.fact.text),
+        )
+    return table
+
+
+def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
+    """Each chain as a branch: the live fact on top, what it superseded beneath, and why."""
+    tree = Tree(f"[bold]{escape(contact)}[/]")
+    for history in histories:
+        branch = tree
+        for depth, fact in enumerate(history.facts):
+            branch = branch.add(_fact_label(fact))
+            if depth < len(history.supersessions):
+                link = history.supersessions[depth]
+                branch = branch.add(
+                    f"[yellow]SUPERSEDES[/] [dim]{_cosine(link.cosine)} by {link.decided_by}, "
+                    f"{_day(link.at)}: {escape(link.reason)}[/]"
+                )
+    return tree
+
+
+def contacts_table(contacts: Sequence[Contact]) -> Table:
+    """Contacts with what is known about them, in numbers."""
+    table = _table("Contacts")
+    for name in ("contact", "name", "live facts", "facts ever", "last decision"):
+        table.add_column(name, justify="right" if "facts" in name else "left")
+    for contact in contacts:
+        last = _day(contact.last_decision_at) if contact.last_decision_at else ""
+        table.add_row(
+            escape(contact.contact_id),
+            escape(contact.name or ""),
+            str(contact.live_facts),
+            str(contact.facts),
+            last,
+        )
+    return table
+
+
+def import_summary(report: ImportReport, seconds: float) -> Table:
+    """How many lines became what, by which rule."""
+    table = _table(f"Import, {seconds:.1f} s")
+    table.add_column("outcome")
+    table.add_column("decided by")
+    table.add_column("lines", justify="right")
+    for (action, decided_by), count in sorted(report.decisions.items()):
+        table.add_row(action, decided_by, str(count))
+    table.add_row("done before", "", str(report.resumed))
+    table.add_row("refused", "", str(len(report.errors)), style="red" if report.errors else None)
+    return table
+
+
+def print_errors(console: Console, report: ImportReport) -> None:
+    """The refused lines, by number."""
+    for error in report.errors:
+        console.print(f"[red]line {error.line_number}[/]: {escape(error.message)}")
+
+
+def _table(title: str) -> Table:
+    return Table(title=escape(title), title_justify="left", title_style="bold", header_style="dim")
+
+
+def _fact_label(fact: Fact) -> str:
+    style = "green" if fact.is_live else "dim strike"
+    until = "" if fact.valid_to is None else f" to {_day(fact.valid_to)}"
+    said = f" [dim]from {_day(fact.valid_from)}{until}, said {fact.observations}×[/]"
+    return f"[{style}]{escape(fact.text)}[/]{said}"
+
+
+def _target_text(decision: Decision) -> str:
+    wanted = decision.superseded_id or decision.fact_id
+    texts = [each.text for each in decision.compared_with if each.fact_id == wanted]
+    return texts[0] if texts else wanted
+
+
+def _reason(decision: Decision) -> str:
+    if decision.arbiter_error:
+        return f"{decision.reason}; the arbiter failed: {decision.arbiter_error}"
+    if decision.arbiter_reasoning:
+        return f"{decision.reason}: {decision.arbiter_reasoning}"
+    return decision.reason
+
+
+def _cosine(value: float | None) -> str:
+    return "—" if value is None else f"{value:.3f}"
+
+
+def _day(at: datetime) -> str:
+    return f"{at:%Y-%m-%d}"

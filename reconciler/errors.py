@@ -1,0 +1,126 @@
+"""Every error that this package raises on purpose, and nothing else.
+
+    ReconcilerError
+    ├── ConfigurationError          the operator's fault: settings, password, database, model
+    ├── InvalidRequestError         the caller's fault; nothing was read or written
+    │   ├── InvalidScopeError
+    │   ├── InvalidNoteError
+    │   └── UnknownFactError
+    ├── EmbeddingError              the model failed, or gave vectors of the wrong shape
+    ├── ArbiterError                the arbiter gave no usable answer; the midpoint rule decides
+    │   ├── ArbiterUnavailableError
+    │   ├── ArbiterRefusedError
+    │   └── ArbiterAnswerError
+    ├── GraphError
+    │   ├── GraphUnavailableError   away, restarting or too slow            (retryable)
+    │   ├── GraphConflictError      another writer was there first          (retryable)
+    │   ├── GraphLockedError        another process holds the embedded file
+    │   ├── SchemaError             the store is older, newer or of another model
+    │   └── QueryError              the engine rejected a query
+    └── QueryFileError              a file under cypher/ breaks the header's promises
+
+An adapter translates its library's errors into these, most specific first, and keeps the original
+as ``__cause__``. Entry points turn them into exit codes by one table each.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ArbiterAnswerError",
+    "ArbiterError",
+    "ArbiterRefusedError",
+    "ArbiterUnavailableError",
+    "ConfigurationError",
+    "EmbeddingError",
+    "GraphConflictError",
+    "GraphError",
+    "GraphLockedError",
+    "GraphUnavailableError",
+    "InvalidNoteError",
+    "InvalidRequestError",
+    "InvalidScopeError",
+    "QueryError",
+    "QueryFileError",
+    "ReconcilerError",
+    "SchemaError",
+    "UnknownFactError",
+]
+
+
+class ReconcilerError(Exception):
+    """The base of all errors of this package; its text says what to do."""
+
+    retryable = False
+    """Whether the same call may succeed when it is simply made again."""
+
+
+class ConfigurationError(ReconcilerError):
+    """Something the operator set cannot work: a setting, a password, a database, a model."""
+
+
+class InvalidRequestError(ReconcilerError):
+    """The caller's input cannot be used; nothing was read or written."""
+
+
+class InvalidScopeError(InvalidRequestError):
+    """Tenant, agent or contact is missing, empty, over-long or malformed."""
+
+
+class InvalidNoteError(InvalidRequestError):
+    """A note's text, time, importance or source cannot be used."""
+
+
+class UnknownFactError(InvalidRequestError):
+    """No fact of that id exists in the scope."""
+
+
+class EmbeddingError(ReconcilerError):
+    """The embedder failed, or returned vectors of another shape than it declared."""
+
+
+class ArbiterError(ReconcilerError):
+    """The arbiter gave no usable answer."""
+
+
+class ArbiterUnavailableError(ArbiterError):
+    """The arbiter could not be reached in time, or turned the call away."""
+
+
+class ArbiterRefusedError(ArbiterError):
+    """The model declined to answer."""
+
+
+class ArbiterAnswerError(ArbiterError):
+    """The answer was cut off, malformed, contradictory, or pointed at no neighbour."""
+
+
+class GraphError(ReconcilerError):
+    """The graph engine could not do what was asked."""
+
+
+class GraphUnavailableError(GraphError):
+    """The engine is away, restarting, or did not answer in time."""
+
+    retryable = True
+
+
+class GraphConflictError(GraphError):
+    """Another writer changed the contact first; nothing was written."""
+
+    retryable = True
+
+
+class GraphLockedError(GraphError):
+    """Another process has the embedded file open."""
+
+
+class SchemaError(GraphError):
+    """The store's schema or embedding model is not the one this code works with."""
+
+
+class QueryError(GraphError):
+    """The engine rejected a query or its parameters."""
+
+
+class QueryFileError(ReconcilerError):
+    """A query file is missing, malformed, or does not keep its header's promises."""

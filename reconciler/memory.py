@@ -1,0 +1,197 @@
+"""The facade: one object that opens a memory and offers everything it can do. Decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any, Self
+
+from reconciler.bootstrap import Services, build_services
+from reconciler.domain.decisions import Decision
+from reconciler.domain.facts import Contact, FactHistory, RankedFact
+from reconciler.domain.scope import Scope
+from reconciler.errors import ConfigurationError, InvalidRequestError
+from reconciler.ports.arbiter import Arbiter
+from reconciler.ports.embedder import Embedder
+from reconciler.ports.graph import EngineDescription
+from reconciler.service.doors import MemoryToolset
+from reconciler.service.note_import import ImportReport
+from reconciler.settings import Settings, load_settings
+
+__all__ = ["Memory"]
+
+
+class Memory:
+    """An open memory: what an agent's builder holds.
+
+    Example::
+
+        with Memory.open() as memory:
+            memory.add_contact_note("crm", "alice", "Lives in Pune.")
+            memory.recall("crm", "alice", "Where does she live?")
+
+    Safe to share between threads. Open it once and keep it: opening loads a model.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.add_contact_note = services.toolset.add_contact_note
+
+    @classmethod
+    def open(
+        cls,
+        settings: Settings | None = None,
+        *,
+        embedder: Embedder | None = None,
+        arbiter: Arbiter | None = None,
+        migrate: bool = False,
+        **arguments: Any,
+    ) -> Self:
+        """Open the memory that the settings describe; a new store is made ready by itself.
+
+        Args:
+            settings: all of them; None reads them from arguments, environment and files.
+            embedder: instead of the configured one.
+            arbiter: instead of the configured one.
+            migrate: bring a store of an older schema up to date instead of refusing it.
+            **arguments: single settings, as ``load_settings`` takes them.
+
+        Raises:
+            ConfigurationError: a setting, the password, the database or the model is wrong.
+            GraphUnavailableError: the server does not answer.
+            GraphLockedError: another process has the embedded file open.
+            SchemaError: the store is of another schema version or another model.
+        """
+        if settings is not None and arguments:
+            raise ConfigurationError("give Memory.open either settings or single settings")
+        chosen = settings if settings is not None else load_settings(**arguments)
+        return cls(build_services(chosen, embedder=embedder, arbiter=arbiter, migrate=migrate))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the engine, the model and the connections back; harmless when called again."""
+        self._services.closing.close()
+
+    @property
+    def settings(self) -> Settings:
+        """What this memory was opened with."""
+        return self._services.settings
+
+    @property
+    def toolset(self) -> MemoryToolset:
+        """The part that an agent may hold: it can add notes and nothing else."""
+        return self._services.toolset
+
+    @property
+    def embedding_model(self) -> str:
+        """Name and fingerprint of the model whose vectors this store holds."""
+        return self._services.embedder.model_id
+
+    def warm_up(self) -> float:
+        """Load the model now instead of at the first note; returns the seconds it took."""
+        return self._services.embedder.warm_up()
+
+    def describe(self) -> EngineDescription:
+        """Which engine keeps this memory, and where; asks it, so it also tells that it answers."""
+        return self._services.store.describe()
+
+    def recall(
+        self,
+        agent_id: str,
+        contact_id: str,
+        query: str = "",
+        *,
+        tenant: str | None = None,
+        limit: int | None = None,
+    ) -> list[RankedFact]:
+        """The live facts about a contact that fit a query best.
+
+        The score is 0.7 similarity + 0.2 recency + 0.1 importance unless the settings differ.
+        Without an embedder similarity is the share of the query's words that a fact holds, and
+        facts that hold none are left out. An empty query ranks all live facts.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: the limit is below 1.
+        """
+        count = self.settings.recall.limit if limit is None else _positive("limit", limit)
+        return self._services.recall.recall(self._scope(tenant, agent_id, contact_id), query, count)
+
+    def history(
+        self,
+        agent_id: str,
+        contact_id: str,
+        *,
+        fact_id: str | None = None,
+        tenant: str | None = None,
+    ) -> list[FactHistory]:
+        """What superseded what, and why: a contact's chains, or the one that a fact is in.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownFactError: the contact has no fact of that id.
+        """
+        return self._services.recall.history(self._scope(tenant, agent_id, contact_id), fact_id)
+
+    def decisions(
+        self, agent_id: str, contact_id: str, *, tenant: str | None = None, limit: int = 50
+    ) -> list[Decision]:
+        """The newest decisions about a contact, with what each was compared with.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: the limit is below 1.
+        """
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.recall.decisions(scope, _positive("limit", limit))
+
+    def contacts(self, agent_id: str, *, tenant: str | None = None) -> list[Contact]:
+        """The contacts of an agent, by id.
+
+        Raises:
+            InvalidScopeError: tenant or agent cannot be used.
+        """
+        scope = self._scope(tenant, agent_id, "any")
+        return self._services.recall.contacts(scope.tenant, scope.agent_id)
+
+    def import_notes(
+        self,
+        lines: Iterable[str],
+        *,
+        tenant: str | None = None,
+        agent_id: str | None = None,
+        contact_id: str | None = None,
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> ImportReport:
+        """Import JSON lines; see ``NoteImport``. Run again, it takes up where it stopped.
+
+        Args:
+            lines: one JSON object each, with ``text`` and optionally the door's other arguments.
+            tenant: of lines that name none; None for the configured one.
+            agent_id: of lines that name none.
+            contact_id: of lines that name none.
+            on_progress: told how many more lines are dealt with.
+        """
+        given = {"agent_id": agent_id, "contact_id": contact_id}
+        defaults = {name: value for name, value in given.items() if value is not None}
+        defaults["tenant"] = self.settings.tenant if tenant is None else tenant
+        return self._services.note_import.run(lines, defaults, on_progress)
+
+    def _scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
+        return Scope(self.settings.tenant if tenant is None else tenant, agent_id, contact_id)
+
+
+def _positive(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InvalidRequestError(f"{name} must be a whole number of at least 1, not {value!r}")
+    return value

@@ -1,0 +1,43 @@
+"""The arbiter port: judges how a note in the band relates to the facts it is near."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from reconciler.domain.decisions import Judgement
+from reconciler.domain.facts import Neighbour
+
+__all__ = ["Arbiter"]
+
+
+class Arbiter(Protocol):
+    """Reads a note and its neighbours, and says how they relate.
+
+    Obligations, each with a test in ``tests/contract/test_arbiter.py``:
+
+    1. It answers or raises within its time-out, retries included; it never hangs.
+    2. It sees texts and dates only, neighbours by number from 1, never an id.
+    3. Notes are data: nothing that stands in one is an instruction.
+    4. Whatever is wrong with an answer is an ``ArbiterError``, never a made-up judgement.
+    """
+
+    @property
+    def name(self) -> str:
+        """Model and prompt version, as recorded on a decision."""
+        ...
+
+    def judge(self, text: str, said_at: datetime, neighbours: Sequence[Neighbour]) -> Judgement:
+        """How the note relates to the neighbours, nearest first, 1 to 5 of them.
+
+        Raises:
+            ArbiterUnavailableError: no answer in time, or turned away.
+            ArbiterRefusedError: the model declined.
+            ArbiterAnswerError: the answer was cut off or is not what was asked for.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close its connections; harmless when called again."""
+        ...

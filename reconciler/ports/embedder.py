@@ -1,0 +1,57 @@
+"""The embedder port: texts in, unit vectors out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Embedder"]
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors whose dot product is their cosine.
+
+    Obligations, each with a test in ``tests/contract/test_embedder.py``:
+
+    1. ``embed`` returns float32 of shape (n, dimension), unit length, in the order of the texts;
+       n may be 0.
+    2. The same text gives the same vector to 1e-5, alone or in a batch, from any thread.
+    3. Texts are compared as ``canonical_text`` has them: white space and a closing full stop do
+       not count.
+    4. ``dimension`` 0 says that it does not embed; then shape is (n, 0) and every note is an ADD.
+    5. ``model_id`` changes whenever the vectors do; facts of another id are not compared.
+    6. Safe to share between threads.
+    """
+
+    @property
+    def model_id(self) -> str:
+        """Name and fingerprint of the weights, for example ``all-MiniLM-L6-v2@53aa5117``."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector; 0 for an embedder that does not embed."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One unit vector a text: float32, shape (n, dimension).
+
+        Raises:
+            EmbeddingError: the model failed; nothing is returned for any of the texts.
+        """
+        ...
+
+    def warm_up(self) -> float:
+        """Load the model and embed once; returns the seconds until it was ready.
+
+        Raises:
+            ConfigurationError: the model cannot be loaded; the text says what to install or set.
+        """
+        ...
+
+    def close(self) -> None:
+        """Stop what runs behind; harmless when called again."""
+        ...

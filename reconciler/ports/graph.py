@@ -1,0 +1,75 @@
+"""The graph port: runs named queries, one transaction each, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+__all__ = ["EngineDescription", "Graph", "Row"]
+
+Row = dict[str, Any]
+"""One result row: strings, numbers, booleans, UTC-aware datetimes, lists, maps or None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineDescription:
+    """Which engine answers, for ``doctor``: its name, version, and where it lives."""
+
+    engine: str
+    version: str
+    location: str
+
+
+class Graph(Protocol):
+    """A property graph that runs the query files under ``cypher/``.
+
+    Obligations, each with a test in ``tests/contract/test_graph.py``:
+
+    1. A query is atomic: all of it is written, or nothing is, also when the process dies.
+    2. What ``run`` is given must be exactly the parameters that the file declares; anything else
+       raises before it is sent (one engine answers a missing parameter with an empty result).
+    3. Rows have exactly the declared columns. Datetimes go in aware and come back in UTC, to the
+       microsecond.
+    4. A cosine is raw, in [-1, 1], never rescaled; it agrees with numpy to 1e-6.
+    5. Of writers that met the same version of a contact, one wins; the others get no row.
+    6. Foreign errors arrive as this package's; what is worth another try is ``retryable``.
+    7. When the engine is away, a call fails within seconds; none hangs.
+    8. Safe to share between threads.
+    """
+
+    @property
+    def engine(self) -> str:
+        """``neo4j`` or ``embedded``: which dialect folder its queries come from."""
+        ...
+
+    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+        """The rows of one named query, run in a transaction of its own.
+
+        Raises:
+            QueryFileError: no such query, or other parameters than it declares.
+            GraphUnavailableError: the engine is away or too slow; retryable.
+            GraphConflictError: a deadlock or a concurrent write; nothing was written; retryable.
+            QueryError: the engine rejected it.
+        """
+        ...
+
+    def schema_version(self) -> int:
+        """The version of the schema in the store; 0 where there is none yet."""
+        ...
+
+    def migrate(self, embedding_dimension: int) -> int:
+        """Bring the schema to the newest version, which is returned; harmless when it is there.
+
+        Args:
+            embedding_dimension: length of the vectors that the store will hold; 0 for none.
+        """
+        ...
+
+    def describe(self) -> EngineDescription:
+        """Engine, version and location, without any secret in it."""
+        ...
+
+    def close(self) -> None:
+        """Give connections and locks back; harmless when called again."""
+        ...

@@ -1,0 +1,1 @@
+"""What the memory does: the doors, the reconciler, the store, recall. Knows ports, not adapters."""

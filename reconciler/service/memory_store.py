@@ -1,0 +1,325 @@
+"""The memory store: alone names queries and makes values of their rows. Decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision
+from reconciler.domain.facts import Contact, Fact, Neighbour, Supersession
+from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.scope import Scope
+from reconciler.errors import GraphConflictError, SchemaError
+from reconciler.ports.graph import EngineDescription, Graph, Row
+from reconciler.queries import newest_schema_version
+
+__all__ = ["MemoryStore", "Neighbourhood"]
+
+_FACT_COLUMNS = (
+    "fact_id",
+    "text",
+    "importance",
+    "observations",
+    "recorded_at",
+    "valid_from",
+    "valid_to",
+    "last_confirmed_at",
+    "is_live",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbourhood:
+    """What a decision is made on: the contact's version, and the facts seen at it.
+
+    ``neighbours`` is None where there is no embedder, so that nothing was compared.
+    """
+
+    version: int
+    neighbours: tuple[Neighbour, ...] | None
+
+
+class MemoryStore:
+    """Facts, evidence and decisions of all scopes, in one graph.
+
+    Invariant: no method reads or writes outside the scope it is given.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def open(self, embedding_model: str, embedding_dimension: int, at: datetime) -> None:
+        """Make the store ready for a model; an empty one gets its schema and is bound to it.
+
+        Raises:
+            SchemaError: the schema is older or newer than this code, or the store holds vectors
+                of another model.
+        """
+        if self._graph.schema_version() == 0:
+            self._graph.migrate(embedding_dimension)
+        self.check_schema_version()
+        if self._graph.run("find_store", {})[0]["embedding_model"] is None:
+            claim = _claim(embedding_model, embedding_dimension)
+            self._graph.run("claim_store", {**claim, "at": at})
+        self.check_model(embedding_model, embedding_dimension)
+
+    def check_schema_version(self) -> None:
+        """Let a store through whose schema this code works with.
+
+        Raises:
+            SchemaError: it is older or newer; the text says which, and what to do.
+        """
+        found, wanted = self._graph.schema_version(), newest_schema_version(self._graph.engine)
+        if found < wanted:
+            raise SchemaError(
+                f"the store's schema is version {found}, this code works with {wanted}; "
+                "run `reconciler init` once, with the same settings, to bring it up to date"
+            )
+        if found > wanted:
+            raise SchemaError(
+                f"the store's schema is version {found}, this code works with {wanted}; "
+                "install the newer version of this package that made it"
+            )
+
+    def check_model(self, embedding_model: str, embedding_dimension: int) -> None:
+        """Let a store through that is bound to this model.
+
+        Raises:
+            SchemaError: it holds vectors of another one, which no cosine can be taken with.
+        """
+        bound = self._graph.run("find_store", {})[0]
+        if bound != _claim(embedding_model, embedding_dimension):
+            raise SchemaError(
+                f"this store holds vectors of {bound['embedding_model']} "
+                f"({bound['embedding_dimension']} numbers each), and the embedder is "
+                f"{embedding_model} ({embedding_dimension}); set RECONCILER_EMBEDDER__MODEL to the "
+                "store's model, or open another store"
+            )
+
+    def migrate(self, embedding_dimension: int) -> int:
+        """Bring the schema to this code's version, which is returned; harmless when it is there."""
+        return self._graph.migrate(embedding_dimension)
+
+    def schema_version(self) -> int:
+        """The version of the schema in the store; 0 where there is none."""
+        return self._graph.schema_version()
+
+    def describe(self) -> EngineDescription:
+        """Which engine keeps it, and where."""
+        return self._graph.describe()
+
+    def close(self) -> None:
+        """Give the engine's connections and locks back."""
+        self._graph.close()
+
+    def find_neighbourhood(
+        self,
+        scope: Scope,
+        vector: NDArray[np.float32],
+        embedding_model: str,
+        neighbour_count_max: int,
+    ) -> Neighbourhood:
+        """The nearest live facts in scope and the contact's version they were seen at.
+
+        Args:
+            scope: whose facts.
+            vector: float32, shape (dimension,); dimension 0 compares nothing.
+            embedding_model: facts of another model are not compared.
+            neighbour_count_max: at most so many, nearest first.
+        """
+        if vector.size == 0:
+            return Neighbourhood(version=self._version(scope), neighbours=None)
+        asked = (scope, vector, embedding_model, neighbour_count_max)
+        if rows := self._nearest(*asked):
+            return _neighbourhood(rows[0]["version"], rows)
+        # No live fact, or no contact: look at the version first and then once more, so that a
+        # fact written in between fails the version check instead of being missed.
+        version = self._version(scope)
+        rows = self._nearest(*asked)
+        return _neighbourhood(rows[0]["version"] if rows else version, rows)
+
+    def compare_live_facts(
+        self, scope: Scope, vector: NDArray[np.float32], embedding_model: str
+    ) -> list[tuple[Fact, float]]:
+        """All live facts in scope with their raw cosine to the vector, nearest first."""
+        rows = self._graph.run(
+            "compare_live_facts",
+            {
+                **_contact(scope),
+                "embedding": vector.tolist(),
+                "embedding_model": embedding_model,
+            },
+        )
+        return [(_fact(row), float(row["cosine"])) for row in rows]
+
+    def list_facts(self, scope: Scope) -> list[Fact]:
+        """All facts in scope, live and ended, the newest first."""
+        return [_fact(row) for row in self._graph.run("list_facts", _contact(scope))]
+
+    def list_supersessions(self, scope: Scope) -> list[Supersession]:
+        """Which fact in scope took another's place, and why; in no order."""
+        rows = self._graph.run("list_supersessions", _contact(scope))
+        return [Supersession(**row) for row in rows]
+
+    def list_contacts(self, tenant: str, agent_id: str) -> list[Contact]:
+        """The contacts of an agent, by id."""
+        agent_key = Scope(tenant, agent_id, "any").agent_key
+        rows = self._graph.run("list_contacts", {"agent_key": agent_key})
+        return [Contact(**row) for row in rows]
+
+    def list_decisions(self, scope: Scope, limit: int) -> list[Decision]:
+        """The newest decisions about a contact, with what each was compared with."""
+        rows = self._graph.run("list_decisions", {**_contact(scope), "limit": limit})
+        return self._decisions(rows)
+
+    def find_decision(self, decision_id: str) -> Decision | None:
+        """The decision of that id, if it was made."""
+        rows = self._graph.run("find_decision", {"decision_id": decision_id})
+        return next(iter(self._decisions(rows)), None)
+
+    def find_decision_ids(self, decision_ids: Iterable[str]) -> set[str]:
+        """Which of these decisions were made already."""
+        rows = self._graph.run("find_decision_ids", {"decision_ids": list(decision_ids)})
+        return {str(row["decision_id"]) for row in rows}
+
+    def commit_decision(
+        self,
+        note: Note,
+        decision: Decision,
+        vector: NDArray[np.float32],
+        *,
+        version: int,
+        is_restatement: bool,
+    ) -> None:
+        """Write a decision, its evidence and all that follows from it, in one transaction.
+
+        Raises:
+            GraphConflictError: the contact moved on from ``version``; nothing was written.
+        """
+        parameters = {
+            **_note_parameters(note),
+            **_decision_parameters(decision),
+            "version": version,
+            "is_restatement": is_restatement,
+            "embedding": vector.tolist() if vector.size else None,
+        }
+        if not self._graph.run("commit_decision", parameters):
+            raise GraphConflictError(
+                f"contact {note.scope.contact_id} moved on from version {version}"
+            )
+
+    def _version(self, scope: Scope) -> int:
+        rows = self._graph.run("find_contact_version", _contact(scope))
+        return int(rows[0]["version"]) if rows else 0
+
+    def _nearest(
+        self, scope: Scope, vector: NDArray[np.float32], embedding_model: str, count_max: int
+    ) -> list[Row]:
+        return self._graph.run(
+            "find_neighbours",
+            {
+                **_contact(scope),
+                "embedding": vector.tolist(),
+                "embedding_model": embedding_model,
+                "neighbour_count_max": count_max,
+            },
+        )
+
+    def _decisions(self, rows: Sequence[Row]) -> list[Decision]:
+        compared: dict[str, list[Comparison]] = {str(row["decision_id"]): [] for row in rows}
+        for row in self._graph.run("list_comparisons", {"decision_ids": list(compared)}):
+            compared[row.pop("decision_id")].append(Comparison(**row))
+        return [_decision(row, compared[row["decision_id"]]) for row in rows]
+
+
+def _claim(embedding_model: str, embedding_dimension: int) -> dict[str, Any]:
+    return {"embedding_model": embedding_model, "embedding_dimension": embedding_dimension}
+
+
+def _contact(scope: Scope) -> dict[str, Any]:
+    return {"contact_key": scope.contact_key}
+
+
+def _neighbourhood(version: int, rows: Sequence[Row]) -> Neighbourhood:
+    neighbours = tuple(
+        Neighbour(
+            fact_id=row["fact_id"],
+            text=row["text"],
+            cosine=float(row["cosine"]),
+            valid_from=row["valid_from"],
+        )
+        for row in rows
+    )
+    return Neighbourhood(version=int(version), neighbours=neighbours)
+
+
+def _fact(row: Row) -> Fact:
+    return Fact(**{name: row[name] for name in _FACT_COLUMNS}, trust=SourceKind(row["trust"]))
+
+
+def _decision(row: Row, compared: Sequence[Comparison]) -> Decision:
+    return Decision(
+        **{
+            **row,
+            "action": Action(row["action"]),
+            "decided_by": DecidedBy(row["decided_by"]),
+        },
+        compared_with=tuple(compared),
+    )
+
+
+def _note_parameters(note: Note) -> dict[str, Any]:
+    scope = note.scope
+    return {
+        "tenant": scope.tenant,
+        "agent_id": scope.agent_id,
+        "agent_key": scope.agent_key,
+        "contact_id": scope.contact_id,
+        "contact_key": scope.contact_key,
+        "contact_name": note.contact_name,
+        "session_id": note.session,
+        "session_key": scope.session_key(note.session),
+        "text": note.text,
+        "said_at": note.said_at,
+        "source_kind": str(note.source_kind),
+        "source_reference": note.source_reference,
+        "importance": note.importance,
+        "idempotency_key": note.idempotency_key,
+    }
+
+
+def _decision_parameters(decision: Decision) -> dict[str, Any]:
+    plain = {
+        name: getattr(decision, name)
+        for name in (
+            "decision_id",
+            "cosine",
+            "reason",
+            "fact_id",
+            "superseded_id",
+            "episode_id",
+            "cosine_update_min",
+            "cosine_add_max",
+            "embedding_model",
+            "arbiter",
+            "arbiter_reasoning",
+            "arbiter_error",
+            "door",
+            "attempts",
+            "embed_ms",
+            "compare_ms",
+            "arbitrate_ms",
+            "at",
+        )
+    }
+    return plain | {
+        "action": str(decision.action),
+        "decided_by": str(decision.decided_by),
+        "neighbour_ids": [compared.fact_id for compared in decision.compared_with],
+        "neighbour_cosines": [compared.cosine for compared in decision.compared_with],
+    }

@@ -1,0 +1,201 @@
+"""Import: many notes from JSON lines through the live door's checks, embedded together."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.domain.decisions import Decision
+from reconciler.domain.notes import Note, utc
+from reconciler.domain.scope import Scope
+from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.service.doors import not_in_the_future
+from reconciler.service.memory_reconciler import MemoryReconciler, decision_id_of
+from reconciler.service.memory_store import MemoryStore
+
+__all__ = ["IMPORT_DOOR", "ImportReport", "LineError", "NoteImport"]
+
+IMPORT_DOOR = "import"
+_BATCH_LINES = 256
+_SCOPE_KEYS = ("tenant", "agent_id", "contact_id")
+_NOTE_KEYS = (
+    "text",
+    "said_at",
+    "importance",
+    "source_kind",
+    "source_reference",
+    "contact_name",
+    "session_id",
+    "idempotency_key",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineError:
+    """A line that was refused; the others went on."""
+
+    line_number: int
+    message: str
+
+
+@dataclass(slots=True, kw_only=True)
+class ImportReport:
+    """What became of the lines, in numbers.
+
+    Attributes:
+        decisions: how often each action was decided by each rule in this run.
+        resumed: lines whose decision an earlier run, or an earlier line, had made.
+        errors: the refused lines, in their order.
+    """
+
+    decisions: Counter[tuple[str, str]] = field(default_factory=Counter)
+    resumed: int = 0
+    errors: list[LineError] = field(default_factory=list)
+
+    def count(self, decision: Decision) -> None:
+        """Count one decision."""
+        if decision.replayed:
+            self.resumed += 1
+        else:
+            self.decisions[decision.action, decision.decided_by] += 1
+
+
+@dataclass(slots=True, kw_only=True)
+class _Batch:
+    lines: int
+    errors: list[LineError] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    resumed: int = 0
+    vectors: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
+
+
+class NoteImport:
+    """Imports JSON lines, one note each; run again, it takes up where it stopped.
+
+    A line without an idempotency key gets one from its own text and how often that text came
+    before, so that a file that was imported, killed in the middle, or has grown since, adds only
+    what is new.
+
+    Args:
+        reconciler: what every note goes through, one after the other, in the file's order.
+        store: asked which lines are done.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        reconciler: MemoryReconciler,
+        store: MemoryStore,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._reconciler = reconciler
+        self._store = store
+        self._clock = clock
+
+    def run(
+        self,
+        lines: Iterable[str],
+        defaults: Mapping[str, str],
+        on_progress: Callable[[int], None],
+    ) -> ImportReport:
+        """What became of the lines; a refused one is reported by number and the rest goes on.
+
+        Args:
+            lines: JSON objects with ``text`` and, where the defaults lack them, the scope.
+            defaults: ``tenant``, ``agent_id``, ``contact_id`` of lines that name none.
+            on_progress: told how many more lines are dealt with.
+
+        Raises:
+            GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
+        """
+        report = ImportReport()
+        for batch in self._prepared_ahead(self._batches(lines, defaults)):
+            report.errors.extend(batch.errors)
+            report.resumed += batch.resumed
+            on_progress(batch.lines - len(batch.notes))
+            for note, vector in zip(batch.notes, batch.vectors, strict=True):
+                report.count(self._reconciler.reconcile(note, IMPORT_DOOR, vector))
+                on_progress(1)
+        return report
+
+    def _prepared_ahead(self, batches: Iterator[_Batch]) -> Iterator[_Batch]:
+        """Each batch with its vectors; the next one is embedded while this one is written."""
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="import") as executor:
+            ahead: Future[_Batch] | None = None
+            for batch in batches:
+                following = executor.submit(self._prepare, batch)
+                if ahead is not None:
+                    yield ahead.result()
+                ahead = following
+            if ahead is not None:
+                yield ahead.result()
+
+    def _prepare(self, batch: _Batch) -> _Batch:
+        ids = [decision_id_of(note) for note in batch.notes]
+        done = self._store.find_decision_ids(ids)
+        batch.notes = [
+            note for note, each in zip(batch.notes, ids, strict=True) if each not in done
+        ]
+        batch.resumed = len(ids) - len(batch.notes)
+        batch.vectors = self._reconciler.embed([note.text for note in batch.notes])
+        return batch
+
+    def _batches(self, lines: Iterable[str], defaults: Mapping[str, str]) -> Iterator[_Batch]:
+        seen: Counter[str] = Counter()
+        numbered = enumerate(lines, start=1)
+        while chunk := list(islice(numbered, _BATCH_LINES)):
+            batch = _Batch(lines=len(chunk))
+            for number, line in chunk:
+                if not line.strip():
+                    continue
+                try:
+                    batch.notes.append(self._note(line, defaults, seen))
+                except InvalidRequestError as error:
+                    batch.errors.append(LineError(line_number=number, message=str(error)))
+            yield batch
+
+    def _note(self, line: str, defaults: Mapping[str, str], seen: Counter[str]) -> Note:
+        values = {**defaults, **_json_object(line)}
+        digest = hashlib.sha256(line.strip().encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        seen[digest] += 1
+        scope = Scope(*(values.get(name, "") for name in _SCOPE_KEYS))
+        given = {name: values[name] for name in _NOTE_KEYS if values.get(name) is not None}
+        now = self._clock()
+        said_at = not_in_the_future(_time(given.pop("said_at", None), now), now)
+        given.setdefault("idempotency_key", f"line:{digest}:{seen[digest]}")
+        if "text" not in given:
+            raise InvalidNoteError("text is missing")
+        return Note(scope=scope, said_at=said_at, **given)
+
+
+def _json_object(line: str) -> dict[str, Any]:
+    try:
+        values = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InvalidNoteError(f"not JSON: {error}") from error
+    if not isinstance(values, dict):
+        raise InvalidNoteError(f"a JSON object is wanted, not {type(values).__name__}")
+    if unknown := sorted(values.keys() - {*_SCOPE_KEYS, *_NOTE_KEYS}):
+        known = ", ".join((*_SCOPE_KEYS, *_NOTE_KEYS))
+        raise InvalidNoteError(f"unknown keys {', '.join(unknown)}; a line may have {known}")
+    return values
+
+
+def _time(value: object, now: datetime) -> datetime:
+    if value is None:
+        return now
+    try:
+        return utc("said_at", datetime.fromisoformat(str(value)))
+    except ValueError as error:
+        raise InvalidNoteError(f"said_at {value!r} is not an ISO 8601 time") from error

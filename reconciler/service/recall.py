@@ -1,0 +1,88 @@
+"""Recall and history: everything that only reads. Never writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from reconciler.domain.decisions import Decision
+from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact
+from reconciler.domain.history import chains
+from reconciler.domain.ranking import RankingPolicy, rank, word_overlap
+from reconciler.domain.scope import Scope
+from reconciler.errors import UnknownFactError
+from reconciler.ports.embedder import Embedder
+from reconciler.service.memory_store import MemoryStore
+
+__all__ = ["Recall"]
+
+
+class Recall:
+    """What is known about a contact, now and before.
+
+    Args:
+        store: where it is kept.
+        embedder: its ``dimension`` 0 makes recall compare words instead of vectors.
+        policy: the ranking's weights.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: MemoryStore,
+        embedder: Embedder,
+        policy: RankingPolicy,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._policy = policy
+        self._clock = clock
+
+    def recall(self, scope: Scope, query: str, limit: int) -> list[RankedFact]:
+        """Live facts in scope, the best first; all of them by recency without a query."""
+        if not query.strip():
+            found = self._live_facts(scope)
+        elif self._embedder.dimension == 0:
+            found = self._matching_facts(scope, query)
+        else:
+            found = self._near_facts(scope, query)
+        return rank(found, self._policy, self._clock(), limit)
+
+    def history(self, scope: Scope, fact_id: str | None = None) -> list[FactHistory]:
+        """The chains of a contact, or the one chain that a fact belongs to.
+
+        Raises:
+            UnknownFactError: no fact of that id is in scope.
+        """
+        # Links before facts: a fact written in between is then a chain of its own, and no link
+        # points at a fact that was not read.
+        links = self._store.list_supersessions(scope)
+        found = chains(self._store.list_facts(scope), links)
+        if fact_id is None:
+            return found
+        for chain in found:
+            if any(fact.fact_id == fact_id for fact in chain.facts):
+                return [chain]
+        raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}")
+
+    def decisions(self, scope: Scope, limit: int) -> list[Decision]:
+        """The newest decisions about a contact."""
+        return self._store.list_decisions(scope, limit)
+
+    def contacts(self, tenant: str, agent_id: str) -> list[Contact]:
+        """The contacts of an agent, by id."""
+        return self._store.list_contacts(tenant, agent_id)
+
+    def _live_facts(self, scope: Scope) -> list[tuple[Fact, float | None]]:
+        return [(fact, None) for fact in self._store.list_facts(scope) if fact.is_live]
+
+    def _matching_facts(self, scope: Scope, query: str) -> list[tuple[Fact, float | None]]:
+        facts = [fact for fact, _ in self._live_facts(scope)]
+        overlaps = [(fact, word_overlap(query, fact.text)) for fact in facts]
+        return [(fact, overlap) for fact, overlap in overlaps if overlap > 0]
+
+    def _near_facts(self, scope: Scope, query: str) -> list[tuple[Fact, float | None]]:
+        vector = self._embedder.embed([query])[0]
+        return list(self._store.compare_live_facts(scope, vector, self._embedder.model_id))

@@ -1,0 +1,198 @@
+"""Settings: the only module that reads the environment. Never anything that acts on them.
+
+Arguments win over environment variables, those over the file that ``RECONCILER_CONFIG_FILE``
+names, that over ``config/reconciler.toml``, which lists every setting with its default.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from reconciler.errors import ConfigurationError
+from reconciler.resources import resource_path
+
+__all__ = [
+    "ArbiterSettings",
+    "EmbedderSettings",
+    "Neo4jSettings",
+    "RecallSettings",
+    "ReconcileSettings",
+    "Settings",
+    "load_settings",
+]
+
+
+class _Group(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Neo4jSettings(_Group):
+    """Where the Neo4j server is and how long it may take."""
+
+    uri: str = "neo4j://localhost:7687"
+    username: str = "neo4j"
+    password: SecretStr | None = None
+    database: str = "neo4j"
+    pool_size_max: int = Field(default=50, ge=1)
+    connect_timeout_seconds: float = Field(default=4.0, gt=0)
+    query_timeout_seconds: float = Field(default=15.0, gt=0)
+
+
+class ReconcileSettings(_Group):
+    """The rule's thresholds, in raw cosine, and the bounds on trying again."""
+
+    cosine_update_min: float = Field(default=0.95, ge=-1, le=1)
+    cosine_add_max: float = Field(default=0.80, ge=-1, le=1)
+    neighbour_count_max: int = Field(default=5, ge=1, le=20)
+    write_attempts_max: int = Field(default=100, ge=1)
+    unavailable_seconds_max: float = Field(default=6.0, ge=0)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> ReconcileSettings:
+        if self.cosine_add_max > self.cosine_update_min:
+            raise ValueError(
+                f"thresholds in the wrong order: cosine_add_max {self.cosine_add_max} must not "
+                f"exceed cosine_update_min {self.cosine_update_min}"
+            )
+        return self
+
+
+class RecallSettings(_Group):
+    """The weights of the ranking. Source: seed 004, 0.7 / 0.2 / 0.1."""
+
+    weight_similarity: float = Field(default=0.7, ge=0)
+    weight_recency: float = Field(default=0.2, ge=0)
+    weight_importance: float = Field(default=0.1, ge=0)
+    recency_half_life_days: float = Field(default=30.0, gt=0)
+    limit: int = Field(default=8, ge=1, le=1000)
+
+
+class EmbedderSettings(_Group):
+    """Which model embeds, by which backend."""
+
+    model: str = Field(default="minilm", min_length=1)
+    backend: Literal["auto", "onnx", "torch"] = "auto"
+    batch_size: int = Field(default=64, ge=1)
+    allow_download: bool = False
+
+
+class ArbiterSettings(_Group):
+    """Who judges the band between the thresholds."""
+
+    mode: Literal["auto", "off"] = "auto"
+    model: str = Field(default="claude-haiku-4-5", min_length=1)
+    timeout_seconds: float = Field(default=10.0, gt=0)
+    retries_max: int = Field(default=1, ge=0)
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+
+
+class Settings(BaseSettings):
+    """Everything that can be set, frozen. Build it with ``load_settings``."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="RECONCILER_",
+        env_nested_delimiter="__",
+        frozen=True,
+        extra="forbid",
+    )
+
+    graph: Literal["embedded", "neo4j"] = "embedded"
+    embedded_path: Path = Field(
+        default_factory=lambda: platformdirs.user_data_path("reconciler") / "memory.lbug"
+    )
+    tenant: str = "default"
+    neo4j: Neo4jSettings = Neo4jSettings()
+    reconcile: ReconcileSettings = ReconcileSettings()
+    recall: RecallSettings = RecallSettings()
+    embedder: EmbedderSettings = EmbedderSettings()
+    arbiter: ArbiterSettings = ArbiterSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then environment, then usual names, then files, the most special first."""
+        return (
+            init_settings,
+            env_settings,
+            _UsualNames(settings_cls),
+            TomlConfigSettingsSource(settings_cls, _config_files()),
+        )
+
+
+class _UsualNames(PydanticBaseSettingsSource):
+    """The variables that other tools of the field share: NEO4J_URI, ANTHROPIC_API_KEY and so on."""
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002
+        """Unused: the values come nested, from ``__call__``."""
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        neo4j = {
+            "uri": os.environ.get("NEO4J_URI"),
+            "username": os.environ.get("NEO4J_USERNAME") or os.environ.get("NEO4J_USER"),
+            "password": os.environ.get("NEO4J_PASSWORD"),
+            "database": os.environ.get("NEO4J_DATABASE"),
+        }
+        arbiter = {
+            "api_key": os.environ.get("ANTHROPIC_API_KEY"),
+            "base_url": os.environ.get("ANTHROPIC_BASE_URL"),
+        }
+        chosen = {"graph": "neo4j"} if neo4j["uri"] else {}
+        return {**chosen, "neo4j": _given(neo4j), "arbiter": _given(arbiter)}
+
+
+def load_settings(**arguments: Any) -> Settings:
+    """The settings as they hold now.
+
+    Args:
+        **arguments: settings by name, groups as dicts: ``reconcile={"cosine_add_max": 0.7}``.
+
+    Raises:
+        ConfigurationError: a value is out of range, unknown or in contradiction; the text names
+            each one.
+    """
+    try:
+        return Settings(**arguments)
+    except ValidationError as error:
+        found = "; ".join(
+            f"{'.'.join(map(str, each['loc'])) or 'settings'}: {each['msg']}"
+            for each in error.errors(include_url=False, include_input=False)
+        )
+        raise ConfigurationError(f"settings: {found}") from error
+
+
+def _given(values: dict[str, str | None]) -> dict[str, str]:
+    return {name: value for name, value in values.items() if value}
+
+
+def _config_files() -> list[Path]:
+    shipped = resource_path("config") / "reconciler.toml"
+    named = os.environ.get("RECONCILER_CONFIG_FILE")
+    if named and not Path(named).is_file():
+        raise ConfigurationError(f"RECONCILER_CONFIG_FILE names {named}, which is no file")
+    return [shipped, Path(named)] if named else [shipped]

@@ -1,0 +1,176 @@
+"""Doubles for tests: small, deterministic, without a model, and bound by the ports' contracts.
+
+Here: what a user's own tests may put in place of a port. Each double passes the contract suite of
+its port, so that what holds with it holds with the real one. Never here: fixtures, or a fake of
+the graph; the embedded engine is the fast real one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.domain.decisions import Judgement
+from reconciler.domain.facts import Neighbour
+from reconciler.domain.notes import canonical_text
+from reconciler.errors import ArbiterError, ArbiterUnavailableError, EmbeddingError
+
+__all__ = ["HashingEmbedder", "ScriptedArbiter", "TableEmbedder"]
+
+
+class HashingEmbedder:
+    """A bag of words: every word has a fixed random direction, a text is the sum of its words.
+
+    Texts that share words are near each other, texts without a common word nearly orthogonal. The
+    order of words does not count, and neither does capitalisation.
+
+    Args:
+        dimension: length of a vector, 1 or more; few dimensions make unrelated texts less
+            orthogonal.
+    """
+
+    def __init__(self, dimension: int = 64) -> None:
+        self._dimension = dimension
+        self._is_closed = False
+
+    @property
+    def model_id(self) -> str:
+        """``hashing-64@test`` for 64 dimensions."""
+        return f"hashing-{self._dimension}@test"
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One unit vector a text: float32, shape (n, dimension).
+
+        Raises:
+            EmbeddingError: the embedder is closed.
+        """
+        _check_open(self._is_closed)
+        vectors = np.zeros((len(texts), self._dimension))
+        for vector, text in zip(vectors, texts, strict=True):
+            for word in canonical_text(text).casefold().split(" "):
+                vector += _direction(word, self._dimension)
+        return _unit(vectors)
+
+    def warm_up(self) -> float:
+        """Ready at once."""
+        _check_open(self._is_closed)
+        return 0.0
+
+    def close(self) -> None:
+        """Refuse to embed from now on, as the real one does."""
+        self._is_closed = True
+
+
+class TableEmbedder:
+    """Gives exactly the vectors that a test names, so that a test chooses its cosines.
+
+    Args:
+        vectors: text to vector of any length but zero; texts are looked up by ``canonical_text``.
+        dimension: length of every vector.
+
+    Raises:
+        EmbeddingError: a vector has another shape, or no direction.
+    """
+
+    def __init__(self, vectors: Mapping[str, Sequence[float]], dimension: int) -> None:
+        self._dimension = dimension
+        self._is_closed = False
+        self._vectors = {
+            canonical_text(text): _checked(text, vector, dimension)
+            for text, vector in vectors.items()
+        }
+
+    @property
+    def model_id(self) -> str:
+        """``table-2@test`` for 2 dimensions."""
+        return f"table-{self._dimension}@test"
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The named vectors, at unit length: float32, shape (n, dimension).
+
+        Raises:
+            EmbeddingError: the table does not name a text, or the embedder is closed.
+        """
+        _check_open(self._is_closed)
+        try:
+            rows = [self._vectors[canonical_text(text)] for text in texts]
+        except KeyError as error:
+            raise EmbeddingError(f"the table names no vector for {error}") from error
+        return np.array(rows, dtype=np.float32).reshape(len(texts), self._dimension)
+
+    def warm_up(self) -> float:
+        """Ready at once."""
+        _check_open(self._is_closed)
+        return 0.0
+
+    def close(self) -> None:
+        """Refuse to embed from now on, as the real one does."""
+        self._is_closed = True
+
+
+class ScriptedArbiter:
+    """An arbiter that answers from a script, in turn; each answer once.
+
+    Args:
+        answers: judgements to return and errors to raise. Past the last one it is unavailable, as
+            a real arbiter that has nothing to say would be; it never makes a judgement up.
+
+    Attributes:
+        calls: the notes and neighbours it was asked about, oldest first.
+    """
+
+    name = "scripted/arbiter-v0"
+
+    def __init__(self, answers: Iterable[Judgement | ArbiterError]) -> None:
+        self.calls: list[tuple[str, datetime, tuple[Neighbour, ...]]] = []
+        self._answers = deque(answers)
+
+    def judge(self, text: str, said_at: datetime, neighbours: Sequence[Neighbour]) -> Judgement:
+        """The next answer of the script."""
+        self.calls.append((text, said_at, tuple(neighbours)))
+        try:
+            answer = self._answers.popleft()
+        except IndexError:
+            raise ArbiterUnavailableError("the script has no further answer") from None
+        if isinstance(answer, ArbiterError):
+            raise answer
+        return answer
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def _check_open(is_closed: bool) -> None:
+    if is_closed:
+        raise EmbeddingError("the embedder is closed; make a new one")
+
+
+def _direction(word: str, dimension: int) -> NDArray[np.float64]:
+    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8])
+    return np.random.default_rng(seed).standard_normal(dimension)
+
+
+def _checked(text: str, vector: Sequence[float], dimension: int) -> NDArray[np.float32]:
+    if len(vector) != dimension or not np.any(vector) or not np.all(np.isfinite(vector)):
+        raise EmbeddingError(f"{text!r} needs {dimension} numbers, not all zero, not {vector}")
+    return _unit(np.array([vector], dtype=np.float64)).reshape(dimension)
+
+
+def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / lengths, dtype=np.float32)
