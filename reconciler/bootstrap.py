@@ -146,7 +146,6 @@ def _wire(
         policy=ReconcilePolicy(
             cosine_update_min=chosen.cosine_update_min,
             cosine_add_max=chosen.cosine_add_max,
-            neighbour_count_max=chosen.neighbour_count_max,
         ),
         retry_policy=RetryPolicy(
             attempts_max=chosen.write_attempts_max,

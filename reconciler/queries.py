@@ -25,16 +25,20 @@ from reconciler.errors import QueryFileError
 from reconciler.resources import resource_path
 
 __all__ = [
+    "PARAMETER",
     "Migration",
     "Query",
     "QueryBook",
+    "Statement",
     "load_migrations",
     "load_queries",
     "newest_schema_version",
 ]
 
 _HEADER_LINE = re.compile(r"^//\s*(mode|params|returns):(.*)$")
-_PARAMETER = re.compile(r"\$(\w+)")
+PARAMETER = re.compile(r"\$(\w+)")
+"""A parameter in a query's text; group 1 is its name."""
+
 _CONDITION = re.compile(r"^//\s*only when (\w+) is (.+)$", re.MULTILINE)
 _STATEMENT_END = re.compile(r";[ \t]*(?:\n|$)")
 _MODES = ("read", "write")
@@ -164,6 +168,8 @@ def parse_query(name: str, text: str) -> Query:
     if header.keys() != {"mode", "params", "returns"} or header["mode"].strip() not in _MODES:
         raise QueryFileError(f"{name}: the header needs mode (read, write), params and returns")
     statements = _statements(text)
+    if not statements:
+        raise QueryFileError(f"{name}: there is no statement below the header")
     query = Query(
         name=name,
         mode=header["mode"].strip(),
@@ -203,7 +209,7 @@ def _statements(text: str) -> tuple[Statement, ...]:
 
 def _statement(part: str) -> Statement:
     code = "\n".join(line for line in part.splitlines() if not line.lstrip().startswith("//"))
-    params = frozenset(_PARAMETER.findall(code))
+    params = frozenset(PARAMETER.findall(code))
     condition = _CONDITION.search(part)
     if condition is None:
         return Statement(code.strip(), params)

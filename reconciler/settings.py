@@ -7,6 +7,7 @@ names, that over ``config/reconciler.toml``, which lists every setting with its 
 from __future__ import annotations
 
 import os
+import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +24,7 @@ from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
 
@@ -61,7 +63,6 @@ class ReconcileSettings(_Group):
 
     cosine_update_min: float = Field(default=0.95, ge=-1, le=1)
     cosine_add_max: float = Field(default=0.80, ge=-1, le=1)
-    neighbour_count_max: int = Field(default=5, ge=1, le=20)
     write_attempts_max: int = Field(default=100, ge=1)
     unavailable_seconds_max: float = Field(default=6.0, ge=0)
 
@@ -178,6 +179,8 @@ def load_settings(**arguments: Any) -> Settings:
     """
     try:
         return Settings(**arguments)
+    except SettingsError as error:
+        raise ConfigurationError(f"settings: {error}") from error
     except ValidationError as error:
         found = "; ".join(
             f"{'.'.join(map(str, each['loc'])) or 'settings'}: {each['msg']}"
@@ -193,6 +196,12 @@ def _given(values: dict[str, str | None]) -> dict[str, str]:
 def _config_files() -> list[Path]:
     shipped = resource_path("config") / "reconciler.toml"
     named = os.environ.get("RECONCILER_CONFIG_FILE")
-    if named and not Path(named).is_file():
-        raise ConfigurationError(f"RECONCILER_CONFIG_FILE names {named}, which is no file")
-    return [shipped, Path(named)] if named else [shipped]
+    if not named:
+        return [shipped]
+    try:
+        tomllib.loads(Path(named).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(
+            f"RECONCILER_CONFIG_FILE names {named}, which cannot be read: {error}"
+        ) from error
+    return [shipped, Path(named)]

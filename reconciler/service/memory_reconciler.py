@@ -158,7 +158,6 @@ class MemoryReconciler:
             attempt.note.scope,
             attempt.vector,
             self._embedder.model_id,
-            self._policy.neighbour_count_max,
         )
 
     def _ask(self, attempt: _Attempt, seen: Neighbourhood) -> _Opinion | None:

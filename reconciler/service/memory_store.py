@@ -122,19 +122,17 @@ class MemoryStore:
         scope: Scope,
         vector: NDArray[np.float32],
         embedding_model: str,
-        neighbour_count_max: int,
     ) -> Neighbourhood:
-        """The nearest live facts in scope and the contact's version they were seen at.
+        """The five nearest live facts in scope, nearest first, and the version they were seen at.
 
         Args:
             scope: whose facts.
             vector: float32, shape (dimension,); dimension 0 compares nothing.
             embedding_model: facts of another model are not compared.
-            neighbour_count_max: at most so many, nearest first.
         """
         if vector.size == 0:
             return Neighbourhood(version=self._version(scope), neighbours=None)
-        asked = (scope, vector, embedding_model, neighbour_count_max)
+        asked = (scope, vector, embedding_model)
         if rows := self._nearest(*asked):
             return _neighbourhood(rows[0]["version"], rows)
         # No live fact, or no contact: look at the version first and then once more, so that a
@@ -218,7 +216,7 @@ class MemoryStore:
         return int(rows[0]["version"]) if rows else 0
 
     def _nearest(
-        self, scope: Scope, vector: NDArray[np.float32], embedding_model: str, count_max: int
+        self, scope: Scope, vector: NDArray[np.float32], embedding_model: str
     ) -> list[Row]:
         return self._graph.run(
             "find_neighbours",
@@ -226,7 +224,6 @@ class MemoryStore:
                 **_contact(scope),
                 "embedding": vector.tolist(),
                 "embedding_model": embedding_model,
-                "neighbour_count_max": count_max,
             },
         )
 

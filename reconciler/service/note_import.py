@@ -182,7 +182,7 @@ class NoteImport:
 def _json_object(line: str) -> dict[str, Any]:
     try:
         values = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a bare ValueError
         raise InvalidNoteError(f"not JSON: {error}") from error
     if not isinstance(values, dict):
         raise InvalidNoteError(f"a JSON object is wanted, not {type(values).__name__}")
