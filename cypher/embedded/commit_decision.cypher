@@ -27,8 +27,11 @@ MERGE (agent)-[:KNOWS]->(contact);
 // The evidence, and the decision about it.
 MERGE (session:Session {session_key: $session_key})
   ON CREATE SET session.session_id = $session_id, session.channel = $door,
-                session.started_at = $said_at
-SET session.ended_at = $said_at;
+                session.started_at = $said_at, session.ended_at = $said_at
+SET session.started_at = CASE WHEN $said_at < session.started_at
+                              THEN $said_at ELSE session.started_at END,
+    session.ended_at = CASE WHEN $said_at > session.ended_at
+                            THEN $said_at ELSE session.ended_at END;
 
 MATCH (session:Session {session_key: $session_key}), (contact:Contact {contact_key: $contact_key})
 MERGE (session)-[:`WITH`]->(contact);

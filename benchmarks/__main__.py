@@ -1,0 +1,34 @@
+"""``make bench``: every benchmark on every engine that can be had, in one run.
+
+python -m benchmarks                     all of them
+python -m benchmarks write import        some of them
+ENGINES=embedded python -m benchmarks    on some engines
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from benchmarks import conversations, note_import, write_cost
+from benchmarks.engines import engines
+
+BENCHMARKS = {
+    "write": write_cost.main,
+    "import": note_import.main,
+    "conversations": conversations.main,
+}
+
+
+def main() -> None:
+    wanted = sys.argv[1:] or list(BENCHMARKS)
+    unknown = [name for name in wanted if name not in BENCHMARKS]
+    if unknown:
+        sys.exit(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    print(f"{os.cpu_count()} cores; the machine's load was {os.getloadavg()[0]:.1f} at the start\n")
+    with engines() as available:
+        for name in wanted:
+            BENCHMARKS[name](available)
+
+
+main()

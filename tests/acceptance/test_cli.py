@@ -1,0 +1,161 @@
+"""The command line as a person meets it: what each command prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler import Memory
+from reconciler.entrypoints.cli import main
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+
+Run = Callable[..., tuple[int, str, str]]
+SCOPE = ("--agent", "crm", "--contact", "alice")
+
+
+@pytest.fixture
+def run(
+    engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    """Runs a command against an empty store, without a model: exit code, output, errors."""
+    monkeypatch.setenv("RECONCILER_EMBEDDER__MODEL", "noop")
+    monkeypatch.setenv("COLUMNS", "200")
+    for name, value in _environment(engine).items():
+        monkeypatch.setenv(name, value)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["reconciler", *arguments])
+        with pytest.raises(SystemExit) as exit_info:
+            main()
+        printed = capsys.readouterr()
+        return int(exit_info.value.code or 0), printed.out, printed.err
+
+    return run
+
+
+def _environment(engine: EngineUnderTest) -> dict[str, str]:
+    arguments = engine.settings_arguments
+    if arguments["graph"] == "embedded":
+        return {"RECONCILER_EMBEDDED_PATH": str(arguments["embedded_path"])}
+    names = {"uri": "URI", "username": "USERNAME", "password": "PASSWORD", "database": "DATABASE"}
+    return {f"NEO4J_{names[key]}": value for key, value in arguments["neo4j"].items()}
+
+
+def _json(run: Run, *arguments: str) -> Any:
+    code, out, err = run(*arguments, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_add_prints_the_decision_as_json(run: Run) -> None:
+    decision = _json(run, "add", *SCOPE, "Lives in Pune.")
+    wanted = {"action", "decided_by", "cosine", "fact_id", "superseded_id", "decision_id"}
+    assert wanted | {"reason", "replayed"} <= decision.keys()
+    assert (decision["action"], decision["decided_by"]) == ("ADD", "noop")
+
+
+def test_add_speaks_as_the_operator(run: Run) -> None:
+    run("add", *SCOPE, "Lives in Pune.")
+    [recalled] = _json(run, "recall", *SCOPE)
+    assert recalled["fact"]["trust"] == "operator"
+
+
+def test_add_with_the_same_key_replays(run: Run) -> None:
+    first = _json(run, "add", *SCOPE, "Lives in Pune.", "--idempotency-key", "k")
+    again = _json(run, "add", *SCOPE, "Lives in Pune.", "--idempotency-key", "k")
+    assert again == first | {"replayed": True}
+
+
+def test_each_reading_command_shows_what_was_added(run: Run) -> None:
+    run("add", *SCOPE, "Lives in Pune.", "--contact-name", "Alice [A.]")
+    for command in ("recall", "history", "decisions"):
+        code, out, _ = run(command, *SCOPE)
+        assert (code, "Lives in Pune." in out) == (0, True), command
+    code, out, _ = run("contacts", "--agent", "crm")
+    assert (code, "Alice [A.]" in out) == (0, True)
+
+
+def test_recall_of_a_word_leaves_other_facts_out(run: Run) -> None:
+    run("add", *SCOPE, "Lives in Pune.")
+    run("add", *SCOPE, "Has two dogs.")
+    found = _json(run, "recall", *SCOPE, "dogs")
+    assert [each["fact"]["text"] for each in found] == ["Has two dogs."]
+
+
+def test_another_tenant_sees_nothing(run: Run) -> None:
+    run("add", *SCOPE, "Lives in Pune.", "--tenant", "acme")
+    assert _json(run, "recall", *SCOPE) == []
+    assert len(_json(run, "recall", *SCOPE, "--tenant", "acme")) == 1
+
+
+def test_import_reports_malformed_lines_and_goes_on(run: Run, tmp_path: Path) -> None:
+    lines = ['{"text": "Lives in Pune."}', "not json", '{"text": ""}', '{"text": "Has a dog."}']
+    file = tmp_path / "notes.jsonl"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    code, out, err = run("import", str(file), *SCOPE, "--json")
+    outcome = json.loads(out)
+    assert code == 1
+    assert [error["line_number"] for error in outcome["errors"]] == [2, 3]
+    assert "line 2" in err
+    assert sum(each["count"] for each in outcome["decisions"]) == 2
+
+
+def test_import_of_the_same_file_again_adds_nothing(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "notes.jsonl"
+    file.write_text('{"text": "Lives in Pune."}\n{"text": "Lives in Pune."}\n', encoding="utf-8")
+    first = _json(run, "import", str(file), *SCOPE)
+    again = _json(run, "import", str(file), *SCOPE)
+    assert (first["resumed"], again["resumed"], again["decisions"]) == (0, 2, [])
+
+
+def test_doctor_finds_a_working_memory_in_order(run: Run) -> None:
+    run("init")
+    checks = _json(run, "doctor")
+    assert [check["name"] for check in checks] == [
+        "engine",
+        "schema",
+        "model",
+        "store",
+        "round trip",
+        "arbiter",
+    ]
+    assert all(check["is_ok"] for check in checks)
+
+
+def test_doctor_fails_on_a_store_of_another_model(run: Run, engine: EngineUnderTest) -> None:
+    with Memory.open(embedder=HashingEmbedder(), **engine.settings_arguments):
+        pass
+    code, out, _ = run("doctor", "--json")
+    assert code == 1
+    assert [check["name"] for check in json.loads(out) if not check["is_ok"]] == ["store"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "mend"),
+    [
+        (("add", "--agent", "", "--contact", "alice", "x y"), 2, "agent_id is empty"),
+        (("add", *SCOPE, "   "), 2, "blank"),
+        (("add", *SCOPE, "x y", "--said-at", "2026-01-31T09:00:00"), 2, "no time zone"),
+        (("add", *SCOPE, "x y", "--said-at", "soon"), 2, "not an ISO 8601 time"),
+        (("add", *SCOPE, "x y", "--importance", "7"), 2, "from 0 to 1"),
+        (("history", *SCOPE, "--fact", "nope"), 2, "no fact nope"),
+    ],
+)
+def test_bad_input_ends_with_one_line_and_nothing_written(
+    run: Run, arguments: tuple[str, ...], code: int, mend: str
+) -> None:
+    ended, out, err = run(*arguments)
+    assert (ended, out) == (code, "")
+    assert mend in err
+    assert _json(run, "contacts", "--agent", "crm") == []
+
+
+def test_wrong_settings_end_with_exit_code_three(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECONCILER_RECONCILE__COSINE_ADD_MAX", "0.99")
+    code, _, err = run("contacts", "--agent", "crm")
+    assert (code, "thresholds in the wrong order" in err) == (3, True)

@@ -1,0 +1,224 @@
+"""A small Anthropic API on the loopback: real HTTP, scripted answers, requests kept for the test.
+
+It takes ``POST /v1/messages`` with structured output, as the arbiter and the extractor send it, and
+rejects what the real one rejects. No judgement is made here: a test says what is answered.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+ERROR_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+    500: "api_error",
+    529: "overloaded_error",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What is sent back to one request, and how slowly."""
+
+    status: int = 200
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay_seconds: float = 0.0
+    byte_seconds: float = 0.0
+    is_dropped: bool = False
+
+    def late(self, seconds: float) -> Reply:
+        """The same, after a silence."""
+        return replace(self, delay_seconds=seconds)
+
+    def trickled(self, byte_seconds: float) -> Reply:
+        """The same, a byte at a time, status line and headers too."""
+        return replace(self, byte_seconds=byte_seconds)
+
+    def raw(self) -> bytes:
+        """The bytes on the wire."""
+        reason = HTTPStatus(self.status).phrase if self.status != 529 else "Overloaded"
+        headers = {
+            "content-type": "application/json",
+            "content-length": str(len(self.body)),
+            "request-id": "req_loopback",
+            **self.headers,
+        }
+        lines = [f"HTTP/1.1 {self.status} {reason}", *(f"{k}: {v}" for k, v in headers.items())]
+        return "\r\n".join([*lines, "", ""]).encode() + self.body
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a client sent; header names in lower case."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The JSON between the tags of the only user message."""
+        content = self.body["messages"][0]["content"]
+        return dict(json.loads(content.removeprefix("<data>").removesuffix("</data>")))
+
+
+def message(text: str | None, stop_reason: str = "end_turn") -> Reply:
+    """A message of that text, or without any content."""
+    content = [] if text is None else [{"type": "text", "text": text, "citations": None}]
+    reply = {
+        "id": "msg_loopback",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-loopback",
+        "content": content,
+        "stop_reason": stop_reason,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 700, "output_tokens": 60},
+    }
+    return Reply(body=json.dumps(reply).encode())
+
+
+def answer(**fields: Any) -> Reply:
+    """A message whose text is that JSON object."""
+    return message(json.dumps(fields))
+
+
+def refusal(text: str | None = None) -> Reply:
+    """A message in which the model declines."""
+    return message(text, stop_reason="refusal")
+
+
+def api_error(status: int, text: str = "scripted", **headers: str) -> Reply:
+    """An error as the API words it; underscores in header names stand for hyphens."""
+    error = {"type": ERROR_TYPES[status], "message": text}
+    body = {"type": "error", "error": error, "request_id": "req_loopback"}
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Reply(status=status, body=json.dumps(body).encode(), headers=named)
+
+
+DROPPED = Reply(is_dropped=True)
+"""The connection is closed without a word."""
+
+
+class AnthropicServer:
+    """The server, as a context manager; it listens on a free port of 127.0.0.1.
+
+    Attributes:
+        base_url: what the SDK is given.
+        requests: what came in so far, oldest first, well-formed or not.
+        connection_count: how many connections were opened so far.
+    """
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.connection_count = 0
+        self._replies: list[Reply] = []
+        self._lock = threading.Lock()
+        self._is_stopping = threading.Event()
+        self._http = _QuietServer(("127.0.0.1", 0), self._handler())
+        self.base_url = f"http://127.0.0.1:{self._http.server_port}"
+
+    def __enter__(self) -> Self:
+        poll_seconds = 0.02
+        threading.Thread(target=self._http.serve_forever, args=(poll_seconds,), daemon=True).start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._is_stopping.set()
+        self._http.shutdown()
+        self._http.server_close()
+
+    def answers(self, *replies: Reply) -> None:
+        """Give these in turn from now on; the last one is given again and again."""
+        with self._lock:
+            self._replies = list(replies)
+
+    def _next_reply(self) -> Reply:
+        with self._lock:
+            if not self._replies:
+                return api_error(500, "the test scripted no answer")
+            return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def setup(self) -> None:
+                super().setup()
+                with server._lock:
+                    server.connection_count += 1
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                request = Request(path=self.path, headers=headers, body=body)
+                server.requests.append(request)
+                fault = _fault(request)
+                reply = server._next_reply() if fault is None else api_error(400, fault)
+                server._is_stopping.wait(reply.delay_seconds)
+                self._send(reply)
+
+            def _send(self, reply: Reply) -> None:
+                self.close_connection = reply.is_dropped or "connection" in reply.headers
+                if reply.is_dropped:
+                    return
+                step = 1 if reply.byte_seconds else len(reply.raw())
+                for at in range(0, len(reply.raw()), step):
+                    if reply.byte_seconds and server._is_stopping.wait(reply.byte_seconds):
+                        return
+                    self.wfile.write(reply.raw()[at : at + step])
+
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+                return
+
+        return Handler
+
+
+class _QuietServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: a client that gave up is what half of the tests are about."""
+
+
+def _fault(request: Request) -> str | None:
+    """Why the real API would reject the request, or None."""
+    if request.path != "/v1/messages":
+        return f"no such path {request.path}"
+    if "anthropic-version" not in request.headers:
+        return "anthropic-version: header is required"
+    if not {"authorization", "x-api-key"} & set(request.headers):
+        return "no credentials"
+    missing = {"model", "max_tokens", "messages", "output_config"} - set(request.body)
+    if missing:
+        return f"{sorted(missing)}: field required"
+    form = request.body["output_config"].get("format", {})
+    if form.get("type") != "json_schema":
+        return "output_config.format.type: must be json_schema"
+    return _schema_fault(form["schema"])
+
+
+def _schema_fault(schema: Mapping[str, Any]) -> str | None:
+    if schema.get("type") != "object" or schema.get("additionalProperties") is not False:
+        return "schema: objects need additionalProperties: false"
+    if list(schema["properties"]) != schema.get("required"):
+        return "schema: every property must be required"
+    return None

@@ -1,0 +1,100 @@
+"""What every test has: a scrubbed environment, and each chosen engine with an empty store.
+
+A test that takes ``engine`` runs once for each engine of ``ENGINES`` (default: all), one that
+takes ``neo4j_engine`` once for each Neo4j. Where an engine cannot be had, its tests are skipped,
+the run's last lines say how many and what to install, and with CI=true the run fails.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engines import (
+    Choice,
+    EngineUnderTest,
+    Neo4jEngines,
+    NotOurDatabaseError,
+    embedded_engine,
+    scrub_environment,
+)
+from tests.neo4j_server import ServerFailedError, ServerNotAvailableError, say
+
+try:
+    CHOICE = Choice(os.environ)
+except ValueError as error:
+    raise pytest.UsageError(str(error)) from error
+SERVERS = Neo4jEngines(CHOICE)
+NEO4J_NOT_CHOSEN = pytest.param(
+    "neo4j", marks=pytest.mark.skip(reason="ENGINES chose no Neo4j for this run")
+)
+scrub_environment()
+
+
+@pytest.fixture(params=CHOICE.names)
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTest:
+    """Each engine that was chosen, with an empty store."""
+    if request.param == "embedded":
+        return embedded_engine(tmp_path)
+    return _neo4j(request.param)
+
+
+@pytest.fixture(params=CHOICE.neo4j_names or [NEO4J_NOT_CHOSEN])
+def neo4j_engine(request: pytest.FixtureRequest) -> EngineUnderTest:
+    """Each Neo4j that was chosen, with an empty store."""
+    return _neo4j(request.param)
+
+
+def _neo4j(name: str) -> EngineUnderTest:
+    try:
+        return SERVERS.engine(name)
+    except ServerNotAvailableError as error:
+        SERVERS.not_run[f"{name}: {error}"] += 1
+        pytest.skip(f"{name} cannot be had here: {error}")
+    except ServerFailedError as error:
+        pytest.fail(f"{name}: {error}", pytrace=False)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Start what the selected tests need, all at once, while the embedded ones already run."""
+    if session.config.option.collectonly:
+        return
+    asked = {_neo4j_of(item) for item in session.items}
+    names = [name for name in CHOICE.neo4j_names if name in asked]
+    capture = session.config.pluginmanager.getplugin("capturemanager")
+    try:
+        with capture.global_and_fixture_disabled():
+            SERVERS.begin(names, say)
+    except NotOurDatabaseError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def _neo4j_of(item: pytest.Item) -> str | None:
+    callspec = getattr(item, "callspec", None)
+    params = callspec.params if callspec else {}
+    return params.get("neo4j_engine", params.get("engine"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Stop the servers; where all must run, tests that did not are a failure."""
+    SERVERS.close()
+    if SERVERS.not_run and CHOICE.must_run_all and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_unconfigure(config: pytest.Config) -> Iterator[None]:
+    """Say last, below pytest's own summary, what did not run, why, and what to install."""
+    yield
+    terminal = config.pluginmanager.getplugin("terminalreporter")
+    if terminal is None or not SERVERS.not_run:
+        return
+    terminal.write_line("")
+    for reason, count in SERVERS.not_run.items():
+        terminal.write_line(f"{count} tests did NOT run. {reason}", red=True, bold=True)
+    if CHOICE.must_run_all:
+        terminal.write_line("CI=true: that is a failure.", red=True, bold=True)

@@ -1,0 +1,601 @@
+"""The obligations of the graph port, each by its number in ``reconciler/ports/graph.py``."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime, timedelta, timezone
+from threading import Barrier
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from reconciler.bootstrap import open_graph
+from reconciler.domain.scope import Scope
+from reconciler.errors import (
+    GraphConflictError,
+    GraphError,
+    QueryError,
+    QueryFileError,
+)
+from reconciler.ports.graph import Graph, Row
+from reconciler.queries import load_queries, newest_schema_version
+from reconciler.settings import load_settings
+from tests import raw_store
+from tests.engines import EngineUnderTest, wipe_schema
+
+DIMENSION = 8
+MODEL = "model@1"
+ALICE = Scope("acme", "crm", "alice")
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+EAST = [1.0] + [0.0] * (DIMENSION - 1)
+NAMES = sorted(load_queries("embedded"))
+
+Vectors = NDArray[np.float32]
+Compare = Callable[..., list[Row]]
+
+
+def opened(engine: EngineUnderTest) -> Graph:
+    return open_graph(load_settings(**engine.settings_arguments))
+
+
+@pytest.fixture
+def graph(engine: EngineUnderTest) -> Iterator[Graph]:
+    """An empty store at the newest schema."""
+    with closing(opened(engine)) as graph:
+        graph.migrate(DIMENSION)
+        yield graph
+
+
+def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
+    """All parameters of ``commit_decision``: an ADD on a contact that nothing is known of."""
+    new = {name: str(uuid.uuid4()) for name in ("decision_id", "fact_id", "episode_id")}
+    usual = {
+        "tenant": scope.tenant,
+        "agent_id": scope.agent_id,
+        "agent_key": scope.agent_key,
+        "contact_id": scope.contact_id,
+        "contact_key": scope.contact_key,
+        "contact_name": None,
+        "version": 0,
+        "session_id": "call-1",
+        "session_key": scope.session_key("call-1"),
+        "text": "Prefers email",
+        "said_at": NOON,
+        "source_kind": "user_explicit",
+        "source_reference": None,
+        "action": "ADD",
+        "decided_by": "threshold",
+        "cosine": None,
+        "reason": "the first fact about this contact",
+        "cosine_update_min": 0.95,
+        "cosine_add_max": 0.8,
+        "embedding_model": MODEL,
+        "arbiter": None,
+        "arbiter_reasoning": None,
+        "arbiter_error": None,
+        "door": "live",
+        "idempotency_key": None,
+        "attempts": 1,
+        "embed_ms": 1.5,
+        "compare_ms": 2.5,
+        "arbitrate_ms": 0.0,
+        "at": NOON,
+        "superseded_id": None,
+        "is_restatement": False,
+        "importance": 0.5,
+        "embedding": EAST,
+        "neighbour_ids": [],
+        "neighbour_cosines": [],
+    }
+    return usual | new | changes
+
+
+def update(old: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """The parameters of an UPDATE that supersedes the fact of an earlier decision."""
+    given = {
+        "version": old["version"] + 1,
+        "action": "UPDATE",
+        "cosine": 0.96,
+        "superseded_id": old["fact_id"],
+        "is_restatement": True,
+        "neighbour_ids": [old["fact_id"]],
+        "neighbour_cosines": [0.96],
+    }
+    return decision(**given | changes)
+
+
+def commit(graph: Graph, parameters: dict[str, Any]) -> list[Row]:
+    return graph.run("commit_decision", parameters)
+
+
+def neighbours(graph: Graph, vector: list[float] = EAST, **changes: Any) -> list[Row]:
+    asked = {
+        "contact_key": ALICE.contact_key,
+        "embedding_model": MODEL,
+        "embedding": vector,
+    }
+    return graph.run("find_neighbours", asked | changes)
+
+
+def live_facts(graph: Graph, vector: list[float] = EAST, **changes: Any) -> list[Row]:
+    asked = {
+        "contact_key": ALICE.contact_key,
+        "embedding_model": MODEL,
+        "embedding": vector,
+    }
+    return graph.run("compare_live_facts", asked | changes)
+
+
+@pytest.fixture(params=[neighbours, live_facts])
+def compared(request: pytest.FixtureRequest) -> Compare:
+    """Either query that compares vectors: for a decision, and for a recall."""
+    return request.param
+
+
+def facts(graph: Graph) -> list[Row]:
+    return graph.run("list_facts", {"contact_key": ALICE.contact_key})
+
+
+def version(graph: Graph, scope: Scope = ALICE) -> int:
+    rows = graph.run("find_contact_version", {"contact_key": scope.contact_key})
+    return rows[0]["version"] if rows else 0
+
+
+def unit_vectors(count: int) -> Vectors:
+    drawn = np.random.default_rng(count).standard_normal((count, DIMENSION))
+    return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+
+
+def cosine(one: Vectors, other: Vectors) -> float:
+    wide, broad = one.astype(np.float64), other.astype(np.float64)
+    return float(wide @ broad / np.linalg.norm(wide) / np.linalg.norm(broad))
+
+
+def at_cosine(value: float) -> list[float]:
+    """A unit vector at that cosine to ``EAST``."""
+    return [value, float(np.sqrt(1 - value**2))] + [0.0] * (DIMENSION - 2)
+
+
+# The store itself
+
+
+def test_an_empty_store_has_schema_version_0(engine: EngineUnderTest) -> None:
+    wipe_schema(engine)
+    with closing(opened(engine)) as graph:
+        assert graph.schema_version() == 0
+
+
+def test_migrating_brings_an_empty_store_to_the_newest_version(engine: EngineUnderTest) -> None:
+    wipe_schema(engine)
+    with closing(opened(engine)) as graph:
+        newest = newest_schema_version(graph.engine)
+        assert graph.migrate(DIMENSION) == graph.schema_version() == newest
+
+
+def test_migrating_again_is_harmless(engine: EngineUnderTest) -> None:
+    with closing(opened(engine)) as graph:
+        graph.migrate(DIMENSION)
+        commit(graph, decision())
+    before = raw_store.everything(engine)
+    with closing(opened(engine)) as graph:
+        graph.migrate(DIMENSION)
+    assert raw_store.everything(engine) == before
+
+
+def test_closing_again_is_harmless(engine: EngineUnderTest) -> None:
+    graph = opened(engine)
+    graph.close()
+    graph.close()
+
+
+def test_a_closed_graph_says_so(graph: Graph) -> None:
+    graph.close()
+    with pytest.raises(GraphError, match="closed"):
+        facts(graph)
+
+
+def test_a_graph_tells_its_engine_version_and_place(engine: EngineUnderTest, graph: Graph) -> None:
+    found = graph.describe()
+    place = (
+        engine.settings_arguments.get("embedded_path") or engine.settings_arguments["neo4j"]["uri"]
+    )
+    assert found.engine == graph.engine == engine.settings_arguments["graph"]
+    assert str(place) in found.location
+    assert any(map(str.isdigit, found.version))
+
+
+def test_what_it_tells_holds_no_password(engine: EngineUnderTest, graph: Graph) -> None:
+    password = engine.settings_arguments.get("neo4j", {}).get("password", "no password at all")
+    assert password not in repr(graph.describe())
+
+
+# 1: atomic
+
+
+@pytest.mark.parametrize("duplicate", ["decision_id", "fact_id", "episode_id"])
+def test_a_write_that_fails_in_the_middle_leaves_nothing(
+    engine: EngineUnderTest, duplicate: str
+) -> None:
+    first = decision()
+    with closing(opened(engine)) as graph:
+        graph.migrate(DIMENSION)
+        commit(graph, first)
+    before = raw_store.everything(engine)
+    for scope, at_version in ((ALICE, 1), (Scope("acme", "other", "bob"), 0)):
+        broken = decision(scope, version=at_version, **{duplicate: first[duplicate]})
+        with closing(opened(engine)) as graph, pytest.raises(GraphConflictError):
+            commit(graph, broken)
+        assert raw_store.everything(engine) == before
+
+
+def test_an_update_that_fails_in_the_middle_leaves_the_old_fact_live(graph: Graph) -> None:
+    first = decision()
+    commit(graph, first)
+    with pytest.raises(GraphConflictError):
+        commit(graph, update(first, decision_id=first["decision_id"]))
+    assert [(row["is_live"], row["valid_to"]) for row in facts(graph)] == [(True, None)]
+    assert version(graph) == 1
+
+
+def test_the_store_works_on_after_a_write_that_failed(graph: Graph) -> None:
+    first = decision()
+    commit(graph, first)
+    with pytest.raises(GraphConflictError):
+        commit(graph, decision(version=1, decision_id=first["decision_id"]))
+    assert commit(graph, decision(version=1))
+    assert version(graph) == 2
+
+
+# 2: exactly the declared parameters
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_query_takes_no_other_parameters_than_it_declares(graph: Graph, name: str) -> None:
+    declared = load_queries(graph.engine)[name].params
+    complete = dict.fromkeys(declared)
+    wrong_sets = [complete | {"unheard_of": 1}]
+    wrong_sets += [dict.fromkeys(declared - {left_out}) for left_out in declared]
+    for wrong in wrong_sets:
+        with pytest.raises(QueryFileError, match=f"query {name}: missing"):
+            graph.run(name, wrong)
+
+
+@pytest.mark.parametrize("wrong", ["missing", "unknown", "misspelt"])
+def test_wrong_parameters_are_refused_before_anything_is_sent(
+    engine: EngineUnderTest, wrong: str
+) -> None:
+    given = decision()
+    if wrong != "unknown":
+        del given["session_id"]
+    if wrong != "missing":
+        given["sesion_id"] = "call-1"
+    with closing(opened(engine)) as graph:
+        graph.migrate(DIMENSION)
+        graph.close()
+        # A graph that is closed can send nothing; were anything sent, this were another error.
+        with pytest.raises(QueryFileError):
+            commit(graph, given)
+
+
+def test_an_unknown_query_is_refused(graph: Graph) -> None:
+    with pytest.raises(QueryFileError, match="no query file is named delete_everything"):
+        graph.run("delete_everything", {})
+
+
+# 3: columns and times
+
+FIRST = decision(contact_name="Alice", neighbour_ids=[], neighbour_cosines=[])
+SECOND = update(FIRST)
+CONTACT = {"contact_key": ALICE.contact_key}
+CALLS: dict[str, dict[str, Any]] = {
+    "claim_store": {"embedding_model": MODEL, "embedding_dimension": DIMENSION, "at": NOON},
+    "commit_decision": decision(version=2),
+    "compare_live_facts": CONTACT | {"embedding_model": MODEL, "embedding": EAST},
+    "find_contact_version": CONTACT,
+    "find_decision": {"decision_id": SECOND["decision_id"]},
+    "find_decision_ids": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
+    "find_neighbours": CONTACT | {"embedding_model": MODEL, "embedding": EAST},
+    "find_schema_version": {},
+    "find_store": {},
+    "list_comparisons": {"decision_ids": [SECOND["decision_id"]]},
+    "list_contacts": {"agent_key": ALICE.agent_key},
+    "list_decisions": CONTACT | {"limit": 5},
+    "list_facts": CONTACT,
+    "list_supersessions": CONTACT,
+    "record_schema_version": {"schema_version": 1},
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_have_exactly_the_declared_columns_and_no_vector(graph: Graph, name: str) -> None:
+    commit(graph, FIRST)
+    commit(graph, SECOND)
+    rows = graph.run(name, CALLS[name])
+    assert rows
+    assert {tuple(row) for row in rows} == {load_queries(graph.engine)[name].returns}
+    assert not any(isinstance(value, list) for row in rows for value in row.values())
+
+
+ABOUT_THE_STORE = {"find_schema_version", "find_store"}
+READS = [name for name in NAMES if load_queries("embedded")[name].mode == "read"]
+
+
+@pytest.mark.parametrize("name", [name for name in READS if name not in ABOUT_THE_STORE])
+def test_a_query_about_nothing_gives_no_row(graph: Graph, name: str) -> None:
+    assert graph.run(name, CALLS[name]) == []
+
+
+TIMES = [
+    datetime(2026, 3, 9, 14, 5, 6, 123456, tzinfo=UTC),
+    datetime(2026, 3, 9, 14, 5, 6, 1, tzinfo=timezone(timedelta(hours=5, minutes=45))),
+    datetime(2026, 1, 1, 1, 30, 0, 999999, tzinfo=timezone(timedelta(hours=14))),
+    datetime(2025, 12, 31, 23, 30, 0, 999999, tzinfo=timezone(timedelta(hours=-12))),
+    datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
+    datetime(1900, 1, 1, tzinfo=timezone(timedelta(hours=-3, minutes=-30))),
+    datetime(2100, 2, 28, 23, 59, 59, 1, tzinfo=UTC),
+]
+
+
+@pytest.mark.parametrize("said_at", TIMES, ids=datetime.isoformat)
+def test_a_time_with_any_offset_comes_back_in_utc_to_the_microsecond(
+    graph: Graph, said_at: datetime
+) -> None:
+    commit(graph, decision(said_at=said_at, at=said_at))
+    [fact] = facts(graph)
+    for name in ("recorded_at", "valid_from", "last_confirmed_at"):
+        assert fact[name].isoformat() == said_at.astimezone(UTC).isoformat()
+        assert fact[name].tzinfo is UTC
+
+
+def test_times_are_compared_as_instants_not_as_they_are_written(graph: Graph) -> None:
+    first = decision(said_at=datetime(2026, 3, 9, 12, tzinfo=UTC))
+    later = datetime(2026, 3, 9, 9, tzinfo=timezone(timedelta(hours=-5)))
+    commit(graph, first)
+    commit(graph, update(first, said_at=later))
+    assert {row["valid_to"] for row in facts(graph)} == {None, datetime(2026, 3, 9, 14, tzinfo=UTC)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'It\'s "quoted", \\ and $dollar {braces}; DROP',
+        "Zoë 李 👩‍👩‍👧 ﷺ",
+        "line\nend\ttab",
+        "a" * 2000,
+        "' OR 1=1 //",
+    ],
+)
+def test_a_text_comes_back_to_the_letter(graph: Graph, text: str) -> None:
+    commit(graph, decision(text=text))
+    assert facts(graph)[0]["text"] == text
+
+
+# 4: raw cosine
+
+
+def test_a_cosine_agrees_with_numpy_over_random_vectors(graph: Graph, compared: Compare) -> None:
+    stored = unit_vectors(20)
+    for number, vector in enumerate(stored):
+        commit(graph, decision(version=number, text=str(number), embedding=vector.tolist()))
+    for asked in unit_vectors(5):
+        found = compared(graph, asked.tolist())
+        assert len(found) == (5 if compared is neighbours else len(stored))
+        for row in found:
+            wanted = cosine(stored[int(row["text"])], asked)
+            assert row["cosine"] == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("value", [1.0, 0.9999, 0.9501, 0.9499, 0.5, 0.0, -0.5, -1.0])
+def test_a_cosine_is_raw_from_identical_to_opposite(
+    graph: Graph, compared: Compare, value: float
+) -> None:
+    commit(graph, decision())
+    [found] = compared(graph, at_cosine(value))
+    assert found["cosine"] == pytest.approx(value, abs=1e-6)
+
+
+def test_a_cosine_never_leaves_its_range(graph: Graph, compared: Compare) -> None:
+    vectors = unit_vectors(30).tolist()
+    for number, vector in enumerate(vectors):
+        commit(graph, decision(version=number, embedding=vector))
+    opposite = [[-each for each in vector] for vector in vectors]
+    found = [row["cosine"] for asked in vectors + opposite for row in compared(graph, asked)]
+    assert min(found) >= -1
+    assert max(found) <= 1
+
+
+@pytest.mark.parametrize(("value", "is_above"), [(0.9501, True), (0.9499, False)])
+def test_a_ten_thousandth_beside_the_update_bound_is_told_apart(
+    graph: Graph, value: float, is_above: bool
+) -> None:
+    commit(graph, decision())
+    [found] = neighbours(graph, at_cosine(value))
+    assert (found["cosine"] >= 0.95) is is_above
+
+
+def test_a_cosine_of_one_half_is_exactly_that(graph: Graph) -> None:
+    commit(graph, decision())
+    [found] = neighbours(graph, [0.5] * 4 + [0.0] * (DIMENSION - 4))
+    assert found["cosine"] == 0.5
+
+
+def test_the_five_nearest_neighbours_come_nearest_first(graph: Graph) -> None:
+    for number, value in enumerate([0.2, 0.9, -0.4, 0.6, 0.1, -0.9, 0.7]):
+        commit(graph, decision(version=number, embedding=at_cosine(value)))
+    found = neighbours(graph)
+    assert [round(row["cosine"], 6) for row in found] == [0.9, 0.7, 0.6, 0.2, 0.1]
+
+
+def test_neighbours_come_with_the_version_they_were_seen_at(graph: Graph) -> None:
+    first = decision()
+    commit(graph, first)
+    commit(graph, update(first))
+    assert [row["version"] for row in neighbours(graph)] == [2]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Scope("acme", "crm", "bob"),
+        Scope("acme", "support", "alice"),
+        Scope("globex", "crm", "alice"),
+        Scope("acme", "crm/alice", "alice"),
+    ],
+)
+def test_neighbours_of_one_contact_never_include_anothers(
+    graph: Graph, compared: Compare, other: Scope
+) -> None:
+    commit(graph, decision(other))
+    assert compared(graph) == []
+    commit(graph, decision(text="Mine"))
+    assert [row["text"] for row in compared(graph)] == ["Mine"]
+
+
+def test_a_superseded_fact_is_no_neighbour(graph: Graph, compared: Compare) -> None:
+    first = decision()
+    second = update(first, embedding=at_cosine(0.1))
+    commit(graph, first)
+    commit(graph, second)
+    assert [row["fact_id"] for row in compared(graph)] == [second["fact_id"]]
+
+
+def test_a_fact_of_another_model_is_no_neighbour(graph: Graph, compared: Compare) -> None:
+    commit(graph, decision(embedding_model="model@2"))
+    assert compared(graph) == []
+    assert len(compared(graph, embedding_model="model@2")) == 1
+
+
+def test_a_fact_without_a_vector_is_no_neighbour(graph: Graph, compared: Compare) -> None:
+    commit(graph, decision(embedding=None, embedding_model="noop"))
+    assert compared(graph) == []
+
+
+# 5: one writer a version
+
+
+@pytest.mark.parametrize("given", [0, 2, -1])
+def test_a_decision_on_another_version_gives_no_row_and_writes_nothing(
+    engine: EngineUnderTest, given: int
+) -> None:
+    with closing(opened(engine)) as graph:
+        graph.migrate(DIMENSION)
+        commit(graph, decision())
+    before = raw_store.everything(engine)
+    with closing(opened(engine)) as graph:
+        assert commit(graph, decision(version=given)) == []
+    assert _without_locks(raw_store.everything(engine)) == _without_locks(before)
+
+
+def test_a_decision_on_a_contact_that_does_not_exist_yet_must_expect_version_0(
+    engine: EngineUnderTest,
+) -> None:
+    with closing(opened(engine)) as graph:
+        graph.migrate(DIMENSION)
+        assert commit(graph, decision(version=1)) == []
+    found = raw_store.counts(engine)
+    assert (found["Decision"], found["Fact"], found["Episode"], found["Agent"]) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["new contact", "known contact"])
+def test_of_many_writers_at_one_version_exactly_one_wins(
+    engine: EngineUnderTest, known: bool
+) -> None:
+    with closing(opened(engine)) as graph:
+        graph.migrate(DIMENSION)
+        if known:
+            commit(graph, decision())
+        outcomes = _at_once(16, lambda _: _outcome(graph, decision(version=int(known))))
+        assert version(graph) == int(known) + 1
+    assert outcomes.count("won") == 1
+    assert set(outcomes) <= {"won", "no row", "conflict"}
+    assert raw_store.counts(engine)["Decision"] == int(known) + 1
+
+
+def _without_locks(entities: list[str]) -> list[str]:
+    """Taking the contact's lock writes to it; that trace is no change."""
+    return sorted(re.sub(r"\('locked_by', '[^']*'\)", "", entity) for entity in entities)
+
+
+def _outcome(graph: Graph, parameters: dict[str, Any]) -> str:
+    try:
+        return "won" if commit(graph, parameters) else "no row"
+    except GraphConflictError:
+        return "conflict"
+
+
+def _at_once(count: int, call: Callable[[int], Any]) -> list[Any]:
+    start = Barrier(count)
+
+    def waiting(number: int) -> Any:
+        start.wait(30)
+        return call(number)
+
+    with ThreadPoolExecutor(count) as threads:
+        return list(threads.map(waiting, range(count)))
+
+
+# 6: errors
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("list_decisions", CONTACT | {"limit": "many"}),
+        ("list_decisions", CONTACT | {"limit": -1}),
+        ("find_neighbours", CALLS["find_neighbours"] | {"embedding": "east"}),
+        ("find_neighbours", CALLS["find_neighbours"] | {"embedding": EAST[:-1]}),
+    ],
+)
+def test_what_the_engine_rejects_is_a_query_error_with_its_cause(
+    graph: Graph, name: str, wrong: dict[str, Any]
+) -> None:
+    commit(graph, decision())
+    with pytest.raises(QueryError) as raised:
+        graph.run(name, wrong)
+    assert raised.value.__cause__ is not None
+    assert not raised.value.retryable
+
+
+def test_a_conflict_is_worth_another_try_and_has_its_cause(graph: Graph) -> None:
+    commit(graph, FIRST)
+    with pytest.raises(GraphConflictError) as raised:
+        commit(graph, FIRST | {"version": 1})
+    assert raised.value.retryable
+    assert raised.value.__cause__ is not None
+
+
+# 7 is tested in test_graph_failures.py. 8: threads
+
+
+def test_a_graph_may_be_shared_by_threads(graph: Graph) -> None:
+    scopes = [Scope("acme", "crm", f"contact {number}") for number in range(16)]
+
+    def write_and_read(number: int) -> list[int]:
+        seen = []
+        for at_version in range(5):
+            commit(graph, decision(scopes[number], version=at_version, text=str(number)))
+            seen.append(version(graph, scopes[number]))
+        return seen
+
+    assert _at_once(16, write_and_read) == [[1, 2, 3, 4, 5]] * 16
+
+
+def test_threads_see_their_own_contacts_only(graph: Graph) -> None:
+    pairs = itertools.product(range(8), range(3))
+    for number, at_version in pairs:
+        scope = Scope("acme", "crm", f"contact {number}")
+        commit(graph, decision(scope, version=at_version, text=str(number)))
+
+    def read(number: int) -> set[str]:
+        scope = Scope("acme", "crm", f"contact {number}")
+        found = [neighbours(graph, contact_key=scope.contact_key) for _ in range(5)]
+        return {row["text"] for rows in found for row in rows}
+
+    assert _at_once(8, read) == [{str(number)} for number in range(8)]

@@ -1,0 +1,439 @@
+"""When the engine is away, closed to us or another's: a clear error within seconds, never a hang.
+
+This is the graph port's obligations 6 and 7, seen through ``Memory.open``, as an operator meets
+them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler import Embedder, Memory
+from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.errors import (
+    ConfigurationError,
+    EmbeddingError,
+    GraphLockedError,
+    GraphUnavailableError,
+    ReconcilerError,
+    SchemaError,
+)
+from reconciler.queries import newest_schema_version
+from reconciler.service import memory_store
+from reconciler.testing import HashingEmbedder
+from tests import raw_store
+from tests.engines import EngineUnderTest, wipe_schema
+from tests.worker import Worker
+
+SECRET = "correct-horse-battery-staple"
+NOBODY_THERE = "bolt://127.0.0.1:1"
+
+
+def opened(arguments: dict[str, Any], dimension: int = 16, **more: Any) -> Memory:
+    return Memory.open(embedder=HashingEmbedder(dimension), **arguments | more)
+
+
+def server_at(uri: str, **changes: Any) -> dict[str, Any]:
+    server = {"uri": uri, "username": "neo4j", "password": SECRET, "database": "neo4j"}
+    return {"graph": "neo4j", "neo4j": server | changes}
+
+
+def changed(engine: EngineUnderTest, **changes: Any) -> dict[str, Any]:
+    server = engine.settings_arguments["neo4j"] | changes
+    return engine.settings_arguments | {"neo4j": server}
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    started = time.monotonic()
+    yield
+    assert time.monotonic() - started < seconds
+
+
+@contextmanager
+def listening(talk: Callable[[socket.socket], None]) -> Iterator[int]:
+    """A server on the loopback that talks to each client in its own way; gives its port."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    client, _ = server.accept()
+                    threading.Thread(target=_talk, args=(client,), daemon=True).start()
+
+        def _talk(client: socket.socket) -> None:
+            with client, contextlib.suppress(OSError):
+                talk(client)
+
+        accepting = threading.Thread(target=serve, daemon=True)
+        accepting.start()
+        try:
+            yield server.getsockname()[1]
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            accepting.join(10)
+
+
+class Line:
+    """A line to a server that can be cut, or go dead: then bytes vanish and nobody hangs up."""
+
+    def __init__(self, uri: str) -> None:
+        host, _, port = uri.rpartition("/")[2].partition(":")
+        self._server = (host, int(port))
+        self._sockets: list[socket.socket] = []
+        self._is_alive = threading.Event()
+        self._is_alive.set()
+
+    def carry(self, client: socket.socket) -> None:
+        """Carry bytes both ways until one side hangs up."""
+        with socket.create_connection(self._server) as server:
+            self._sockets += [client, server]
+            back = threading.Thread(target=self._pump, args=(server, client), daemon=True)
+            back.start()
+            self._pump(client, server)
+            back.join()
+
+    def cut(self) -> None:
+        """Hang up on both sides."""
+        for each in self._sockets:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+        self._sockets.clear()
+
+    def die(self) -> None:
+        """Carry nothing any more, and do not say so."""
+        self._is_alive.clear()
+
+    def _pump(self, source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                if self._is_alive.is_set():
+                    target.sendall(data)
+        with contextlib.suppress(OSError):
+            target.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def line(neo4j_engine: EngineUnderTest) -> Iterator[tuple[Line, dict[str, Any]]]:
+    """A line to the server, and the settings that use it."""
+    line = Line(neo4j_engine.settings_arguments["neo4j"]["uri"])
+    with listening(line.carry) as port:
+        short = {"connect_timeout_seconds": 1.0, "query_timeout_seconds": 2.0}
+        yield line, changed(neo4j_engine, uri=f"bolt://127.0.0.1:{port}", **short)
+        line.cut()
+
+
+# Neo4j is away
+
+
+@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
+def test_where_nothing_listens_the_server_is_called_away_within_seconds(scheme: str) -> None:
+    uri = f"{scheme}://127.0.0.1:1"
+    with within(8), pytest.raises(GraphUnavailableError, match=rf"{uri} .*NEO4J_URI"):
+        opened(server_at(uri))
+
+
+def test_so_is_a_host_that_nobody_knows() -> None:
+    with within(8), pytest.raises(GraphUnavailableError, match=r"no-such-host\.invalid"):
+        opened(server_at("bolt://no-such-host.invalid"))
+
+
+def stays_silent(client: socket.socket) -> None:
+    while client.recv(65536):
+        pass
+
+
+def hangs_up(client: socket.socket) -> None:
+    client.recv(1)
+
+
+def speaks_http(client: socket.socket) -> None:
+    client.recv(65536)
+    client.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+
+def talks_rubbish(client: socket.socket) -> None:
+    client.recv(65536)
+    client.sendall(b"\xff\xff\xff\xff" * 8)
+
+
+@pytest.mark.parametrize("talk", [stays_silent, hangs_up, speaks_http, talks_rubbish])
+@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
+def test_so_is_a_server_that_does_not_speak_bolt(
+    scheme: str, talk: Callable[[socket.socket], None]
+) -> None:
+    short = {"connect_timeout_seconds": 1.0}
+    with listening(talk) as port, within(6), pytest.raises(GraphUnavailableError):
+        opened(server_at(f"{scheme}://127.0.0.1:{port}", **short))
+
+
+def test_a_silent_server_is_given_up_in_time_with_the_default_settings() -> None:
+    with listening(stays_silent) as port, within(15), pytest.raises(GraphUnavailableError):
+        opened(server_at(f"bolt://127.0.0.1:{port}"))
+
+
+def test_a_server_that_goes_silent_in_the_middle_does_not_hang_a_call(
+    line: tuple[Line, dict[str, Any]],
+) -> None:
+    wire, arguments = line
+    with opened(arguments) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+        wire.die()
+        outcome: list[ReconcilerError] = []
+
+        def recall() -> None:
+            with pytest.raises(GraphUnavailableError) as raised:
+                memory.recall("crm", "alice", "email")
+            outcome.append(raised.value)
+
+        asking = threading.Thread(target=recall, daemon=True)
+        asking.start()
+        asking.join(15)
+        hung = asking.is_alive()
+        wire.cut()
+        asking.join(15)
+    assert not hung
+    assert outcome
+
+
+def test_a_write_outlives_a_connection_that_was_cut(line: tuple[Line, dict[str, Any]]) -> None:
+    wire, arguments = line
+    with opened(arguments) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+        wire.cut()
+        memory.add_contact_note("crm", "alice", "Lives in Pune")
+        assert len(memory.decisions("crm", "alice")) == 2
+
+
+def test_a_read_outlives_a_connection_that_was_cut(line: tuple[Line, dict[str, Any]]) -> None:
+    wire, arguments = line
+    with opened(arguments) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+        wire.cut()
+        assert len(memory.recall("crm", "alice", "email")) == 1
+
+
+# Neo4j turns us away
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "",
+        "127.0.0.1:7687",
+        "bolt",
+        "ftp://127.0.0.1",
+        "http://127.0.0.1:7474",
+        "bolt://127.0.0.1:port",
+        "bolt://127.0.0.1:7687?policy=eu",
+        "neo4j+tls://127.0.0.1",
+    ],
+)
+def test_a_uri_that_cannot_be_understood_is_a_configuration_error(uri: str) -> None:
+    with within(8), pytest.raises(ConfigurationError, match="NEO4J_URI"):
+        opened(server_at(uri))
+
+
+def test_a_password_in_the_uri_is_refused_and_not_repeated() -> None:
+    with pytest.raises(ConfigurationError, match="NEO4J_URI") as raised:
+        opened(server_at(f"bolt://neo4j:{SECRET}@127.0.0.1:1"))
+    assert SECRET not in str(raised.value)
+
+
+def test_without_a_password_the_setting_is_named() -> None:
+    with pytest.raises(ConfigurationError, match="set NEO4J_PASSWORD"):
+        Memory.open(graph="neo4j", neo4j={"uri": NOBODY_THERE}, embedder=HashingEmbedder())
+
+
+def test_a_wrong_password_names_the_setting_and_not_the_password(
+    neo4j_engine: EngineUnderTest,
+) -> None:
+    with within(8), pytest.raises(ConfigurationError, match="NEO4J_PASSWORD") as raised:
+        opened(changed(neo4j_engine, password=SECRET))
+    assert SECRET not in str(raised.value)
+
+
+def test_a_missing_database_names_the_setting(neo4j_engine: EngineUnderTest) -> None:
+    with (
+        within(8),
+        pytest.raises(ConfigurationError, match=r"no database named 'nosuch'.*NEO4J_DATABASE"),
+    ):
+        opened(changed(neo4j_engine, database="nosuch"))
+
+
+# The store is another's
+
+
+def test_a_store_older_than_the_code_names_the_command_that_mends_it(
+    engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(engine.settings_arguments).close()
+    newer = newest_schema_version("neo4j") + 1
+    monkeypatch.setattr(memory_store, "newest_schema_version", lambda _: newer)
+    with pytest.raises(SchemaError, match=f"works with {newer}.*reconciler init"):
+        opened(engine.settings_arguments)
+
+
+def test_a_store_newer_than_the_code_asks_for_a_newer_package(engine: EngineUnderTest) -> None:
+    opened(engine.settings_arguments).close()
+    raw_store.query(engine, "MATCH (store:Store) SET store.schema_version = 9")
+    with pytest.raises(SchemaError, match=r"version 9.*newer version of this package"):
+        opened(engine.settings_arguments)
+
+
+@pytest.mark.parametrize("other", [HashingEmbedder(8), NoopEmbedder()], ids=lambda e: e.model_id)
+def test_a_store_of_another_model_is_refused_and_nothing_written(
+    engine: EngineUnderTest, other: Embedder
+) -> None:
+    with opened(engine.settings_arguments) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+    before = raw_store.everything(engine)
+    with pytest.raises(SchemaError, match=r"vectors of hashing-16.*RECONCILER_EMBEDDER__MODEL"):
+        Memory.open(embedder=other, **engine.settings_arguments)
+    assert raw_store.everything(engine) == before
+
+
+def test_a_refused_store_opens_again_with_its_own_model(engine: EngineUnderTest) -> None:
+    opened(engine.settings_arguments).close()
+    with pytest.raises(SchemaError):
+        opened(engine.settings_arguments, dimension=8)
+    with opened(engine.settings_arguments) as memory:
+        assert memory.recall("crm", "alice") == []
+
+
+def test_opening_a_store_again_changes_nothing_in_it(engine: EngineUnderTest) -> None:
+    opened(engine.settings_arguments).close()
+    before = raw_store.everything(engine)
+    opened(engine.settings_arguments).close()
+    assert raw_store.everything(engine) == before
+
+
+def test_a_store_whose_making_was_interrupted_is_made_ready(engine: EngineUnderTest) -> None:
+    wipe_schema(engine)
+    opened(engine.settings_arguments).close()
+    raw_store.query(engine, "MATCH (store:Store) DELETE store")
+    with opened(engine.settings_arguments) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+
+
+# The embedded file is another's
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> dict[str, Any]:
+    """Settings for the embedded engine with a new file."""
+    return {"graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
+
+
+def test_a_file_that_another_process_has_open_is_called_locked(embedded: dict[str, Any]) -> None:
+    with Worker() as worker:
+        assert worker.ask("open", settings=embedded) == "open"
+        with within(5), pytest.raises(GraphLockedError, match="RECONCILER_EMBEDDED_PATH"):
+            opened(embedded, dimension=64)
+
+
+def test_the_other_process_is_told_the_same(embedded: dict[str, Any]) -> None:
+    with Worker() as worker, opened(embedded, dimension=64):
+        answer = worker.ask("open", settings=embedded)
+        assert answer["error"] == "GraphLockedError"
+        assert "RECONCILER_EMBEDDED_PATH" in answer["text"]
+
+
+def test_a_file_is_free_again_when_the_other_process_closed_it(embedded: dict[str, Any]) -> None:
+    with Worker() as worker:
+        worker.ask("open", settings=embedded)
+        worker.ask("close")
+        opened(embedded, dimension=64).close()
+
+
+def test_a_file_is_free_again_when_the_other_process_was_killed(embedded: dict[str, Any]) -> None:
+    with Worker() as worker:
+        worker.ask("open", settings=embedded)
+        worker.kill()
+        opened(embedded, dimension=64).close()
+
+
+def test_a_file_that_this_process_has_open_is_called_locked_too(embedded: dict[str, Any]) -> None:
+    # Two openers in one process would each write over what the other wrote.
+    with opened(embedded), pytest.raises(GraphLockedError, match="RECONCILER_EMBEDDED_PATH"):
+        opened(embedded).close()
+
+
+class BrokenEmbedder(HashingEmbedder):
+    """Fails as soon as anybody asks for its dimension, as a model that cannot be loaded does."""
+
+    @property
+    def dimension(self) -> int:
+        raise EmbeddingError("no such model")
+
+
+@pytest.mark.parametrize("failing", ["model that fails", "another model", "newer store"])
+def test_an_open_that_failed_leaves_the_file_free(embedded: dict[str, Any], failing: str) -> None:
+    opened(embedded, dimension=64).close()
+    engine = EngineUnderTest("embedded", embedded)
+    broken = BrokenEmbedder() if failing == "model that fails" else HashingEmbedder(8)
+    if failing == "newer store":
+        raw_store.query(engine, "MATCH (store:Store) SET store.schema_version = 9")
+    with pytest.raises(ReconcilerError):
+        Memory.open(embedder=broken, **embedded)
+    with Worker() as worker:
+        answer = worker.ask("open", settings=embedded)
+    assert answer == "open" or answer["error"] == "SchemaError"
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _text(path: Path) -> None:
+    path.write_text("dear diary\n" * 1000)
+
+
+def _byte(path: Path) -> None:
+    path.write_bytes(b"x")
+
+
+def _half_a_database(path: Path) -> None:
+    opened({"graph": "embedded", "embedded_path": path}).close()
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+
+
+def _below_a_file(path: Path) -> None:
+    path.parent.write_text("not a folder")
+
+
+@pytest.mark.parametrize("make", [_folder, _text, _byte, _half_a_database, _below_a_file])
+def test_a_path_that_cannot_be_used_is_a_configuration_error(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "memory.lbug" if make is not _below_a_file else tmp_path / "file" / "x.lbug"
+    make(path)
+    expected = f"RECONCILER_EMBEDDED_PATH {re.escape(str(path))}"
+    with pytest.raises(ConfigurationError, match=expected):
+        opened({"graph": "embedded", "embedded_path": path})
+
+
+def test_what_lies_at_such_a_path_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "diary.txt"
+    _text(path)
+    before = path.read_bytes()
+    with pytest.raises(ConfigurationError):
+        opened({"graph": "embedded", "embedded_path": path})
+    assert path.read_bytes() == before
+
+
+def test_the_folder_of_a_new_file_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "not" / "there" / "memory.lbug"
+    opened({"graph": "embedded", "embedded_path": path}).close()
+    assert path.is_file()

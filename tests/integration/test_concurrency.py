@@ -1,0 +1,199 @@
+"""Many writers at once, in processes and in threads: nothing is lost, doubled or forked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from reconciler import Decision, Memory
+from reconciler.testing import HashingEmbedder
+from tests import raw_store
+from tests.engines import EngineUnderTest, wipe_schema
+from tests.worker import Worker
+
+PROCESSES = 8
+THREADS = 32
+CONTACTS = [f"contact-{number}" for number in range(5)]
+
+Note = dict[str, Any]
+
+
+def note(text: str, contact_id: str = "alice", **given: Any) -> Note:
+    return {"contact_id": contact_id, "text": text, **given}
+
+
+DIFFERENT_NOTES = [note(f"word{number}", CONTACTS[number % 5]) for number in range(200)]
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[list[Worker]]:
+    """Processes that wait for commands; they outlive a test, not what they opened in it."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(Worker()) for _ in range(PROCESSES)]
+
+
+def opened(engine: EngineUnderTest) -> Memory:
+    return Memory.open(embedder=HashingEmbedder(), **engine.settings_arguments)
+
+
+def in_processes(
+    workers: list[Worker], engine: EngineUnderTest, shares: list[list[Note]]
+) -> list[dict[str, Any]]:
+    """What the processes were answered, all of them having started at once."""
+    opened(engine).close()
+    _all(workers, [{"command": "open", "settings": engine.settings_arguments}] * len(workers))
+    for worker, share in zip(workers, shares, strict=True):
+        worker.tell("add", notes=share)
+    answers = [w.answer() for w, share in zip(workers, shares, strict=True) for _ in share]
+    _all(workers, [{"command": "close"}] * len(workers))
+    return answers
+
+
+def _all(workers: list[Worker], commands: list[dict[str, Any]]) -> list[Any]:
+    for worker, command in zip(workers, commands, strict=True):
+        worker.tell(**command)
+    return [worker.answer() for worker in workers]
+
+
+def in_threads(engine: EngineUnderTest, shares: list[list[Note]]) -> list[Decision]:
+    """What the threads were answered, all of them having started at once."""
+    start = Barrier(len(shares))
+
+    def add(share: list[Note]) -> list[Decision]:
+        start.wait(60)
+        return [memory.add_contact_note("crm", **each) for each in share]
+
+    with opened(engine) as memory, ThreadPoolExecutor(len(shares)) as threads:
+        return [decision for made in threads.map(add, shares) for decision in made]
+
+
+def shared_out(notes: list[Note], count: int) -> list[list[Note]]:
+    return [notes[number::count] for number in range(count)]
+
+
+def assert_one_live_fact_and_one_chain(engine: EngineUnderTest, calls: int) -> None:
+    with opened(engine) as memory:
+        [live] = memory.recall("crm", "alice", limit=100)
+        chains = memory.history("crm", "alice")
+        decisions = memory.decisions("crm", "alice", limit=1000)
+    [chain] = chains
+    assert Counter(str(each.action) for each in decisions) == {"ADD": 1, "UPDATE": calls - 1}
+    assert len(chain.facts) == len(chain.supersessions) + 1 == calls
+    assert [fact.is_live for fact in chain.facts] == [True] + [False] * (calls - 1)
+    assert (live.fact.fact_id, live.fact.observations) == (chain.facts[0].fact_id, calls)
+    assert [fact.observations for fact in chain.facts] == list(range(calls, 0, -1))
+    assert versions(engine) == {"alice": calls}
+    assert forks(engine) == []
+
+
+def assert_nothing_lost(engine: EngineUnderTest) -> None:
+    with opened(engine) as memory:
+        made = [each for c in CONTACTS for each in memory.decisions("crm", c, limit=1000)]
+        live = [each for c in CONTACTS for each in memory.recall("crm", c, limit=1000)]
+    texts = sorted(each["text"] for each in DIFFERENT_NOTES)
+    assert sorted(each.text for each in made) == texts
+    assert sorted(each.fact.text for each in live) == texts
+    assert versions(engine) == dict.fromkeys(CONTACTS, 40)
+
+
+def versions(engine: EngineUnderTest) -> dict[str, int]:
+    rows = raw_store.query(engine, "MATCH (c:Contact) RETURN c.contact_id, c.version")
+    return dict(rows)
+
+
+def forks(engine: EngineUnderTest) -> list[list[Any]]:
+    """Facts that more than one fact superseded, or that superseded more than one."""
+    links = ("(fact:Fact)<-[:SUPERSEDES]-(other:Fact)", "(fact:Fact)-[:SUPERSEDES]->(other:Fact)")
+    counted = "MATCH {} WITH fact, count(other) AS others WHERE others > 1 RETURN fact.text"
+    return [row for link in links for row in raw_store.query(engine, counted.format(link))]
+
+
+# Processes
+
+
+@pytest.mark.slow
+def test_processes_that_write_one_note_at_once_leave_one_live_fact(
+    neo4j_engine: EngineUnderTest, processes: list[Worker]
+) -> None:
+    shares = [[note("Prefers email")] * 5] * PROCESSES
+    answers = in_processes(processes, neo4j_engine, shares)
+    assert [answer for answer in answers if "error" in answer] == []
+    assert_one_live_fact_and_one_chain(neo4j_engine, calls=5 * PROCESSES)
+
+
+@pytest.mark.slow
+def test_processes_that_write_different_notes_at_once_lose_none(
+    neo4j_engine: EngineUnderTest, processes: list[Worker]
+) -> None:
+    shares = shared_out(DIFFERENT_NOTES, PROCESSES)
+    answers = in_processes(processes, neo4j_engine, shares)
+    assert [answer for answer in answers if "error" in answer] == []
+    assert_nothing_lost(neo4j_engine)
+
+
+def test_processes_that_use_one_key_at_once_make_one_decision(
+    neo4j_engine: EngineUnderTest, processes: list[Worker]
+) -> None:
+    shares = [[note("Prefers email", idempotency_key="key")]] * PROCESSES
+    answers = in_processes(processes, neo4j_engine, shares)
+    assert [answer for answer in answers if "error" in answer] == []
+    assert len({answer["decision_id"] for answer in answers}) == 1
+    assert sorted(answer["replayed"] for answer in answers) == [False] + [True] * 7
+    assert versions(neo4j_engine) == {"alice": 1}
+
+
+def test_processes_may_open_an_empty_store_at_once(
+    neo4j_engine: EngineUnderTest, processes: list[Worker]
+) -> None:
+    wipe_schema(neo4j_engine)
+    settings = {"command": "open", "settings": neo4j_engine.settings_arguments}
+    assert _all(processes, [settings] * PROCESSES) == ["open"] * PROCESSES
+    assert _all(processes, [{"command": "close"}] * PROCESSES) == ["closed"] * PROCESSES
+    assert len(raw_store.query(neo4j_engine, "MATCH (store:Store) RETURN store")) == 1
+
+
+# Threads
+
+
+@pytest.mark.slow
+def test_threads_that_write_one_note_at_once_leave_one_live_fact(engine: EngineUnderTest) -> None:
+    in_threads(engine, [[note("Prefers email")] * 3] * THREADS)
+    assert_one_live_fact_and_one_chain(engine, calls=3 * THREADS)
+
+
+@pytest.mark.slow
+def test_threads_that_write_different_notes_at_once_lose_none(engine: EngineUnderTest) -> None:
+    in_threads(engine, shared_out(DIFFERENT_NOTES, THREADS))
+    assert_nothing_lost(engine)
+
+
+def test_threads_that_use_one_key_at_once_make_one_decision(engine: EngineUnderTest) -> None:
+    shares = [[note("Prefers email", idempotency_key="key")]] * THREADS
+    decisions = in_threads(engine, shares)
+    assert len({each.decision_id for each in decisions}) == 1
+    assert sorted(each.replayed for each in decisions) == [False] + [True] * (THREADS - 1)
+    assert versions(engine) == {"alice": 1}
+
+
+def test_threads_may_read_while_others_write(engine: EngineUnderTest) -> None:
+    def write(memory: Memory) -> None:
+        for number in range(10):
+            memory.add_contact_note("crm", "alice", f"word{number}")
+
+    def read(memory: Memory) -> None:
+        for _ in range(10):
+            texts = {each.fact.text for each in memory.recall("crm", "alice", "word1", limit=99)}
+            known = {f.text for chain in memory.history("crm", "alice") for f in chain.facts}
+            assert texts <= known
+
+    calls: list[Callable[[Memory], None]] = [write, read, read, read]
+    with opened(engine) as memory, ThreadPoolExecutor(len(calls)) as threads:
+        for future in [threads.submit(call, memory) for call in calls]:
+            future.result()
+        assert len(memory.recall("crm", "alice", limit=99)) == 10

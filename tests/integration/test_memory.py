@@ -1,0 +1,1067 @@
+"""The whole memory on each engine, with vectors that are chosen so that every cosine is known."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime, timedelta, timezone
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from reconciler import Action, DecidedBy, Decision, Fact, Memory, SourceKind
+from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.bootstrap import open_graph
+from reconciler.domain.decisions import Judgement, Relation
+from reconciler.domain.notes import Note
+from reconciler.domain.rule import ReconcilePolicy
+from reconciler.domain.scope import Scope
+from reconciler.errors import (
+    ArbiterAnswerError,
+    ArbiterError,
+    ArbiterRefusedError,
+    ArbiterUnavailableError,
+    ConfigurationError,
+    EmbeddingError,
+    GraphUnavailableError,
+    InvalidNoteError,
+    InvalidRequestError,
+    InvalidScopeError,
+    UnknownFactError,
+)
+from reconciler.ports.graph import Graph, Row
+from reconciler.service.memory_reconciler import MemoryReconciler
+from reconciler.service.memory_store import MemoryStore
+from reconciler.service.retry import RetryPolicy
+from reconciler.settings import load_settings
+from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
+from tests import raw_store
+from tests.engines import EngineUnderTest
+from tests.worker import Worker
+
+ADD, UPDATE, SKIP = Action.ADD, Action.UPDATE, Action.SKIP
+THRESHOLD, MIDPOINT = DecidedBy.THRESHOLD, DecidedBy.MIDPOINT
+DIMENSION = 10
+NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
+LATER = NOON + timedelta(days=3)
+BASE = "Prefers email"
+HALF = [0.5] * 4 + [0.0] * (DIMENSION - 4)
+
+Vector = list[float]
+Open = Callable[..., Memory]
+
+
+def axis(number: int) -> Vector:
+    return [float(place == number) for place in range(DIMENSION)]
+
+
+def at(cosine: float, other: int = 1) -> Vector:
+    """A unit vector at that cosine to ``axis(0)``, leaning towards another axis."""
+    vector = axis(0)
+    vector[0], vector[other] = cosine, sqrt(1 - cosine**2)
+    return vector
+
+
+@pytest.fixture
+def open_memory(engine: EngineUnderTest) -> Iterator[Open]:
+    """Opens the engine's store; what a test opened is closed after it."""
+    with ExitStack() as stack:
+
+        def open_(vectors: Mapping[str, Vector] | None = None, **given: Any) -> Memory:
+            given.setdefault("embedder", TableEmbedder(vectors or {BASE: axis(0)}, DIMENSION))
+            memory = Memory.open(**engine.settings_arguments | given)
+            stack.callback(memory.close)
+            return memory
+
+        yield open_
+
+
+def say(memory: Memory, text: str, contact_id: str = "alice", **given: Any) -> Decision:
+    return memory.add_contact_note("crm", contact_id, text, **{"said_at": NOON} | given)
+
+
+def live(memory: Memory) -> list[str]:
+    return sorted(each.fact.text for each in memory.recall("crm", "alice", limit=100))
+
+
+def fact_of(memory: Memory, decision: Decision) -> Fact:
+    chains = memory.history("crm", "alice")
+    [found] = [f for chain in chains for f in chain.facts if f.fact_id == decision.fact_id]
+    return found
+
+
+def stored(memory: Memory) -> Decision:
+    return memory.decisions("crm", "alice")[0]
+
+
+def judgement(relation: Relation, action: Action, target: int | None = 1) -> Judgement:
+    return Judgement(reasoning="it says so", relation=relation, target=target, action=action)
+
+
+# The rule, on each engine
+
+
+@pytest.mark.parametrize(
+    ("update_min", "add_max", "action", "decided_by"),
+    [
+        pytest.param(0.5, 0.2, UPDATE, THRESHOLD, id="at the update bound"),
+        pytest.param(0.5000001, 0.2, UPDATE, MIDPOINT, id="just below the update bound"),
+        pytest.param(0.4999999, 0.2, UPDATE, THRESHOLD, id="just above the update bound"),
+        pytest.param(0.75, 0.25, UPDATE, MIDPOINT, id="at the midpoint"),
+        pytest.param(0.7500001, 0.25, ADD, MIDPOINT, id="just below the midpoint"),
+        pytest.param(0.7499999, 0.25, UPDATE, MIDPOINT, id="just above the midpoint"),
+        pytest.param(0.9, 0.5, ADD, MIDPOINT, id="at the add bound"),
+        pytest.param(0.9, 0.5000001, ADD, THRESHOLD, id="just below the add bound"),
+        pytest.param(0.9, 0.4999999, ADD, MIDPOINT, id="just above the add bound"),
+        pytest.param(0.5, 0.5, UPDATE, THRESHOLD, id="at an empty band"),
+    ],
+)
+def test_a_cosine_of_exactly_one_half_against_each_bound(
+    open_memory: Open, update_min: float, add_max: float, action: Action, decided_by: DecidedBy
+) -> None:
+    thresholds = {"cosine_update_min": update_min, "cosine_add_max": add_max}
+    memory = open_memory({BASE: axis(0), "Wants email": HALF}, reconcile=thresholds)
+    say(memory, BASE)
+    decision = say(memory, "Wants email")
+    assert (decision.cosine, decision.action, decision.decided_by) == (0.5, action, decided_by)
+    assert live(memory) == (sorted([BASE, "Wants email"]) if action is ADD else ["Wants email"])
+
+
+@pytest.mark.parametrize(
+    ("cosine", "action", "decided_by"),
+    [
+        (0.9501, UPDATE, THRESHOLD),
+        (0.9499, UPDATE, MIDPOINT),
+        (0.8751, UPDATE, MIDPOINT),
+        (0.8749, ADD, MIDPOINT),
+        (0.8001, ADD, MIDPOINT),
+        (0.7999, ADD, THRESHOLD),
+        (-1.0, ADD, THRESHOLD),
+    ],
+)
+def test_the_default_bounds_are_095_0875_and_080(
+    open_memory: Open, cosine: float, action: Action, decided_by: DecidedBy
+) -> None:
+    memory = open_memory({BASE: axis(0), "Wants email": at(cosine)})
+    say(memory, BASE)
+    decision = say(memory, "Wants email")
+    assert (decision.action, decision.decided_by) == (action, decided_by)
+    assert decision.cosine == pytest.approx(cosine, abs=1e-6)
+
+
+def test_the_first_note_is_added_with_nothing_compared(open_memory: Open) -> None:
+    decision = say(open_memory(), BASE)
+    assert (decision.action, decision.decided_by) == (ADD, THRESHOLD)
+    assert (decision.cosine, decision.compared_with, decision.superseded_id) == (None, (), None)
+
+
+def test_without_an_embedder_everything_is_added(open_memory: Open) -> None:
+    memory = open_memory(embedder=NoopEmbedder())
+    decisions = [say(memory, BASE) for _ in range(2)]
+    assert [(d.action, d.decided_by, d.cosine) for d in decisions] == [(ADD, "noop", None)] * 2
+    assert live(memory) == [BASE, BASE]
+
+
+def test_only_the_facts_of_the_same_contact_are_compared(open_memory: Open) -> None:
+    memory = open_memory()
+    say(memory, BASE)
+    elsewhere = [
+        say(memory, BASE, "bob"),
+        say(memory, BASE, tenant="globex"),
+        memory.add_contact_note("support", "alice", BASE, said_at=NOON),
+    ]
+    assert [(each.action, each.cosine) for each in elsewhere] == [(ADD, None)] * 3
+
+
+def test_an_update_supersedes_the_nearest_of_several(open_memory: Open) -> None:
+    memory = open_memory({"a": axis(1), "b": axis(0), "c": axis(2), "b!": at(0.96, 3)})
+    first = {text: say(memory, text) for text in "abc"}
+    decision = say(memory, "b!")
+    assert decision.superseded_id == first["b"].fact_id
+    assert live(memory) == ["a", "b!", "c"]
+
+
+def test_a_full_stop_and_white_space_make_no_other_note(open_memory: Open) -> None:
+    memory = open_memory()
+    say(memory, BASE)
+    decision = say(memory, "  Prefers\nemail. ")
+    assert decision.cosine == pytest.approx(1, abs=1e-6)
+    assert live(memory) == ["  Prefers\nemail. "]
+
+
+# What an UPDATE leaves
+
+
+CHAIN = {"A": axis(0), "B": at(0.96, 1), "C": at(0.96, 2), "query": axis(0)}
+# B to C is 0.96 * 0.96 = 0.92 and a little more: in the band, above the midpoint.
+
+
+def test_an_update_ends_the_old_fact_when_the_new_one_was_said(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    old, new = say(memory, "A"), say(memory, "B", said_at=LATER)
+    assert (fact_of(memory, old).is_live, fact_of(memory, old).valid_to) == (False, LATER)
+    assert (fact_of(memory, new).is_live, fact_of(memory, new).valid_to) == (True, None)
+    assert fact_of(memory, new).valid_from == LATER
+
+
+def test_no_fact_ends_before_it_began(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    old = say(memory, "A", said_at=LATER)
+    say(memory, "B", said_at=NOON)
+    assert fact_of(memory, old).valid_to == LATER
+
+
+def test_supersedes_says_who_decided_when_why_and_at_which_cosine(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    say(memory, "A")
+    decision = say(memory, "B")
+    [chain] = memory.history("crm", "alice")
+    [link] = chain.supersessions
+    assert (link.new_id, link.old_id) == (decision.fact_id, decision.superseded_id)
+    assert (link.decided_by, link.at, link.reason) == ("threshold", decision.at, decision.reason)
+    assert link.cosine == decision.cosine
+
+
+def test_observations_are_carried_over_a_restatement(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    counts = [fact_of(memory, say(memory, text)).observations for text in ("A", "A", "B", "A")]
+    assert counts == [1, 2, 3, 4]
+
+
+def test_observations_are_not_carried_over_a_guess_of_the_midpoint(open_memory: Open) -> None:
+    memory = open_memory({BASE: axis(0), "Wants email": at(0.9)})
+    say(memory, BASE)
+    decision = say(memory, "Wants email")
+    assert (decision.action, decision.decided_by) == (UPDATE, MIDPOINT)
+    assert fact_of(memory, decision).observations == 1
+
+
+@pytest.mark.parametrize(
+    ("relation", "observations"),
+    [(Relation.SAME, 2), (Relation.REFINES, 2), (Relation.REPLACES, 1)],
+)
+def test_observations_and_evidence_are_carried_unless_the_fact_is_replaced(
+    engine: EngineUnderTest, open_memory: Open, relation: Relation, observations: int
+) -> None:
+    arbiter = ScriptedArbiter([judgement(relation, UPDATE)])
+    with open_memory({BASE: axis(0), "Wants email": at(0.9)}, arbiter=arbiter) as memory:
+        say(memory, BASE)
+        decision = say(memory, "Wants email")
+        assert fact_of(memory, decision).observations == observations
+    assert len(_evidence(engine, decision)) == observations
+
+
+def _evidence(engine: EngineUnderTest, decision: Decision) -> list[str]:
+    rows = raw_store.query(
+        engine,
+        "MATCH (f:Fact {fact_id: $id})-[:EVIDENCED_BY]->(e:Episode) RETURN e.episode_id, e.text",
+        id=decision.fact_id,
+    )
+    return sorted(row[0] for row in rows)
+
+
+def test_a_restated_fact_keeps_all_its_evidence(engine: EngineUnderTest, open_memory: Open) -> None:
+    with open_memory(CHAIN) as memory:
+        decisions = [say(memory, text) for text in ("A", "B", "A", "A")]
+    assert _evidence(engine, decisions[-1]) == sorted(each.episode_id for each in decisions)
+
+
+def test_a_superseded_fact_keeps_its_own_evidence(
+    engine: EngineUnderTest, open_memory: Open
+) -> None:
+    with open_memory(CHAIN) as memory:
+        first, _ = say(memory, "A"), say(memory, "B")
+    assert _evidence(engine, first) == [first.episode_id]
+
+
+# The arbiter
+
+BAND = {BASE: axis(0), "Wants email": at(0.9)}
+
+
+def test_a_skip_writes_no_fact_and_counts_the_observation(open_memory: Open) -> None:
+    memory = open_memory(BAND, arbiter=ScriptedArbiter([judgement(Relation.SAME, SKIP)]))
+    first = say(memory, BASE)
+    decision = say(memory, "Wants email", said_at=LATER)
+    assert (decision.action, decision.decided_by) == (SKIP, "arbiter")
+    assert (decision.fact_id, decision.superseded_id) == (first.fact_id, None)
+    fact = fact_of(memory, first)
+    assert (fact.text, fact.observations, fact.is_live) == (BASE, 2, True)
+    assert (fact.last_confirmed_at, fact.valid_from) == (LATER, NOON)
+
+
+def test_a_skip_leaves_its_evidence(engine: EngineUnderTest, open_memory: Open) -> None:
+    arbiter = ScriptedArbiter([judgement(Relation.SAME, SKIP)])
+    with open_memory(BAND, arbiter=arbiter) as memory:
+        decisions = [say(memory, BASE), say(memory, "Wants email")]
+    assert _evidence(engine, decisions[0]) == sorted(each.episode_id for each in decisions)
+    assert raw_store.counts(engine)["Fact"] == 1
+
+
+def test_a_skip_of_an_older_note_does_not_turn_the_time_back(open_memory: Open) -> None:
+    memory = open_memory(BAND, arbiter=ScriptedArbiter([judgement(Relation.SAME, SKIP)]))
+    first = say(memory, BASE, said_at=LATER)
+    say(memory, "Wants email", said_at=NOON)
+    assert fact_of(memory, first).last_confirmed_at == LATER
+
+
+@pytest.mark.parametrize("relation", [Relation.COEXISTS, Relation.UNRELATED])
+def test_an_arbiter_can_keep_both(open_memory: Open, relation: Relation) -> None:
+    arbiter = ScriptedArbiter([judgement(relation, ADD, None)])
+    memory = open_memory({BASE: axis(0), "Wants email": at(0.94)}, arbiter=arbiter)
+    say(memory, BASE)
+    decision = say(memory, "Wants email")
+    assert (decision.action, decision.decided_by) == (ADD, "arbiter")
+    assert live(memory) == [BASE, "Wants email"]
+    assert fact_of(memory, decision).observations == 1
+
+
+def test_an_arbiter_can_update_the_second_neighbour(open_memory: Open) -> None:
+    arbiter = ScriptedArbiter([judgement(Relation.REPLACES, UPDATE, 2)])
+    memory = open_memory({"one": at(0.9, 1), "two": at(0.85, 2), "new": axis(0)}, arbiter=arbiter)
+    one, two = say(memory, "one"), say(memory, "two")
+    decision = say(memory, "new")
+    assert (decision.superseded_id, live(memory)) == (two.fact_id, ["new", "one"])
+    assert [each.fact_id for each in decision.compared_with] == [one.fact_id, two.fact_id]
+    assert decision.cosine == pytest.approx(0.85, abs=1e-6)
+
+
+def test_an_arbiter_sees_the_note_and_up_to_five_neighbours_nearest_first(
+    open_memory: Open,
+) -> None:
+    near = {f"fact {number}": at(0.86 - number / 1000, number) for number in range(1, 8)}
+    arbiter = ScriptedArbiter([judgement(Relation.COEXISTS, ADD, None)])
+    memory = open_memory({**near, "new": axis(0)}, arbiter=arbiter)
+    for text in reversed(near):
+        assert say(memory, text).decided_by == "threshold"
+    say(memory, "new", said_at=LATER)
+    [(text, said_at, shown)] = arbiter.calls
+    assert (text, said_at) == ("new", LATER)
+    assert [each.text for each in shown] == [f"fact {number}" for number in range(1, 6)]
+    assert {each.valid_from for each in shown} == {NOON}
+
+
+@pytest.mark.parametrize("cosine", [0.9501, 0.7999])
+def test_an_arbiter_is_not_asked_outside_the_band(open_memory: Open, cosine: float) -> None:
+    arbiter = ScriptedArbiter([])
+    memory = open_memory({BASE: axis(0), "Wants email": at(cosine)}, arbiter=arbiter)
+    say(memory, BASE)
+    decision = say(memory, "Wants email")
+    assert (arbiter.calls, decision.arbiter, decision.arbiter_error) == ([], None, None)
+
+
+ANSWERS_OF_NO_USE: list[tuple[ArbiterError | Judgement, str]] = [
+    (ArbiterUnavailableError("took too long"), "ArbiterUnavailableError: took too long"),
+    (ArbiterRefusedError("will not say"), "ArbiterRefusedError: will not say"),
+    (ArbiterAnswerError("cut off"), "ArbiterAnswerError: cut off"),
+    (judgement(Relation.REPLACES, UPDATE, 2), "ArbiterAnswerError: UPDATE of fact 2, but 1"),
+    (judgement(Relation.REPLACES, UPDATE, None), "ArbiterAnswerError: UPDATE of fact None"),
+    (judgement(Relation.UNRELATED, UPDATE, 1), "ArbiterAnswerError: it says unrelated and yet"),
+    (judgement(Relation.SAME, ADD, None), "ArbiterAnswerError: it says same and yet ADD"),
+]
+
+
+@pytest.mark.parametrize(("cosine", "action"), [(0.88, UPDATE), (0.87, ADD)])
+@pytest.mark.parametrize(("answer", "error"), ANSWERS_OF_NO_USE, ids=lambda each: str(each)[:30])
+def test_where_the_arbiter_is_of_no_use_the_midpoint_decides_and_the_record_says_why(
+    open_memory: Open, answer: ArbiterError | Judgement, error: str, cosine: float, action: Action
+) -> None:
+    arbiter = ScriptedArbiter([answer])
+    memory = open_memory({BASE: axis(0), "Wants email": at(cosine)}, arbiter=arbiter)
+    say(memory, BASE)
+    decision = say(memory, "Wants email")
+    assert (decision.action, decision.decided_by) == (action, MIDPOINT)
+    assert (decision.arbiter, decision.arbiter_reasoning) == (arbiter.name, None)
+    assert decision.arbiter_error is not None
+    assert decision.arbiter_error.startswith(error)
+    assert stored(memory) == decision
+
+
+def test_what_the_arbiter_argued_is_recorded(open_memory: Open) -> None:
+    arbiter = ScriptedArbiter([judgement(Relation.REFINES, UPDATE)])
+    memory = open_memory(BAND, arbiter=arbiter)
+    say(memory, BASE)
+    decision = say(memory, "Wants email")
+    assert (decision.arbiter, decision.arbiter_reasoning) == (arbiter.name, "it says so")
+    assert decision.arbiter_error is None
+    assert stored(memory) == decision
+
+
+# The record
+
+
+def test_a_decision_is_stored_as_it_was_returned(open_memory: Open) -> None:
+    memory = open_memory({"A": axis(1), "B": axis(0), "C": at(0.96, 2)})
+    offset = timezone(timedelta(hours=5, minutes=45))
+    for number, text in enumerate(["A", "B", "C"], start=1):
+        said_at = datetime(2025, 1, number, 3, 4, 5, 600_007, tzinfo=offset)
+        decision = say(memory, text, said_at=said_at, idempotency_key=f"key {number}")
+        assert stored(memory) == decision
+        assert decision.said_at == said_at
+
+
+def test_a_decision_holds_what_it_was_made_with(open_memory: Open) -> None:
+    memory = open_memory(CHAIN, reconcile={"cosine_update_min": 0.94, "cosine_add_max": 0.7})
+    before = datetime.now(UTC)
+    say(memory, "A")
+    decision = say(memory, "B")
+    assert (decision.cosine_update_min, decision.cosine_add_max) == (0.94, 0.7)
+    assert (decision.embedding_model, decision.door) == (memory.embedding_model, "live")
+    assert (decision.attempts, decision.replayed) == (1, False)
+    assert (decision.text, decision.contact_id) == ("B", "alice")
+    assert before <= decision.at <= datetime.now(UTC)
+    assert min(decision.embed_ms, decision.compare_ms) > 0
+
+
+def test_a_decision_records_its_neighbours_by_rank(open_memory: Open) -> None:
+    memory = open_memory({"far": at(-0.3, 1), "near": at(0.7, 2), "new": axis(0)})
+    far, near = say(memory, "far"), say(memory, "near")
+    compared = say(memory, "new").compared_with
+    assert [(each.rank, each.fact_id, each.text) for each in compared] == [
+        (1, near.fact_id, "near"),
+        (2, far.fact_id, "far"),
+    ]
+    assert [each.cosine for each in compared] == pytest.approx([0.7, -0.3], abs=1e-6)
+
+
+def test_decisions_come_newest_first_and_no_more_than_asked_for(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    made = [say(memory, text) for text in ("A", "B", "A", "B")]
+    assert memory.decisions("crm", "alice", limit=3) == list(reversed(made))[:3]
+
+
+def test_every_decision_points_at_what_it_wrote_and_judged(
+    engine: EngineUnderTest, open_memory: Open
+) -> None:
+    arbiter = ScriptedArbiter([judgement(Relation.SAME, SKIP)])
+    with open_memory({"A": axis(0), "B": at(0.97), "C": at(0.9, 2)}, arbiter=arbiter) as memory:
+        made = [say(memory, text) for text in "ABC"]
+    assert [each.action for each in made] == [ADD, UPDATE, SKIP]
+    wrote = "MATCH (d:Decision)-[:WROTE]->(f:Fact) RETURN d.decision_id, f.fact_id"
+    judged = "MATCH (d:Decision)-[:JUDGED]->(e:Episode) RETURN d.decision_id, e.episode_id"
+    assert sorted(raw_store.query(engine, wrote)) == sorted(
+        [each.decision_id, each.fact_id] for each in made[:2]
+    )
+    assert sorted(raw_store.query(engine, judged)) == sorted(
+        [each.decision_id, each.episode_id] for each in made
+    )
+
+
+def test_every_note_leaves_an_episode_in_a_session_with_the_contact(
+    engine: EngineUnderTest, open_memory: Open
+) -> None:
+    with open_memory(CHAIN) as memory:
+        say(memory, "A", source_kind="operator", source_reference="ticket 7")
+        say(memory, "B", session_id="call 9")
+    rows = raw_store.query(
+        engine,
+        "MATCH (e:Episode)-[:`IN`]->(s:Session)-[:`WITH`]->(c:Contact) "
+        "RETURN e.text, e.source_kind, e.source_reference, s.session_id, s.channel, c.contact_id",
+    )
+    assert sorted(rows) == [
+        ["A", "operator", "ticket 7", "live-2025-03-09", "live", "alice"],
+        ["B", "user_explicit", None, "call 9", "live", "alice"],
+    ]
+
+
+def test_notes_of_one_session_share_it(engine: EngineUnderTest, open_memory: Open) -> None:
+    with open_memory(CHAIN) as memory:
+        for text in ("A", "B", "A"):
+            say(memory, text, session_id="call 9")
+    found = raw_store.counts(engine)
+    assert (found["Session"], found["Episode"]) == (1, 3)
+
+
+def test_a_session_ends_with_what_was_said_last_in_it(
+    engine: EngineUnderTest, open_memory: Open
+) -> None:
+    with open_memory(CHAIN) as memory:
+        for said_at in (NOON, LATER, NOON - timedelta(days=1)):
+            say(memory, "A", session_id="call 9", said_at=said_at)
+    rows = raw_store.query(engine, "MATCH (s:Session) RETURN s.started_at, s.ended_at")
+    [[began, ended]] = [[_utc(value) for value in row] for row in rows]
+    assert (began, ended) == (NOON - timedelta(days=1), LATER)
+
+
+def _utc(value: Any) -> datetime:
+    native = value if isinstance(value, datetime) else value.to_native()
+    return native.replace(tzinfo=UTC) if native.tzinfo is None else native.astimezone(UTC)
+
+
+def test_sessions_of_two_contacts_are_two(engine: EngineUnderTest, open_memory: Open) -> None:
+    with open_memory(CHAIN) as memory:
+        say(memory, "A", "alice", session_id="call 9")
+        say(memory, "A", "bob", session_id="call 9")
+    assert raw_store.counts(engine)["Session"] == 2
+
+
+def test_an_agent_knows_each_of_its_contacts_once(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    say(memory, "A", "bob", contact_name="Bob Smith")
+    for text in ("A", "B", "C"):
+        last = say(memory, text, "alice")
+    memory.add_contact_note("other", "carol", "A", said_at=NOON)
+    found = memory.contacts("crm")
+    assert [(c.contact_id, c.name, c.live_facts, c.facts) for c in found] == [
+        ("alice", "alice", 1, 3),
+        ("bob", "Bob Smith", 1, 1),
+    ]
+    assert found[0].last_decision_at == last.at
+
+
+def test_a_contacts_name_stays_until_another_is_given(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    names = ["Alice", None, "Alice Jones"]
+    seen = []
+    for name in names:
+        say(memory, "A", contact_name=name)
+        seen.append(memory.contacts("crm")[0].name)
+    assert seen == ["Alice", "Alice", "Alice Jones"]
+
+
+# Said twice by mistake
+
+
+def test_the_same_key_returns_the_first_decision_as_a_replay(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    first = say(memory, "A", idempotency_key="key")
+    again = say(memory, "A", idempotency_key="key")
+    assert again == first.as_replay()
+    assert (first.replayed, again.replayed) == (False, True)
+    assert len(memory.decisions("crm", "alice")) == 1
+
+
+def test_a_replay_writes_nothing(engine: EngineUnderTest, open_memory: Open) -> None:
+    with open_memory(CHAIN) as memory:
+        say(memory, "A", idempotency_key="key")
+    before = raw_store.everything(engine)
+    with open_memory(CHAIN) as memory:
+        assert say(memory, "B", idempotency_key="key").text == "A"
+    assert raw_store.everything(engine) == before
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        {"contact_id": "bob"},
+        {"agent_id": "support"},
+        {"tenant": "globex"},
+        {"idempotency_key": "other key"},
+        {"idempotency_key": None},
+    ],
+)
+def test_the_same_key_elsewhere_is_another_note(
+    open_memory: Open, elsewhere: dict[str, Any]
+) -> None:
+    memory = open_memory(CHAIN)
+    usual = {"agent_id": "crm", "contact_id": "alice", "idempotency_key": "key"}
+    memory.add_contact_note(text="A", said_at=NOON, **usual)
+    decision = memory.add_contact_note(text="A", said_at=NOON, **usual | elsewhere)
+    assert not decision.replayed
+
+
+class UnreliableGraph:
+    """A real graph whose line breaks at a commit: before it is sent, or before the answer comes."""
+
+    def __init__(self, graph: Graph, breaks: Sequence[str]) -> None:
+        self._graph = graph
+        self._breaks = list(breaks)
+
+    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+        when = self._breaks.pop(0) if name == "commit_decision" and self._breaks else None
+        if when == "before":
+            raise GraphUnavailableError("not sent")
+        rows = self._graph.run(name, parameters)
+        if when == "after":
+            raise GraphUnavailableError("no answer")
+        return rows
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._graph, name)
+
+
+@pytest.mark.parametrize(
+    "breaks", [["before"], ["after"], ["before", "after"], ["before"] * 3 + ["after"]]
+)
+@pytest.mark.parametrize("key", [None, "key"])
+def test_a_commit_whose_answer_was_lost_is_not_made_twice(
+    engine: EngineUnderTest, breaks: list[str], key: str | None
+) -> None:
+    embedder = TableEmbedder(CHAIN, DIMENSION)
+    with closing(open_graph(load_settings(**engine.settings_arguments))) as graph:
+        store = MemoryStore(UnreliableGraph(graph, breaks))
+        store.open(embedder.model_id, embedder.dimension, NOON)
+        reconciler = MemoryReconciler(
+            store=store,
+            embedder=embedder,
+            arbiter=None,
+            policy=ReconcilePolicy(),
+            retry_policy=RetryPolicy(unavailable_seconds_max=60),
+            clock=lambda: NOON,
+        )
+        scope = Scope("acme", "crm", "alice")
+        note = Note(scope=scope, text="A", said_at=NOON, idempotency_key=key)
+        decision = reconciler.reconcile(note, "live")
+        assert (decision.action, decision.replayed) == (ADD, False)
+        assert [each.decision_id for each in store.list_decisions(scope, 9)] == [
+            decision.decision_id
+        ]
+        assert [fact.observations for fact in store.list_facts(scope)] == [1]
+
+
+# Recall
+
+
+def test_recall_ranks_by_similarity_recency_and_importance(open_memory: Open) -> None:
+    memory = open_memory({"near": at(0.7, 1), "far": at(-0.2, 2), "query": axis(0)})
+    now = datetime.now(UTC)
+    say(memory, "near", said_at=now - timedelta(days=60), importance=0.2)
+    say(memory, "far", said_at=now, importance=1.0)
+    near, far = memory.recall("crm", "alice", "query")
+    assert (near.fact.text, far.fact.text) == ("near", "far")
+    assert near.score == pytest.approx(0.7 * 0.7 + 0.2 * 0.25 + 0.1 * 0.2, abs=1e-4)
+    assert far.score == pytest.approx(0.2 * 1 + 0.1 * 1, abs=1e-4)
+    assert [near.similarity, far.similarity] == pytest.approx([0.7, -0.2], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ((1, 0, 0), ["similar", "recent", "important"]),
+        ((0, 1, 0), ["recent", "important", "similar"]),
+        ((0, 0, 1), ["important", "similar", "recent"]),
+    ],
+)
+def test_recall_follows_the_configured_weights(
+    open_memory: Open, weights: tuple[float, float, float], expected: list[str]
+) -> None:
+    names = ("weight_similarity", "weight_recency", "weight_importance")
+    vectors = {"similar": at(0.7, 1), "recent": at(0.4, 2), "important": at(0.1, 3)}
+    memory = open_memory(
+        {**vectors, "query": axis(0)}, recall=dict(zip(names, weights, strict=True))
+    )
+    now = datetime.now(UTC)
+    say(memory, "similar", said_at=now - timedelta(days=30), importance=0.5)
+    say(memory, "recent", said_at=now, importance=0.1)
+    say(memory, "important", said_at=now - timedelta(days=10), importance=0.9)
+    found = memory.recall("crm", "alice", "query")
+    assert [each.fact.text for each in found] == expected
+
+
+def test_recall_never_shows_what_was_superseded(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    for text in ("A", "B", "C"):
+        say(memory, text)
+    assert [each.fact.text for each in memory.recall("crm", "alice", "query")] == ["C"]
+    assert live(memory) == ["C"]
+
+
+def test_recall_stays_in_its_scope(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    say(memory, "A", "bob")
+    say(memory, "A", tenant="globex")
+    for query in ("query", ""):
+        assert memory.recall("crm", "alice", query) == []
+
+
+def test_recall_gives_no_more_than_asked_for(open_memory: Open) -> None:
+    texts = {f"fact {number}": axis(number) for number in range(DIMENSION)}
+    memory = open_memory(texts, recall={"limit": 4})
+    for text in texts:
+        say(memory, text)
+    assert len(memory.recall("crm", "alice", "fact 3", limit=2)) == 2
+    assert len(memory.recall("crm", "alice", "fact 3")) == 4
+    assert len(memory.recall("crm", "alice")) == 4
+
+
+def test_recall_without_a_query_ranks_by_recency_and_importance(open_memory: Open) -> None:
+    memory = open_memory({"old": axis(0), "new": axis(1), "old and important": axis(2)})
+    now = datetime.now(UTC)
+    say(memory, "old", said_at=now - timedelta(days=300))
+    say(memory, "new", said_at=now)
+    say(memory, "old and important", said_at=now - timedelta(days=300), importance=1)
+    found = memory.recall("crm", "alice")
+    assert [each.fact.text for each in found] == ["new", "old and important", "old"]
+    assert {each.similarity for each in found} == {None}
+
+
+def test_recall_gives_the_fact_as_it_was_written(open_memory: Open) -> None:
+    memory = open_memory()
+    decision = say(memory, BASE, importance=0.25, source_kind="operator")
+    assert memory.recall("crm", "alice", BASE)[0].fact == Fact(
+        fact_id=decision.fact_id,
+        text=BASE,
+        importance=0.25,
+        trust=SourceKind.OPERATOR,
+        observations=1,
+        recorded_at=decision.at,
+        valid_from=NOON,
+        valid_to=None,
+        last_confirmed_at=NOON,
+        is_live=True,
+    )
+
+
+def test_without_an_embedder_recall_finds_words_and_parts_of_words(open_memory: Open) -> None:
+    memory = open_memory(embedder=NoopEmbedder())
+    for text in ("Prefers e-mail to phone", "Allergic to peanuts", "Phone: none"):
+        say(memory, text)
+    found = memory.recall("crm", "alice", "MAIL phone")
+    assert [(each.fact.text, each.similarity) for each in found] == [
+        ("Prefers e-mail to phone", 1.0),
+        ("Phone: none", 0.5),
+    ]
+
+
+# History
+
+
+def test_history_is_a_chain_with_the_newest_fact_first(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    made = [say(memory, text) for text in ("A", "B", "C")]
+    [chain] = memory.history("crm", "alice")
+    assert [fact.text for fact in chain.facts] == ["C", "B", "A"]
+    assert [fact.is_live for fact in chain.facts] == [True, False, False]
+    assert [link.decided_by for link in chain.supersessions] == ["midpoint", "threshold"]
+    assert [link.at for link in chain.supersessions] == [made[2].at, made[1].at]
+
+
+def test_a_value_that_returns_is_one_more_fact_in_the_chain(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    for text in ("A", "B", "A"):
+        say(memory, text)
+    [chain] = memory.history("crm", "alice")
+    assert [fact.text for fact in chain.facts] == ["A", "B", "A"]
+
+
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_the_chain_of_a_fact_is_found_by_any_fact_in_it(open_memory: Open, position: int) -> None:
+    memory = open_memory({**CHAIN, "else": axis(5)})
+    made = [say(memory, text) for text in ("A", "B", "C")]
+    say(memory, "else")
+    [chain] = memory.history("crm", "alice", fact_id=made[position].fact_id)
+    assert [fact.fact_id for fact in chain.facts] == [each.fact_id for each in reversed(made)]
+
+
+def test_facts_that_nothing_superseded_are_chains_of_their_own(open_memory: Open) -> None:
+    memory = open_memory({"A": axis(0), "X": axis(1)})
+    say(memory, "A", said_at=LATER)
+    say(memory, "X", said_at=NOON)
+    found = memory.history("crm", "alice")
+    assert [[fact.text for fact in chain.facts] for chain in found] == [["A"], ["X"]]
+
+
+def test_a_fact_of_another_contact_is_unknown(open_memory: Open) -> None:
+    memory = open_memory()
+    decision = say(memory, BASE, "bob")
+    for fact_id in (decision.fact_id, "no such fact"):
+        with pytest.raises(UnknownFactError, match=f"alice has no fact {fact_id}"):
+            memory.history("crm", "alice", fact_id=fact_id)
+
+
+def test_of_a_contact_that_nobody_knows_there_is_nothing_to_tell(open_memory: Open) -> None:
+    memory = open_memory()
+    assert memory.recall("crm", "alice", BASE) == []
+    assert memory.history("crm", "alice") == []
+    assert memory.decisions("crm", "alice") == []
+    assert memory.contacts("crm") == []
+
+
+def test_what_was_written_is_there_when_the_store_is_opened_again(open_memory: Open) -> None:
+    with open_memory(CHAIN) as memory:
+        decision = say(memory, "A")
+    with open_memory(CHAIN) as memory:
+        assert stored(memory) == decision
+        assert say(memory, "B").superseded_id == decision.fact_id
+
+
+# Bad input
+
+BAD_NOTES: list[Any] = [
+    pytest.param({"agent_id": ""}, InvalidScopeError, id="empty agent"),
+    pytest.param({"agent_id": None}, InvalidScopeError, id="missing agent"),
+    pytest.param({"contact_id": " "}, InvalidScopeError, id="blank contact"),
+    pytest.param({"contact_id": "a" * 201}, InvalidScopeError, id="over-long contact"),
+    pytest.param({"contact_id": "a\0"}, InvalidScopeError, id="null byte in contact"),
+    pytest.param({"tenant": ""}, InvalidScopeError, id="empty tenant"),
+    pytest.param({"text": ""}, InvalidNoteError, id="empty text"),
+    pytest.param({"text": " \n"}, InvalidNoteError, id="blank text"),
+    pytest.param({"text": "a" * 2001}, InvalidNoteError, id="over-long text"),
+    pytest.param({"text": "a\0b"}, InvalidNoteError, id="null byte in text"),
+    pytest.param({"text": None}, InvalidNoteError, id="missing text"),
+    pytest.param({"said_at": datetime(2025, 1, 1)}, InvalidNoteError, id="naive time"),
+    pytest.param({"said_at": "2025-01-01"}, InvalidNoteError, id="time as text"),
+    pytest.param({"importance": 1.1}, InvalidNoteError, id="importance above 1"),
+    pytest.param({"importance": float("nan")}, InvalidNoteError, id="importance not a number"),
+    pytest.param({"source_kind": "gossip"}, InvalidNoteError, id="unknown source kind"),
+    pytest.param({"source_reference": "a\0"}, InvalidNoteError, id="null byte in reference"),
+    pytest.param({"contact_name": " "}, InvalidNoteError, id="blank name"),
+    pytest.param({"session_id": ""}, InvalidNoteError, id="empty session"),
+    pytest.param({"idempotency_key": ""}, InvalidNoteError, id="empty key"),
+    pytest.param({"text": "not in the table"}, EmbeddingError, id="embedder fails"),
+]
+NOTHING = dict.fromkeys(("Agent", "Contact", "Session", "Episode", "Decision", "Fact"), 0)
+
+
+@pytest.mark.parametrize(("wrong", "error"), BAD_NOTES)
+def test_a_bad_note_is_refused_and_nothing_written(
+    engine: EngineUnderTest, open_memory: Open, wrong: dict[str, Any], error: type[Exception]
+) -> None:
+    usual = {"agent_id": "crm", "contact_id": "alice", "text": BASE, "said_at": NOON}
+    with open_memory() as memory, pytest.raises(error):
+        memory.add_contact_note(**usual | wrong)
+    assert raw_store.counts(engine) == NOTHING
+
+
+def test_a_note_from_the_future_is_refused_and_nothing_written(
+    engine: EngineUnderTest, open_memory: Open
+) -> None:
+    soon = datetime.now(UTC) + timedelta(minutes=6)
+    with open_memory() as memory, pytest.raises(InvalidNoteError, match="has not come yet"):
+        say(memory, BASE, said_at=soon)
+    assert raw_store.counts(engine) == NOTHING
+
+
+def test_a_clock_that_runs_four_minutes_ahead_is_forgiven(open_memory: Open) -> None:
+    soon = datetime.now(UTC) + timedelta(minutes=4)
+    assert say(open_memory(), BASE, said_at=soon).said_at == soon
+
+
+class LyingEmbedder(HashingEmbedder):
+    """Declares a dimension and returns vectors of another."""
+
+    @property
+    def dimension(self) -> int:
+        return super().dimension + 1
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.ones((len(texts), self.dimension - 1), dtype=np.float32)
+
+
+def test_a_vector_of_the_wrong_dimension_is_refused_and_nothing_written(
+    engine: EngineUnderTest, open_memory: Open
+) -> None:
+    with open_memory(embedder=LyingEmbedder(8)) as memory:
+        with pytest.raises(EmbeddingError, match=r"\(1, 8\), not \(1, 9\)"):
+            say(memory, BASE)
+        with pytest.raises(EmbeddingError):
+            memory.import_notes(['{"text": "A"}'], agent_id="crm", contact_id="alice")
+    assert raw_store.counts(engine) == NOTHING
+
+
+def test_thresholds_in_the_wrong_order_are_refused_before_anything_is_opened(
+    engine: EngineUnderTest, open_memory: Open
+) -> None:
+    before = raw_store.everything(engine)
+    with pytest.raises(ConfigurationError, match="wrong order"):
+        open_memory(reconcile={"cosine_update_min": 0.7})
+    assert raw_store.everything(engine) == before == []
+
+
+@pytest.mark.parametrize("name", ["recall", "history", "decisions", "contacts"])
+@pytest.mark.parametrize("wrong", [{"agent_id": ""}, {"tenant": " "}, {"agent_id": "a" * 201}])
+def test_reading_outside_a_complete_scope_is_refused(
+    open_memory: Open, name: str, wrong: dict[str, str]
+) -> None:
+    memory = open_memory()
+    scope = {"agent_id": "crm"} if name == "contacts" else {"agent_id": "crm", "contact_id": "a"}
+    with pytest.raises(InvalidScopeError):
+        getattr(memory, name)(**scope | wrong)
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, "5", 1.5])
+def test_a_limit_below_one_is_refused(open_memory: Open, limit: Any) -> None:
+    memory = open_memory()
+    for read in (memory.recall, memory.decisions):
+        with pytest.raises(InvalidRequestError, match="limit must be a whole number"):
+            read("crm", "alice", limit=limit)
+
+
+def test_settings_and_single_settings_together_are_refused(engine: EngineUnderTest) -> None:
+    settings = load_settings(**engine.settings_arguments)
+    with pytest.raises(ConfigurationError, match="either settings or single settings"):
+        Memory.open(settings, tenant="acme")
+
+
+def test_closing_a_memory_again_is_harmless(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.close()
+    memory.close()
+
+
+# Import
+
+
+def line(text: str | None, **given: Any) -> str:
+    usual = {"agent_id": "crm", "contact_id": "alice", "said_at": NOON.isoformat()}
+    return json.dumps(usual | {"text": text} | given)
+
+
+def imported(memory: Memory, lines: Sequence[str], **given: Any) -> tuple[dict[str, int], int]:
+    """How many decisions of each action, and how many lines were done already."""
+    report = memory.import_notes(lines, **given)
+    assert report.errors == []
+    return {str(action): n for (action, _), n in report.decisions.items()}, report.resumed
+
+
+LINES = [line(text) for text in ("A", "B", "C", "else")]
+IMPORTED = {**CHAIN, "else": axis(5), "late": axis(6)}
+
+
+def test_an_import_counts_what_was_decided_by_which_rule(open_memory: Open) -> None:
+    report = open_memory(IMPORTED).import_notes(LINES)
+    assert report.decisions == {
+        ("ADD", "threshold"): 2,
+        ("UPDATE", "threshold"): 1,
+        ("UPDATE", "midpoint"): 1,
+    }
+    assert (report.resumed, report.errors) == (0, [])
+
+
+def test_an_import_goes_through_the_same_door_in_the_files_order(open_memory: Open) -> None:
+    memory = open_memory(IMPORTED)
+    memory.import_notes(LINES)
+    made = list(reversed(memory.decisions("crm", "alice")))
+    assert [each.text for each in made] == ["A", "B", "C", "else"]
+    assert {each.door for each in made} == {"import"}
+    assert {each.said_at for each in made} == {NOON}
+
+
+def test_lines_that_name_no_scope_get_the_given_one(open_memory: Open) -> None:
+    memory = open_memory(IMPORTED)
+    memory.import_notes(['{"text": "A"}'], tenant="acme", agent_id="bot", contact_id="bob")
+    [decision] = memory.decisions("bot", "bob", tenant="acme")
+    assert decision.text == "A"
+
+
+MALFORMED = [
+    ("{", "not JSON"),
+    ('{"text": "A", "importance": ' + "9" * 5000 + "}", "not JSON"),
+    ("[" * 100_000, "not JSON"),
+    ("[1]", "a JSON object is wanted, not list"),
+    ('"A"', "a JSON object is wanted, not str"),
+    ("null", "a JSON object is wanted"),
+    ("{}", "agent_id is empty"),
+    (line("A", colour="red"), "unknown keys colour"),
+    (line(None), "text is missing"),
+    (line(""), "text is blank"),
+    (line("A\0"), "text holds a null byte"),
+    (line("A" * 2001), "text has 2001 characters"),
+    (line("\ud800"), "text"),
+    (line("A", contact_id=None), "contact_id must be a string"),
+    (line("A", agent_id=7), "agent_id must be a string"),
+    (line("A", said_at="2025-03-09T12:00:00"), "said_at .* has no time zone"),
+    (line("A", said_at="yesterday"), "said_at 'yesterday' is not an ISO 8601 time"),
+    (line("A", said_at=1741521600), "said_at 1741521600 is not an ISO 8601 time"),
+    (line("A", said_at="2999-01-01T00:00:00+00:00"), "has not come yet"),
+    (line("A", said_at="0001-01-01T00:00:00+05:00"), "said_at"),
+    (line("A", importance=2), "importance must be a number"),
+    (line("A", source_kind="gossip"), "source_kind 'gossip' is unknown"),
+    (line("A", idempotency_key=7), "idempotency_key must be a string"),
+]
+
+
+@pytest.mark.parametrize(("malformed", "expected"), MALFORMED, ids=lambda each: each[:20])
+def test_a_malformed_line_is_reported_by_its_number_and_the_rest_goes_on(
+    tmp_path: Path, malformed: str, expected: str
+) -> None:
+    arguments = {"graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
+    with Memory.open(embedder=TableEmbedder(IMPORTED, DIMENSION), **arguments) as memory:
+        report = memory.import_notes([LINES[0], "", malformed, LINES[3]])
+    assert [each.line_number for each in report.errors] == [3]
+    assert re.search(expected, report.errors[0].message)
+    assert sum(report.decisions.values()) == 2
+
+
+def test_every_malformed_line_is_reported_on_each_engine(
+    engine: EngineUnderTest, open_memory: Open
+) -> None:
+    malformed = [text for text, _ in MALFORMED]
+    with open_memory(IMPORTED) as memory:
+        report = memory.import_notes(malformed)
+    assert [each.line_number for each in report.errors] == list(range(1, len(malformed) + 1))
+    assert raw_store.counts(engine) == NOTHING
+
+
+def test_the_same_file_again_adds_nothing(engine: EngineUnderTest, open_memory: Open) -> None:
+    with open_memory(IMPORTED) as memory:
+        imported(memory, LINES)
+    before = raw_store.everything(engine)
+    with open_memory(IMPORTED) as memory:
+        assert imported(memory, LINES) == ({}, 4)
+    assert raw_store.everything(engine) == before
+
+
+def test_a_file_that_has_grown_adds_what_is_new(open_memory: Open) -> None:
+    memory = open_memory(IMPORTED)
+    imported(memory, LINES)
+    assert imported(memory, [*LINES, line("late")]) == ({"ADD": 1}, 4)
+
+
+def test_the_same_text_on_two_lines_is_two_notes(open_memory: Open) -> None:
+    memory = open_memory(IMPORTED)
+    assert imported(memory, [LINES[0], LINES[0]]) == ({"ADD": 1, "UPDATE": 1}, 0)
+    assert imported(memory, [LINES[0]] * 3) == ({"UPDATE": 1}, 2)
+
+
+def test_the_same_key_on_two_lines_is_one_note(open_memory: Open) -> None:
+    memory = open_memory(IMPORTED)
+    twice = [line("A", idempotency_key="key"), line("else", idempotency_key="key")]
+    assert imported(memory, twice) == ({"ADD": 1}, 1)
+    assert live(memory) == ["A"]
+
+
+def test_a_key_that_the_live_door_used_is_known_to_an_import(open_memory: Open) -> None:
+    memory = open_memory(IMPORTED)
+    say(memory, "A", idempotency_key="key")
+    assert imported(memory, [line("A", idempotency_key="key")]) == ({}, 1)
+
+
+def test_progress_tells_of_every_line_once(open_memory: Open) -> None:
+    memory = open_memory(IMPORTED)
+    told: list[int] = []
+    memory.import_notes([*LINES, "", "{", LINES[0]], on_progress=told.append)
+    assert sum(told) == 7
+
+
+def test_an_import_of_nothing_is_nothing(open_memory: Open) -> None:
+    assert imported(open_memory(), []) == ({}, 0)
+
+
+def test_an_import_of_several_batches_loses_and_repeats_nothing(open_memory: Open) -> None:
+    memory = open_memory(embedder=HashingEmbedder(16))
+    lines = [line(f"word{number}") for number in range(300)]  # a batch has 256
+    assert sum(memory.import_notes(lines[:20]).decisions.values()) == 20
+    report = memory.import_notes(lines)
+    assert (sum(report.decisions.values()), report.resumed) == (280, 20)
+    texts = [each.text for each in memory.decisions("crm", "alice", limit=1000)]
+    assert texts == [f"word{number}" for number in reversed(range(300))]
+
+
+@pytest.mark.parametrize("killed_after", [1, 60])
+def test_an_import_that_was_killed_takes_up_where_it_stopped(
+    engine: EngineUnderTest, open_memory: Open, tmp_path: Path, killed_after: int
+) -> None:
+    lines = [line(f"word{number}") for number in range(100)]
+    file = tmp_path / "notes.jsonl"
+    file.write_text("\n".join(lines))
+    with Worker() as worker:
+        worker.ask("open", settings=engine.settings_arguments)
+        worker.tell("import", path=str(file))
+        told = 0
+        while told < killed_after:
+            told += worker.answer()
+        worker.kill()
+        told += sum(each for each in worker.answers() if isinstance(each, int))
+    memory = open_memory(embedder=HashingEmbedder())
+    report = memory.import_notes(lines)
+    assert report.resumed >= told
+    assert report.resumed + sum(report.decisions.values()) == 100
+    texts = [each.text for each in memory.decisions("crm", "alice", limit=1000)]
+    assert sorted(texts) == sorted(f"word{number}" for number in range(100))

@@ -1,0 +1,142 @@
+"""The test servers themselves: what is said when they cannot be had, and that none outlives us."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests import neo4j_artefacts
+from tests.engines import Choice
+from tests.neo4j_artefacts import LINES, ServerNotAvailableError, fetched_jars, prepare
+
+ROOT = Path(__file__).parents[2]
+
+PARENT = """
+import os, subprocess, sys
+guard, home = sys.argv[1:]
+subprocess.Popen([sys.executable, guard, "--parent", str(os.getpid()), "--discard", home, "--",
+    "sh", "-c", f"echo $$ > {home}/pid; exec sleep 300"], start_new_session=True).wait()
+"""
+
+
+@pytest.fixture
+def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """No Java, no Maven, no Docker, an empty cache; its PATH is the folder returned."""
+    path = tmp_path / "bin"
+    path.mkdir()
+    monkeypatch.setenv("PATH", str(path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setattr(neo4j_artefacts, "JAVA_HOME_PATTERNS", ())
+    return path
+
+
+@pytest.mark.parametrize(("line", "java"), [("5.26", "JDK 17"), ("2026", "JDK 21")])
+def test_a_bare_machine_is_told_what_to_install(bare_machine: Path, line: str, java: str) -> None:
+    with pytest.raises(ServerNotAvailableError, match=f"install a {java} or later .* Docker"):
+        prepare(LINES[line], pytest.fail)
+
+
+def test_a_java_too_old_is_named(bare_machine: Path) -> None:
+    _write_java(bare_machine, "17.0.15")
+    with pytest.raises(ServerNotAvailableError, match=r"needs Java 21 or later, found Java 17 at"):
+        prepare(LINES["2026"], pytest.fail)
+
+
+def test_java_without_maven_asks_for_maven(bare_machine: Path) -> None:
+    _write_java(bare_machine, "21.0.2")
+    with pytest.raises(ServerNotAvailableError, match=r"fetched by Maven: install"):
+        prepare(LINES["2026"], pytest.fail)
+
+
+def test_maven_that_fails_is_quoted_and_leaves_no_half_cache(
+    bare_machine: Path, tmp_path: Path
+) -> None:
+    _write_java(bare_machine, "21.0.2")
+    _write_script(bare_machine / "mvn", "echo Unknown host; exit 1")
+    with pytest.raises(ServerNotAvailableError, match="Maven said: Unknown host"):
+        prepare(LINES["2026"], lambda _: None)
+    assert [file.name for file in (tmp_path / "cache").rglob("*.jar")] == []
+
+
+def test_a_cache_that_lost_a_jar_is_fetched_again(bare_machine: Path, tmp_path: Path) -> None:
+    fetch = (
+        'for a in "$@"; do case $a in -DoutputDirectory=*) echo jar > "${a#*=}/a.jar";; esac; done'
+    )
+    _write_script(bare_machine / "mvn", fetch)
+    folder = fetched_jars(LINES["2026"], Path("/java/bin/java"), lambda _: None)
+    (folder / "a.jar").unlink()
+    said: list[str] = []
+    fetched_jars(LINES["2026"], Path("/java/bin/java"), said.append)
+    assert (folder / "a.jar").exists()
+    assert said[0].startswith("fetching Neo4j 2026")
+
+
+def test_a_run_that_is_killed_leaves_no_server_and_no_data(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    guard = ROOT / "tests" / "neo4j_guard.py"
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(guard), str(home)])
+    server = int(_wait_for((home / "pid").read_text))
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    _wait_for(lambda: not home.exists())
+    with pytest.raises(ProcessLookupError):
+        os.kill(server, 0)
+
+
+def test_compose_publishes_on_the_loopback_only_and_demands_a_password() -> None:
+    service = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["neo4j"]
+    assert [port.split(":")[0] for port in service["ports"]] == ["127.0.0.1", "127.0.0.1"]
+    assert "${NEO4J_PASSWORD:?" in service["environment"]["NEO4J_AUTH"]
+    assert service["image"] == LINES["2026"].image
+
+
+@pytest.mark.parametrize(
+    ("environment", "names"),
+    [
+        ({}, ["embedded", "neo4j-5.26", "neo4j-2026"]),
+        ({"ENGINES": "embedded"}, ["embedded"]),
+        ({"ENGINES": "neo4j"}, ["neo4j-5.26", "neo4j-2026"]),
+        ({"ENGINES": "neo4j-2026, embedded"}, ["neo4j-2026", "embedded"]),
+        ({"NEO4J_URI": "neo4j://there"}, ["embedded", "neo4j"]),
+        ({"NEO4J_URI": "neo4j://there", "ENGINES": "neo4j-5.26"}, ["neo4j"]),
+        ({"NEO4J_URI": "neo4j://there", "ENGINES": "embedded"}, ["embedded"]),
+    ],
+)
+def test_the_environment_chooses_the_engines(environment: dict[str, str], names: list[str]) -> None:
+    assert Choice(environment).names == names
+
+
+def test_an_unknown_engine_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"\['oracle'\] unknown; known: embedded, neo4j"):
+        Choice({"ENGINES": "oracle"})
+
+
+def _write_java(folder: Path, version: str) -> None:
+    _write_script(folder / "java", f"echo 'openjdk version \"{version}\"' >&2")
+
+
+def _write_script(file: Path, text: str) -> None:
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+
+
+def _wait_for(outcome, seconds_max: float = 15):
+    """The first outcome that is true, neither empty nor a missing file."""
+    deadline = time.monotonic() + seconds_max
+    while time.monotonic() < deadline:
+        try:
+            if found := outcome():
+                return found
+        except FileNotFoundError:
+            pass
+        time.sleep(0.05)
+    pytest.fail(f"not within {seconds_max} s")

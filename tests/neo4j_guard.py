@@ -1,0 +1,63 @@
+"""Runs one command for as long as the process that asked for it lives, and cleans up after it.
+
+A run that is killed outright can stop nothing itself: no handler, no ``atexit``. So the server is
+the child of this guard, which watches its own parent, and stops the server and deletes its folder
+when the parent is gone or asks by SIGTERM. It has its own session, out of reach of Ctrl-C.
+
+Used by ``tests.neo4j_server`` only; imports nothing but the standard library, to start at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+POLL_SECONDS = 0.2
+
+
+def guard(options: argparse.Namespace) -> int:
+    """The command's exit status, once it ended by itself or was stopped."""
+    asked_to_stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: asked_to_stop.set())
+    signal.signal(signal.SIGHUP, lambda *_: asked_to_stop.set())
+    child = subprocess.Popen(options.command, stdin=subprocess.DEVNULL)
+    while child.poll() is None and not asked_to_stop.wait(POLL_SECONDS):
+        if os.getppid() != options.parent:
+            asked_to_stop.set()
+    _stop(child, options.grace_seconds)
+    if options.container:
+        subprocess.run(["docker", "rm", "-f", options.container], check=False, timeout=60)
+    # Where the command ended by itself, the parent still wants to read why.
+    if options.discard and asked_to_stop.is_set():
+        shutil.rmtree(options.discard, ignore_errors=True)
+    return child.returncode
+
+
+def _stop(child: subprocess.Popen[bytes], grace_seconds: float) -> None:
+    if child.poll() is None and grace_seconds > 0:
+        child.terminate()
+    try:
+        child.wait(grace_seconds)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Run a command until the parent is gone.")
+    parser.add_argument("--parent", type=int, required=True)
+    parser.add_argument("--grace-seconds", type=float, default=10.0)
+    parser.add_argument("--discard", type=Path)
+    parser.add_argument("--container")
+    parser.add_argument("command", nargs="+")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(guard(_options()))

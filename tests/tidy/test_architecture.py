@@ -1,0 +1,205 @@
+"""The architecture as tests: who imports whom, who names queries, what must be written down."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+from typer.main import get_command
+
+import reconciler
+from reconciler.entrypoints.cli import app
+from reconciler.errors import __all__ as error_names
+from reconciler.queries import load_queries
+from reconciler.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "reconciler"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+OUTWARDS = ["domain", "ports", "adapters", "service", "bootstrap", "memory", "entrypoints"]
+MAY_IMPORT = {
+    "domain": {"domain", "errors"},
+    "ports": {"ports", "domain", "errors"},
+    "adapters": {"adapters", "ports", "domain", "errors", "queries", "resources"},
+    "service": {"service", "ports", "domain", "errors", "queries"},
+    "bootstrap": {"adapters", "service", "ports", "domain", "errors", "settings"},
+    "memory": {"bootstrap", "service", "ports", "domain", "errors", "settings"},
+    "entrypoints": {
+        *{"entrypoints", "memory", "bootstrap", "service", "ports", "domain"},
+        *{"errors", "queries", "settings"},
+    },
+    "testing": {"ports", "domain", "errors"},
+    "settings": {"errors", "resources"},
+    "queries": {"errors", "resources"},
+    "resources": {"errors"},
+    "errors": set(),
+}
+CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")
+WRITE_METHODS = {"commit_decision"}
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def _part(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _imported(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+    return names
+
+
+def _strings(path: Path) -> list[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_imports_point_inwards(path: Path) -> None:
+    allowed = MAY_IMPORT.get(_part(path))
+    ours = {name.split(".")[1] for name in _imported(path) if name.startswith("reconciler.")}
+    if allowed is not None:
+        assert ours <= allowed
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_a_module_says_what_lives_in_it(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_no_cypher_stands_in_python(path: Path) -> None:
+    assert not [text for text in _strings(path) if CYPHER.search(text)]
+
+
+def test_only_settings_reads_the_environment() -> None:
+    reading = re.compile(r"os\.getenv|os\.environ\.get|os\.environ(?!\[\S+\] = |\.get)")
+    readers = {_name(path) for path in MODULES if reading.search(path.read_text(encoding="utf-8"))}
+    assert readers == {"reconciler/settings.py"}
+
+
+def test_only_the_store_names_queries_and_only_adapters_the_schema_ones() -> None:
+    names = {name for engine in ("neo4j", "embedded") for name in load_queries(engine)}
+    namers = {(_part(path), text) for path in MODULES for text in _strings(path) if text in names}
+    schema = {"find_schema_version", "record_schema_version"}
+    assert {part for part, name in namers if name not in schema} == {"service"}
+    files = {path.name for path in MODULES for text in _strings(path) if text in names - schema}
+    assert files == {"memory_store.py"}
+
+
+def test_every_query_is_used() -> None:
+    used = {text for path in MODULES for text in _strings(path)}
+    assert set(load_queries("neo4j")) <= used
+
+
+def test_both_dialects_have_the_same_names() -> None:
+    assert set(load_queries("neo4j")) == set(load_queries("embedded"))
+
+
+def test_only_the_reconciler_writes_facts() -> None:
+    callers = {
+        path.name
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+        and node.attr in WRITE_METHODS
+        and isinstance(node.ctx, ast.Load)
+    }
+    assert callers == {"memory_reconciler.py"}
+
+
+def test_no_query_returns_an_embedding() -> None:
+    for engine in ("neo4j", "embedded"):
+        for query in load_queries(engine).values():
+            assert "embedding" not in query.returns, query.name
+
+
+def test_every_setting_is_in_the_configuration_file() -> None:
+    text = (ROOT / "config" / "reconciler.toml").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^#?\s?([a-z_]+) = ", text, re.MULTILINE))
+    assert _setting_names(Settings) - {"password", "api_key"} <= documented
+
+
+def test_the_configuration_file_holds_the_defaults() -> None:
+    shipped = tomllib.loads((ROOT / "config" / "reconciler.toml").read_text(encoding="utf-8"))
+    for name, value in shipped.items():
+        default = Settings.model_fields[name].default
+        wanted = default.model_dump() if isinstance(default, BaseModel) else default
+        assert value == ({key: wanted[key] for key in value} if isinstance(value, dict) else wanted)
+
+
+def test_the_readme_names_every_command() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for command in get_command(app).commands:  # type: ignore[attr-defined]
+        assert f"reconciler {command}" in readme
+
+
+def test_every_command_prints_json_on_request() -> None:
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        assert "--json" in {option for each in command.params for option in each.opts}, name
+
+
+def test_the_public_names_are_pinned() -> None:
+    assert sorted(reconciler.__all__) == [
+        "Action",
+        "Arbiter",
+        "Comparison",
+        "Contact",
+        "DecidedBy",
+        "Decision",
+        "Embedder",
+        "Fact",
+        "FactHistory",
+        "ImportReport",
+        "LineError",
+        "Memory",
+        "MemoryToolset",
+        "RankedFact",
+        "Settings",
+        "SourceKind",
+        "Supersession",
+        "load_settings",
+    ]
+    assert all(hasattr(reconciler, name) for name in reconciler.__all__)
+
+
+def test_the_error_tree_draws_every_error() -> None:
+    drawn = (PACKAGE / "errors.py").read_text(encoding="utf-8").split('"""')[1]
+    assert all(name in drawn for name in error_names)
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    vague = {"utils", "helpers", "common", "types", "models", "manager", "http", "mcp"}
+    assert not vague & {path.stem for path in MODULES}
+
+
+def test_tests_are_readable_sentences() -> None:
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            assert name.count("_") >= 2, f"{path.name}: {name}"
+
+
+def _setting_names(model: type[BaseModel]) -> set[str]:
+    names: set[str] = set()
+    for name, field in model.model_fields.items():
+        group = field.annotation
+        if isinstance(group, type) and issubclass(group, BaseModel):
+            names |= _setting_names(group)
+        else:
+            names.add(name)
+    return names

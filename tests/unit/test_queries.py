@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reconciler import queries
+from reconciler.errors import ConfigurationError, QueryFileError
+from reconciler.queries import (
+    load_migrations,
+    load_queries,
+    newest_schema_version,
+    parse_query,
+)
+from reconciler.resources import resource_path
+
+ENGINES = ["embedded", "neo4j"]
+GOOD = """// Find the facts of a contact.
+// mode: read
+// params: contact_key, limit
+// returns: fact_id, text
+MATCH (fact:Fact {contact_key: $contact_key})
+// A comment between the lines, with a $name that counts for nothing.
+RETURN fact.fact_id AS fact_id, fact.text
+ORDER BY fact_id
+LIMIT $limit
+"""
+
+
+@pytest.fixture
+def cypher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cypher/ folder in place of the shipped one."""
+    for folder in ("shared", "neo4j/migrations", "embedded/migrations"):
+        (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.setattr(queries, "resource_path", lambda _: tmp_path)
+    for loader in (load_queries, load_migrations):
+        monkeypatch.setattr(queries, loader.__name__, loader.__wrapped__)
+    return tmp_path
+
+
+def test_a_good_file_becomes_a_query() -> None:
+    query = parse_query("find_facts", GOOD)
+    assert (query.name, query.mode) == ("find_facts", "read")
+    assert query.params == {"contact_key", "limit"}
+    assert query.returns == ("fact_id", "text")
+    [statement] = query.statements
+    assert statement.text.startswith("MATCH")
+    assert "//" not in statement.text
+
+
+def test_a_file_may_take_no_parameters_and_return_nothing() -> None:
+    query = parse_query("touch", "// mode: write\n// params:\n// returns:\nCREATE (:Store)")
+    assert (query.params, query.returns) == (frozenset(), ())
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        "fact.fact_id AS fact_id, fact.text AS text",
+        "fact_id, text",
+        "DISTINCT fact.fact_id AS fact_id, fact.text",
+        "fact.fact_id, coalesce(fact.text, '', 'none') AS text",
+        "fact.fact_id, [fact.text, fact.text] AS text",
+        "count(fact) AS fact_id, size([1, 2, 3]) AS text LIMIT $limit",
+        "fact_id, text ORDER BY text DESC SKIP 1 LIMIT $limit",
+    ],
+)
+def test_columns_are_read_from_the_last_return(returned: str) -> None:
+    text = f"// mode: read\n// params: limit\n// returns: fact_id, text\nRETURN {returned}"
+    text += "" if "$limit" in returned else " LIMIT $limit"
+    assert parse_query("columns", text).returns == ("fact_id", "text")
+
+
+def test_a_script_is_divided_at_semicolons_that_end_a_line() -> None:
+    text = "// mode: write\n// params:\n// returns: n\nCREATE (:A {b: ';x'});\nRETURN 1 AS n;\n"
+    texts = [statement.text for statement in parse_query("script", text).statements]
+    assert texts == ["CREATE (:A {b: ';x'})", "RETURN 1 AS n"]
+
+
+CONDITIONAL = """// mode: write
+// params: action, fact_id
+// returns: n
+// only when action is ADD, UPDATE
+CREATE (:Fact {fact_id: $fact_id});
+RETURN 1 AS n
+"""
+
+
+@pytest.mark.parametrize(("action", "applies"), [("ADD", True), ("UPDATE", True), ("SKIP", False)])
+def test_a_statement_with_a_condition_applies_to_the_values_it_names_only(
+    action: str, applies: bool
+) -> None:
+    first, last = parse_query("script", CONDITIONAL).statements
+    assert first.applies({"action": action, "fact_id": "f"}) is applies
+    assert last.applies({"action": action, "fact_id": "f"})
+
+
+def test_a_condition_on_a_boolean_is_written_as_in_python() -> None:
+    text = CONDITIONAL.replace("action is ADD, UPDATE", "is_new is True").replace(
+        "action", "is_new"
+    )
+    first, _ = parse_query("script", text).statements
+    assert [first.applies({"is_new": each}) for each in (True, False)] == [True, False]
+
+
+def test_what_a_condition_names_is_a_parameter_of_the_query() -> None:
+    with pytest.raises(QueryFileError, match=r"params differ from the text: \['action'\]"):
+        parse_query("script", CONDITIONAL.replace("params: action, ", "params: "))
+
+
+def test_a_server_gets_one_statement_and_no_condition() -> None:
+    for query in load_queries("neo4j").values():
+        assert len(query.statements) == 1
+        assert query.statements[0].condition is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("// mode: read\n", "", "the header needs mode"),
+        ("// params: contact_key, limit\n", "", "the header needs mode"),
+        ("// returns: fact_id, text\n", "", "the header needs mode"),
+        ("mode: read", "mode: fast", "the header needs mode"),
+        ("mode: read", "mode:", "the header needs mode"),
+        ("contact_key, limit", "contact_key", r"params differ from the text: \['limit'\]"),
+        ("contact_key, limit", "contact_key, limit, at", r"params differ from the text: \['at'\]"),
+        ("LIMIT $limit", "LIMIT $limits", r"params differ from the text: \['limit', 'limits'\]"),
+        ("returns: fact_id, text", "returns: fact_id", "the text returns"),
+        ("returns: fact_id, text", "returns: text, fact_id", "the text returns"),
+        ("returns: fact_id, text", "returns:", "the text returns"),
+        ("AS fact_id", "AS id", "the text returns"),
+        (
+            "RETURN fact.fact_id AS fact_id, fact.text",
+            "WITH fact, 1 AS fact_id",
+            "the text returns",
+        ),
+    ],
+)
+def test_a_file_that_breaks_its_headers_promise_is_refused_by_name(
+    old: str, new: str, expected: str
+) -> None:
+    assert old in GOOD
+    with pytest.raises(QueryFileError, match=f"^find_facts: {expected}"):
+        parse_query("find_facts", GOOD.replace(old, new))
+
+
+@pytest.mark.parametrize("text", ["", "\n", "// mode: read\n// params:\n// returns:\n"])
+def test_a_file_without_a_statement_is_refused(text: str) -> None:
+    with pytest.raises(QueryFileError, match=r"^empty: "):
+        parse_query("empty", text)
+
+
+@pytest.mark.parametrize(
+    ("given", "missing", "unknown"),
+    [
+        ({}, ["contact_key", "limit"], []),
+        ({"contact_key": "a"}, ["limit"], []),
+        ({"contact_key": "a", "limit": 1, "at": 2}, [], ["at"]),
+        ({"contact_key": "a", "limits": 1}, ["limit"], ["limits"]),
+    ],
+)
+def test_a_call_must_give_exactly_the_declared_parameters(
+    given: dict[str, object], missing: list[str], unknown: list[str]
+) -> None:
+    with pytest.raises(QueryFileError) as raised:
+        parse_query("find_facts", GOOD).check_parameters(given)
+    assert str(raised.value) == f"query find_facts: missing {missing}, unknown {unknown}"
+
+
+def test_none_is_a_parameter_like_any_other() -> None:
+    parse_query("find_facts", GOOD).check_parameters({"contact_key": None, "limit": 1})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_shipped_file_keeps_its_promise(engine: str) -> None:
+    folder = resource_path("cypher")
+    names = {
+        path.stem for place in ("shared", engine) for path in (folder / place).glob("*.cypher")
+    }
+    assert set(load_queries(engine)) == names
+    assert len(load_queries(engine)) == len(names) > 0
+
+
+def test_both_engines_run_the_same_queries_with_the_same_parameters_and_columns() -> None:
+    promises = [
+        {name: (query.mode, query.params, query.returns) for name, query in load_queries(e).items()}
+        for e in ENGINES
+    ]
+    assert promises[0] == promises[1]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_query_returns_an_embedding(engine: str) -> None:
+    for query in load_queries(engine).values():
+        assert "embedding" not in query.returns
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_read_query_writes_nothing(engine: str) -> None:
+    for query in load_queries(engine).values():
+        words = {word for statement in query.statements for word in statement.text.split()}
+        writes = words & {"CREATE", "MERGE", "SET", "DELETE", "REMOVE"}
+        assert bool(writes) == (query.mode == "write"), query.name
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_unknown_query_is_refused_by_name(engine: str) -> None:
+    with pytest.raises(QueryFileError, match="no query file is named find_everything"):
+        load_queries(engine)["find_everything"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_name_in_shared_and_in_a_dialect_is_refused(engine: str, cypher: Path) -> None:
+    for folder in ("shared", engine):
+        (cypher / folder / "find_facts.cypher").write_text(GOOD)
+    with pytest.raises(
+        QueryFileError, match=rf"find_facts\.cypher stands in shared/ and .*{engine}"
+    ):
+        queries.load_queries(engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_shipped_migrations_are_numbered_from_1(engine: str) -> None:
+    versions = [migration.version for migration in load_migrations(engine)]
+    assert versions == list(range(1, newest_schema_version(engine) + 1))
+    assert all(migration.statements for migration in load_migrations(engine))
+
+
+def test_both_engines_are_at_the_same_schema_version() -> None:
+    assert newest_schema_version("embedded") == newest_schema_version("neo4j")
+
+
+def test_migrations_run_in_the_order_of_their_numbers(cypher: Path) -> None:
+    for number in range(1, 11):
+        path = cypher / "neo4j" / "migrations" / f"{number:04}_step.cypher"
+        path.write_text(f"CREATE (:Step {{number: {number}}});")
+    assert [each.version for each in queries.load_migrations("neo4j")] == list(range(1, 11))
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["0001_initial", "0003_later"], "not numbered 1 to 2"),
+        (["0002_later"], "not numbered 1 to 1"),
+        (["0001_one", "0001_two"], "not numbered 1 to 2"),
+        (["initial"], r"initial\.cypher does not start with a number"),
+    ],
+)
+def test_migrations_with_a_gap_or_without_a_number_are_refused(
+    names: list[str], expected: str, cypher: Path
+) -> None:
+    for name in names:
+        (cypher / "neo4j" / "migrations" / f"{name}.cypher").write_text("CREATE (:Store);")
+    with pytest.raises(QueryFileError, match=expected):
+        queries.load_migrations("neo4j")
+
+
+def test_an_installation_without_its_folders_says_so() -> None:
+    with pytest.raises(ConfigurationError, match="lacks its folder no-such-folder/"):
+        resource_path("no-such-folder")

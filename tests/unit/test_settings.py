@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from reconciler.domain.ranking import RankingPolicy
+from reconciler.domain.rule import ReconcilePolicy
+from reconciler.errors import ConfigurationError
+from reconciler.resources import resource_path
+from reconciler.service.retry import RetryPolicy
+from reconciler.settings import Settings, load_settings
+
+SHIPPED = resource_path("config") / "reconciler.toml"
+SECRET = "correct-horse-battery-staple"
+
+ConfigFile = Callable[[str], Path]
+
+
+@pytest.fixture
+def config_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ConfigFile:
+    """Writes a file and names it in RECONCILER_CONFIG_FILE."""
+
+    def write(text: str) -> Path:
+        path = tmp_path / "mine.toml"
+        path.write_text(text)
+        monkeypatch.setenv("RECONCILER_CONFIG_FILE", str(path))
+        return path
+
+    return write
+
+
+def test_arguments_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECONCILER_RECONCILE__COSINE_ADD_MAX", "0.6")
+    settings = load_settings(reconcile={"cosine_add_max": 0.7})
+    assert settings.reconcile.cosine_add_max == 0.7
+
+
+def test_the_environment_wins_over_the_named_file(
+    config_file: ConfigFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config_file("[reconcile]\ncosine_add_max = 0.5")
+    monkeypatch.setenv("RECONCILER_RECONCILE__COSINE_ADD_MAX", "0.6")
+    assert load_settings().reconcile.cosine_add_max == 0.6
+
+
+def test_the_named_file_wins_over_the_shipped_one(config_file: ConfigFile) -> None:
+    config_file("tenant = 'acme'\n[reconcile]\ncosine_add_max = 0.5")
+    settings = load_settings()
+    assert (settings.tenant, settings.reconcile.cosine_add_max) == ("acme", 0.5)
+
+
+def test_sources_complete_each_other_within_one_group(
+    config_file: ConfigFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config_file("[reconcile]\ncosine_add_max = 0.5\nwrite_attempts_max = 7")
+    monkeypatch.setenv("RECONCILER_RECONCILE__COSINE_ADD_MAX", "0.6")
+    chosen = load_settings(reconcile={"cosine_update_min": 0.9}).reconcile
+    assert (chosen.cosine_update_min, chosen.cosine_add_max, chosen.write_attempts_max) == (
+        0.9,
+        0.6,
+        7,
+    )
+
+
+def test_the_shipped_file_wins_over_the_codes_defaults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "reconciler.toml").write_text("tenant = 'shipped'")
+    monkeypatch.setattr("reconciler.settings.resource_path", lambda _: tmp_path)
+    assert load_settings().tenant == "shipped"
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        inner = isinstance(value, dict)
+        flat |= _flat(value, f"{prefix}{name}.") if inner else {f"{prefix}{name}": value}
+    return flat
+
+
+def _defaults(model: type[BaseModel], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        inner = isinstance(field.default, BaseModel)
+        named = f"{prefix}{name}"
+        flat |= _defaults(type(field.default), f"{named}.") if inner else {named: field.default}
+    return flat
+
+
+DEFAULTS = _defaults(Settings)
+SHIPPED_VALUES = _flat(tomllib.loads(SHIPPED.read_text()))
+
+
+@pytest.mark.parametrize("name", sorted(SHIPPED_VALUES))
+def test_each_value_in_the_shipped_file_is_the_codes_default(name: str) -> None:
+    assert SHIPPED_VALUES[name] == DEFAULTS[name]
+
+
+@pytest.mark.parametrize("name", sorted(DEFAULTS))
+def test_each_setting_stands_in_the_shipped_file_or_is_explained_there(name: str) -> None:
+    last = name.rpartition(".")[2]
+    # What has no default to write down is there as a comment: an example, or the variable's name.
+    spelt = {"password": "NEO4J_PASSWORD", "api_key": "ANTHROPIC_API_KEY"}.get(last, f"{last} = ")
+    assert name in SHIPPED_VALUES or re.search(rf"^# .*{spelt}", SHIPPED.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("group", "policy"),
+    [("reconcile", ReconcilePolicy()), ("reconcile", RetryPolicy()), ("recall", RankingPolicy())],
+    ids=lambda each: type(each).__name__,
+)
+def test_a_policys_own_defaults_are_those_of_the_settings(group: str, policy: Any) -> None:
+    renamed = {"attempts_max": "write_attempts_max"}
+    for name in policy.__slots__:
+        assert getattr(policy, name) == DEFAULTS[f"{group}.{renamed.get(name, name)}"]
+
+
+def test_without_a_server_named_the_engine_is_the_embedded_one() -> None:
+    assert load_settings().graph == "embedded"
+
+
+def test_neo4j_uri_chooses_neo4j(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_URI", "neo4j://graph.example:7687")
+    settings = load_settings()
+    assert (settings.graph, settings.neo4j.uri) == ("neo4j", "neo4j://graph.example:7687")
+
+
+def test_an_empty_neo4j_uri_chooses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_URI", "")
+    settings = load_settings()
+    assert (settings.graph, settings.neo4j.uri) == ("embedded", "neo4j://localhost:7687")
+
+
+def test_reconciler_graph_wins_over_neo4j_uri(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_URI", "neo4j://graph.example:7687")
+    monkeypatch.setenv("RECONCILER_GRAPH", "embedded")
+    assert load_settings().graph == "embedded"
+
+
+@pytest.mark.parametrize(
+    ("variable", "group", "name"),
+    [
+        ("NEO4J_URI", "neo4j", "uri"),
+        ("NEO4J_USERNAME", "neo4j", "username"),
+        ("NEO4J_USER", "neo4j", "username"),
+        ("NEO4J_DATABASE", "neo4j", "database"),
+        ("ANTHROPIC_BASE_URL", "arbiter", "base_url"),
+    ],
+)
+def test_the_usual_variables_are_honoured(
+    variable: str, group: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "http://given")
+    assert getattr(getattr(load_settings(), group), name) == "http://given"
+
+
+def test_neo4j_username_wins_over_neo4j_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_USER", "old")
+    monkeypatch.setenv("NEO4J_USERNAME", "new")
+    assert load_settings().neo4j.username == "new"
+
+
+def test_our_own_variables_win_over_the_usual_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_DATABASE", "usual")
+    monkeypatch.setenv("RECONCILER_NEO4J__DATABASE", "ours")
+    assert load_settings().neo4j.database == "ours"
+
+
+@pytest.mark.parametrize(
+    ("variable", "group", "name"),
+    [("NEO4J_PASSWORD", "neo4j", "password"), ("ANTHROPIC_API_KEY", "arbiter", "api_key")],
+)
+def test_a_secret_is_read_and_never_shown(
+    variable: str, group: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, SECRET)
+    settings = load_settings()
+    assert getattr(getattr(settings, group), name).get_secret_value() == SECRET
+    shown = f"{settings!r} {settings} {settings.model_dump_json()} {settings.model_dump()}"
+    assert SECRET not in shown
+
+
+def test_a_refused_secret_is_not_shown_either() -> None:
+    with pytest.raises(ConfigurationError, match="password") as raised:
+        load_settings(neo4j={"password": [SECRET]})
+    assert SECRET not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"graph": "neptune"}, r"graph: .*'embedded' or 'neo4j'"),
+        ({"reconcile": {"cosine_update_min": 1.01}}, r"reconcile\.cosine_update_min: .*less than"),
+        ({"reconcile": {"cosine_add_max": -1.01}}, r"reconcile\.cosine_add_max: "),
+        ({"reconcile": {"cosine_add_max": float("nan")}}, r"reconcile\.cosine_add_max: "),
+        ({"reconcile": {"cosine_add_max": "high"}}, r"reconcile\.cosine_add_max: .*number"),
+        ({"reconcile": {"write_attempts_max": 0}}, r"reconcile\.write_attempts_max: "),
+        ({"reconcile": {"unavailable_seconds_max": -1}}, r"reconcile\.unavailable_seconds_max: "),
+        ({"recall": {"weight_recency": -0.1}}, r"recall\.weight_recency: "),
+        ({"recall": {"recency_half_life_days": 0}}, r"recall\.recency_half_life_days: "),
+        ({"recall": {"limit": 0}}, r"recall\.limit: "),
+        ({"neo4j": {"pool_size_max": 0}}, r"neo4j\.pool_size_max: "),
+        ({"neo4j": {"query_timeout_seconds": 0}}, r"neo4j\.query_timeout_seconds: "),
+        ({"embedder": {"backend": "gpu"}}, r"embedder\.backend: "),
+        ({"embedder": {"model": ""}}, r"embedder\.model: "),
+        ({"arbiter": {"timeout_seconds": 0}}, r"arbiter\.timeout_seconds: "),
+        ({"reconcile": {"cosine_ad_max": 0.8}}, r"reconcile\.cosine_ad_max: .*not permitted"),
+        ({"tennant": "acme"}, r"tennant: .*not permitted"),
+    ],
+)
+def test_a_value_that_cannot_work_is_refused_by_the_settings_name(
+    arguments: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=rf"^settings: {expected}"):
+        load_settings(**arguments)
+
+
+def test_every_wrong_value_is_named_at_once() -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"recall\.limit.*neo4j\.pool_size_max|neo4j.*limit"
+    ):
+        load_settings(recall={"limit": 0}, neo4j={"pool_size_max": 0})
+
+
+def test_thresholds_in_the_wrong_order_are_refused_and_both_named() -> None:
+    expected = r"reconcile: .*wrong order: cosine_add_max 0\.96 .* cosine_update_min 0\.95"
+    with pytest.raises(ConfigurationError, match=expected):
+        load_settings(reconcile={"cosine_add_max": 0.96})
+
+
+def test_equal_thresholds_are_an_empty_band_and_allowed() -> None:
+    assert load_settings(reconcile={"cosine_add_max": 0.95}).reconcile.cosine_add_max == 0.95
+
+
+def test_a_wrong_variable_is_refused_by_the_settings_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECONCILER_RECALL__LIMIT", "many")
+    with pytest.raises(ConfigurationError, match=r"recall\.limit: "):
+        load_settings()
+
+
+def test_a_group_that_is_no_group_in_the_environment_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RECONCILER_RECALL", "many")
+    with pytest.raises(ConfigurationError, match="recall"):
+        load_settings()
+
+
+def test_a_config_file_that_is_not_there_is_refused_by_its_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RECONCILER_CONFIG_FILE", str(tmp_path / "gone.toml"))
+    with pytest.raises(ConfigurationError, match=r"RECONCILER_CONFIG_FILE names .*gone\.toml"):
+        load_settings()
+
+
+def test_a_config_file_that_is_not_toml_is_refused_by_its_name(config_file: ConfigFile) -> None:
+    config_file("[reconcile\ncosine_add_max = 0.5")
+    with pytest.raises(ConfigurationError, match=r"mine\.toml"):
+        load_settings()
+
+
+def test_a_misspelt_setting_in_a_config_file_is_refused(config_file: ConfigFile) -> None:
+    config_file("[reconcile]\ncosine_ad_max = 0.5")
+    with pytest.raises(ConfigurationError, match=r"reconcile\.cosine_ad_max"):
+        load_settings()
+
+
+def test_settings_cannot_be_changed_afterwards() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        load_settings().tenant = "other"  # type: ignore[misc]
