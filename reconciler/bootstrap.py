@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from reconciler.adapters.noop_embedder import NoopEmbedder
@@ -19,7 +19,7 @@ from reconciler.service.memory_reconciler import MemoryReconciler
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.note_import import NoteImport
 from reconciler.service.recall import Recall
-from reconciler.service.retry import RetryPolicy
+from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.settings import Settings
 
 __all__ = ["Services", "build_arbiter", "build_embedder", "build_services", "open_graph"]
@@ -32,6 +32,8 @@ class Services:
     settings: Settings
     store: MemoryStore
     embedder: Embedder
+    reconciler: MemoryReconciler
+    clock: Callable[[], datetime]
     toolset: MemoryToolset
     recall: Recall
     note_import: NoteImport
@@ -49,8 +51,8 @@ def build_services(
 
     Args:
         settings: what to build.
-        embedder: instead of the one that the settings name.
-        arbiter: instead of the one that the settings name.
+        embedder: instead of the one that the settings name; the caller closes it.
+        arbiter: instead of the one that the settings name; the caller closes it.
         migrate: bring a store of an older schema up to date instead of refusing it.
 
     Raises:
@@ -61,13 +63,13 @@ def build_services(
         graph = open_graph(settings)
         stack.callback(graph.close)
         store = MemoryStore(graph)
-        embedder = embedder or build_embedder(settings)
-        stack.callback(embedder.close)
+        if embedder is None:
+            embedder = build_embedder(settings)
+            stack.callback(embedder.close)
         if migrate:
             store.migrate(embedder.dimension)
-        store.open(embedder.model_id, embedder.dimension, _now())
-        arbiter = arbiter or build_arbiter(settings)
-        if arbiter is not None:
+        _open_store(store, embedder, _retry_policy(settings))
+        if arbiter is None and (arbiter := build_arbiter(settings)) is not None:
             stack.callback(arbiter.close)
         return _wire(settings, store, embedder, arbiter, stack.pop_all())
 
@@ -137,7 +139,7 @@ def _wire(
     arbiter: Arbiter | None,
     closing: ExitStack,
 ) -> Services:
-    chosen = settings.reconcile
+    chosen, retry_policy = settings.reconcile, _retry_policy(settings)
     clock: Callable[[], datetime] = _now
     reconciler = MemoryReconciler(
         store=store,
@@ -147,20 +149,44 @@ def _wire(
             cosine_update_min=chosen.cosine_update_min,
             cosine_add_max=chosen.cosine_add_max,
         ),
-        retry_policy=RetryPolicy(
-            attempts_max=chosen.write_attempts_max,
-            unavailable_seconds_max=chosen.unavailable_seconds_max,
-        ),
+        retry_policy=retry_policy,
         clock=clock,
     )
     return Services(
         settings=settings,
         store=store,
         embedder=embedder,
+        reconciler=reconciler,
+        clock=clock,
         toolset=MemoryToolset(reconciler=reconciler, default_tenant=settings.tenant, clock=clock),
-        recall=Recall(store=store, embedder=embedder, policy=_ranking(settings), clock=clock),
-        note_import=NoteImport(reconciler=reconciler, store=store, clock=clock),
+        recall=Recall(
+            store=store,
+            embedder=embedder,
+            policy=_ranking(settings),
+            retry_policy=retry_policy,
+            clock=clock,
+        ),
+        note_import=NoteImport(
+            reconciler=reconciler, store=store, retry_policy=retry_policy, clock=clock
+        ),
         closing=closing,
+    )
+
+
+def _open_store(store: MemoryStore, embedder: Embedder, policy: RetryPolicy) -> None:
+    """Several processes may make an empty store at once; constraints then meet in deadlocks."""
+
+    def once(_: int) -> None:
+        store.open(embedder.model_id, embedder.dimension, _now())
+
+    # Not for long where the server is away: whoever opens a memory wants to know at once.
+    call_with_retries(replace(policy, unavailable_seconds_max=0.0), once)
+
+
+def _retry_policy(settings: Settings) -> RetryPolicy:
+    return RetryPolicy(
+        attempts_max=settings.reconcile.write_attempts_max,
+        unavailable_seconds_max=settings.reconcile.unavailable_seconds_max,
     )
 
 

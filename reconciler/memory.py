@@ -9,6 +9,7 @@ from typing import Any, Self
 from reconciler.bootstrap import Services, build_services
 from reconciler.domain.decisions import Decision
 from reconciler.domain.facts import Contact, FactHistory, RankedFact
+from reconciler.domain.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.scope import Scope
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.ports.arbiter import Arbiter
@@ -20,8 +21,10 @@ from reconciler.settings import Settings, load_settings
 
 __all__ = ["Memory"]
 
+_LIMIT_MAX = 1_000_000
 
-class Memory:
+
+class Memory(MemoryToolset):
     """An open memory: what an agent's builder holds.
 
     Example::
@@ -34,8 +37,12 @@ class Memory:
     """
 
     def __init__(self, services: Services) -> None:
+        super().__init__(
+            reconciler=services.reconciler,
+            default_tenant=services.settings.tenant,
+            clock=services.clock,
+        )
         self._services = services
-        self.add_contact_note = services.toolset.add_contact_note
 
     @classmethod
     def open(
@@ -51,8 +58,8 @@ class Memory:
 
         Args:
             settings: all of them; None reads them from arguments, environment and files.
-            embedder: instead of the configured one.
-            arbiter: instead of the configured one.
+            embedder: instead of the configured one; the caller closes it.
+            arbiter: instead of the configured one; the caller closes it.
             migrate: bring a store of an older schema up to date instead of refusing it.
             **arguments: single settings, as ``load_settings`` takes them.
 
@@ -122,10 +129,13 @@ class Memory:
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            InvalidRequestError: the limit is below 1.
+            InvalidRequestError: the query cannot be used, or the limit is below 1.
         """
+        if not isinstance(query, str) or query.strip():
+            check_text("query", query, TEXT_LENGTH_MAX)
+        scope = self._scope(tenant, agent_id, contact_id)
         count = self.settings.recall.limit if limit is None else _positive("limit", limit)
-        return self._services.recall.recall(self._scope(tenant, agent_id, contact_id), query, count)
+        return self._services.recall.recall(scope, query.strip(), count)
 
     def history(
         self,
@@ -192,6 +202,6 @@ class Memory:
 
 
 def _positive(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidRequestError(f"{name} must be a whole number of at least 1, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _LIMIT_MAX:
+        raise InvalidRequestError(f"{name} must be a whole number from 1 to {_LIMIT_MAX}")
     return value

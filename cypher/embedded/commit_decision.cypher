@@ -69,7 +69,9 @@ CREATE (fact)-[:EVIDENCED_BY]->(episode);
 MATCH (new:Fact {fact_id: $fact_id}), (old:Fact {fact_id: $superseded_id})
 SET old.is_live = false,
     old.valid_to = CASE WHEN $said_at > old.valid_from THEN $said_at ELSE old.valid_from END,
-    new.observations = CASE WHEN $is_restatement THEN old.observations + 1 ELSE 1 END
+    new.observations = CASE WHEN $is_restatement THEN old.observations + 1 ELSE 1 END,
+    new.last_confirmed_at = CASE WHEN $is_restatement AND $said_at < old.last_confirmed_at
+                                 THEN old.last_confirmed_at ELSE $said_at END
 CREATE (new)-[:SUPERSEDES {
   cosine: $cosine, decided_by: $decided_by, reason: $reason, at: $at
 }]->(old);

@@ -1,6 +1,7 @@
 // Write one decision and all that follows from it; no row means that another writer came first.
 // The contact's lock is taken by writing to it, and only then is its version compared: without the
-// first SET two writers both read the old version. Everything hangs on that one row.
+// first SET two writers both read the old version. Everything hangs on that one row; of a writer
+// that lost nothing stays but its id in locked_by.
 // mode: write
 // params: tenant, agent_id, agent_key, contact_id, contact_key, contact_name, version, session_id, session_key, episode_id, text, said_at, source_kind, source_reference, decision_id, action, decided_by, cosine, reason, cosine_update_min, cosine_add_max, embedding_model, arbiter, arbiter_reasoning, arbiter_error, door, idempotency_key, attempts, embed_ms, compare_ms, arbitrate_ms, at, fact_id, superseded_id, is_restatement, importance, embedding, neighbour_ids, neighbour_cosines
 // returns: decision_id
@@ -69,7 +70,9 @@ CALL () {
     cosine: $cosine, decided_by: $decided_by, reason: $reason, at: $at
   }]->(old)
   WITH new, old WHERE $is_restatement
-  SET new.observations = old.observations + 1
+  SET new.observations = old.observations + 1,
+      new.last_confirmed_at = CASE WHEN $said_at < old.last_confirmed_at
+                                   THEN old.last_confirmed_at ELSE $said_at END
   WITH new, old
   MATCH (old)-[:EVIDENCED_BY]->(earlier:Episode)
   CREATE (new)-[:EVIDENCED_BY]->(earlier)

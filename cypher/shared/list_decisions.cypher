@@ -15,5 +15,5 @@ RETURN decision.decision_id AS decision_id, decision.action AS action,
        decision.attempts AS attempts, decision.embed_ms AS embed_ms,
        decision.compare_ms AS compare_ms, decision.arbitrate_ms AS arbitrate_ms,
        episode.said_at AS said_at, decision.at AS at
-ORDER BY at DESC
+ORDER BY at DESC, decision_id
 LIMIT $limit

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Any
+from weakref import WeakValueDictionary
 
 import ladybug
 
@@ -34,6 +35,12 @@ from reconciler.queries import (
 __all__ = ["EmbeddedGraph"]
 
 _BUFFER_POOL_BYTES = 1 << 30
+_LOCKED = (
+    "{} is open in {}; close that one, give this one another RECONCILER_EMBEDDED_PATH, or use "
+    "Neo4j, which serves many processes"
+)
+_OPENING = threading.Lock()
+_OPEN: WeakValueDictionary[Path, EmbeddedGraph] = WeakValueDictionary()
 
 
 class EmbeddedGraph:
@@ -53,14 +60,15 @@ class EmbeddedGraph:
     engine = "embedded"
 
     def __init__(self, path: Path, *, query_timeout_seconds: float = 15.0) -> None:
-        self._path = path.expanduser().absolute()
+        self._path = path.expanduser().resolve()
         self._query_timeout_seconds = query_timeout_seconds
         self._queries = load_queries(self.engine)
         self._writing = threading.Lock()
         self._idle: LifoQueue[ladybug.Connection] = LifoQueue()
         self._is_closed = False
-        with self._translated():
+        with self._translated_setup():
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            _claim(self._path, self)
             self._database = ladybug.Database(self._path, buffer_pool_size=_BUFFER_POOL_BYTES)
 
     def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
@@ -94,7 +102,10 @@ class EmbeddedGraph:
                 with self._writer() as connection:
                     _rows(connection, typed)
         newest = newest_schema_version(self.engine)
-        self.run("record_schema_version", {"schema_version": newest})
+        self.run(
+            "record_schema_version",
+            {"schema_version": newest, "embedding_dimension": embedding_dimension},
+        )
         return newest
 
     def describe(self) -> EngineDescription:
@@ -114,11 +125,12 @@ class EmbeddedGraph:
             while True:
                 self._idle.get_nowait().close()
         self._database.close()
+        _OPEN.pop(self._path, None)
 
     def _write(self, query: Query, given: Mapping[str, Any]) -> list[Row]:
         with self._writer() as connection:
-            _rows(connection, "BEGIN TRANSACTION")
             try:
+                _rows(connection, "BEGIN TRANSACTION")
                 rows = _run_script(connection, query, given)
                 _rows(connection, "COMMIT" if rows else "ROLLBACK")
             except BaseException:
@@ -162,25 +174,49 @@ class EmbeddedGraph:
             yield
         except RuntimeError as error:
             raise self._engine_error(str(error)) from error
+
+    @contextmanager
+    def _translated_setup(self) -> Iterator[None]:
+        try:
+            yield
+        except RuntimeError as error:
+            _OPEN.pop(self._path, None)
+            if "Could not set lock" in str(error):
+                raise GraphLockedError(_LOCKED.format(self._path, "another process")) from error
+            raise ConfigurationError(
+                f"RECONCILER_EMBEDDED_PATH {self._path} cannot be opened as a memory: "
+                f"{_brief(str(error))}"
+            ) from error
         except OSError as error:
             raise ConfigurationError(f"RECONCILER_EMBEDDED_PATH {self._path}: {error}") from error
 
-    def _engine_error(self, text: str) -> GraphError | ConfigurationError:
-        brief = text.splitlines()[0][:300]
-        if "Could not set lock" in text:
-            return GraphLockedError(
-                f"{self._path} is open in another process; close that one, give this one another "
-                "RECONCILER_EMBEDDED_PATH, or use Neo4j, which serves many processes"
-            )
+    def _engine_error(self, text: str) -> GraphError:
+        brief = _brief(text)
+        if "is closed" in text:
+            return GraphUnavailableError(f"{self._path} was closed by this program")
         if "duplicated primary key" in text or "write transaction" in text:
             return GraphConflictError(f"another writer came first ({brief})")
         if "Interrupted" in text:
             return GraphUnavailableError(
                 f"{self._path}: a query took longer than {self._query_timeout_seconds:g} s"
             )
-        if "not a valid" in text or "IO exception" in text:
-            return ConfigurationError(f"RECONCILER_EMBEDDED_PATH {self._path}: {brief}")
         return QueryError(f"{self._path}: the engine rejected a query: {brief}")
+
+
+def _claim(path: Path, graph: EmbeddedGraph) -> None:
+    """Keep a file to one graph in this process; the engine would let a second one lose writes.
+
+    Raises:
+        GraphLockedError: this process has it open.
+    """
+    with _OPENING:
+        if path in _OPEN:
+            raise GraphLockedError(_LOCKED.format(path, "this process: share that Memory"))
+        _OPEN[path] = graph
+
+
+def _brief(text: str) -> str:
+    return text.strip().partition("\n")[0][:300]
 
 
 def _run_script(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import SplitResult, urlsplit
 
 import neo4j
 import neo4j.exceptions as foreign
@@ -24,8 +26,12 @@ from reconciler.queries import Query, load_migrations, load_queries, newest_sche
 __all__ = ["Neo4jGraph"]
 
 _CONFLICTS = ("Neo.TransientError.Transaction.", "Neo.ClientError.Schema.ConstraintValidation")
+_SCHEMES = {f"{scheme}{tls}" for scheme in ("bolt", "neo4j") for tls in ("", "+s", "+ssc")}
 _TOO_SLOW = "Neo.ClientError.Transaction.TransactionTimedOut"
 _MISSING_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
+
+
+T = TypeVar("T")
 
 
 class Neo4jGraph:
@@ -59,11 +65,14 @@ class Neo4jGraph:
         connect_timeout_seconds: float = 4.0,
         query_timeout_seconds: float = 15.0,
     ) -> None:
+        _check_uri(uri)
         self._uri, self._username, self._database = uri, username, database
         self._query_timeout_seconds = query_timeout_seconds
         self._queries = load_queries(self.engine)
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
-        with self._translated():
+        self._is_closed = False
+        self._calls = ThreadPoolExecutor(pool_size_max, thread_name_prefix="neo4j")
+        with self._translated_setup():
             self._driver = neo4j.GraphDatabase.driver(
                 uri,
                 auth=(username, password),
@@ -87,19 +96,21 @@ class Neo4jGraph:
         rows = self.run("find_schema_version", {})
         return int(rows[0]["schema_version"] or 0) if rows else 0
 
-    def migrate(self, embedding_dimension: int) -> int:  # noqa: ARG002 - vectors have any length here
+    def migrate(self, embedding_dimension: int) -> int:
         """See ``Graph.migrate``."""
         for migration in load_migrations(self.engine):
             for statement in migration.statements:
                 self._execute(statement.text, {}, None)
         newest = newest_schema_version(self.engine)
-        self.run("record_schema_version", {"schema_version": newest})
+        self.run(
+            "record_schema_version",
+            {"schema_version": newest, "embedding_dimension": embedding_dimension},
+        )
         return newest
 
     def describe(self) -> EngineDescription:
         """See ``Graph.describe``."""
-        with self._translated():
-            agent = self._driver.get_server_info().agent
+        agent = self._bounded(lambda: self._driver.get_server_info().agent)
         return EngineDescription(
             engine=self.engine,
             version=str(agent).removeprefix("Neo4j/"),
@@ -108,6 +119,8 @@ class Neo4jGraph:
 
     def close(self) -> None:
         """See ``Graph.close``."""
+        self._is_closed = True
+        self._calls.shutdown(wait=False, cancel_futures=True)
         self._driver.close()
 
     def _execute(self, text: str, parameters: Mapping[str, Any], query: Query | None) -> list[Row]:
@@ -115,16 +128,29 @@ class Neo4jGraph:
         access = neo4j.READ_ACCESS if is_read else neo4j.WRITE_ACCESS
         statement = neo4j.Query(text, timeout=self._query_timeout_seconds)
         given = {name: _foreign(value) for name, value in parameters.items()}
-        with (
-            self._translated(),
-            self._driver.session(
+
+        def rows() -> list[Row]:
+            with self._driver.session(
                 database=self._database,
                 default_access_mode=access,
                 bookmark_manager=self._bookmarks,
-            ) as session,
-        ):
-            result = session.run(statement, given)
-            return [{key: _native(record[key]) for key in record.keys()} for record in result]  # noqa: SIM118
+            ) as session:
+                result = session.run(statement, given)
+                columns = result.keys()
+                return [{name: _native(record[name]) for name in columns} for record in result]
+
+        return self._bounded(rows)
+
+    def _bounded(self, call: Callable[[], T]) -> T:
+        """What the call returns, in bounded time, also when the server falls silent in the middle.
+
+        The driver waits for a silent server as long as the server once said, two minutes by
+        default. So the call waits in a thread; the connection it hangs on ends with the driver.
+        """
+        with self._translated():
+            if self._is_closed:
+                raise GraphUnavailableError(f"Neo4j at {self._uri} was closed by this program")
+            return self._calls.submit(call).result(self._query_timeout_seconds)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -145,8 +171,20 @@ class Neo4jGraph:
             raise self._server_error(error) from error
         except foreign.DriverError as error:
             raise GraphUnavailableError(f"Neo4j at {self._uri}: {_brief(error)}") from error
-        except ValueError as error:
-            raise ConfigurationError(f"NEO4J_URI {self._uri!r}: {_brief(error)}") from error
+        except TimeoutError as error:
+            raise self._too_slow() from error
+
+    @contextmanager
+    def _translated_setup(self) -> Iterator[None]:
+        try:
+            yield
+        except (foreign.DriverError, ValueError) as error:
+            raise ConfigurationError(f"NEO4J_URI {self._uri}: {_brief(error)}") from error
+
+    def _too_slow(self) -> GraphUnavailableError:
+        return GraphUnavailableError(
+            f"Neo4j at {self._uri} did not answer within {self._query_timeout_seconds:g} s"
+        )
 
     def _server_error(self, error: foreign.Neo4jError) -> GraphError | ConfigurationError:
         code = error.code or ""
@@ -155,14 +193,33 @@ class Neo4jGraph:
                 f"Neo4j at {self._uri} has no database named {self._database!r}; set NEO4J_DATABASE"
             )
         if code == _TOO_SLOW:
-            return GraphUnavailableError(
-                f"Neo4j at {self._uri} took longer than {self._query_timeout_seconds:g} s"
-            )
+            return self._too_slow()
         if code.startswith(_CONFLICTS):
             return GraphConflictError(f"another writer came first ({_brief(error)})")
         if error.is_retryable():
             return GraphUnavailableError(f"Neo4j at {self._uri}: {_brief(error)}")
         return QueryError(f"Neo4j rejected a query: {_brief(error)}")
+
+
+def _check_uri(uri: str) -> None:
+    parts = urlsplit(uri)
+    if "@" in parts.netloc:
+        raise ConfigurationError(
+            "NEO4J_URI holds a user or a password; take them out of it and set NEO4J_USERNAME and "
+            "NEO4J_PASSWORD"
+        )
+    if parts.scheme not in _SCHEMES or not parts.hostname or not _has_good_port(parts):
+        raise ConfigurationError(
+            f"NEO4J_URI {uri!r} is none; give neo4j://host:7687, or bolt://host:7687, with +s for "
+            "TLS: neo4j+s://host:7687"
+        )
+
+
+def _has_good_port(parts: SplitResult) -> bool:
+    try:
+        return parts.port != 0
+    except ValueError:
+        return False
 
 
 class _Vector(list[float]):

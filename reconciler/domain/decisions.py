@@ -22,7 +22,7 @@ class Action(StrEnum):
 
 
 class DecidedBy(StrEnum):
-    """Which rule decided. Source: DESIGN, the rule."""
+    """Which rule decided; the first that matches, in the order of ``decide``."""
 
     NOOP = "noop"
     THRESHOLD = "threshold"

@@ -12,14 +12,14 @@ from enum import StrEnum
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError
 
-__all__ = ["TEXT_LENGTH_MAX", "Note", "SourceKind", "canonical_text"]
+__all__ = ["TEXT_LENGTH_MAX", "Note", "SourceKind", "canonical_text", "check_text", "utc"]
 
 TEXT_LENGTH_MAX = 2000
 """Characters in a note. A note is one fact; a document belongs elsewhere."""
 
 
 class SourceKind(StrEnum):
-    """Whose word the evidence is, from the most to the least trusted. Source: DESIGN, trust."""
+    """Whose word the evidence is, from the most to the least trusted."""
 
     USER_EXPLICIT = "user_explicit"
     OPERATOR = "operator"
@@ -61,13 +61,13 @@ class Note:
     idempotency_key: str | None = None
 
     def __post_init__(self) -> None:
-        _check_text("text", self.text, TEXT_LENGTH_MAX)
+        check_text("text", self.text, TEXT_LENGTH_MAX)
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
         object.__setattr__(self, "importance", _unit_interval("importance", self.importance))
         object.__setattr__(self, "source_kind", _source_kind(self.source_kind))
         for name in ("source_reference", "contact_name"):
             if getattr(self, name) is not None:
-                _check_text(name, getattr(self, name), TEXT_LENGTH_MAX)
+                check_text(name, getattr(self, name), TEXT_LENGTH_MAX)
         for name in ("session_id", "idempotency_key"):
             if getattr(self, name) is not None:
                 check_identifier(name, getattr(self, name), InvalidNoteError)
@@ -84,7 +84,8 @@ def canonical_text(text: str) -> str:
     A closing full stop alone moves a cosine of all-MiniLM-L6-v2 by 0.05, half the width that
     separates an UPDATE from a guess. The stored text keeps every character.
     """
-    collapsed = re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text)).strip()
+    folded = unicodedata.normalize("NFC", "".join(map(_folded, text)))
+    collapsed = re.sub(r"\s+", " ", folded).strip()
     return collapsed.rstrip(" .。…") or collapsed
 
 
@@ -107,7 +108,19 @@ def utc(name: str, value: object) -> datetime:
         raise InvalidNoteError(f"{name} {value.isoformat()} has no date in UTC") from error
 
 
-def _check_text(name: str, value: object, length_max: int) -> None:
+def _folded(character: str) -> str:
+    """Its plain form, except for superscripts and fractions: 10² is not 102."""
+    if unicodedata.category(character) == "No":
+        return character
+    return unicodedata.normalize("NFKC", character)
+
+
+def check_text(name: str, value: object, length_max: int) -> None:
+    """Let a text through that says something and can be stored.
+
+    Raises:
+        InvalidNoteError: it is no string, blank, over-long, or holds what no engine stores.
+    """
     if not isinstance(value, str):
         raise InvalidNoteError(f"{name} must be a string, not {type(value).__name__}")
     if not any(unicodedata.category(character)[0] in "LNS" for character in value):
@@ -125,7 +138,7 @@ def _check_text(name: str, value: object, length_max: int) -> None:
 
 def _unit_interval(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InvalidNoteError(f"{name} must be a number from 0 to 1, not {value!r}")
+        raise InvalidNoteError(f"{name} must be a number from 0 to 1")
     return math.fabs(float(value))
 
 

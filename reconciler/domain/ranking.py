@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -64,7 +65,7 @@ def rank(
 
 def word_overlap(query: str, text: str) -> float:
     """The share of the query's words that stand in the text, as parts of words too; 0 to 1."""
-    words = canonical_text(query).casefold().split()
+    words = re.findall(r"\w+", canonical_text(query).casefold())
     within = canonical_text(text).casefold()
     return sum(word in within for word in words) / len(words) if words else 0.0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from reconciler.errors import InvalidScopeError
 
@@ -68,4 +67,4 @@ def check_identifier(name: str, value: object, error: type[Exception]) -> None:
 
 
 def _join(*parts: str) -> str:
-    return "/".join(quote(part, safe=" @:+,;=~") for part in parts)
+    return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)

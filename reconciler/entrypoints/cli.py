@@ -25,6 +25,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from reconciler.bootstrap import open_graph
 from reconciler.domain.notes import SourceKind
 from reconciler.entrypoints.demo import run_demo
 from reconciler.entrypoints.doctor import checks_table, checkup
@@ -110,7 +111,7 @@ def demo(
     console = Console(quiet=as_json, highlight=False)
     path = platformdirs.user_data_path("reconciler") / "demo.lbug"
     if not here:
-        _remove(path)
+        _remove_demo(path)
     with Memory.open() if here else Memory.open(graph="embedded", embedded_path=path) as memory:
         decisions = run_demo(memory, console)
     if not here:
@@ -228,7 +229,7 @@ def import_file(
     started = time.perf_counter()
     with (
         Memory.open() as memory,
-        file.open(encoding="utf-8", errors="surrogateescape") as lines,
+        file.open(encoding="utf-8-sig", errors="surrogateescape") as lines,
         _progress(file, as_json) as advance,
     ):
         report = memory.import_notes(
@@ -267,7 +268,7 @@ def _show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
 
 
 def _print_json(plain: Any) -> None:
-    sys.stdout.write(json.dumps(plain, ensure_ascii=False, indent=2, default=_json_value) + "\n")
+    sys.stdout.write(json.dumps(plain, allow_nan=False, indent=2, default=_json_value) + "\n")
 
 
 def _json_value(value: object) -> str:
@@ -285,8 +286,10 @@ def _time(value: str | None) -> datetime | None:
 
 @contextmanager
 def _progress(file: Path, is_quiet: bool) -> Iterator[Callable[[int], None]]:
-    with file.open("rb") as lines:
-        total = sum(1 for _ in lines)
+    total = None
+    if file.is_file():  # a pipe can be read only once, and not by us
+        with file.open("rb") as lines:
+            total = sum(1 for _ in lines)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -299,6 +302,9 @@ def _progress(file: Path, is_quiet: bool) -> Iterator[Callable[[int], None]]:
         yield lambda count: progress.advance(task, count)
 
 
-def _remove(path: Path) -> None:
-    for each in path.parent.glob(f"{path.name}*"):
-        each.unlink()
+def _remove_demo(path: Path) -> None:
+    """Begin anew; opened once first, so that a demo that is open elsewhere is left alone."""
+    if path.exists():
+        open_graph(load_settings(graph="embedded", embedded_path=path)).close()
+    for each in (path, path.with_name(f"{path.name}.wal")):
+        each.unlink(missing_ok=True)

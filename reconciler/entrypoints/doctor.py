@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from statistics import median
 
@@ -12,6 +13,7 @@ from rich.table import Table
 
 from reconciler.bootstrap import build_arbiter, build_embedder, open_graph
 from reconciler.errors import ReconcilerError
+from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Graph
 from reconciler.queries import newest_schema_version
 from reconciler.service.memory_store import MemoryStore
@@ -32,7 +34,7 @@ class Check:
 
 
 def checkup(settings: Settings) -> list[Check]:
-    """Everything that a note meets on its way, checked; nothing is written."""
+    """Everything that a note meets on its way, checked; no note and no schema is written."""
     try:
         graph = open_graph(settings)
     except ReconcilerError as error:
@@ -59,7 +61,13 @@ def _checks(settings: Settings, graph: Graph) -> list[Check]:
     engine = _check("engine", lambda: _engine(store))
     if not engine.is_ok:
         return [engine]
-    embedder = build_embedder(settings)
+    with closing(build_embedder(settings)) as embedder:
+        return _further_checks(settings, store, engine, embedder)
+
+
+def _further_checks(
+    settings: Settings, store: MemoryStore, engine: Check, embedder: Embedder
+) -> list[Check]:
     return [
         engine,
         _check("schema", lambda: _schema(store)),

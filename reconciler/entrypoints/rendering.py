@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as escape_markup
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
@@ -34,13 +35,13 @@ def decision_line(decision: Decision) -> Text:
     line = Text()
     line.append(f"{decision.action:<7}", style=f"bold {_STYLES[decision.action]}")
     line.append(f"{_cosine(decision.cosine):>6}  {decision.decided_by:<10}", style="dim")
-    line.append(decision.text)
+    line.append(_visible(decision.text))
     if decision.replayed:
         line.append("  (replayed)", style="magenta")
     if decision.action is not Action.ADD and decision.compared_with:
         old = _target_text(decision)
         verb = "supersedes" if decision.action is Action.UPDATE else "repeats"
-        line.append(f"\n{'':<25}{verb}: {old}", style="dim")
+        line.append(f"\n{'':<25}{verb}: {_visible(old)}", style="dim")
     return line
 
 
@@ -141,6 +142,17 @@ def print_errors(console: Console, report: ImportReport) -> None:
     """The refused lines, by number."""
     for error in report.errors:
         console.print(f"[red]line {error.line_number}[/]: {escape(error.message)}")
+
+
+def escape(text: str) -> str:
+    """Stored text for a terminal: neither markup nor control sequences in it have an effect."""
+    return escape_markup(_visible(text))
+
+
+def _visible(text: str) -> str:
+    return "".join(
+        c if unicodedata.category(c) != "Cc" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
 
 
 def _table(title: str) -> Table:

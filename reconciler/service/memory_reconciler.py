@@ -16,9 +16,9 @@ from reconciler.domain.decisions import Action, Comparison, Decision, Judgement,
 from reconciler.domain.facts import Neighbour
 from reconciler.domain.notes import Note
 from reconciler.domain.rule import ReconcilePolicy, check_judgement, decide
-from reconciler.errors import ArbiterError, EmbeddingError
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
+from reconciler.service.embedding import embed
 from reconciler.service.memory_store import MemoryStore, Neighbourhood
 from reconciler.service.retry import RetryPolicy, call_with_retries
 
@@ -85,20 +85,12 @@ class MemoryReconciler:
         self._clock = clock
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of the shape that the embedder declared: float32, (n, dimension).
+        """Vectors that can be compared: float32, (n, dimension), unit length.
 
         Raises:
-            EmbeddingError: the model failed, or returned another shape; one of another length
-                could never be compared with what is stored.
+            EmbeddingError: the model failed, or returned what cannot be compared.
         """
-        vectors = self._embedder.embed(texts)
-        wanted = (len(texts), self._embedder.dimension)
-        if vectors.shape != wanted:
-            raise EmbeddingError(
-                f"{self._embedder.model_id} returned vectors of shape {vectors.shape}, "
-                f"not {wanted}; nothing was written"
-            )
-        return vectors
+        return embed(self._embedder, texts)
 
     def reconcile(
         self, note: Note, door: str, vector: NDArray[np.float32] | None = None
@@ -117,16 +109,17 @@ class MemoryReconciler:
             GraphConflictError: other writers came first too often; nothing was written.
         """
         attempt = _Attempt(note=note, door=door, decision_id=decision_id_of(note))
-        if note.idempotency_key and vector is None and (earlier := self._earlier(attempt)):
+        if vector is not None:
+            attempt = replace(attempt, vector=vector)
+        elif note.idempotency_key and (earlier := self._try(lambda _: self._earlier(attempt))):
             return earlier
-        if vector is None:
+        else:
             vectors, embed_ms = _timed(lambda: self.embed([note.text]))
             attempt = replace(attempt, vector=vectors[0], embed_ms=embed_ms)
-        else:
-            attempt = replace(attempt, vector=vector)
-        return call_with_retries(
-            self._retry_policy, lambda number: self._reconcile_once(attempt, number)
-        )
+        return self._try(lambda number: self._reconcile_once(attempt, number))
+
+    def _try(self, call: Callable[[int], T]) -> T:
+        return call_with_retries(self._retry_policy, call)
 
     def _reconcile_once(self, attempt: _Attempt, number: int) -> Decision:
         if number > 1 and (earlier := self._earlier(attempt)):
@@ -240,7 +233,7 @@ def _opinion(arbiter: Arbiter, note: Note, neighbours: Sequence[Neighbour]) -> _
         try:
             judgement = arbiter.judge(note.text, note.said_at, neighbours)
             check_judgement(judgement, len(neighbours))
-        except ArbiterError as error:
+        except Exception as error:  # noqa: BLE001 - whatever an arbiter does, the note is kept
             return None, f"{type(error).__name__}: {error}"
         return judgement, None
 

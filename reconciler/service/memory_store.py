@@ -64,8 +64,7 @@ class MemoryStore:
             self._graph.migrate(embedding_dimension)
         self.check_schema_version()
         if self._graph.run("find_store", {})[0]["embedding_model"] is None:
-            claim = _claim(embedding_model, embedding_dimension)
-            self._graph.run("claim_store", {**claim, "at": at})
+            self._graph.run("claim_store", {"embedding_model": embedding_model, "at": at})
         self.check_model(embedding_model, embedding_dimension)
 
     def check_schema_version(self) -> None:
@@ -93,7 +92,10 @@ class MemoryStore:
             SchemaError: it holds vectors of another one, which no cosine can be taken with.
         """
         bound = self._graph.run("find_store", {})[0]
-        if bound != _claim(embedding_model, embedding_dimension):
+        if (bound["embedding_model"], bound["embedding_dimension"]) != (
+            embedding_model,
+            embedding_dimension,
+        ):
             raise SchemaError(
                 f"this store holds vectors of {bound['embedding_model']} "
                 f"({bound['embedding_dimension']} numbers each), and the embedder is "
@@ -112,10 +114,6 @@ class MemoryStore:
     def describe(self) -> EngineDescription:
         """Which engine keeps it, and where."""
         return self._graph.describe()
-
-    def close(self) -> None:
-        """Give the engine's connections and locks back."""
-        self._graph.close()
 
     def find_neighbourhood(
         self,
@@ -232,10 +230,6 @@ class MemoryStore:
         for row in self._graph.run("list_comparisons", {"decision_ids": list(compared)}):
             compared[row.pop("decision_id")].append(Comparison(**row))
         return [_decision(row, compared[row["decision_id"]]) for row in rows]
-
-
-def _claim(embedding_model: str, embedding_dimension: int) -> dict[str, Any]:
-    return {"embedding_model": embedding_model, "embedding_dimension": embedding_dimension}
 
 
 def _contact(scope: Scope) -> dict[str, Any]:

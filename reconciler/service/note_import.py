@@ -22,6 +22,7 @@ from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.service.doors import not_in_the_future
 from reconciler.service.memory_reconciler import MemoryReconciler, decision_id_of
 from reconciler.service.memory_store import MemoryStore
+from reconciler.service.retry import RetryPolicy, call_with_retries
 
 __all__ = ["IMPORT_DOOR", "ImportReport", "LineError", "NoteImport"]
 
@@ -89,6 +90,7 @@ class NoteImport:
     Args:
         reconciler: what every note goes through, one after the other, in the file's order.
         store: asked which lines are done.
+        retry_policy: how long to wait for an engine that is away.
         clock: the time now, UTC-aware.
     """
 
@@ -97,10 +99,12 @@ class NoteImport:
         *,
         reconciler: MemoryReconciler,
         store: MemoryStore,
+        retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         self._reconciler = reconciler
         self._store = store
+        self._retry_policy = retry_policy
         self._clock = clock
 
     def run(
@@ -143,7 +147,7 @@ class NoteImport:
 
     def _prepare(self, batch: _Batch) -> _Batch:
         ids = [decision_id_of(note) for note in batch.notes]
-        done = self._store.find_decision_ids(ids)
+        done = call_with_retries(self._retry_policy, lambda _: self._store.find_decision_ids(ids))
         batch.notes = [
             note for note, each in zip(batch.notes, ids, strict=True) if each not in done
         ]
@@ -157,7 +161,7 @@ class NoteImport:
         while chunk := list(islice(numbered, _BATCH_LINES)):
             batch = _Batch(lines=len(chunk))
             for number, line in chunk:
-                if not line.strip():
+                if isinstance(line, str) and not line.strip():
                     continue
                 try:
                     batch.notes.append(self._note(line, defaults, seen))
@@ -166,13 +170,15 @@ class NoteImport:
             yield batch
 
     def _note(self, line: str, defaults: Mapping[str, str], seen: Counter[str]) -> Note:
-        values = {**defaults, **_json_object(line)}
+        said = {name: value for name, value in _json_object(line).items() if value is not None}
+        values = {**defaults, **said}
         digest = hashlib.sha256(line.strip().encode("utf-8", "surrogatepass")).hexdigest()[:32]
         seen[digest] += 1
         scope = Scope(*(values.get(name, "") for name in _SCOPE_KEYS))
-        given = {name: values[name] for name in _NOTE_KEYS if values.get(name) is not None}
+        given = {name: values[name] for name in _NOTE_KEYS if name in values}
         now = self._clock()
         said_at = not_in_the_future(_time(given.pop("said_at", None), now), now)
+        given.setdefault("session_id", f"import-{said_at:%Y-%m-%d}")
         given.setdefault("idempotency_key", f"line:{digest}:{seen[digest]}")
         if "text" not in given:
             raise InvalidNoteError("text is missing")
@@ -180,6 +186,8 @@ class NoteImport:
 
 
 def _json_object(line: str) -> dict[str, Any]:
+    if not isinstance(line, str):
+        raise InvalidNoteError(f"a line must be a string, not {type(line).__name__}")
     try:
         values = json.loads(line)
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a bare ValueError
@@ -188,7 +196,7 @@ def _json_object(line: str) -> dict[str, Any]:
         raise InvalidNoteError(f"a JSON object is wanted, not {type(values).__name__}")
     if unknown := sorted(values.keys() - {*_SCOPE_KEYS, *_NOTE_KEYS}):
         known = ", ".join((*_SCOPE_KEYS, *_NOTE_KEYS))
-        raise InvalidNoteError(f"unknown keys {', '.join(unknown)}; a line may have {known}")
+        raise InvalidNoteError(f"unknown keys {unknown!r}; a line may have {known}")
     return values
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import TypeVar
 
 from reconciler.domain.decisions import Decision
 from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact
@@ -12,9 +13,13 @@ from reconciler.domain.ranking import RankingPolicy, rank, word_overlap
 from reconciler.domain.scope import Scope
 from reconciler.errors import UnknownFactError
 from reconciler.ports.embedder import Embedder
+from reconciler.service.embedding import embed
 from reconciler.service.memory_store import MemoryStore
+from reconciler.service.retry import RetryPolicy, call_with_retries
 
 __all__ = ["Recall"]
+
+T = TypeVar("T")
 
 
 class Recall:
@@ -24,6 +29,7 @@ class Recall:
         store: where it is kept.
         embedder: its ``dimension`` 0 makes recall compare words instead of vectors.
         policy: the ranking's weights.
+        retry_policy: how long to wait for an engine that is away.
         clock: the time now, UTC-aware.
     """
 
@@ -33,16 +39,18 @@ class Recall:
         store: MemoryStore,
         embedder: Embedder,
         policy: RankingPolicy,
+        retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._policy = policy
+        self._retry_policy = retry_policy
         self._clock = clock
 
     def recall(self, scope: Scope, query: str, limit: int) -> list[RankedFact]:
         """Live facts in scope, the best first; all of them by recency without a query."""
-        if not query.strip():
+        if not query:
             found = self._live_facts(scope)
         elif self._embedder.dimension == 0:
             found = self._matching_facts(scope, query)
@@ -58,8 +66,8 @@ class Recall:
         """
         # Links before facts: a fact written in between is then a chain of its own, and no link
         # points at a fact that was not read.
-        links = self._store.list_supersessions(scope)
-        found = chains(self._store.list_facts(scope), links)
+        links = self._read(lambda: self._store.list_supersessions(scope))
+        found = chains(self._read(lambda: self._store.list_facts(scope)), links)
         if fact_id is None:
             return found
         for chain in found:
@@ -69,14 +77,18 @@ class Recall:
 
     def decisions(self, scope: Scope, limit: int) -> list[Decision]:
         """The newest decisions about a contact."""
-        return self._store.list_decisions(scope, limit)
+        return self._read(lambda: self._store.list_decisions(scope, limit))
 
     def contacts(self, tenant: str, agent_id: str) -> list[Contact]:
         """The contacts of an agent, by id."""
-        return self._store.list_contacts(tenant, agent_id)
+        return self._read(lambda: self._store.list_contacts(tenant, agent_id))
+
+    def _read(self, call: Callable[[], T]) -> T:
+        return call_with_retries(self._retry_policy, lambda _: call())
 
     def _live_facts(self, scope: Scope) -> list[tuple[Fact, float | None]]:
-        return [(fact, None) for fact in self._store.list_facts(scope) if fact.is_live]
+        facts = self._read(lambda: self._store.list_facts(scope))
+        return [(fact, None) for fact in facts if fact.is_live]
 
     def _matching_facts(self, scope: Scope, query: str) -> list[tuple[Fact, float | None]]:
         facts = [fact for fact, _ in self._live_facts(scope)]
@@ -84,5 +96,6 @@ class Recall:
         return [(fact, overlap) for fact, overlap in overlaps if overlap > 0]
 
     def _near_facts(self, scope: Scope, query: str) -> list[tuple[Fact, float | None]]:
-        vector = self._embedder.embed([query])[0]
-        return list(self._store.compare_live_facts(scope, vector, self._embedder.model_id))
+        vector = embed(self._embedder, [query])[0]
+        model_id = self._embedder.model_id
+        return list(self._read(lambda: self._store.compare_live_facts(scope, vector, model_id)))

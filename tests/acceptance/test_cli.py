@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -159,3 +161,27 @@ def test_wrong_settings_end_with_exit_code_three(run: Run, monkeypatch: pytest.M
     monkeypatch.setenv("RECONCILER_RECONCILE__COSINE_ADD_MAX", "0.99")
     code, _, err = run("contacts", "--agent", "crm")
     assert (code, "thresholds in the wrong order" in err) == (3, True)
+
+
+def test_import_reads_a_pipe(run: Run, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    lines = '{"text": "Lives in Pune."}\n{"text": "Has a dog."}\n'
+    writer = threading.Thread(target=pipe.write_text, args=(lines,), daemon=True)
+    writer.start()
+    outcome = _json(run, "import", str(pipe), *SCOPE)
+    writer.join(10)
+    assert sum(each["count"] for each in outcome["decisions"]) == 2
+
+
+def test_import_takes_a_byte_order_mark(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "notes.jsonl"
+    file.write_text('\ufeff{"text": "Lives in Pune."}\n', encoding="utf-8")
+    assert _json(run, "import", str(file), *SCOPE)["errors"] == []
+
+
+def test_control_sequences_in_a_note_do_not_reach_the_terminal(run: Run) -> None:
+    run("add", *SCOPE, "Likes \x1b[31mred\x1b[0m ink")
+    for command in ("recall", "history", "decisions"):
+        _, out, _ = run(command, *SCOPE)
+        assert "\x1b" not in out

@@ -19,9 +19,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reconciler.adapters import sentence_transformer_embedder as adapter
+from reconciler.adapters import model_files as adapter
+from reconciler.adapters.embedding_batcher import EmbeddingBatcher
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.adapters.sentence_transformer_embedder import SentenceTransformerEmbedder
+from reconciler.adapters.sentence_transformer_embedder import SentenceTransformerEmbedder, _Windows
 from reconciler.errors import ConfigurationError, EmbeddingError
 from reconciler.ports.embedder import Embedder
 from reconciler.testing import HashingEmbedder, TableEmbedder
@@ -51,9 +52,9 @@ socket.getaddrinfo = socket.socket.connect = socket.socket.connect_ex = refuse
 EXPORTER = """
 import sys
 from pathlib import Path
-from reconciler.adapters import sentence_transformer_embedder as adapter
+from reconciler.adapters import model_files as adapter
 sys.executable = sys.argv[1]
-adapter._exported(adapter._bundled_folder(), Path(sys.argv[2]))
+adapter.exported(adapter._bundled_folder(), Path(sys.argv[2]))
 """
 OBSERVER = """
 import json, os, signal, sys, warnings
@@ -370,7 +371,7 @@ def test_a_long_text_is_the_mean_of_its_windows_weighted_by_tokens(real: Embedde
 
 def test_every_window_fits_the_model_and_none_of_the_text_is_lost(reference: Any) -> None:
     text = "unbelievably " * 200 + "https://example.org/" + "abcdefgh/" * 150 + "end"
-    pieces = [piece for piece, _ in adapter._Windows(reference).split(text)]
+    pieces = [piece for piece, _ in _Windows(reference).split(text)]
     tokenize = reference.tokenizer.backend_tokenizer.encode
     reference.tokenizer.backend_tokenizer.no_truncation()
     reference.tokenizer.backend_tokenizer.no_padding()
@@ -480,7 +481,7 @@ def test_a_damaged_export_is_made_again(tmp_path: Path, monkeypatch: pytest.Monk
     target.mkdir()
     leftover.mkdir()
     (target / "half").touch()
-    adapter._exported(tmp_path, target)
+    adapter.exported(tmp_path, target)
     assert sorted(file.name for file in target.iterdir()) == [adapter.CHECKSUMS, "m"]
     assert not leftover.exists()
 
@@ -490,7 +491,7 @@ def test_a_failed_export_leaves_nothing_and_says_why(
 ) -> None:
     monkeypatch.setattr(adapter, "EXPORT_PROGRAM", "raise SystemExit('no such operator')")
     with pytest.raises(ConfigurationError, match="no such operator"):
-        adapter._exported(tmp_path, tmp_path / "model")
+        adapter.exported(tmp_path, tmp_path / "model")
     assert [file.name for file in tmp_path.iterdir()] in ([], ["model.lock"])
 
 
@@ -552,7 +553,7 @@ def model() -> SlowModel:
 
 @pytest.fixture
 def batcher(model: SlowModel) -> Iterator[Any]:
-    batcher = adapter._Batcher(model.encode, 4)
+    batcher = EmbeddingBatcher(model.encode, 4)
     yield batcher
     model.let_all_pass()
     batcher.stop()
@@ -640,7 +641,7 @@ def test_even_what_is_no_exception_reaches_the_caller() -> None:
     def encode(texts: list[str]) -> NDArray[np.float32]:
         raise Panic
 
-    batcher = adapter._Batcher(encode, 4)
+    batcher = EmbeddingBatcher(encode, 4)
     for _ in range(2):
         assert isinstance(begin(batcher.encode, ["1"]).exception(10), RuntimeError)
     batcher.stop()

@@ -295,7 +295,7 @@ FIRST = decision(contact_name="Alice", neighbour_ids=[], neighbour_cosines=[])
 SECOND = update(FIRST)
 CONTACT = {"contact_key": ALICE.contact_key}
 CALLS: dict[str, dict[str, Any]] = {
-    "claim_store": {"embedding_model": MODEL, "embedding_dimension": DIMENSION, "at": NOON},
+    "claim_store": {"embedding_model": MODEL, "at": NOON},
     "commit_decision": decision(version=2),
     "compare_live_facts": CONTACT | {"embedding_model": MODEL, "embedding": EAST},
     "find_contact_version": CONTACT,
@@ -309,7 +309,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "list_decisions": CONTACT | {"limit": 5},
     "list_facts": CONTACT,
     "list_supersessions": CONTACT,
-    "record_schema_version": {"schema_version": 1},
+    "record_schema_version": {"schema_version": 1, "embedding_dimension": DIMENSION},
 }
 
 

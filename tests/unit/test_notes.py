@@ -163,6 +163,8 @@ def test_a_note_with_a_session_belongs_to_that() -> None:
         ("  Prefers \t\n email ", "Prefers email"),
         ("Prefers\u00a0email", "Prefers email"),
         ("Ｐｒｅｆｅｒｓ email", "Prefers email"),
+        ("A plot of 10² m", "A plot of 10² m"),
+        ("Waits 2½ days", "Waits 2½ days"),
         ("Zoe\u0308", "Zoë"),
         ("Is it e-mail?", "Is it e-mail?"),
         ("v1.2.3", "v1.2.3"),

@@ -1,0 +1,118 @@
+"""Batching: one thread that encodes what concurrent callers ask for, together and fairly."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.errors import EmbeddingError
+
+__all__ = ["EmbeddingBatcher"]
+
+CLOSE_SECONDS_MAX = 30
+
+
+class _Request:
+    """What one caller waits for."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self.texts = texts
+        by_length = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
+        self.pending = deque(by_length)  # neighbours of one length waste no padding
+        self.vectors: dict[int, NDArray[np.float32]] = {}
+        self.future: Future[NDArray[np.float32]] = Future()
+
+    def give(self, index: int, vector: NDArray[np.float32]) -> None:
+        self.vectors[index] = vector
+        if len(self.vectors) == len(self.texts):
+            self.future.set_result(np.stack([self.vectors[i] for i in range(len(self.texts))]))
+
+    def fail(self, error: BaseException) -> None:
+        with suppress(InvalidStateError):
+            self.future.set_exception(
+                error if isinstance(error, Exception) else RuntimeError(repr(error))
+            )
+
+
+class EmbeddingBatcher:
+    """One thread that encodes whatever waits as one batch, dealt out fairly among the callers."""
+
+    def __init__(self, encode: Callable[[list[str]], NDArray[np.float32]], size: int) -> None:
+        self._encode = encode
+        self._size = size
+        self._waiting: deque[_Request] = deque()
+        self._is_stopped = False
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._run, name="reconciler-embedder", daemon=True)
+        self._thread.start()
+
+    def encode(self, texts: list[str]) -> NDArray[np.float32]:
+        """The vectors of these texts, in their order; waits for the batches they are dealt into.
+
+        Raises:
+            EmbeddingError: the batcher is stopped.
+            Exception: whatever the model raised on them.
+        """
+        request = _Request(texts)
+        with self._changed:
+            if self._is_stopped:
+                raise EmbeddingError("the embedder is closed; make a new one")
+            self._waiting.append(request)
+            self._changed.notify()
+        return request.future.result()
+
+    def stop(self) -> None:
+        """End the thread after the batch in hand; callers that wait get an ``EmbeddingError``."""
+        with self._changed:
+            self._is_stopped = True
+            while self._waiting:
+                self._waiting.popleft().fail(EmbeddingError("closed before these texts' turn"))
+            self._changed.notify()
+        if self._thread is not threading.current_thread():
+            self._thread.join(CLOSE_SECONDS_MAX)
+
+    def _run(self) -> None:
+        while batch := self._next_batch():
+            self._serve(batch)
+
+    def _next_batch(self) -> list[tuple[_Request, int]]:
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._is_stopped)
+            return [] if self._is_stopped else self._deal()
+
+    def _deal(self) -> list[tuple[_Request, int]]:
+        """One text of each caller in turn, so that a long list cannot keep a short one waiting."""
+        batch: list[tuple[_Request, int]] = []
+        while self._waiting and len(batch) < self._size:
+            request = self._waiting.popleft()
+            batch.append((request, request.pending.popleft()))
+            if request.pending:
+                self._waiting.append(request)
+        return batch
+
+    def _serve(self, batch: list[tuple[_Request, int]]) -> None:
+        try:
+            vectors = self._encode([request.texts[index] for request, index in batch])
+            given = list(zip(batch, vectors, strict=True))
+        except BaseException as error:  # noqa: BLE001 - a panic in Rust is no Exception; callers wait
+            self._blame(batch, error)
+        else:
+            for (request, index), vector in given:
+                request.give(index, vector)
+
+    def _blame(self, batch: list[tuple[_Request, int]], error: BaseException) -> None:
+        """Fail the request that is at fault: each gets one more try without its neighbours."""
+        requests = dict.fromkeys(request for request, _ in batch)
+        if len(requests) > 1:
+            for request in requests:
+                self._serve([slot for slot in batch if slot[0] is request])
+            return
+        with self._changed, suppress(ValueError):
+            self._waiting.remove(batch[0][0])
+        batch[0][0].fail(error)

@@ -1,0 +1,37 @@
+"""Embedding: what an embedder returned is looked at once, before anything is done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.errors import EmbeddingError
+from reconciler.ports.embedder import Embedder
+
+__all__ = ["embed"]
+
+_LENGTH_TOLERANCE = 1e-3
+
+
+def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Vectors that can be compared: float32, (n, dimension), unit length; n may be 0.
+
+    Raises:
+        EmbeddingError: the model failed, or its vectors have another shape or no direction. One
+            engine takes a vector of NaNs for equal to every other.
+    """
+    vectors = embedder.embed(texts)
+    wanted = (len(texts), embedder.dimension)
+    if vectors.shape != wanted:
+        raise EmbeddingError(
+            f"{embedder.model_id} returned vectors of shape {vectors.shape}, not {wanted}; "
+            "nothing was written"
+        )
+    lengths = np.linalg.norm(vectors, axis=1)
+    if embedder.dimension and not np.all(np.abs(lengths - 1) < _LENGTH_TOLERANCE):
+        raise EmbeddingError(
+            f"{embedder.model_id} returned a vector that is not of unit length; nothing was written"
+        )
+    return vectors
