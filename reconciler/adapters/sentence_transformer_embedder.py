@@ -42,10 +42,6 @@ __all__ = ["SentenceTransformerEmbedder"]
 BUNDLED_DIMENSION = 384
 ROWS_AT_ONCE = 16
 
-# Since 1.29 onnxruntime reports to Microsoft, from threads that also crash or hang a forked child
-# when it ends, unless this is set before its import. Source: the wheel's Privacy.md; strace, 1.31.
-os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-
 _log = logging.getLogger(__name__)
 
 

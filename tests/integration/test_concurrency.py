@@ -1,17 +1,32 @@
-"""Many writers at once, in processes and in threads: nothing is lost, doubled or forked."""
+"""Many writers at once, in processes and in threads: nothing is lost, doubled or forked.
+
+What chance brings about rarely, another writer at the worst moment or an answer that is lost, is
+brought about on purpose at the end.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime
 from threading import Barrier
 from typing import Any
 
 import pytest
 
 from reconciler import Decision, Memory
+from reconciler.bootstrap import open_graph
+from reconciler.domain.notes import Note as NewNote
+from reconciler.domain.rule import ReconcilePolicy
+from reconciler.domain.scope import Scope
+from reconciler.errors import GraphUnavailableError
+from reconciler.ports.graph import Graph, Row
+from reconciler.service.memory_reconciler import MemoryReconciler
+from reconciler.service.memory_store import MemoryStore
+from reconciler.service.retry import RetryPolicy
+from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest, wipe_schema
@@ -21,7 +36,11 @@ PROCESSES = 8
 THREADS = 32
 CONTACTS = [f"contact-{number}" for number in range(5)]
 
+ALICE = Scope("default", "crm", "alice")
+NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
+
 Note = dict[str, Any]
+Moment = tuple[str, str, int]
 
 
 def note(text: str, contact_id: str = "alice", **given: Any) -> Note:
@@ -121,10 +140,10 @@ def forks(engine: EngineUnderTest) -> list[list[Any]]:
 def test_processes_that_write_one_note_at_once_leave_one_live_fact(
     neo4j_engine: EngineUnderTest, processes: list[Worker]
 ) -> None:
-    shares = [[note("Prefers email")] * 5] * PROCESSES
+    shares = [[note("Prefers email")] * 3] * PROCESSES
     answers = in_processes(processes, neo4j_engine, shares)
     assert [answer for answer in answers if "error" in answer] == []
-    assert_one_live_fact_and_one_chain(neo4j_engine, calls=5 * PROCESSES)
+    assert_one_live_fact_and_one_chain(neo4j_engine, calls=3 * PROCESSES)
 
 
 @pytest.mark.slow
@@ -163,8 +182,8 @@ def test_processes_may_open_an_empty_store_at_once(
 
 @pytest.mark.slow
 def test_threads_that_write_one_note_at_once_leave_one_live_fact(engine: EngineUnderTest) -> None:
-    in_threads(engine, [[note("Prefers email")] * 3] * THREADS)
-    assert_one_live_fact_and_one_chain(engine, calls=3 * THREADS)
+    in_threads(engine, [[note("Prefers email")] * 2] * THREADS)
+    assert_one_live_fact_and_one_chain(engine, calls=2 * THREADS)
 
 
 @pytest.mark.slow
@@ -197,3 +216,118 @@ def test_threads_may_read_while_others_write(engine: EngineUnderTest) -> None:
         for future in [threads.submit(call, memory) for call in calls]:
             future.result()
         assert len(memory.recall("crm", "alice", limit=99)) == 10
+
+
+# On purpose
+
+
+class DisturbedGraph:
+    """A real graph to which something happens before or after a chosen query."""
+
+    def __init__(
+        self, graph: Graph, moments: Sequence[Moment], happens: Callable[[], None]
+    ) -> None:
+        self._graph = graph
+        self._moments = list(moments)
+        self._happens = happens
+        self._calls: Counter[str] = Counter()
+
+    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+        self._calls[name] += 1
+        if ("before", name, self._calls[name]) in self._moments:
+            self._happens()
+        rows = self._graph.run(name, parameters)
+        if ("after", name, self._calls[name]) in self._moments:
+            self._happens()
+        return rows
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._graph, name)
+
+
+@pytest.fixture
+def graph(engine: EngineUnderTest) -> Iterator[Graph]:
+    """The engine, with a store that is ready for the hashing embedder."""
+    opened(engine).close()
+    with closing(open_graph(load_settings(**engine.settings_arguments))) as graph:
+        yield graph
+
+
+def remember(graph: Graph, text: str, key: str | None = None) -> Decision:
+    reconciler = MemoryReconciler(
+        store=MemoryStore(graph),
+        embedder=HashingEmbedder(),
+        arbiter=None,
+        policy=ReconcilePolicy(),
+        retry_policy=RetryPolicy(attempts_max=9, unavailable_seconds_max=60),
+        clock=lambda: NOON,
+    )
+    said = NewNote(scope=ALICE, text=text, said_at=NOON, idempotency_key=key)
+    return reconciler.reconcile(said, "live")
+
+
+def live_facts(graph: Graph) -> list[tuple[str, int]]:
+    facts = MemoryStore(graph).list_facts(ALICE)
+    return sorted((fact.text, fact.observations) for fact in facts if fact.is_live)
+
+
+@pytest.mark.parametrize(
+    ("already_known", "moment"),
+    [
+        ([], ("before", "find_neighbours", 1)),
+        ([], ("after", "find_neighbours", 1)),
+        ([], ("after", "find_contact_version", 1)),
+        ([], ("after", "find_neighbours", 2)),
+        ([], ("before", "commit_decision", 1)),
+        (["Lives in Pune"], ("before", "find_neighbours", 1)),
+        (["Lives in Pune"], ("after", "find_neighbours", 1)),
+        (["Lives in Pune"], ("before", "commit_decision", 1)),
+    ],
+)
+def test_a_note_that_another_writes_in_the_meantime_is_not_missed(
+    graph: Graph, already_known: list[str], moment: Moment
+) -> None:
+    for text in already_known:
+        remember(graph, text)
+    disturbed = DisturbedGraph(graph, [moment], lambda: remember(graph, "Prefers email"))
+    remember(disturbed, "Prefers email")
+    assert live_facts(graph) == [*((text, 1) for text in already_known), ("Prefers email", 2)]
+    assert len(MemoryStore(graph).list_decisions(ALICE, 9)) == 2 + len(already_known)
+
+
+def line_breaks() -> None:
+    raise GraphUnavailableError("the line broke")
+
+
+@pytest.mark.parametrize(
+    "moments",
+    [
+        [("before", "commit_decision", 1)],
+        [("after", "commit_decision", 1)],
+        [("before", "commit_decision", 1), ("after", "commit_decision", 2)],
+        [("after", "commit_decision", 1), ("before", "find_decision", 1)],
+    ],
+)
+def test_a_commit_whose_answer_was_lost_is_not_made_twice(
+    graph: Graph, moments: list[Moment]
+) -> None:
+    decision = remember(DisturbedGraph(graph, moments, line_breaks), "Prefers email")
+    assert (decision.action, decision.replayed) == ("ADD", False)
+    [stored] = MemoryStore(graph).list_decisions(ALICE, 9)
+    assert stored == decision
+    assert live_facts(graph) == [("Prefers email", 1)]
+
+
+def test_a_key_whose_first_answer_was_lost_is_no_replay(graph: Graph) -> None:
+    moments = [("after", "commit_decision", 1)]
+    decision = remember(DisturbedGraph(graph, moments, line_breaks), "Prefers email", key="key")
+    assert not decision.replayed
+    assert remember(graph, "Prefers email", key="key").replayed
+
+
+def test_of_two_notes_with_one_key_the_second_is_a_replay_whenever_it_comes(graph: Graph) -> None:
+    moments = [("before", "commit_decision", 1)]
+    disturbed = DisturbedGraph(graph, moments, lambda: remember(graph, "First", key="key"))
+    decision = remember(disturbed, "Second", key="key")
+    assert (decision.replayed, decision.text) == (True, "First")
+    assert live_facts(graph) == [("First", 1)]
