@@ -71,6 +71,11 @@ class Memory(MemoryToolset):
         """
         if settings is not None and arguments:
             raise ConfigurationError("give Memory.open either settings or single settings")
+        if isinstance(embedder, dict) or isinstance(arbiter, dict):
+            raise ConfigurationError(
+                "embedder and arbiter are objects here; give their settings as "
+                "Memory.open(load_settings(embedder={...}))"
+            )
         chosen = settings if settings is not None else load_settings(**arguments)
         return cls(build_services(chosen, embedder=embedder, arbiter=arbiter, migrate=migrate))
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from reconciler import Memory
 from reconciler.domain.ranking import RankingPolicy
 from reconciler.domain.rule import ReconcilePolicy
 from reconciler.errors import ConfigurationError
@@ -264,6 +265,11 @@ def test_a_config_file_that_is_not_toml_is_refused_by_its_name(config_file: Conf
     config_file("[reconcile\ncosine_add_max = 0.5")
     with pytest.raises(ConfigurationError, match=r"mine\.toml"):
         load_settings()
+
+
+def test_settings_of_the_embedder_are_no_embedder() -> None:
+    with pytest.raises(ConfigurationError, match="load_settings"):
+        Memory.open(embedder={"model": "noop"})  # type: ignore[arg-type]
 
 
 def test_a_misspelt_setting_in_a_config_file_is_refused(config_file: ConfigFile) -> None:
