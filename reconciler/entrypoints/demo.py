@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.panel import Panel
 
 from reconciler.domain.decisions import Decision
@@ -97,14 +97,10 @@ def _show_longest_chain(memory: Memory, contact_ids: list[str], console: Console
 
 def _closing_words() -> Panel:
     return Panel(
-        Group(
-            "Restatements merged, refinements superseded, unrelated notes stood apart.",
-            "What cosine alone cannot see stays side by side: 'Lives in Pune' and 'Lives in "
-            "Bangalore'",
-            "are both live, and a changed budget was caught only by the midpoint. Set "
-            "ANTHROPIC_API_KEY to",
-            "let an arbiter judge the notes between the two thresholds.",
-        ),
+        "Restatements merged, refinements superseded, unrelated notes stood apart. What cosine "
+        "alone cannot see stays side by side: 'Lives in Pune' and 'Lives in Bangalore' are both "
+        "live, and a changed budget was caught only by the midpoint. Set ANTHROPIC_API_KEY to let "
+        "an arbiter judge the notes between the two thresholds.",
         title="What to make of it",
         title_align="left",
     )
