@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -124,7 +123,7 @@ class NoteImport:
             GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
         """
         report = ImportReport()
-        for batch in self._prepared_ahead(self._batches(lines, defaults)):
+        for batch in map(self._prepare, self._batches(lines, defaults)):
             report.errors.extend(batch.errors)
             report.resumed += batch.resumed
             on_progress(batch.lines - len(batch.notes))
@@ -132,18 +131,6 @@ class NoteImport:
                 report.count(self._reconciler.reconcile(note, IMPORT_DOOR, vector))
                 on_progress(1)
         return report
-
-    def _prepared_ahead(self, batches: Iterator[_Batch]) -> Iterator[_Batch]:
-        """Each batch with its vectors; the next one is embedded while this one is written."""
-        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="import") as executor:
-            ahead: Future[_Batch] | None = None
-            for batch in batches:
-                following = executor.submit(self._prepare, batch)
-                if ahead is not None:
-                    yield ahead.result()
-                ahead = following
-            if ahead is not None:
-                yield ahead.result()
 
     def _prepare(self, batch: _Batch) -> _Batch:
         ids = [decision_id_of(note) for note in batch.notes]
