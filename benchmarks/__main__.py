@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 import sys
 
-from benchmarks import conversations, note_import, write_cost
+from benchmarks import conversations, error_rate, local_arbiter, note_import, write_cost
 from benchmarks.engines import engines
 
 BENCHMARKS = {
     "write": write_cost.main,
     "import": note_import.main,
     "conversations": conversations.main,
+    "errors": error_rate.main,
+    "local-arbiter": local_arbiter.main,
 }
 
 

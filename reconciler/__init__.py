@@ -4,9 +4,11 @@ Start with ``Memory.open()``. Everything public is listed in ``__all__``; errors
 ``reconciler.errors``.
 """
 
-from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision
-from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact, Supersession
+from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation
+from reconciler.domain.explanation import Explanation
+from reconciler.domain.facts import Conflict, Contact, Fact, FactHistory, RankedFact, Supersession
 from reconciler.domain.notes import SourceKind
+from reconciler.domain.slots import Slot
 from reconciler.memory import Memory
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
@@ -18,10 +20,12 @@ __all__ = [
     "Action",
     "Arbiter",
     "Comparison",
+    "Conflict",
     "Contact",
     "DecidedBy",
     "Decision",
     "Embedder",
+    "Explanation",
     "Fact",
     "FactHistory",
     "ImportReport",
@@ -29,7 +33,9 @@ __all__ = [
     "Memory",
     "MemoryToolset",
     "RankedFact",
+    "Relation",
     "Settings",
+    "Slot",
     "SourceKind",
     "Supersession",
     "load_settings",

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime, timedelta
 
 from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.config_files import load_attribute_book, load_profile
+from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.ranking import RankingPolicy
 from reconciler.domain.rule import ReconcilePolicy
 from reconciler.errors import ConfigurationError
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Graph
+from reconciler.service.arbitration import Arbitration, ArbitrationPolicy
 from reconciler.service.doors import MemoryToolset
 from reconciler.service.memory_reconciler import MemoryReconciler
 from reconciler.service.memory_store import MemoryStore
@@ -22,7 +25,14 @@ from reconciler.service.recall import Recall
 from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.settings import Settings
 
-__all__ = ["Services", "build_arbiter", "build_embedder", "build_services", "open_graph"]
+__all__ = [
+    "Services",
+    "build_arbiter",
+    "build_embedder",
+    "build_policy",
+    "build_services",
+    "open_graph",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +42,8 @@ class Services:
     settings: Settings
     store: MemoryStore
     embedder: Embedder
+    policy: ReconcilePolicy
+    attributes: AttributeBook
     reconciler: MemoryReconciler
     clock: Callable[[], datetime]
     toolset: MemoryToolset
@@ -59,6 +71,7 @@ def build_services(
         ConfigurationError: something in the settings cannot work.
         GraphError: the engine is away, locked, or holds a store of another schema or model.
     """
+    attributes = load_attribute_book(settings.reconcile.attributes_file)
     with ExitStack() as stack:
         graph = open_graph(settings)
         stack.callback(graph.close)
@@ -66,12 +79,16 @@ def build_services(
         if embedder is None:
             embedder = build_embedder(settings)
             stack.callback(embedder.close)
+        policy = build_policy(settings, embedder.model_id)
         if migrate:
             store.migrate(embedder.dimension)
         _open_store(store, embedder, _retry_policy(settings))
         if arbiter is None and (arbiter := build_arbiter(settings)) is not None:
             stack.callback(arbiter.close)
-        return _wire(settings, store, embedder, arbiter, stack.pop_all())
+        arbitration = None
+        if arbiter is not None:
+            arbitration = Arbitration(arbiter, _arbitration_policy(settings))
+        return _wire(settings, policy, attributes, store, embedder, arbitration, stack.pop_all())
 
 
 def open_graph(settings: Settings) -> Graph:
@@ -132,33 +149,67 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
     )
 
 
+def build_policy(settings: Settings, embedding_model: str) -> ReconcilePolicy:
+    """The thresholds that the settings name, for this model.
+
+    Raises:
+        ConfigurationError: the profile is of another model, or the thresholds are out of order.
+    """
+    chosen = settings.reconcile
+    profile = load_profile(chosen.profile)
+    if embedding_model != NoopEmbedder().model_id:
+        profile.check_model(embedding_model)
+    update_min, add_max = chosen.cosine_update_min, chosen.cosine_add_max
+    is_profiles_own = update_min is None and add_max is None and chosen.cosine_cut is None
+    return ReconcilePolicy(
+        cosine_update_min=profile.cosine_update_min if update_min is None else update_min,
+        cosine_add_max=profile.cosine_add_max if add_max is None else add_max,
+        cosine_cut=profile.cosine_cut if is_profiles_own else chosen.cosine_cut,
+        guard=chosen.guard == "on",
+        contested_window=timedelta(days=chosen.contested_window_days),
+        profile=profile.name if is_profiles_own else f"{profile.name}, overridden",
+    )
+
+
+def _arbitration_policy(settings: Settings) -> ArbitrationPolicy:
+    names = {field.name for field in fields(ArbitrationPolicy)}
+    return ArbitrationPolicy(**settings.arbiter.model_dump(include=names))
+
+
 def _wire(
     settings: Settings,
+    policy: ReconcilePolicy,
+    attributes: AttributeBook,
     store: MemoryStore,
     embedder: Embedder,
-    arbiter: Arbiter | None,
+    arbitration: Arbitration | None,
     closing: ExitStack,
 ) -> Services:
-    chosen, retry_policy = settings.reconcile, _retry_policy(settings)
+    retry_policy = _retry_policy(settings)
     clock: Callable[[], datetime] = _now
     reconciler = MemoryReconciler(
         store=store,
         embedder=embedder,
-        arbiter=arbiter,
-        policy=ReconcilePolicy(
-            cosine_update_min=chosen.cosine_update_min,
-            cosine_add_max=chosen.cosine_add_max,
-        ),
+        arbitration=arbitration,
+        policy=policy,
         retry_policy=retry_policy,
+        clock=clock,
+    )
+    toolset = MemoryToolset(
+        reconciler=reconciler,
+        attributes=attributes,
+        default_tenant=settings.tenant,
         clock=clock,
     )
     return Services(
         settings=settings,
         store=store,
         embedder=embedder,
+        policy=policy,
+        attributes=attributes,
         reconciler=reconciler,
         clock=clock,
-        toolset=MemoryToolset(reconciler=reconciler, default_tenant=settings.tenant, clock=clock),
+        toolset=toolset,
         recall=Recall(
             store=store,
             embedder=embedder,
@@ -167,7 +218,11 @@ def _wire(
             clock=clock,
         ),
         note_import=NoteImport(
-            reconciler=reconciler, store=store, retry_policy=retry_policy, clock=clock
+            reconciler=reconciler,
+            store=store,
+            attributes=attributes,
+            retry_policy=retry_policy,
+            clock=clock,
         ),
         closing=closing,
     )

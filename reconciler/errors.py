@@ -5,9 +5,10 @@
     ├── InvalidRequestError         the caller's fault; nothing was read or written
     │   ├── InvalidScopeError
     │   ├── InvalidNoteError
-    │   └── UnknownFactError
+    │   ├── UnknownFactError
+    │   └── UnknownDecisionError
     ├── EmbeddingError              the model failed, or gave vectors of the wrong shape
-    ├── ArbiterError                the arbiter gave no usable answer; the midpoint rule decides
+    ├── ArbiterError                the arbiter gave no usable answer; the rule decides without it
     │   ├── ArbiterUnavailableError
     │   ├── ArbiterRefusedError
     │   └── ArbiterAnswerError
@@ -43,6 +44,7 @@ __all__ = [
     "QueryFileError",
     "ReconcilerError",
     "SchemaError",
+    "UnknownDecisionError",
     "UnknownFactError",
 ]
 
@@ -68,6 +70,10 @@ class InvalidScopeError(InvalidRequestError):
 
 class InvalidNoteError(InvalidRequestError):
     """A note's text, time, importance or source cannot be used."""
+
+
+class UnknownDecisionError(InvalidRequestError):
+    """No decision of that id exists."""
 
 
 class UnknownFactError(InvalidRequestError):

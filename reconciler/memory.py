@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Any, Self
 
-from reconciler.bootstrap import Services, build_services
-from reconciler.domain.decisions import Decision
+from reconciler.bootstrap import Services, build_policy, build_services
+from reconciler.domain.decisions import Decision, Relation
+from reconciler.domain.explanation import Explanation, explain
 from reconciler.domain.facts import Contact, FactHistory, RankedFact
 from reconciler.domain.notes import TEXT_LENGTH_MAX, check_text
+from reconciler.domain.replay import Replayed, replay
 from reconciler.domain.scope import Scope
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.ports.arbiter import Arbiter
@@ -39,6 +41,7 @@ class Memory(MemoryToolset):
     def __init__(self, services: Services) -> None:
         super().__init__(
             reconciler=services.reconciler,
+            attributes=services.attributes,
             default_tenant=services.settings.tenant,
             clock=services.clock,
         )
@@ -169,6 +172,89 @@ class Memory(MemoryToolset):
         """
         scope = self._scope(tenant, agent_id, contact_id)
         return self._services.recall.decisions(scope, _positive("limit", limit))
+
+    def decision(self, decision_id: str) -> Decision:
+        """One decision, with what it was compared with.
+
+        Raises:
+            UnknownDecisionError: there is none of that id.
+        """
+        return self._services.recall.decision(decision_id)
+
+    def explain(self, decision_id: str) -> Explanation:
+        """A decision in plain words: which neighbour, which rule, what would have changed it.
+
+        Raises:
+            UnknownDecisionError: there is none of that id.
+        """
+        return explain(self.decision(decision_id))
+
+    def all_decisions(
+        self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
+    ) -> Iterator[Decision]:
+        """Every decision about one contact, or about all of an agent's, contact by contact.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+        """
+        if contact_id is None:
+            contact_ids = [each.contact_id for each in self.contacts(agent_id, tenant=tenant)]
+        else:
+            contact_ids = [contact_id]
+        for each in contact_ids:
+            yield from self.decisions(agent_id, each, tenant=tenant, limit=_LIMIT_MAX)
+
+    def replay(
+        self,
+        profile: str,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        tenant: str | None = None,
+    ) -> list[Replayed]:
+        """What other thresholds would have decided, from the recorded decisions; writes nothing.
+
+        Args:
+            profile: ``seed``, ``minilm`` or the path of a profile.
+            agent_id: whose decisions.
+            contact_id: only those about one contact.
+            tenant: None for the configured one.
+
+        Raises:
+            ConfigurationError: no such profile, or one of another model.
+            InvalidScopeError: tenant, agent or contact cannot be used.
+        """
+        chosen = self.settings.reconcile.model_copy(
+            update={
+                "profile": profile,
+                **dict.fromkeys(("cosine_update_min", "cosine_add_max", "cosine_cut")),
+            }
+        )
+        settings = self.settings.model_copy(update={"reconcile": chosen})
+        policy = build_policy(settings, self.embedding_model)
+        decisions = self.all_decisions(agent_id, contact_id, tenant=tenant)
+        return [replay(decision, policy) for decision in decisions]
+
+    def correct(self, decision_id: str, relation: Relation | str) -> Decision:
+        """Keep how a note really related to the fact it was decided on; no fact is changed.
+
+        Calibration from decisions learns from it, and ``explain`` mentions it.
+
+        Args:
+            decision_id: which decision.
+            relation: same, refines, replaces, coexists or unrelated.
+
+        Raises:
+            InvalidRequestError: no such relation.
+            UnknownDecisionError: there is no decision of that id.
+        """
+        try:
+            right = Relation(relation)
+        except ValueError as error:
+            known = ", ".join(Relation)
+            raise InvalidRequestError(f"relation {relation!r} is none of {known}") from error
+        self._services.reconciler.correct(decision_id, right)
+        return self.decision(decision_id)
 
     def contacts(self, agent_id: str, *, tenant: str | None = None) -> list[Contact]:
         """The contacts of an agent, by id.

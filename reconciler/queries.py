@@ -9,7 +9,8 @@ A query file is a comment header, then one statement::
 
 The embedded dialect may hold a script instead: statements divided by a semicolon at a line's end,
 run in one transaction, rolled back at the first one that has a RETURN and gives no row. A comment
-``// only when NAME is VALUE, VALUE`` above a statement leaves it out for other values.
+``// only when NAME is VALUE, VALUE`` above a statement leaves it out for other values, and
+``// only when NAME is not empty`` for null and for an empty list.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ PARAMETER = re.compile(r"\$(\w+)")
 _CONDITION = re.compile(r"^//\s*only when (\w+) is (.+)$", re.MULTILINE)
 _STATEMENT_END = re.compile(r";[ \t]*(?:\n|$)")
 _MODES = ("read", "write")
+_NOT_EMPTY = frozenset({"not empty"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ class Statement:
         if self.condition is None:
             return True
         name, values = self.condition
+        if values == _NOT_EMPTY:
+            return given[name] not in (None, [])
         return str(given[name]) in values
 
 

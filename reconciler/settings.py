@@ -18,7 +18,6 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
-    model_validator,
 )
 from pydantic_settings import (
     BaseSettings,
@@ -59,21 +58,17 @@ class Neo4jSettings(_Group):
 
 
 class ReconcileSettings(_Group):
-    """The rule's thresholds, in raw cosine, and the bounds on trying again."""
+    """The rule: its profile of thresholds, what may override them, and the bounds on retrying."""
 
-    cosine_update_min: float = Field(default=0.95, ge=-1, le=1)
-    cosine_add_max: float = Field(default=0.80, ge=-1, le=1)
+    profile: str = Field(default="seed", min_length=1)
+    cosine_update_min: float | None = Field(default=None, ge=-1, le=1)
+    cosine_add_max: float | None = Field(default=None, ge=-1, le=1)
+    cosine_cut: float | None = Field(default=None, ge=-1, le=1)
+    guard: Literal["on", "off"] = "on"
+    contested_window_days: float = Field(default=7.0, ge=0, le=36_500)
+    attributes_file: Path | None = None
     write_attempts_max: int = Field(default=100, ge=1)
     unavailable_seconds_max: float = Field(default=6.0, ge=0)
-
-    @model_validator(mode="after")
-    def _in_order(self) -> ReconcileSettings:
-        if self.cosine_add_max > self.cosine_update_min:
-            raise ValueError(
-                f"thresholds in the wrong order: cosine_add_max {self.cosine_add_max} must not "
-                f"exceed cosine_update_min {self.cosine_update_min}"
-            )
-        return self
 
 
 class RecallSettings(_Group):
@@ -96,12 +91,20 @@ class EmbedderSettings(_Group):
 
 
 class ArbiterSettings(_Group):
-    """Who judges the band between the thresholds."""
+    """Who judges the band between the thresholds, how often, and what that costs."""
 
     mode: Literal["auto", "off"] = "auto"
     model: str = Field(default="claude-haiku-4-5", min_length=1)
     timeout_seconds: float = Field(default=10.0, gt=0)
     retries_max: int = Field(default=1, ge=0)
+    confidence_min: float = Field(default=0.5, ge=0, le=1)
+    calls_per_minute_max: int = Field(default=60, ge=0)
+    calls_per_day_max: int = Field(default=5_000, ge=0)
+    breaker_failures_max: int = Field(default=5, ge=1)
+    breaker_reset_seconds: float = Field(default=60.0, gt=0)
+    cache_size_max: int = Field(default=10_000, ge=0)
+    usd_per_million_input_tokens: float = Field(default=1.0, ge=0)
+    usd_per_million_output_tokens: float = Field(default=5.0, ge=0)
     base_url: str | None = None
     api_key: SecretStr | None = None
 

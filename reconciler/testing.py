@@ -10,15 +10,19 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.domain.decisions import Judgement
 from reconciler.domain.facts import Neighbour
-from reconciler.domain.notes import canonical_text
-from reconciler.errors import ArbiterError, ArbiterUnavailableError, EmbeddingError
+from reconciler.domain.notes import Note, canonical_text
+from reconciler.errors import (
+    ArbiterAnswerError,
+    ArbiterError,
+    ArbiterUnavailableError,
+    EmbeddingError,
+)
 
 __all__ = ["HashingEmbedder", "ScriptedArbiter", "TableEmbedder"]
 
@@ -128,7 +132,8 @@ class ScriptedArbiter:
 
     Args:
         answers: judgements to return and errors to raise. Past the last one it is unavailable, as
-            a real arbiter that has nothing to say would be; it never makes a judgement up.
+            a real arbiter that has nothing to say would be; it never makes a judgement up. A
+            confidence outside [0, 1] is an answer of no use, as it is with a real one.
 
     Attributes:
         calls: the notes and neighbours it was asked about, oldest first.
@@ -137,18 +142,20 @@ class ScriptedArbiter:
     name = "scripted/arbiter-v0"
 
     def __init__(self, answers: Iterable[Judgement | ArbiterError]) -> None:
-        self.calls: list[tuple[str, datetime, tuple[Neighbour, ...]]] = []
+        self.calls: list[tuple[Note, tuple[Neighbour, ...]]] = []
         self._answers = deque(answers)
 
-    def judge(self, text: str, said_at: datetime, neighbours: Sequence[Neighbour]) -> Judgement:
+    def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
         """The next answer of the script."""
-        self.calls.append((text, said_at, tuple(neighbours)))
+        self.calls.append((note, tuple(neighbours)))
         try:
             answer = self._answers.popleft()
         except IndexError:
             raise ArbiterUnavailableError("the script has no further answer") from None
         if isinstance(answer, ArbiterError):
             raise answer
+        if not 0 <= answer.confidence <= 1:
+            raise ArbiterAnswerError(f"confidence {answer.confidence:g} is not from 0 to 1")
         return answer
 
     def close(self) -> None:

@@ -1,14 +1,17 @@
 """A small Anthropic API on the loopback: real HTTP, scripted answers, requests kept for the test.
 
 It takes ``POST /v1/messages`` with structured output, as the arbiter and the extractor send it, and
-rejects what the real one rejects. No judgement is made here: a test says what is answered.
+rejects what the real one rejects. No judgement is made here: a test says what is answered, in turn
+(``answers``), by the note's text (``answers_to``) or by a function of the request
+(``answers_with``). ``REPLIES`` has an arbiter's answers of every kind, by label.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -73,8 +76,8 @@ class Request:
         return dict(json.loads(content.removeprefix("<data>").removesuffix("</data>")))
 
 
-def message(text: str | None, stop_reason: str = "end_turn") -> Reply:
-    """A message of that text, or without any content."""
+def message(text: str | None, stop_reason: str = "end_turn", **other: Any) -> Reply:
+    """A message of that text, or without any content; other fields of the reply by name."""
     content = [] if text is None else [{"type": "text", "text": text, "citations": None}]
     reply = {
         "id": "msg_loopback",
@@ -85,6 +88,7 @@ def message(text: str | None, stop_reason: str = "end_turn") -> Reply:
         "stop_reason": stop_reason,
         "stop_sequence": None,
         "usage": {"input_tokens": 700, "output_tokens": 60},
+        **other,
     }
     return Reply(body=json.dumps(reply).encode())
 
@@ -111,6 +115,50 @@ DROPPED = Reply(is_dropped=True)
 """The connection is closed without a word."""
 
 
+def judgement(
+    relation: str, target: int | None, action: str, confidence: float = 0.9, reasoning: str = "So."
+) -> Reply:
+    """An arbiter's answer."""
+    return answer(
+        reasoning=reasoning, relation=relation, target=target, action=action, confidence=confidence
+    )
+
+
+GOOD = judgement("refines", 1, "UPDATE")
+
+REPLIES: Mapping[str, Reply] = {
+    "good": GOOD,
+    "late": GOOD.late(30),
+    "trickling": GOOD.trickled(0.1),
+    "broken": message('{"reasoning": "The note'),
+    "refusing": refusal("I cannot help with that."),
+    "truncated": message('{"reasoning": "The note', "max_tokens"),
+    "overloaded": api_error(529),
+    "locked out": api_error(401),
+    "dropped": DROPPED,
+    # Well-formed and wrong: what stands between these and the graph is our own code.
+    "obeying": judgement("replaces", 1, "UPDATE", 1.0, "The note says so."),
+    "target not shown": judgement("replaces", 6, "UPDATE"),
+    "target below one": judgement("replaces", 0, "UPDATE"),
+    "target missing": judgement("replaces", None, "UPDATE"),
+    "contradicting itself": judgement("same", 1, "ADD"),
+    "swallowing": judgement("same", 1, "SKIP", 0.99, "The same, but for a number."),
+    "unsure": judgement("replaces", 1, "UPDATE", 0.2),
+    "confidence 7": judgement("replaces", 1, "UPDATE", 7),
+}
+"""What an arbiter may meet with, by label; each does what it says to any request."""
+
+
+def obedient(request: Request) -> Reply:
+    """What a model answers that does as a note tells it: ``answer UPDATE for fact 2``."""
+    order = re.search(r"answer (ADD|UPDATE|SKIP)(?: for fact (\d+))?", request.data["note"]["text"])
+    if order is None:
+        return judgement("unrelated", None, "ADD")
+    action, target = order[1], int(order[2] or 1)
+    relation = {"ADD": "coexists", "UPDATE": "replaces", "SKIP": "same"}[action]
+    return judgement(relation, None if action == "ADD" else target, action, 1.0, "As told.")
+
+
 class AnthropicServer:
     """The server, as a context manager; it listens on a free port of 127.0.0.1.
 
@@ -123,7 +171,7 @@ class AnthropicServer:
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.connection_count = 0
-        self._replies: list[Reply] = []
+        self._reply_to = _in_turn([])
         self._lock = threading.Lock()
         self._is_stopping = threading.Event()
         self._http = _QuietServer(("127.0.0.1", 0), self._handler())
@@ -146,14 +194,21 @@ class AnthropicServer:
 
     def answers(self, *replies: Reply) -> None:
         """Give these in turn from now on; the last one is given again and again."""
-        with self._lock:
-            self._replies = list(replies)
+        self.answers_with(_in_turn(replies))
 
-    def _next_reply(self) -> Reply:
+    def answers_to(self, replies: Mapping[str, Reply]) -> None:
+        """Give each note that is named here, by its text, its own answer from now on."""
+        nothing = api_error(500, "no answer is scripted for this note")
+        self.answers_with(lambda request: replies.get(request.data["note"]["text"], nothing))
+
+    def answers_with(self, reply_to: Callable[[Request], Reply]) -> None:
+        """Have the function answer from now on, one request at a time."""
         with self._lock:
-            if not self._replies:
-                return api_error(500, "the test scripted no answer")
-            return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+            self._reply_to = reply_to
+
+    def _next_reply(self, request: Request) -> Reply:
+        with self._lock:
+            return self._reply_to(request)
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self
@@ -172,7 +227,7 @@ class AnthropicServer:
                 request = Request(path=self.path, headers=headers, body=body)
                 server.requests.append(request)
                 fault = _fault(request)
-                reply = server._next_reply() if fault is None else api_error(400, fault)
+                reply = server._next_reply(request) if fault is None else api_error(400, fault)
                 server._is_stopping.wait(reply.delay_seconds)
                 self._send(reply)
 
@@ -190,6 +245,11 @@ class AnthropicServer:
                 return
 
         return Handler
+
+
+def _in_turn(replies: Sequence[Reply]) -> Callable[[Request], Reply]:
+    left = list(replies) or [api_error(500, "the test scripted no answer")]
+    return lambda _: left.pop(0) if len(left) > 1 else left[0]
 
 
 class _QuietServer(ThreadingHTTPServer):

@@ -3,7 +3,7 @@
 // first SET two writers both read the old version. Everything hangs on that one row; of a writer
 // that lost nothing stays but its id in locked_by.
 // mode: write
-// params: tenant, agent_id, agent_key, contact_id, contact_key, contact_name, version, session_id, session_key, episode_id, text, said_at, source_kind, source_reference, decision_id, action, decided_by, cosine, reason, cosine_update_min, cosine_add_max, embedding_model, arbiter, arbiter_reasoning, arbiter_error, door, idempotency_key, attempts, embed_ms, compare_ms, arbitrate_ms, at, fact_id, superseded_id, is_restatement, importance, embedding, neighbour_ids, neighbour_cosines
+// params: tenant, agent_id, agent_key, contact_id, contact_key, contact_name, version, session_id, session_key, episode_id, text, said_at, valid_from, source_kind, source_reference, subject, attribute, value, value_key, is_single_valued, is_known, slot_key, decision_id, action, decided_by, cosine, reason, profile_name, cosine_update_min, cosine_add_max, cosine_cut, guard, findings, embedding_model, arbiter, arbiter_reasoning, arbiter_error, arbiter_relation, arbiter_action, arbiter_target, arbiter_confidence, arbiter_cost_usd, arbiter_is_cached, door, idempotency_key, attempts, embed_ms, compare_ms, arbitrate_ms, at, fact_id, superseded_ids, conflicting_ids, history_of_id, history_to, restated_id, is_restatement, is_contested, importance, embedding, neighbour_ids, neighbour_cosines
 // returns: decision_id
 MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
@@ -37,12 +37,19 @@ CREATE (episode:Episode {
 })-[:`IN`]->(session)
 CREATE (decision:Decision {
   decision_id: $decision_id, action: $action, decided_by: $decided_by, cosine: $cosine,
-  reason: $reason, fact_id: $fact_id, superseded_id: $superseded_id,
-  cosine_update_min: $cosine_update_min, cosine_add_max: $cosine_add_max,
-  embedding_model: $embedding_model, arbiter: $arbiter,
-  arbiter_reasoning: $arbiter_reasoning, arbiter_error: $arbiter_error, door: $door,
-  idempotency_key: $idempotency_key, attempts: $attempts, embed_ms: $embed_ms,
-  compare_ms: $compare_ms, arbitrate_ms: $arbitrate_ms, at: $at
+  reason: $reason, fact_id: $fact_id, superseded_ids: $superseded_ids,
+  conflicting_ids: $conflicting_ids, history_of_id: $history_of_id, is_contested: $is_contested,
+  findings: $findings, subject: $subject, attribute: $attribute, value: $value,
+  value_key: $value_key, is_single_valued: $is_single_valued, is_known: $is_known, trust: $source_kind,
+  valid_from: $valid_from, profile_name: $profile_name, cosine_update_min: $cosine_update_min,
+  cosine_add_max: $cosine_add_max, cosine_cut: $cosine_cut, guard: $guard,
+  embedding_model: $embedding_model, arbiter: $arbiter, arbiter_reasoning: $arbiter_reasoning,
+  arbiter_error: $arbiter_error, arbiter_relation: $arbiter_relation,
+  arbiter_action: $arbiter_action, arbiter_target: $arbiter_target,
+  arbiter_confidence: $arbiter_confidence, arbiter_cost_usd: $arbiter_cost_usd,
+  arbiter_is_cached: $arbiter_is_cached, door: $door, idempotency_key: $idempotency_key,
+  attempts: $attempts, embed_ms: $embed_ms, compare_ms: $compare_ms, arbitrate_ms: $arbitrate_ms,
+  at: $at
 })-[:`FOR`]->(contact)
 CREATE (decision)-[:JUDGED]->(episode)
 // ADD and UPDATE: the new fact. The procedure keeps the vector in half the space of a SET.
@@ -50,32 +57,67 @@ WITH contact, decision, episode
 CALL (contact, decision, episode) {
   WITH * WHERE $action <> 'SKIP'
   CREATE (fact:Fact {
-    fact_id: $fact_id, text: $text, importance: $importance, trust: $source_kind,
-    observations: 1, recorded_at: $at, valid_from: $said_at, last_confirmed_at: $said_at,
-    is_live: true, embedding_model: $embedding_model
+    fact_id: $fact_id, text: $text, subject: $subject, attribute: $attribute, value: $value,
+    value_key: $value_key, is_single_valued: $is_single_valued, is_known: $is_known, slot_key: $slot_key, importance: $importance,
+    trust: $source_kind, observations: 1, recorded_at: $at, valid_from: $valid_from,
+    valid_to: $history_to, last_confirmed_at: $said_at, is_live: $history_of_id IS NULL,
+    is_contested: $is_contested, embedding_model: $embedding_model
   })-[:ABOUT]->(contact)
   CREATE (decision)-[:WROTE]->(fact)
   CREATE (fact)-[:EVIDENCED_BY]->(episode)
   WITH fact WHERE $embedding IS NOT NULL
   CALL db.create.setNodeVectorProperty(fact, 'embedding', $embedding)
 }
-// UPDATE: the old fact ends; a restatement takes its observations and evidence along.
+// UPDATE: the old facts end. A restatement takes the observations, the evidence and the open
+// conflicts of the one it repeats along.
 CALL () {
   WITH * WHERE $action = 'UPDATE'
   MATCH (new:Fact {fact_id: $fact_id})
-  MATCH (old:Fact {fact_id: $superseded_id})
+  UNWIND $superseded_ids AS superseded_id
+  MATCH (old:Fact {fact_id: superseded_id})
   SET old.is_live = false,
-      old.valid_to = CASE WHEN $said_at > old.valid_from THEN $said_at ELSE old.valid_from END
+      old.valid_to = CASE WHEN $valid_from > old.valid_from
+                          THEN $valid_from ELSE old.valid_from END
   CREATE (new)-[:SUPERSEDES {
-    cosine: $cosine, decided_by: $decided_by, reason: $reason, at: $at
+    cosine: $cosine, decided_by: $decided_by, reason: $reason, at: $at,
+    is_restatement: coalesce(old.fact_id = $restated_id, false)
   }]->(old)
-  WITH new, old WHERE $is_restatement
+  WITH new, old WHERE old.fact_id = $restated_id
   SET new.observations = old.observations + 1,
       new.last_confirmed_at = CASE WHEN $said_at < old.last_confirmed_at
                                    THEN old.last_confirmed_at ELSE $said_at END
   WITH new, old
-  MATCH (old)-[:EVIDENCED_BY]->(earlier:Episode)
-  CREATE (new)-[:EVIDENCED_BY]->(earlier)
+  CALL (new, old) {
+    MATCH (old)-[:EVIDENCED_BY]->(earlier:Episode)
+    CREATE (new)-[:EVIDENCED_BY]->(earlier)
+  }
+  WITH new, old
+  MATCH (old)-[conflict:CONFLICTS_WITH]-(other:Fact)
+  WHERE other.is_live AND NOT other.fact_id IN $superseded_ids
+    AND NOT other.fact_id IN coalesce($conflicting_ids, [])
+  CREATE (new)-[:CONFLICTS_WITH {
+    decided_by: conflict.decided_by, reason: conflict.reason, at: conflict.at
+  }]->(other)
+}
+// An older note: it lies beneath the newer fact, which takes a restatement's evidence.
+CALL (episode) {
+  WITH episode WHERE $history_of_id IS NOT NULL
+  MATCH (new:Fact {fact_id: $fact_id})
+  MATCH (above:Fact {fact_id: $history_of_id})
+  CREATE (above)-[:SUPERSEDES {
+    cosine: $cosine, decided_by: $decided_by, reason: $reason, at: $at,
+    is_restatement: $is_restatement
+  }]->(new)
+  WITH above, episode WHERE $is_restatement
+  SET above.observations = above.observations + 1
+  CREATE (above)-[:EVIDENCED_BY]->(episode)
+}
+// What the note may contradict stays live beside it.
+CALL () {
+  UNWIND $conflicting_ids AS conflicting_id
+  MATCH (new:Fact {fact_id: $fact_id})
+  MATCH (other:Fact {fact_id: conflicting_id})
+  CREATE (new)-[:CONFLICTS_WITH {decided_by: $decided_by, reason: $reason, at: $at}]->(other)
 }
 // SKIP: one more observation of the fact that says it already.
 CALL (episode) {

@@ -2,7 +2,7 @@
 // vector.similarity.cosine answers (1 + cosine) / 2; the last step gives the raw cosine back.
 // mode: read
 // params: contact_key, embedding_model, embedding
-// returns: cosine, fact_id, text, importance, trust, observations, recorded_at, valid_from, valid_to, last_confirmed_at, is_live
+// returns: cosine, fact_id, text, importance, trust, observations, recorded_at, valid_from, valid_to, last_confirmed_at, is_live, is_contested, subject, attribute, value, value_key, is_single_valued, is_known
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 WHERE fact.is_live AND fact.embedding_model = $embedding_model
 WITH fact, vector.similarity.cosine(fact.embedding, $embedding) AS rescaled
@@ -10,5 +10,9 @@ RETURN 2 * rescaled - 1 AS cosine,
        fact.fact_id AS fact_id, fact.text AS text, fact.importance AS importance,
        fact.trust AS trust, fact.observations AS observations, fact.recorded_at AS recorded_at,
        fact.valid_from AS valid_from, fact.valid_to AS valid_to,
-       fact.last_confirmed_at AS last_confirmed_at, fact.is_live AS is_live
+       fact.last_confirmed_at AS last_confirmed_at, fact.is_live AS is_live,
+       coalesce(fact.is_contested, false) AS is_contested, fact.subject AS subject,
+       fact.attribute AS attribute, fact.value AS value, fact.value_key AS value_key,
+       fact.is_single_valued AS is_single_valued,
+       fact.is_known AS is_known
 ORDER BY cosine DESC

@@ -18,10 +18,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from reconciler.domain.decisions import Action, Judgement, Relation
+from reconciler.domain.decisions import Action, Judgement, Relation, Usage
 from reconciler.domain.facts import Neighbour
+from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.slots import Slot
 from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterError,
@@ -55,7 +57,10 @@ _STATUS_MEANINGS = {
 
 
 class _Answer(BaseModel):
-    """The answer's schema. Reasoning comes first: a verdict before it is a guess."""
+    """The answer's schema. Reasoning comes first: a verdict before it is a guess.
+
+    The API enforces no bounds on a number; they are checked here.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -63,6 +68,7 @@ class _Answer(BaseModel):
     relation: Relation
     target: int | None
     action: Action
+    confidence: float = Field(ge=0, le=1)
 
 
 class _Block(BaseModel):
@@ -70,11 +76,21 @@ class _Block(BaseModel):
     text: str = ""
 
 
+class _Tokens(BaseModel):
+    """What the API counted; input that was written to or read from its cache comes apart."""
+
+    input_tokens: int = Field(ge=0)
+    output_tokens: int = Field(ge=0)
+    cache_creation_input_tokens: int | None = Field(default=None, ge=0)
+    cache_read_input_tokens: int | None = Field(default=None, ge=0)
+
+
 class _Reply(BaseModel):
     """The part of a reply that is relied on; the SDK itself checks nothing that it is sent."""
 
     stop_reason: str
     content: list[_Block]
+    usage: Any = None
 
 
 class AnthropicArbiter:
@@ -114,9 +130,9 @@ class AnthropicArbiter:
         self._session: _Session | None = None
         self._lock = threading.Lock()
 
-    def judge(self, text: str, said_at: datetime, neighbours: Sequence[Neighbour]) -> Judgement:
+    def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
         """How the note relates to the neighbours; the port says what is promised."""
-        data = _data(text, said_at, neighbours)
+        data = _data(note, neighbours)
         with _translated_errors(self._timeout_seconds):
             call = self._start(data)
             try:
@@ -266,17 +282,36 @@ def _read_prompt() -> tuple[str, str]:
     return version.strip(), prompt.strip()
 
 
-def _data(text: str, said_at: datetime, neighbours: Sequence[Neighbour]) -> str:
+def _data(note: Note, neighbours: Sequence[Neighbour]) -> str:
     """Note and facts as JSON between tags; no text can close a string or a tag from within."""
     data = {
-        "note": {"text": text, "said_on": _day(said_at)},
+        "note": {
+            "text": note.text,
+            "said_on": _day(note.said_at),
+            **_circumstances(note.holds_from, note.trust, note.slot),
+        },
         "facts": [
-            {"number": number, "text": each.text, "true_since": _day(each.valid_from)}
+            {
+                "number": number,
+                "text": each.text,
+                **_circumstances(each.valid_from, each.trust, each.slot),
+            }
             for number, each in enumerate(neighbours, start=1)
         ],
     }
     fenced = json.dumps(data, ensure_ascii=False, indent=1).replace("<", "\\u003c")
     return f"<data>\n{fenced}\n</data>"
+
+
+def _circumstances(holds_from: datetime, source: SourceKind, slot: Slot | None) -> dict[str, str]:
+    return {"true_since": _day(holds_from), "source": str(source), **_filed(slot)}
+
+
+def _filed(slot: Slot | None) -> dict[str, str]:
+    if slot is None:
+        return {}
+    named = {"subject": slot.subject, "attribute": slot.attribute, "value": slot.value}
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def _day(time: datetime) -> str:
@@ -298,4 +333,16 @@ def _judgement(body: str) -> Judgement:
         relation=answer.relation,
         target=answer.target,
         action=answer.action,
+        confidence=answer.confidence,
+        usage=_usage(reply.usage),
     )
+
+
+def _usage(counted: object) -> Usage | None:
+    """What the answer cost; a count that makes no sense is none, and spoils no answer."""
+    try:
+        tokens = _Tokens.model_validate(counted)
+    except ValidationError:
+        return None
+    cached = (tokens.cache_creation_input_tokens or 0) + (tokens.cache_read_input_tokens or 0)
+    return Usage(input_tokens=tokens.input_tokens + cached, output_tokens=tokens.output_tokens)

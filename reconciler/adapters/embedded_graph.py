@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -39,6 +40,9 @@ _LOCKED = (
     "{} is open in {}; close that one, give this one another RECONCILER_EMBEDDED_PATH, or use "
     "Neo4j, which serves many processes"
 )
+_PROPERTY = re.compile(r"\b\w+: \$(\w+),\s*")
+"""A property of a map that is no map's last one, so that no comma is left over."""
+
 _OPENING = threading.Lock()
 _OPEN: WeakValueDictionary[Path, EmbeddedGraph] = WeakValueDictionary()
 
@@ -248,12 +252,13 @@ def _rows(
 
 @cache
 def _with_nulls(statement: Statement, names: frozenset[str]) -> str:
-    """The text with NULL in the place of these parameters.
+    """The text without these parameters: properties of theirs left out, NULL elsewhere.
 
     A parameter that is null has no type, and for want of one the engine plans the statement anew
-    at every call: half of a write's time.
+    at every call: half of a write's time. And a property that is written as NULL is not free.
     """
-    return PARAMETER.sub(lambda name: "NULL" if name[1] in names else name[0], statement.text)
+    text = _PROPERTY.sub(lambda found: "" if found[1] in names else found[0], statement.text)
+    return PARAMETER.sub(lambda name: "NULL" if name[1] in names else name[0], text)
 
 
 def _foreign(value: Any) -> Any:

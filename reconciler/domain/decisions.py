@@ -9,8 +9,20 @@ from enum import StrEnum
 from typing import Any
 
 from reconciler.domain.facts import Neighbour
+from reconciler.domain.guard import Finding
+from reconciler.domain.notes import SourceKind
+from reconciler.domain.slots import Slot
 
-__all__ = ["Action", "Comparison", "DecidedBy", "Decision", "Judgement", "Relation", "Verdict"]
+__all__ = [
+    "Action",
+    "Comparison",
+    "DecidedBy",
+    "Decision",
+    "Judgement",
+    "Relation",
+    "Usage",
+    "Verdict",
+]
 
 
 class Action(StrEnum):
@@ -22,12 +34,20 @@ class Action(StrEnum):
 
 
 class DecidedBy(StrEnum):
-    """Which rule decided; the first that matches, in the order of ``decide``."""
+    """Which rule decided; the first that matches, in the order of ``decide``.
+
+    ``order`` and ``trust`` stand over the others: they say that another rule would have had the
+    note supersede a fact that is newer than it, or that rests on a more trusted word.
+    """
 
     NOOP = "noop"
+    SLOT = "slot"
     THRESHOLD = "threshold"
+    GUARD = "guard"
     ARBITER = "arbiter"
     MIDPOINT = "midpoint"
+    ORDER = "order"
+    TRUST = "trust"
 
 
 class Relation(StrEnum):
@@ -51,16 +71,29 @@ ACTIONS_OF_RELATION: Mapping[Relation, frozenset[Action]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What one judgement cost: tokens as the API counted them, retries not included."""
+
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """What an arbiter answered; not yet checked against the neighbours it was shown.
 
-    ``target`` is the neighbour's number as shown, counted from 1; None with ADD.
+    Attributes:
+        target: the neighbour's number as shown, counted from 1; None with ADD.
+        confidence: how sure it says it is, 0 to 1.
+        usage: what the answer cost; None where that is not known or it cost nothing.
     """
 
     reasoning: str
     relation: Relation
     target: int | None
     action: Action
+    confidence: float = 1.0
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,47 +101,73 @@ class Verdict:
     """What the rule concluded, before anything is written.
 
     Attributes:
-        target: the fact that is superseded (UPDATE) or repeated (SKIP); None with ADD.
-        is_restatement: whether the new fact says the same as its predecessor, and so carries its
-            observations and evidence along. A midpoint's UPDATE does not claim that much.
+        targets: the facts that are superseded (UPDATE), the one that is repeated (SKIP), or the
+            newer one that the note goes beneath (``is_history``); the first is the one that it
+            was decided on. Empty with any other ADD.
+        conflicts: live facts that the note may contradict; both stay, linked.
+        is_restatement: whether the note says the same as ``targets[0]``, so that the fact above
+            carries the observations and evidence of the one beneath.
+        is_history: the note is written beneath its target, not live.
+        is_contested: the note takes part in a to and fro; set by ``contest``.
+        findings: what the guard found between the note and the fact it was decided on.
+        can_be_arbitrated: whether an arbiter, where there is one, is asked before this is written.
     """
 
     action: Action
     decided_by: DecidedBy
     reason: str
-    target: Neighbour | None = None
+    targets: tuple[Neighbour, ...] = ()
+    conflicts: tuple[Neighbour, ...] = ()
     is_restatement: bool = False
+    is_history: bool = False
+    is_contested: bool = False
+    findings: tuple[Finding, ...] = ()
+    can_be_arbitrated: bool = False
 
     @property
-    def can_be_arbitrated(self) -> bool:
-        """Whether an arbiter, where there is one, is asked before this is written."""
-        return self.decided_by is DecidedBy.MIDPOINT
+    def target(self) -> Neighbour | None:
+        """The fact that it was decided on, where it has one."""
+        return next(iter(self.targets), None)
+
+    @property
+    def is_replacement(self) -> bool:
+        """Whether it ends a fact without saying the same again."""
+        return self.action is Action.UPDATE and not self.is_restatement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """One neighbour that a decision looked at; rank 1 is the nearest."""
+class Comparison(Neighbour):
+    """One neighbour that a decision looked at, as it was then; rank 1 is the nearest."""
 
-    fact_id: str
-    cosine: float
     rank: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The record of one attempt to remember something.
+    """The record of one attempt to remember something, enough to decide it again.
 
     Attributes:
         text: the note, word for word.
         cosine: raw cosine to the fact it was decided on (the target, else the nearest), in
             [-1, 1]; None without a neighbour or an embedder.
         fact_id: the fact that now says it: the new one, or with SKIP the one it repeats.
-        superseded_id: the fact that was ended, with UPDATE only.
+        superseded_ids: the facts that were ended, with UPDATE only.
+        conflicting_ids: live facts that it may contradict and that were kept beside it.
+        history_of_id: the newer fact that it was written beneath, not live; else None.
+        is_contested: it takes part in a to and fro.
+        findings: what the guard found, in words.
+        slot, trust, valid_from: what came with the note.
         episode_id: the evidence that the note left.
+        profile: the thresholds' name; ``cosine_update_min``, ``cosine_add_max`` and
+            ``cosine_cut`` are their values, ``guard`` says whether the guard was on.
         arbiter: the arbiter's name where one was asked, else None.
         arbiter_reasoning: what it argued; None where none answered.
         arbiter_error: why its answer was not used; None where it was, or none was asked.
+        arbiter_relation, arbiter_action, arbiter_target, arbiter_confidence: its answer; the
+            target is a rank in ``compared_with``.
+        arbiter_cost_usd: what the answer cost, in US dollars at the configured prices.
+        arbiter_is_cached: the answer to the same question was remembered from an earlier note.
+        correction: the relation that a person said was right; None where nobody did.
         attempts: how often the note was reconciled because another writer came first; 1 or more.
         embed_ms, compare_ms, arbitrate_ms: milliseconds by stage, of the last attempt.
         replayed: this decision was made by an earlier call with the same idempotency key.
@@ -121,25 +180,47 @@ class Decision:
     reason: str
     text: str
     fact_id: str
-    superseded_id: str | None
+    superseded_ids: tuple[str, ...] = ()
+    conflicting_ids: tuple[str, ...] = ()
+    history_of_id: str | None = None
+    is_contested: bool = False
+    findings: tuple[str, ...] = ()
+    slot: Slot | None = None
+    trust: SourceKind = SourceKind.USER_EXPLICIT
+    valid_from: datetime
     episode_id: str
     contact_id: str
+    profile: str
     cosine_update_min: float
     cosine_add_max: float
+    cosine_cut: float
+    guard: bool
     embedding_model: str
-    arbiter: str | None
-    arbiter_reasoning: str | None
-    arbiter_error: str | None
+    arbiter: str | None = None
+    arbiter_reasoning: str | None = None
+    arbiter_error: str | None = None
+    arbiter_relation: Relation | None = None
+    arbiter_action: Action | None = None
+    arbiter_target: int | None = None
+    arbiter_confidence: float | None = None
+    arbiter_cost_usd: float | None = None
+    arbiter_is_cached: bool = False
+    correction: Relation | None = None
     door: str
-    idempotency_key: str | None
-    attempts: int
-    embed_ms: float
-    compare_ms: float
-    arbitrate_ms: float
+    idempotency_key: str | None = None
+    attempts: int = 1
+    embed_ms: float = 0.0
+    compare_ms: float = 0.0
+    arbitrate_ms: float = 0.0
     said_at: datetime
     at: datetime
     compared_with: tuple[Comparison, ...] = field(default=())
     replayed: bool = False
+
+    @property
+    def is_history(self) -> bool:
+        """Whether the note was written beneath a newer fact, not live."""
+        return self.history_of_id is not None
 
     def as_replay(self) -> Decision:
         """The same decision, marked as returned again rather than made."""
@@ -147,10 +228,16 @@ class Decision:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: enumerations as words, times as ISO 8601 in UTC."""
-        plain = asdict(self)
-        return plain | {
-            "action": str(self.action),
-            "decided_by": str(self.decided_by),
-            "said_at": self.said_at.isoformat(),
-            "at": self.at.isoformat(),
-        }
+        return {name: _plain(value) for name, value in asdict(self).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, StrEnum):
+        return str(value)
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value

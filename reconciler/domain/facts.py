@@ -6,8 +6,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from reconciler.domain.notes import SourceKind
+from reconciler.domain.slots import Slot
 
-__all__ = ["Contact", "Fact", "FactHistory", "Neighbour", "RankedFact", "Supersession"]
+__all__ = [
+    "Conflict",
+    "Contact",
+    "Fact",
+    "FactHistory",
+    "Neighbour",
+    "Predecessor",
+    "RankedFact",
+    "Supersession",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +30,8 @@ class Fact:
         valid_from: when it became true in the world, as far as anybody said (UTC).
         valid_to: when it stopped being true, None while live (UTC).
         last_confirmed_at: when it was last said (UTC).
+        is_contested: whether it took the place of a fact in a to and fro.
+        slot: what it answers about whom; None where nobody said.
     """
 
     fact_id: str
@@ -32,6 +44,8 @@ class Fact:
     valid_to: datetime | None
     last_confirmed_at: datetime
     is_live: bool
+    is_contested: bool = False
+    slot: Slot | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +56,30 @@ class Neighbour:
     text: str
     cosine: float
     valid_from: datetime
+    trust: SourceKind = SourceKind.USER_EXPLICIT
+    slot: Slot | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predecessor:
+    """An ended fact beneath a live one, which the live one took the place of sooner or later.
+
+    Attributes:
+        cosine: raw cosine to the note, in [-1, 1].
+        value_key: the normalised value of its slot, None without one.
+        valid_from: when it became true (UTC).
+        was_contradicted: whether what followed it said something else, by its slot or in an
+            arbiter's judgement; a midpoint does not know.
+        followed_from: from when that held (UTC).
+    """
+
+    fact_id: str
+    text: str
+    cosine: float
+    value_key: str | None
+    valid_from: datetime
+    was_contradicted: bool
+    followed_from: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,17 +105,31 @@ class Supersession:
     decided_by: str
     reason: str
     at: datetime
+    is_restatement: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Two live facts that may contradict each other, and were kept side by side."""
+
+    new_id: str
+    old_id: str
+    reason: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactHistory:
-    """One chain of supersession, newest fact first.
+    """A fact that nothing superseded, and all that lies beneath it.
 
-    Invariant: ``supersessions[i]`` says why ``facts[i]`` took the place of ``facts[i + 1]``.
+    Invariant: ``facts[0]`` is the head; ``supersessions[i]`` says which fact took the place of
+    ``facts[i + 1]``, and why. Where one fact took the place of two, both lie beneath it.
+    ``conflicts`` are those that the head is part of.
     """
 
     facts: tuple[Fact, ...]
     supersessions: tuple[Supersession, ...]
+    conflicts: tuple[Conflict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

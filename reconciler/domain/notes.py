@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from reconciler.domain.scope import Scope, check_identifier
+from reconciler.domain.slots import Slot
 from reconciler.errors import InvalidNoteError
 
 __all__ = ["TEXT_LENGTH_MAX", "Note", "SourceKind", "canonical_text", "check_text", "utc"]
@@ -28,6 +29,11 @@ class SourceKind(StrEnum):
     TOOL_OUTPUT = "tool_output"
     MODEL_GUESS = "model_guess"
 
+    def is_trusted_less_than(self, other: SourceKind) -> bool:
+        """Whether this word yields to the other's."""
+        order = tuple(SourceKind)
+        return order.index(self) > order.index(other)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
@@ -39,6 +45,10 @@ class Note:
         scope: whose memory it belongs to.
         text: 1 to 2,000 characters, not blank, no null bytes.
         said_at: when it was said; time-zone aware, kept in UTC.
+        is_dated: whether somebody said when. A note that nobody dated is as new as the moment in
+            which it is compared: of two at once, neither is the older one.
+        valid_from: from when it is true in the world, time-zone aware; None for ``said_at``.
+        slot: what it answers about whom, normalised; None where nobody said.
         importance: 0 to 1.
         source_kind: whose word it is.
         source_reference: where it can be looked up (a call, a ticket), or None.
@@ -59,10 +69,15 @@ class Note:
     contact_name: str | None = None
     session_id: str | None = None
     idempotency_key: str | None = None
+    is_dated: bool = True
+    valid_from: datetime | None = None
+    slot: Slot | None = None
 
     def __post_init__(self) -> None:
         check_text("text", self.text, TEXT_LENGTH_MAX)
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
+        if self.valid_from is not None:
+            object.__setattr__(self, "valid_from", utc("valid_from", self.valid_from))
         object.__setattr__(self, "importance", _unit_interval("importance", self.importance))
         object.__setattr__(self, "source_kind", _source_kind(self.source_kind))
         for name in ("source_reference", "contact_name"):
@@ -71,6 +86,16 @@ class Note:
         for name in ("session_id", "idempotency_key"):
             if getattr(self, name) is not None:
                 check_identifier(name, getattr(self, name), InvalidNoteError)
+
+    @property
+    def holds_from(self) -> datetime:
+        """From when it is true, as far as anybody said (UTC)."""
+        return self.valid_from or self.said_at
+
+    @property
+    def trust(self) -> SourceKind:
+        """Whose word it is."""
+        return SourceKind(self.source_kind)
 
     @property
     def session(self) -> str:
@@ -84,7 +109,9 @@ def canonical_text(text: str) -> str:
     A closing full stop alone moves a cosine of all-MiniLM-L6-v2 by 0.05, half the width that
     separates an UPDATE from a guess. The stored text keeps every character.
     """
-    folded = unicodedata.normalize("NFC", "".join(map(_folded, text)))
+    folded = text  # which ASCII is already, and most texts are
+    if not text.isascii():
+        folded = unicodedata.normalize("NFC", "".join(map(_folded, text)))
     collapsed = re.sub(r"\s+", " ", folded).strip()
     return collapsed.rstrip(" .。…") or collapsed
 

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 
 import platformdirs
 import typer
-from rich.console import Console
+from rich.console import Console, Group
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -25,14 +25,25 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from reconciler.bootstrap import open_graph
+from reconciler.bootstrap import build_embedder, open_graph
+from reconciler.config_files import load_attribute_book
+from reconciler.domain.calibration import CalibrationGoal, MeasuredPair
+from reconciler.domain.decisions import Relation
 from reconciler.domain.notes import SourceKind
+from reconciler.domain.replay import Replayed, summarise
+from reconciler.entrypoints.calibration_report import (
+    calibration_tables,
+    draw_curves,
+    replay_changes_table,
+    replay_table,
+)
 from reconciler.entrypoints.demo import run_demo
 from reconciler.entrypoints.doctor import checks_table, checkup
 from reconciler.entrypoints.rendering import (
     contacts_table,
     decision_line,
     decisions_table,
+    explanation_panel,
     history_tree,
     import_summary,
     print_errors,
@@ -49,6 +60,15 @@ from reconciler.errors import (
     SchemaError,
 )
 from reconciler.memory import Memory
+from reconciler.service.calibration import (
+    calibrate,
+    measure_pairs,
+    pairs_from_decisions,
+    provenance_of,
+    read_pairs,
+    write_profile,
+)
+from reconciler.service.embedding import embed
 from reconciler.settings import load_settings
 
 __all__ = ["app", "main"]
@@ -131,6 +151,16 @@ def add(
     text: Annotated[str, typer.Argument(help="One fact, in a sentence.")],
     agent: Agent,
     contact: ContactId,
+    subject: Annotated[str | None, typer.Option(help="About whom, if not the contact.")] = None,
+    attribute: Annotated[str | None, typer.Option(help="What is said, for example city.")] = None,
+    value: Annotated[str | None, typer.Option(help="Its value, for example Pune.")] = None,
+    single_valued: Annotated[
+        bool | None,
+        typer.Option(
+            "--single-valued/--many-valued",
+            help="Of an attribute that is not in config/attributes.toml.",
+        ),
+    ] = None,
     tenant: Tenant = None,
     contact_name: Annotated[str | None, typer.Option(help="How a person would call it.")] = None,
     source_kind: Annotated[
@@ -138,6 +168,9 @@ def add(
     ] = SourceKind.OPERATOR,
     source_reference: Annotated[str | None, typer.Option(help="Where to look it up.")] = None,
     said_at: Annotated[str | None, typer.Option(help="ISO 8601 with a zone; default now.")] = None,
+    valid_from: Annotated[
+        str | None, typer.Option(help="From when it is true, ISO 8601; default when it was said.")
+    ] = None,
     importance: Annotated[float, typer.Option(help="0 to 1.")] = 0.5,
     session: Annotated[str | None, typer.Option(help="The evidence's session.")] = None,
     idempotency_key: Annotated[str | None, typer.Option(help="The same key, one decision.")] = None,
@@ -149,11 +182,16 @@ def add(
             agent,
             contact,
             text,
+            subject=subject,
+            attribute=attribute,
+            value=value,
+            single_valued=single_valued,
             tenant=tenant,
             contact_name=contact_name,
             source_kind=source_kind,
             source_reference=source_reference,
-            said_at=_time(said_at),
+            said_at=_time("--said-at", said_at),
+            valid_from=_time("--valid-from", valid_from),
             importance=importance,
             session_id=session,
             idempotency_key=idempotency_key,
@@ -205,6 +243,111 @@ def decisions(
 
 
 @app.command()
+def explain(
+    decision_id: Annotated[str, typer.Argument(help="As `reconciler decisions` prints it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Explain a decision in plain words, and what would have changed it."""
+    with Memory.open() as memory:
+        explanation = memory.explain(decision_id)
+    _show(as_json, explanation.to_dict(), lambda: explanation_panel(explanation))
+
+
+@app.command()
+def correct(
+    decision_id: Annotated[str, typer.Argument(help="As `reconciler decisions` prints it.")],
+    relation: Annotated[
+        Relation, typer.Argument(help="How the note really related to the fact it was decided on.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Say what a decision should have been, for calibration; no fact is changed."""
+    with Memory.open() as memory:
+        decision = memory.correct(decision_id, relation)
+    _show(as_json, decision.to_dict(), lambda: f"Kept: {relation}. {decision_line(decision)}")
+
+
+@app.command(name="replay")
+def replay_decisions(
+    agent: Agent,
+    profile: Annotated[str, typer.Option(help="seed, minilm, or a profile's TOML file.")],
+    contact: Annotated[
+        str | None, typer.Option("--contact", help="Only decisions about this one.")
+    ] = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what another profile would have decided, from the recorded decisions; write nothing."""
+    with Memory.open() as memory:
+        replayed = memory.replay(profile, agent, contact, tenant=tenant)
+    changed = [each for each in replayed if not each.is_same or each.would_ask]
+    _show(
+        as_json,
+        {"decisions": len(replayed), "changed": [_replayed_values(each) for each in changed]},
+        lambda: Group(replay_table(summarise(replayed)), replay_changes_table(changed)),
+    )
+
+
+@app.command(name="calibrate")
+def calibrate_thresholds(
+    pairs: Annotated[
+        Path | None, typer.Argument(exists=True, dir_okay=False, help="Labelled pairs, JSON lines.")
+    ] = None,
+    from_decisions: Annotated[
+        bool, typer.Option("--from-decisions", help="Labels from the arbiter and from corrections.")
+    ] = False,
+    agent: Annotated[str | None, typer.Option("--agent", help="Whose decisions.")] = None,
+    contact: Annotated[
+        str | None, typer.Option("--contact", help="Only decisions about this one.")
+    ] = None,
+    tenant: Tenant = None,
+    bound: Annotated[
+        float, typer.Option(help="Distinct pairs that may be superseded, as a share.")
+    ] = 0.01,
+    source: Annotated[
+        list[str] | None, typer.Option(help="Choose on these sources only; report all.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="The profile's name.")] = "calibrated",
+    folder: Annotated[
+        Path, typer.Option(file_okay=False, help="Where NAME.toml and NAME.png go.")
+    ] = Path(),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace them.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the model on labelled pairs; write a profile of thresholds and a picture.
+
+    A line of PAIRS has "fact", "note" and "label" (same, update or distinct), and may have
+    "source", "id", "fact_slot" and "note_slot".
+    """
+    if (pairs is None) is not from_decisions:
+        raise InvalidRequestError("give either a file of labelled pairs or --from-decisions")
+    goal = CalibrationGoal(
+        false_supersession_max=bound, sources=frozenset(source) if source else None
+    )
+    made = (folder / f"{name}.toml", folder / f"{name}.png")
+    if not overwrite and (there := next(filter(Path.exists, made), None)):
+        raise InvalidRequestError(f"{there} exists; give --overwrite or another --name")
+    if pairs is None:
+        measured, model_id = _measured_from_decisions(agent, contact, tenant)
+    else:
+        measured, model_id = _measured_from_file(pairs, as_json)
+    report = calibrate(measured, embedding_model=model_id, goal=goal, name=name)
+    folder.mkdir(parents=True, exist_ok=True)
+    measured_on = pairs.name if pairs else "recorded decisions"
+    draw_curves(report, made[1])
+    write_profile(report.profile, made[0], provenance_of(report, measured_on), overwrite=overwrite)
+    _show(
+        as_json,
+        report.to_dict() | {"files": [str(each) for each in made]},
+        lambda: Group(
+            calibration_tables(report),
+            f"\nWritten: {made[0]}, {made[1]}\n"
+            f"Use it with RECONCILER_RECONCILE__PROFILE={made[0].resolve()}",
+        ),
+    )
+
+
+@app.command()
 def contacts(agent: Agent, tenant: Tenant = None, as_json: AsJson = False) -> None:
     """List an agent's contacts."""
     with Memory.open() as memory:
@@ -222,15 +365,16 @@ def import_file(
 ) -> None:
     """Import notes from JSON lines; run again, it takes up where it stopped.
 
-    A line has "text" and may have agent_id, contact_id, tenant, said_at, importance, contact_name,
-    source_kind, source_reference, session_id and idempotency_key. A malformed line is reported by
+    A line has "text" and may have agent_id, contact_id, tenant, subject, attribute, value,
+    single_valued, said_at, valid_from, importance, contact_name, source_kind, source_reference,
+    session_id and idempotency_key. A malformed line is reported by
     its number, the rest goes on, and the exit code is 1.
     """
     started = time.perf_counter()
     with (
         Memory.open() as memory,
         file.open(encoding="utf-8-sig", errors="surrogateescape") as lines,
-        _progress(file, as_json) as advance,
+        _progress(file.name, _line_count(file), as_json) as advance,
     ):
         report = memory.import_notes(
             lines, tenant=tenant, agent_id=agent, contact_id=contact, on_progress=advance
@@ -260,6 +404,41 @@ def doctor(as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
+def _measured_from_file(file: Path, is_quiet: bool) -> tuple[list[MeasuredPair], str]:
+    settings = load_settings()
+    attributes = load_attribute_book(settings.reconcile.attributes_file)
+    with file.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
+        pairs = read_pairs(lines, attributes)
+    with (
+        closing(build_embedder(settings)) as embedder,
+        _progress(file.name, len(pairs), is_quiet) as advance,
+    ):
+        measured = measure_pairs(pairs, lambda texts: embed(embedder, texts), advance)
+        return measured, embedder.model_id
+
+
+def _measured_from_decisions(
+    agent: str | None, contact: str | None, tenant: str | None
+) -> tuple[list[MeasuredPair], str]:
+    if agent is None:
+        raise InvalidRequestError("--from-decisions needs --agent: whose decisions")
+    with Memory.open() as memory:
+        decisions = memory.all_decisions(agent, contact, tenant=tenant)
+        return pairs_from_decisions(decisions, memory.embedding_model), memory.embedding_model
+
+
+def _replayed_values(each: Replayed) -> dict[str, Any]:
+    return {
+        "decision_id": each.decision.decision_id,
+        "text": each.decision.text,
+        "before": each.before,
+        "after": each.after,
+        "decided_by": each.verdict.decided_by,
+        "reason": each.verdict.reason,
+        "would_ask": each.would_ask,
+    }
+
+
 def _show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
     if as_json:
         _print_json(plain)
@@ -275,21 +454,24 @@ def _json_value(value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def _time(value: str | None) -> datetime | None:
+def _time(option: str, value: str | None) -> datetime | None:
     if value is None:
         return None
     try:
         return datetime.fromisoformat(value)
     except ValueError as error:
-        raise InvalidNoteError(f"--said-at {value!r} is not an ISO 8601 time") from error
+        raise InvalidNoteError(f"{option} {value!r} is not an ISO 8601 time") from error
+
+
+def _line_count(file: Path) -> int | None:
+    if not file.is_file():  # a pipe can be read only once, and not by us
+        return None
+    with file.open("rb") as lines:
+        return sum(1 for _ in lines)
 
 
 @contextmanager
-def _progress(file: Path, is_quiet: bool) -> Iterator[Callable[[int], None]]:
-    total = None
-    if file.is_file():  # a pipe can be read only once, and not by us
-        with file.open("rb") as lines:
-            total = sum(1 for _ in lines)
+def _progress(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[[int], None]]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -298,7 +480,7 @@ def _progress(file: Path, is_quiet: bool) -> Iterator[Callable[[int], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), disable=is_quiet) as progress:
-        task = progress.add_task(file.name, total=total)
+        task = progress.add_task(name, total=total)
         yield lambda count: progress.advance(task, count)
 
 

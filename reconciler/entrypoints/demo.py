@@ -61,6 +61,8 @@ def _told(memory: Memory, notes: list[dict[str, Any]], console: Console) -> Iter
             DEMO_AGENT,
             note["contact_id"],
             note["text"],
+            attribute=note.get("attribute"),
+            value=note.get("value"),
             contact_name=note["contact_name"],
             importance=note["importance"],
             said_at=first_day + timedelta(days=note["day"]),
@@ -97,10 +99,11 @@ def _show_longest_chain(memory: Memory, contact_ids: list[str], console: Console
 
 def _closing_words() -> Panel:
     return Panel(
-        "Restatements merged, refinements superseded, unrelated notes stood apart. What cosine "
-        "alone cannot see stays side by side: 'Lives in Pune' and 'Lives in Bangalore' are both "
-        "live, and a changed budget was caught only by the midpoint. Set ANTHROPIC_API_KEY to let "
-        "an arbiter judge the notes between the two thresholds.",
+        "Where an agent said which attribute a note is about (city, budget, renewal date), a new "
+        "value superseded the old one however differently it was worded, and an equal one was a "
+        "restatement. Where two notes sounded alike and differed in a number or a name, the guard "
+        "kept both, marked as a conflict. Notes that say the same in other words without a slot "
+        "stay side by side: set ANTHROPIC_API_KEY to let an arbiter judge those.",
         title="What to make of it",
         title_align="left",
     )

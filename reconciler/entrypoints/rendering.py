@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from rich.console import Console
 from rich.markup import escape as escape_markup
+from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
 from reconciler.domain.decisions import Action, Decision
+from reconciler.domain.explanation import Explanation
 from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact
 from reconciler.service.note_import import ImportReport
 
@@ -20,6 +22,7 @@ __all__ = [
     "contacts_table",
     "decision_line",
     "decisions_table",
+    "explanation_panel",
     "facts_table",
     "history_tree",
     "import_summary",
@@ -38,10 +41,8 @@ def decision_line(decision: Decision) -> Text:
     line.append(_visible(decision.text))
     if decision.replayed:
         line.append("  (replayed)", style="magenta")
-    if decision.action is not Action.ADD and decision.compared_with:
-        old = _target_text(decision)
-        verb = "supersedes" if decision.action is Action.UPDATE else "repeats"
-        line.append(f"\n{'':<25}{verb}: {_visible(old)}", style="dim")
+    for verb, fact_id in _touched(decision):
+        line.append(f"\n{'':<25}{verb}: {_visible(_text_of(fact_id, decision))}", style="dim")
     return line
 
 
@@ -56,10 +57,16 @@ def decisions_table(decisions: Sequence[Decision]) -> Table:
             Text(decision.action, style=_STYLES[decision.action]),
             _cosine(decision.cosine),
             decision.decided_by,
-            escape(decision.text),
+            f"{escape(decision.text)}\n[dim]{decision.decision_id}[/]",
             escape(_reason(decision)),
         )
     return table
+
+
+def explanation_panel(explanation: Explanation) -> Panel:
+    """A decision in plain words, in reading order."""
+    text = "\n\n".join(escape(sentence) for sentence in explanation.sentences())
+    return Panel(text, title="Why", title_align="left", padding=(1, 2))
 
 
 def facts_table(title: str, facts: Iterable[Fact]) -> Table:
@@ -93,18 +100,23 @@ def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
 
 
 def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
-    """Each chain as a branch: the live fact on top, what it superseded beneath, and why."""
+    """Each history as a branch: the live fact on top, what it superseded beneath, and why."""
     tree = Tree(f"[bold]{escape(contact)}[/]")
+    texts = {fact.fact_id: fact.text for history in histories for fact in history.facts}
     for history in histories:
-        branch = tree
-        for depth, fact in enumerate(history.facts):
-            branch = branch.add(_fact_label(fact))
-            if depth < len(history.supersessions):
-                link = history.supersessions[depth]
-                branch = branch.add(
-                    f"[yellow]SUPERSEDES[/] [dim]{_cosine(link.cosine)} by {link.decided_by}, "
-                    f"{_day(link.at)}: {escape(link.reason)}[/]"
-                )
+        branches = {history.facts[0].fact_id: tree.add(_fact_label(history.facts[0]))}
+        for fact, link in zip(history.facts[1:], history.supersessions, strict=True):
+            branch = branches[link.new_id].add(
+                f"[yellow]SUPERSEDES[/] [dim]{_cosine(link.cosine)} by {link.decided_by}, "
+                f"{_day(link.at)}: {escape(link.reason)}[/]"
+            )
+            branches[fact.fact_id] = branch.add(_fact_label(fact))
+        for conflict in history.conflicts:
+            other = {conflict.new_id, conflict.old_id} - {history.facts[0].fact_id}
+            branches[history.facts[0].fact_id].add(
+                f"[red]CONFLICTS_WITH[/] {escape(texts.get(other.pop(), ''))} "
+                f"[dim]{_day(conflict.at)}: {escape(conflict.reason)}[/]"
+            )
     return tree
 
 
@@ -163,13 +175,23 @@ def _fact_label(fact: Fact) -> str:
     style = "green" if fact.is_live else "dim strike"
     until = "" if fact.valid_to is None else f" to {_day(fact.valid_to)}"
     said = f" [dim]from {_day(fact.valid_from)}{until}, said {fact.observations}×[/]"
-    return f"[{style}]{escape(fact.text)}[/]{said}"
+    contested = " [red]contested[/]" if fact.is_contested else ""
+    return f"[{style}]{escape(fact.text)}[/]{said}{contested}"
 
 
-def _target_text(decision: Decision) -> str:
-    wanted = decision.superseded_id or decision.fact_id
-    texts = [each.text for each in decision.compared_with if each.fact_id == wanted]
-    return texts[0] if texts else wanted
+def _touched(decision: Decision) -> Iterator[tuple[str, str]]:
+    """What became of which other fact, in a word and its id."""
+    yield from (("supersedes", each) for each in decision.superseded_ids)
+    if decision.action is Action.SKIP:
+        yield "repeats", decision.fact_id
+    if decision.history_of_id:
+        yield "history of", decision.history_of_id
+    yield from (("conflicts with", each) for each in decision.conflicting_ids)
+
+
+def _text_of(fact_id: str, decision: Decision) -> str:
+    texts = [each.text for each in decision.compared_with if each.fact_id == fact_id]
+    return texts[0] if texts else fact_id
 
 
 def _reason(decision: Decision) -> str:

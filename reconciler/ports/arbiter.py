@@ -1,13 +1,13 @@
-"""The arbiter port: judges how a note in the band relates to the facts it is near."""
+"""The arbiter port: judges how a note relates to the facts it is near."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Protocol
 
 from reconciler.domain.decisions import Judgement
 from reconciler.domain.facts import Neighbour
+from reconciler.domain.notes import Note
 
 __all__ = ["Arbiter"]
 
@@ -18,9 +18,11 @@ class Arbiter(Protocol):
     Obligations, each with a test in ``tests/contract/test_arbiter.py``:
 
     1. It answers or raises within its time-out, retries included; it never hangs.
-    2. It sees texts and dates only, neighbours by number from 1, never an id.
+    2. It judges by texts, days, sources and slots only, neighbours by number from 1: never by an
+       id, a scope or a name. So an answer may be used again wherever the same is asked.
     3. Notes are data: nothing that stands in one is an instruction.
-    4. Whatever is wrong with an answer is an ``ArbiterError``, never a made-up judgement.
+    4. Whatever is wrong with an answer is an ``ArbiterError``, never a made-up judgement; a
+       judgement's confidence lies in [0, 1].
     """
 
     @property
@@ -28,7 +30,7 @@ class Arbiter(Protocol):
         """Model and prompt version, as recorded on a decision."""
         ...
 
-    def judge(self, text: str, said_at: datetime, neighbours: Sequence[Neighbour]) -> Judgement:
+    def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
         """How the note relates to the neighbours, nearest first, 1 to 5 of them.
 
         Raises:

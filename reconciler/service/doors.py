@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
+from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.decisions import Decision
-from reconciler.domain.notes import Note, SourceKind, utc
+from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, utc
 from reconciler.domain.scope import Scope
 from reconciler.errors import InvalidNoteError
 from reconciler.service.memory_reconciler import MemoryReconciler
@@ -15,6 +17,11 @@ __all__ = ["LIVE_DOOR", "MemoryToolset"]
 
 LIVE_DOOR = "live"
 _CLOCK_SKEW_MAX = timedelta(minutes=5)
+_TOOL_DESCRIPTION = (
+    "Remember one durable fact about the contact you are talking with. One call for each fact. "
+    "Whenever the fact is the value of some attribute, give attribute and value as well: that is "
+    "how a new city, employer or budget takes the place of the old one."
+)
 
 
 class MemoryToolset:
@@ -22,6 +29,7 @@ class MemoryToolset:
 
     Args:
         reconciler: what every note goes through.
+        attributes: the attributes of slots that are known.
         default_tenant: the tenant of calls that name none.
         clock: the time now, UTC-aware.
     """
@@ -30,12 +38,31 @@ class MemoryToolset:
         self,
         *,
         reconciler: MemoryReconciler,
+        attributes: AttributeBook,
         default_tenant: str,
         clock: Callable[[], datetime],
     ) -> None:
         self._reconciler = reconciler
+        self._attributes = attributes
         self._default_tenant = default_tenant
         self._clock = clock
+
+    def tool_definition(self) -> dict[str, Any]:
+        """The tool as a model is told of it: name, description and ``input_schema`` (JSON Schema).
+
+        Whoever serves the model adds ``agent_id`` and ``contact_id`` to the call; a model that
+        could choose them could write into another contact's memory.
+        """
+        return {
+            "name": "add_contact_note",
+            "description": _TOOL_DESCRIPTION,
+            "input_schema": {
+                "type": "object",
+                "properties": _tool_properties(self._attributes),
+                "required": ["text"],
+                "additionalProperties": False,
+            },
+        }
 
     def add_contact_note(
         self,
@@ -43,11 +70,16 @@ class MemoryToolset:
         contact_id: str,
         text: str,
         *,
+        subject: str | None = None,
+        attribute: str | None = None,
+        value: str | float | None = None,
+        single_valued: bool | None = None,
         tenant: str | None = None,
         contact_name: str | None = None,
         source_kind: SourceKind | str = SourceKind.USER_EXPLICIT,
         source_reference: str | None = None,
         said_at: datetime | None = None,
+        valid_from: datetime | None = None,
         importance: float = 0.5,
         session_id: str | None = None,
         idempotency_key: str | None = None,
@@ -58,11 +90,19 @@ class MemoryToolset:
             agent_id: which agent remembers.
             contact_id: whom the note is about.
             text: one fact, 1 to 2,000 characters.
+            subject: about whom, for example ``wife``; None for the contact itself.
+            attribute: what is said, for example ``city``; ``config/attributes.toml`` lists the
+                known ones, any other works by its name. None where nobody can say.
+            value: its value, for example ``Pune``; None supersedes nothing.
+            single_valued: whether an attribute that is not in the file holds one value at a time,
+                so that another value supersedes; None for many.
             tenant: whose deployment; None for the configured one.
             contact_name: how a person would call the contact.
             source_kind: whose word it is, one of ``SourceKind``.
             source_reference: where it can be looked up, for example a call or a ticket.
             said_at: when it was said, time-zone aware; None for now.
+            valid_from: from when it is true, time-zone aware; None for when it was said. An older
+                note supersedes nothing newer.
             importance: 0 to 1.
             session_id: the session that the evidence belongs to; None for one per UTC day.
             idempotency_key: the same key in a scope returns the first decision, as a replay.
@@ -79,18 +119,59 @@ class MemoryToolset:
             scope=scope,
             text=text,
             said_at=self._said_at(said_at),
+            is_dated=said_at is not None,
             importance=importance,
             source_kind=source_kind,
             source_reference=source_reference,
             contact_name=contact_name,
             session_id=session_id,
             idempotency_key=idempotency_key,
+            valid_from=valid_from,
+            slot=self._attributes.slot(
+                subject=subject,
+                attribute=attribute,
+                value=value,
+                is_single_valued=single_valued,
+            ),
         )
         return self._reconciler.reconcile(note, LIVE_DOOR)
 
     def _said_at(self, said_at: datetime | None) -> datetime:
         now = self._clock()
         return now if said_at is None else not_in_the_future(utc("said_at", said_at), now)
+
+
+def _tool_properties(attributes: AttributeBook) -> dict[str, Any]:
+    one = ", ".join(each.name for each in attributes if each.is_single_valued)
+    many = ", ".join(each.name for each in attributes if not each.is_single_valued)
+    return {
+        "text": {
+            "type": "string",
+            "maxLength": TEXT_LENGTH_MAX,
+            "description": "The fact in a sentence that stands alone: 'Moved to Pune in March.'",
+        },
+        "subject": {
+            "type": ["string", "null"],
+            "description": "Whom it is about, if not the contact: 'wife', 'assistant'.",
+        },
+        "attribute": {
+            "type": ["string", "null"],
+            "description": (
+                f"What is said. One value at a time: {one}. Several at once: {many}. Any other "
+                "name in snake_case works too. Null where the fact is no such value."
+            ),
+        },
+        "value": {
+            "type": ["string", "null"],
+            "description": "The attribute's value alone: 'Pune', '40,000 EUR', '1 March'. Null "
+            "where the fact names none.",
+        },
+        "single_valued": {
+            "type": ["boolean", "null"],
+            "description": "Only for an attribute that is not listed: whether it holds one value "
+            "at a time, so that a new value replaces the old one.",
+        },
+    }
 
 
 def not_in_the_future(said_at: datetime, now: datetime) -> datetime:

@@ -7,17 +7,18 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.decisions import Action, Comparison, Decision, Judgement, Verdict
+from reconciler.domain.decisions import Action, Comparison, Decision, Relation, Verdict
 from reconciler.domain.facts import Neighbour
 from reconciler.domain.notes import Note
-from reconciler.domain.rule import ReconcilePolicy, check_judgement, decide
-from reconciler.ports.arbiter import Arbiter
+from reconciler.domain.rule import ReconcilePolicy, contest, decide, replaceable
+from reconciler.errors import UnknownDecisionError
 from reconciler.ports.embedder import Embedder
+from reconciler.service.arbitration import Arbitration, Opinion
 from reconciler.service.embedding import embed
 from reconciler.service.memory_store import MemoryStore, Neighbourhood
 from reconciler.service.retry import RetryPolicy, call_with_retries
@@ -26,15 +27,6 @@ __all__ = ["MemoryReconciler", "decision_id_of"]
 
 _NAMESPACE = uuid.UUID("3f6d2f0e-7d0b-5a39-9f5e-0a6d1f0c4b7a")
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Opinion:
-    """What the arbiter contributed: a checked judgement, or why there is none."""
-
-    judgement: Judgement | None
-    error: str | None
-    milliseconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +40,7 @@ class _Attempt:
     episode_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     vector: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     embed_ms: float = 0.0
-    opinions: dict[tuple[Neighbour, ...], _Opinion] = field(default_factory=dict)
+    opinions: dict[tuple[Neighbour, ...], Opinion] = field(default_factory=dict)
 
 
 class MemoryReconciler:
@@ -61,7 +53,7 @@ class MemoryReconciler:
     Args:
         store: where facts and decisions are kept.
         embedder: its ``dimension`` 0 makes every note an ADD.
-        arbiter: judges the band between the thresholds; None leaves it to the midpoint.
+        arbitration: judges the band between the thresholds; None leaves it to the cut.
         policy: the thresholds.
         retry_policy: how often and how long to try again.
         clock: the time now, UTC-aware.
@@ -72,14 +64,14 @@ class MemoryReconciler:
         *,
         store: MemoryStore,
         embedder: Embedder,
-        arbiter: Arbiter | None,
+        arbitration: Arbitration | None,
         policy: ReconcilePolicy,
         retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._embedder = embedder
-        self._arbiter = arbiter
+        self._arbitration = arbitration
         self._policy = policy
         self._retry_policy = retry_policy
         self._clock = clock
@@ -118,6 +110,16 @@ class MemoryReconciler:
             attempt = replace(attempt, vector=vectors[0], embed_ms=embed_ms)
         return self._try(lambda number: self._reconcile_once(attempt, number))
 
+    def correct(self, decision_id: str, relation: Relation) -> None:
+        """Keep what a person says about a decision; the graph's facts stay as they are.
+
+        Raises:
+            UnknownDecisionError: there is no decision of that id.
+        """
+        at = self._clock()
+        if not self._try(lambda _: self._store.record_correction(decision_id, relation, at)):
+            raise UnknownDecisionError(f"there is no decision {decision_id}")
+
     def _try(self, call: Callable[[int], T]) -> T:
         return call_with_retries(self._retry_policy, call)
 
@@ -125,18 +127,18 @@ class MemoryReconciler:
         if number > 1 and (earlier := self._earlier(attempt)):
             return earlier
         seen, compare_ms = _timed(lambda: self._look(attempt))
-        verdict = decide(seen.neighbours, self._policy)
+        if not attempt.note.is_dated:
+            attempt = replace(attempt, note=replace(attempt.note, said_at=self._clock()))
+        note = attempt.note
+        verdict = decide(note, seen.neighbours, self._policy)
         opinion = self._ask(attempt, seen) if verdict.can_be_arbitrated else None
         if opinion and opinion.judgement:
-            verdict = decide(seen.neighbours, self._policy, opinion.judgement)
+            verdict = decide(note, seen.neighbours, self._policy, opinion.judgement)
+        if verdict.is_replacement:
+            beneath = self._store.list_predecessors(verdict.targets, attempt.vector)
+            verdict = contest(verdict, note, beneath, self._policy)
         decision = self._record(attempt, number, seen, verdict, opinion, compare_ms)
-        self._store.commit_decision(
-            attempt.note,
-            decision,
-            attempt.vector,
-            version=seen.version,
-            is_restatement=verdict.is_restatement,
-        )
+        self._store.commit_decision(note, decision, verdict, attempt.vector, seen.version)
         return decision
 
     def _earlier(self, attempt: _Attempt) -> Decision | None:
@@ -147,24 +149,19 @@ class MemoryReconciler:
         return found.as_replay()
 
     def _look(self, attempt: _Attempt) -> Neighbourhood:
-        return self._store.find_neighbourhood(
-            attempt.note.scope,
-            attempt.vector,
-            self._embedder.model_id,
-        )
+        return self._store.find_neighbourhood(attempt.note, attempt.vector, self._embedder.model_id)
 
-    def _ask(self, attempt: _Attempt, seen: Neighbourhood) -> _Opinion | None:
+    def _ask(self, attempt: _Attempt, seen: Neighbourhood) -> Opinion | None:
         """The arbiter's checked judgement, or why there is none; None without an arbiter.
 
         The same neighbours are asked about once, however often other writers come first.
         """
-        if self._arbiter is None or not seen.neighbours:
+        if self._arbitration is None or not seen.neighbours:
             return None
-        if seen.neighbours not in attempt.opinions:
-            attempt.opinions[seen.neighbours] = _opinion(
-                self._arbiter, attempt.note, seen.neighbours
-            )
-        return attempt.opinions[seen.neighbours]
+        shown = tuple(replaceable(attempt.note, seen.neighbours))
+        if shown not in attempt.opinions:
+            attempt.opinions[shown] = self._arbitration.ask(attempt.note, shown)
+        return attempt.opinions[shown]
 
     def _record(
         self,
@@ -172,46 +169,46 @@ class MemoryReconciler:
         number: int,
         seen: Neighbourhood,
         verdict: Verdict,
-        opinion: _Opinion | None,
+        opinion: Opinion | None,
         compare_ms: float,
     ) -> Decision:
-        neighbours = seen.neighbours or ()
-        decided_on = verdict.target or next(iter(neighbours), None)
-        target_id = verdict.target.fact_id if verdict.target else None
-        judgement = opinion.judgement if opinion else None
+        note, policy, neighbours = attempt.note, self._policy, seen.neighbours or ()
+        decided_on = next(iter((*verdict.targets, *verdict.conflicts, *neighbours)), None)
+        target_ids = tuple(each.fact_id for each in verdict.targets)
         return Decision(
             decision_id=attempt.decision_id,
             action=verdict.action,
             decided_by=verdict.decided_by,
             cosine=decided_on.cosine if decided_on else None,
             reason=verdict.reason,
-            text=attempt.note.text,
-            fact_id=target_id if verdict.action is Action.SKIP and target_id else attempt.fact_id,
-            superseded_id=target_id if verdict.action is Action.UPDATE else None,
+            text=note.text,
+            fact_id=target_ids[0] if verdict.action is Action.SKIP else attempt.fact_id,
+            superseded_ids=target_ids if verdict.action is Action.UPDATE else (),
+            conflicting_ids=tuple(each.fact_id for each in verdict.conflicts),
+            history_of_id=target_ids[0] if verdict.is_history else None,
+            is_contested=verdict.is_contested,
+            findings=tuple(map(str, verdict.findings)),
+            slot=note.slot,
+            trust=note.trust,
+            valid_from=note.holds_from,
             episode_id=attempt.episode_id,
-            contact_id=attempt.note.scope.contact_id,
-            cosine_update_min=self._policy.cosine_update_min,
-            cosine_add_max=self._policy.cosine_add_max,
+            contact_id=note.scope.contact_id,
+            profile=policy.profile,
+            cosine_update_min=policy.cosine_update_min,
+            cosine_add_max=policy.cosine_add_max,
+            cosine_cut=policy.cut,
+            guard=policy.guard,
             embedding_model=self._embedder.model_id,
-            arbiter=self._arbiter.name if self._arbiter and opinion else None,
-            arbiter_reasoning=judgement.reasoning if judgement else None,
-            arbiter_error=opinion.error if opinion else None,
+            **_answer(self._arbitration, opinion, attempt.note, neighbours),
             door=attempt.door,
-            idempotency_key=attempt.note.idempotency_key,
+            idempotency_key=note.idempotency_key,
             attempts=number,
             embed_ms=attempt.embed_ms,
             compare_ms=compare_ms,
-            arbitrate_ms=opinion.milliseconds if opinion else 0.0,
-            said_at=attempt.note.said_at,
+            said_at=note.said_at,
             at=self._clock(),
             compared_with=tuple(
-                Comparison(
-                    fact_id=neighbour.fact_id,
-                    cosine=neighbour.cosine,
-                    rank=rank,
-                    text=neighbour.text,
-                )
-                for rank, neighbour in enumerate(neighbours, start=1)
+                _comparison(each, rank) for rank, each in enumerate(neighbours, start=1)
             ),
         )
 
@@ -226,19 +223,43 @@ def decision_id_of(note: Note) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"{note.scope.contact_key}/{note.idempotency_key}"))
 
 
-def _opinion(arbiter: Arbiter, note: Note, neighbours: Sequence[Neighbour]) -> _Opinion:
-    """An arbiter's failure is an opinion too: the midpoint decides, and the record says why."""
+def _comparison(neighbour: Neighbour, rank: int) -> Comparison:
+    return Comparison(
+        fact_id=neighbour.fact_id,
+        text=neighbour.text,
+        cosine=neighbour.cosine,
+        valid_from=neighbour.valid_from,
+        trust=neighbour.trust,
+        slot=neighbour.slot,
+        rank=rank,
+    )
 
-    def judged() -> tuple[Judgement | None, str | None]:
-        try:
-            judgement = arbiter.judge(note.text, note.said_at, neighbours)
-            check_judgement(judgement, len(neighbours))
-        except Exception as error:  # noqa: BLE001 - whatever an arbiter does, the note is kept
-            return None, f"{type(error).__name__}: {error}"
-        return judgement, None
 
-    (judgement, error), milliseconds = _timed(judged)
-    return _Opinion(judgement=judgement, error=error, milliseconds=milliseconds)
+def _answer(
+    arbitration: Arbitration | None,
+    opinion: Opinion | None,
+    note: Note,
+    neighbours: Sequence[Neighbour],
+) -> dict[str, Any]:
+    """What the record keeps of an arbiter; its target as a rank among all that was compared."""
+    if arbitration is None or opinion is None:
+        return {}
+    judgement, target = opinion.judgement, None
+    if judgement and judgement.target is not None:
+        shown = replaceable(note, neighbours)[judgement.target - 1]
+        target = list(neighbours).index(shown) + 1
+    return {
+        "arbiter": arbitration.name,
+        "arbiter_reasoning": opinion.reasoning,
+        "arbiter_error": opinion.error,
+        "arbiter_relation": judgement.relation if judgement else None,
+        "arbiter_action": judgement.action if judgement else None,
+        "arbiter_target": target,
+        "arbiter_confidence": judgement.confidence if judgement else None,
+        "arbiter_cost_usd": opinion.cost_usd,
+        "arbiter_is_cached": opinion.is_cached,
+        "arbitrate_ms": opinion.milliseconds,
+    }
 
 
 def _timed(call: Callable[[], T]) -> tuple[T, float]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision
-from reconciler.domain.facts import Contact, Fact, Neighbour, Supersession
+from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation, Verdict
+from reconciler.domain.facts import Conflict, Contact, Fact, Neighbour, Predecessor, Supersession
 from reconciler.domain.notes import Note, SourceKind
 from reconciler.domain.scope import Scope
+from reconciler.domain.slots import Slot, SlotMatch, compare_slots
 from reconciler.errors import GraphConflictError, SchemaError
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
@@ -30,7 +32,25 @@ _FACT_COLUMNS = (
     "valid_to",
     "last_confirmed_at",
     "is_live",
+    "is_contested",
 )
+_NEAREST_COUNT = 5
+"""Neighbours that a decision looks at and keeps, beside those that share the note's slot."""
+
+_SLOT_COLUMNS = ("subject", "attribute", "value", "value_key", "is_single_valued", "is_known")
+_ID_LISTS = ("superseded_ids", "conflicting_ids", "findings")
+_ENUMERATED: Mapping[str, type[StrEnum]] = {
+    "action": Action,
+    "decided_by": DecidedBy,
+    "trust": SourceKind,
+    "arbiter_relation": Relation,
+    "arbiter_action": Action,
+    "correction": Relation,
+}
+_NO_RIVAL = "/"
+"""How no slot's key begins. No null: for want of its type one engine would plan the query anew."""
+
+_KNOWN_CONTRADICTIONS = (DecidedBy.SLOT, DecidedBy.ARBITER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,28 +136,35 @@ class MemoryStore:
         return self._graph.describe()
 
     def find_neighbourhood(
-        self,
-        scope: Scope,
-        vector: NDArray[np.float32],
-        embedding_model: str,
+        self, note: Note, vector: NDArray[np.float32], embedding_model: str
     ) -> Neighbourhood:
-        """The five nearest live facts in scope, nearest first, and the version they were seen at.
+        """The live facts in scope that a note is decided on, and the version they were seen at.
+
+        Those are the five nearest, and beyond them those that answer the same question about the
+        same subject; by cosine, nearest first.
 
         Args:
-            scope: whose facts.
+            note: in whose scope, and with which slot.
             vector: float32, shape (dimension,); dimension 0 compares nothing.
             embedding_model: facts of another model are not compared.
         """
         if vector.size == 0:
-            return Neighbourhood(version=self._version(scope), neighbours=None)
-        asked = (scope, vector, embedding_model)
+            return Neighbourhood(version=self._version(note.scope), neighbours=None)
+        asked = (note, vector, embedding_model)
         if rows := self._nearest(*asked):
-            return _neighbourhood(rows[0]["version"], rows)
+            return _neighbourhood(note, rows[0]["version"], rows)
         # No live fact, or no contact: look at the version first and then once more, so that a
         # fact written in between fails the version check instead of being missed.
-        version = self._version(scope)
+        version = self._version(note.scope)
         rows = self._nearest(*asked)
-        return _neighbourhood(rows[0]["version"] if rows else version, rows)
+        return _neighbourhood(note, rows[0]["version"] if rows else version, rows)
+
+    def list_predecessors(
+        self, facts: Iterable[Neighbour], vector: NDArray[np.float32]
+    ) -> list[Predecessor]:
+        """What lies beneath these facts, with the cosine to a vector; in no order."""
+        asked = {"fact_ids": [fact.fact_id for fact in facts], "embedding": vector.tolist()}
+        return [_predecessor(row) for row in self._graph.run("list_predecessors", asked)]
 
     def compare_live_facts(
         self, scope: Scope, vector: NDArray[np.float32], embedding_model: str
@@ -156,6 +183,10 @@ class MemoryStore:
     def list_facts(self, scope: Scope) -> list[Fact]:
         """All facts in scope, live and ended, the newest first."""
         return [_fact(row) for row in self._graph.run("list_facts", _contact(scope))]
+
+    def list_conflicts(self, scope: Scope) -> list[Conflict]:
+        """Which live facts in scope may contradict each other, each pair once; in no order."""
+        return [Conflict(**row) for row in self._graph.run("list_conflicts", _contact(scope))]
 
     def list_supersessions(self, scope: Scope) -> list[Supersession]:
         """Which fact in scope took another's place, and why; in no order."""
@@ -183,14 +214,18 @@ class MemoryStore:
         rows = self._graph.run("find_decision_ids", {"decision_ids": list(decision_ids)})
         return {str(row["decision_id"]) for row in rows}
 
+    def record_correction(self, decision_id: str, relation: Relation, at: datetime) -> bool:
+        """Keep what a person says about a decision; False where there is no such decision."""
+        given = {"decision_id": decision_id, "correction": str(relation), "at": at}
+        return bool(self._graph.run("record_correction", given))
+
     def commit_decision(
         self,
         note: Note,
         decision: Decision,
+        verdict: Verdict,
         vector: NDArray[np.float32],
-        *,
         version: int,
-        is_restatement: bool,
     ) -> None:
         """Write a decision, its evidence and all that follows from it, in one transaction.
 
@@ -200,8 +235,8 @@ class MemoryStore:
         parameters = {
             **_note_parameters(note),
             **_decision_parameters(decision),
+            **_verdict_parameters(verdict),
             "version": version,
-            "is_restatement": is_restatement,
             "embedding": vector.tolist() if vector.size else None,
         }
         if not self._graph.run("commit_decision", parameters):
@@ -213,13 +248,12 @@ class MemoryStore:
         rows = self._graph.run("find_contact_version", _contact(scope))
         return int(rows[0]["version"]) if rows else 0
 
-    def _nearest(
-        self, scope: Scope, vector: NDArray[np.float32], embedding_model: str
-    ) -> list[Row]:
+    def _nearest(self, note: Note, vector: NDArray[np.float32], embedding_model: str) -> list[Row]:
         return self._graph.run(
             "find_neighbours",
             {
-                **_contact(scope),
+                **_contact(note.scope),
+                "slot_prefix": (note.slot and note.slot.rival_prefix) or _NO_RIVAL,
                 "embedding": vector.tolist(),
                 "embedding_model": embedding_model,
             },
@@ -228,7 +262,8 @@ class MemoryStore:
     def _decisions(self, rows: Sequence[Row]) -> list[Decision]:
         compared: dict[str, list[Comparison]] = {str(row["decision_id"]): [] for row in rows}
         for row in self._graph.run("list_comparisons", {"decision_ids": list(compared)}):
-            compared[row.pop("decision_id")].append(Comparison(**row))
+            decision_id = row.pop("decision_id")
+            compared[decision_id].append(Comparison(**_neighbour_values(row), rank=row["rank"]))
         return [_decision(row, compared[row["decision_id"]]) for row in rows]
 
 
@@ -236,30 +271,70 @@ def _contact(scope: Scope) -> dict[str, Any]:
     return {"contact_key": scope.contact_key}
 
 
-def _neighbourhood(version: int, rows: Sequence[Row]) -> Neighbourhood:
-    neighbours = tuple(
-        Neighbour(
-            fact_id=row["fact_id"],
-            text=row["text"],
-            cosine=float(row["cosine"]),
-            valid_from=row["valid_from"],
-        )
-        for row in rows
+def _neighbourhood(note: Note, version: int, rows: Sequence[Row]) -> Neighbourhood:
+    found = [Neighbour(**_neighbour_values(row)) for row in rows]
+    decisive = (SlotMatch.EQUAL, SlotMatch.CHANGED)
+    neighbours = found[:_NEAREST_COUNT] + [
+        each for each in found[_NEAREST_COUNT:] if compare_slots(note.slot, each.slot) in decisive
+    ]
+    return Neighbourhood(version=int(version), neighbours=tuple(neighbours))
+
+
+def _neighbour_values(row: Row) -> dict[str, Any]:
+    return {
+        "fact_id": row["fact_id"],
+        "text": row["text"],
+        "cosine": float(row["cosine"]),
+        "valid_from": row["valid_from"],
+        "trust": SourceKind(row["trust"]),
+        "slot": _slot(row),
+    }
+
+
+def _slot(row: Row) -> Slot | None:
+    if row["subject"] is None:
+        return None
+    return Slot(
+        subject=row["subject"],
+        attribute=row["attribute"],
+        value=row["value"],
+        value_key=row["value_key"],
+        is_single_valued=bool(row["is_single_valued"]),
+        is_known=bool(row["is_known"]),
     )
-    return Neighbourhood(version=int(version), neighbours=neighbours)
+
+
+def _predecessor(row: Row) -> Predecessor:
+    return Predecessor(
+        fact_id=row["fact_id"],
+        text=row["text"],
+        cosine=float(row["cosine"]),
+        value_key=row["value_key"],
+        valid_from=row["valid_from"],
+        was_contradicted=not row["is_restatement"] and row["decided_by"] in _KNOWN_CONTRADICTIONS,
+        followed_from=row["followed_from"],
+    )
 
 
 def _fact(row: Row) -> Fact:
-    return Fact(**{name: row[name] for name in _FACT_COLUMNS}, trust=SourceKind(row["trust"]))
+    return Fact(
+        **{name: row[name] for name in _FACT_COLUMNS},
+        trust=SourceKind(row["trust"]),
+        slot=_slot(row),
+    )
 
 
 def _decision(row: Row, compared: Sequence[Comparison]) -> Decision:
+    renamed = (*_SLOT_COLUMNS, "profile_name")
+    plain = {name: value for name, value in row.items() if name not in renamed}
     return Decision(
         **{
-            **row,
-            "action": Action(row["action"]),
-            "decided_by": DecidedBy(row["decided_by"]),
+            **plain,
+            **{name: tuple(row[name] or ()) for name in _ID_LISTS},
+            **{name: kind(row[name]) for name, kind in _ENUMERATED.items() if row[name]},
         },
+        slot=_slot(row),
+        profile=row["profile_name"],
         compared_with=tuple(compared),
     )
 
@@ -277,10 +352,13 @@ def _note_parameters(note: Note) -> dict[str, Any]:
         "session_key": scope.session_key(note.session),
         "text": note.text,
         "said_at": note.said_at,
-        "source_kind": str(note.source_kind),
+        "valid_from": note.holds_from,
+        "source_kind": str(note.trust),
         "source_reference": note.source_reference,
         "importance": note.importance,
         "idempotency_key": note.idempotency_key,
+        **{name: getattr(note.slot, name, None) for name in _SLOT_COLUMNS},
+        "slot_key": note.slot.key if note.slot else None,
     }
 
 
@@ -289,17 +367,31 @@ def _decision_parameters(decision: Decision) -> dict[str, Any]:
         name: getattr(decision, name)
         for name in (
             "decision_id",
+            "action",
+            "decided_by",
             "cosine",
             "reason",
             "fact_id",
-            "superseded_id",
+            "superseded_ids",
+            "conflicting_ids",
+            "history_of_id",
+            "is_contested",
+            "findings",
             "episode_id",
             "cosine_update_min",
             "cosine_add_max",
+            "cosine_cut",
+            "guard",
             "embedding_model",
             "arbiter",
             "arbiter_reasoning",
             "arbiter_error",
+            "arbiter_relation",
+            "arbiter_action",
+            "arbiter_target",
+            "arbiter_confidence",
+            "arbiter_cost_usd",
+            "arbiter_is_cached",
             "door",
             "attempts",
             "embed_ms",
@@ -308,9 +400,24 @@ def _decision_parameters(decision: Decision) -> dict[str, Any]:
             "at",
         )
     }
-    return plain | {
-        "action": str(decision.action),
-        "decided_by": str(decision.decided_by),
+    return {name: _plain(value) for name, value in plain.items()} | {
+        "profile_name": decision.profile,
         "neighbour_ids": [compared.fact_id for compared in decision.compared_with],
         "neighbour_cosines": [compared.cosine for compared in decision.compared_with],
     }
+
+
+def _verdict_parameters(verdict: Verdict) -> dict[str, Any]:
+    target, is_update = verdict.target, verdict.action is Action.UPDATE
+    return {
+        "is_restatement": verdict.is_restatement,
+        "restated_id": target.fact_id if target and is_update and verdict.is_restatement else None,
+        "history_to": target.valid_from if target and verdict.is_history else None,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """As drivers take it; null for an empty list, which has no type, as one engine wants it."""
+    if isinstance(value, StrEnum):
+        return str(value)
+    return (list(value) or None) if isinstance(value, tuple) else value

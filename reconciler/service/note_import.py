@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.decisions import Decision
 from reconciler.domain.notes import Note, utc
 from reconciler.domain.scope import Scope
+from reconciler.domain.slots import Slot
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.service.doors import not_in_the_future
 from reconciler.service.memory_reconciler import MemoryReconciler, decision_id_of
@@ -31,6 +33,7 @@ _SCOPE_KEYS = ("tenant", "agent_id", "contact_id")
 _NOTE_KEYS = (
     "text",
     "said_at",
+    "valid_from",
     "importance",
     "source_kind",
     "source_reference",
@@ -38,6 +41,8 @@ _NOTE_KEYS = (
     "session_id",
     "idempotency_key",
 )
+_SLOT_KEYS = ("subject", "attribute", "value", "single_valued")
+_KNOWN_KEYS = (*_SCOPE_KEYS, *_NOTE_KEYS, *_SLOT_KEYS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +94,7 @@ class NoteImport:
     Args:
         reconciler: what every note goes through, one after the other, in the file's order.
         store: asked which lines are done.
+        attributes: the attributes of slots that are known.
         retry_policy: how long to wait for an engine that is away.
         clock: the time now, UTC-aware.
     """
@@ -98,11 +104,13 @@ class NoteImport:
         *,
         reconciler: MemoryReconciler,
         store: MemoryStore,
+        attributes: AttributeBook,
         retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         self._reconciler = reconciler
         self._store = store
+        self._attributes = attributes
         self._retry_policy = retry_policy
         self._clock = clock
 
@@ -164,12 +172,23 @@ class NoteImport:
         scope = Scope(*(values.get(name, "") for name in _SCOPE_KEYS))
         given = {name: values[name] for name in _NOTE_KEYS if name in values}
         now = self._clock()
-        said_at = not_in_the_future(_time(given.pop("said_at", None), now), now)
+        given["is_dated"] = "said_at" in given
+        said_at = not_in_the_future(_time("said_at", given.pop("said_at", now)), now)
+        if "valid_from" in given:
+            given["valid_from"] = _time("valid_from", given["valid_from"])
         given.setdefault("session_id", f"import-{said_at:%Y-%m-%d}")
         given.setdefault("idempotency_key", f"line:{digest}:{seen[digest]}")
         if "text" not in given:
             raise InvalidNoteError("text is missing")
-        return Note(scope=scope, said_at=said_at, **given)
+        return Note(scope=scope, said_at=said_at, slot=self._slot(values), **given)
+
+    def _slot(self, values: Mapping[str, Any]) -> Slot | None:
+        subject, attribute, value, single_valued = (values.get(name) for name in _SLOT_KEYS)
+        if single_valued is not None and not isinstance(single_valued, bool):
+            raise InvalidNoteError(f"single_valued must be true or false, not {single_valued!r}")
+        return self._attributes.slot(
+            subject=subject, attribute=attribute, value=value, is_single_valued=single_valued
+        )
 
 
 def _json_object(line: str) -> dict[str, Any]:
@@ -181,16 +200,16 @@ def _json_object(line: str) -> dict[str, Any]:
         raise InvalidNoteError(f"not JSON: {error}") from error
     if not isinstance(values, dict):
         raise InvalidNoteError(f"a JSON object is wanted, not {type(values).__name__}")
-    if unknown := sorted(values.keys() - {*_SCOPE_KEYS, *_NOTE_KEYS}):
-        known = ", ".join((*_SCOPE_KEYS, *_NOTE_KEYS))
+    if unknown := sorted(values.keys() - set(_KNOWN_KEYS)):
+        known = ", ".join(_KNOWN_KEYS)
         raise InvalidNoteError(f"unknown keys {unknown!r}; a line may have {known}")
     return values
 
 
-def _time(value: object, now: datetime) -> datetime:
-    if value is None:
-        return now
+def _time(name: str, value: object) -> datetime:
+    if isinstance(value, datetime):
+        return value
     try:
-        return utc("said_at", datetime.fromisoformat(str(value)))
+        return utc(name, datetime.fromisoformat(str(value)))
     except ValueError as error:
-        raise InvalidNoteError(f"said_at {value!r} is not an ISO 8601 time") from error
+        raise InvalidNoteError(f"{name} {value!r} is not an ISO 8601 time") from error

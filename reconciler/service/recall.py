@@ -11,7 +11,7 @@ from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact
 from reconciler.domain.history import chains
 from reconciler.domain.ranking import RankingPolicy, rank, word_overlap
 from reconciler.domain.scope import Scope
-from reconciler.errors import UnknownFactError
+from reconciler.errors import UnknownDecisionError, UnknownFactError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed
 from reconciler.service.memory_store import MemoryStore
@@ -67,7 +67,8 @@ class Recall:
         # Links before facts: a fact written in between is then a chain of its own, and no link
         # points at a fact that was not read.
         links = self._read(lambda: self._store.list_supersessions(scope))
-        found = chains(self._read(lambda: self._store.list_facts(scope)), links)
+        conflicts = self._read(lambda: self._store.list_conflicts(scope))
+        found = chains(self._read(lambda: self._store.list_facts(scope)), links, conflicts)
         if fact_id is None:
             return found
         for chain in found:
@@ -78,6 +79,17 @@ class Recall:
     def decisions(self, scope: Scope, limit: int) -> list[Decision]:
         """The newest decisions about a contact."""
         return self._read(lambda: self._store.list_decisions(scope, limit))
+
+    def decision(self, decision_id: str) -> Decision:
+        """The decision of that id.
+
+        Raises:
+            UnknownDecisionError: there is none.
+        """
+        found = self._read(lambda: self._store.find_decision(decision_id))
+        if found is None:
+            raise UnknownDecisionError(f"there is no decision {decision_id}")
+        return found
 
     def contacts(self, tenant: str, agent_id: str) -> list[Contact]:
         """The contacts of an agent, by id."""

@@ -56,9 +56,34 @@ def _json(run: Run, *arguments: str) -> Any:
 
 def test_add_prints_the_decision_as_json(run: Run) -> None:
     decision = _json(run, "add", *SCOPE, "Lives in Pune.")
-    wanted = {"action", "decided_by", "cosine", "fact_id", "superseded_id", "decision_id"}
+    wanted = {"action", "decided_by", "cosine", "fact_id", "superseded_ids", "decision_id"}
     assert wanted | {"reason", "replayed"} <= decision.keys()
     assert (decision["action"], decision["decided_by"]) == ("ADD", "noop")
+
+
+def test_add_keeps_the_slot_and_from_when_it_holds(run: Run) -> None:
+    slot = ("--attribute", "Home City", "--value", "Pune", "--subject", "her wife")
+    times = ("--valid-from", "2025-03-01T00:00:00+00:00")
+    decision = _json(run, "add", *SCOPE, "Moved to Pune.", *slot, *times)
+    assert decision["slot"] == {
+        "subject": "wife",
+        "attribute": "city",
+        "value": "Pune",
+        "value_key": "pune",
+        "is_single_valued": True,
+    }
+    assert decision["valid_from"] == "2025-03-01T00:00:00+00:00"
+    [recalled] = _json(run, "recall", *SCOPE)
+    assert recalled["fact"]["slot"]["attribute"] == "city"
+
+
+def test_a_decision_is_explained_and_corrected_by_the_id_that_decisions_shows(run: Run) -> None:
+    decision_id = _json(run, "add", *SCOPE, "Likes [red] ink")["decision_id"]
+    assert decision_id in run("decisions", *SCOPE)[1]
+    code, out, _ = run("explain", decision_id)
+    assert (code, "Likes [red] ink" in out) == (0, True)
+    assert _json(run, "correct", decision_id, "unrelated")["correction"] == "unrelated"
+    assert "outcome" in _json(run, "explain", decision_id)
 
 
 def test_add_speaks_as_the_operator(run: Run) -> None:
@@ -145,7 +170,13 @@ def test_doctor_fails_on_a_store_of_another_model(run: Run, engine: EngineUnderT
         (("add", *SCOPE, "x y", "--said-at", "2026-01-31T09:00:00"), 2, "no time zone"),
         (("add", *SCOPE, "x y", "--said-at", "soon"), 2, "not an ISO 8601 time"),
         (("add", *SCOPE, "x y", "--importance", "7"), 2, "from 0 to 1"),
+        (("add", *SCOPE, "x y", "--valid-from", "soon"), 2, "--valid-from 'soon'"),
+        (("add", *SCOPE, "x y", "--value", "Pune"), 2, "without an attribute"),
+        (("add", *SCOPE, "x y", "--attribute", " "), 2, "attribute"),
         (("history", *SCOPE, "--fact", "nope"), 2, "no fact nope"),
+        (("explain", "nope"), 2, "there is no decision nope"),
+        (("correct", "nope", "same"), 2, "there is no decision nope"),
+        (("correct", "nope", "alike"), 2, "alike"),
     ],
 )
 def test_bad_input_ends_with_one_line_and_nothing_written(

@@ -41,6 +41,10 @@ Vectors = NDArray[np.float32]
 Compare = Callable[..., list[Row]]
 
 
+CONTACT = {"contact_key": ALICE.contact_key}
+NO_SLOT = {"slot_prefix": "/"}
+
+
 def opened(engine: EngineUnderTest) -> Graph:
     return open_graph(load_settings(**engine.settings_arguments))
 
@@ -68,6 +72,13 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
         "session_key": scope.session_key("call-1"),
         "text": "Prefers email",
         "said_at": NOON,
+        "subject": None,
+        "attribute": None,
+        "value": None,
+        "value_key": None,
+        "is_single_valued": None,
+        "is_known": None,
+        "slot_key": None,
         "source_kind": "user_explicit",
         "source_reference": None,
         "action": "ADD",
@@ -76,10 +87,20 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
         "reason": "the first fact about this contact",
         "cosine_update_min": 0.95,
         "cosine_add_max": 0.8,
+        "cosine_cut": 0.875,
+        "profile_name": "seed",
+        "guard": True,
+        "findings": None,
         "embedding_model": MODEL,
         "arbiter": None,
         "arbiter_reasoning": None,
         "arbiter_error": None,
+        "arbiter_relation": None,
+        "arbiter_action": None,
+        "arbiter_target": None,
+        "arbiter_confidence": None,
+        "arbiter_cost_usd": None,
+        "arbiter_is_cached": False,
         "door": "live",
         "idempotency_key": None,
         "attempts": 1,
@@ -87,14 +108,20 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
         "compare_ms": 2.5,
         "arbitrate_ms": 0.0,
         "at": NOON,
-        "superseded_id": None,
+        "superseded_ids": None,
+        "conflicting_ids": None,
+        "history_of_id": None,
+        "history_to": None,
+        "restated_id": None,
         "is_restatement": False,
+        "is_contested": False,
         "importance": 0.5,
         "embedding": EAST,
         "neighbour_ids": [],
         "neighbour_cosines": [],
     }
-    return usual | new | changes
+    usual |= new | changes
+    return {"valid_from": usual["said_at"], **usual}
 
 
 def update(old: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -103,7 +130,8 @@ def update(old: dict[str, Any], **changes: Any) -> dict[str, Any]:
         "version": old["version"] + 1,
         "action": "UPDATE",
         "cosine": 0.96,
-        "superseded_id": old["fact_id"],
+        "superseded_ids": [old["fact_id"]],
+        "restated_id": old["fact_id"],
         "is_restatement": True,
         "neighbour_ids": [old["fact_id"]],
         "neighbour_cosines": [0.96],
@@ -116,11 +144,7 @@ def commit(graph: Graph, parameters: dict[str, Any]) -> list[Row]:
 
 
 def neighbours(graph: Graph, vector: list[float] = EAST, **changes: Any) -> list[Row]:
-    asked = {
-        "contact_key": ALICE.contact_key,
-        "embedding_model": MODEL,
-        "embedding": vector,
-    }
+    asked = CONTACT | NO_SLOT | {"embedding_model": MODEL, "embedding": vector}
     return graph.run("find_neighbours", asked | changes)
 
 
@@ -293,22 +317,29 @@ def test_an_unknown_query_is_refused(graph: Graph) -> None:
 
 FIRST = decision(contact_name="Alice", neighbour_ids=[], neighbour_cosines=[])
 SECOND = update(FIRST)
-CONTACT = {"contact_key": ALICE.contact_key}
+THIRD = decision(version=2, conflicting_ids=[SECOND["fact_id"]], findings=["number: 2, new"])
 CALLS: dict[str, dict[str, Any]] = {
     "claim_store": {"embedding_model": MODEL, "at": NOON},
-    "commit_decision": decision(version=2),
+    "commit_decision": decision(version=3),
     "compare_live_facts": CONTACT | {"embedding_model": MODEL, "embedding": EAST},
     "find_contact_version": CONTACT,
     "find_decision": {"decision_id": SECOND["decision_id"]},
     "find_decision_ids": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
-    "find_neighbours": CONTACT | {"embedding_model": MODEL, "embedding": EAST},
+    "find_neighbours": CONTACT | NO_SLOT | {"embedding_model": MODEL, "embedding": EAST},
     "find_schema_version": {},
     "find_store": {},
     "list_comparisons": {"decision_ids": [SECOND["decision_id"]]},
+    "list_conflicts": CONTACT,
     "list_contacts": {"agent_key": ALICE.agent_key},
     "list_decisions": CONTACT | {"limit": 5},
     "list_facts": CONTACT,
+    "list_predecessors": {"fact_ids": [SECOND["fact_id"]], "embedding": EAST},
     "list_supersessions": CONTACT,
+    "record_correction": {
+        "decision_id": FIRST["decision_id"],
+        "correction": "same",
+        "at": NOON,
+    },
     "record_schema_version": {"schema_version": 1, "embedding_dimension": DIMENSION},
 }
 
@@ -317,10 +348,12 @@ CALLS: dict[str, dict[str, Any]] = {
 def test_rows_have_exactly_the_declared_columns_and_no_vector(graph: Graph, name: str) -> None:
     commit(graph, FIRST)
     commit(graph, SECOND)
+    commit(graph, THIRD)
     rows = graph.run(name, CALLS[name])
     assert rows
     assert {tuple(row) for row in rows} == {load_queries(graph.engine)[name].returns}
-    assert not any(isinstance(value, list) for row in rows for value in row.values())
+    lists = [value for row in rows for value in row.values() if isinstance(value, list)]
+    assert all(isinstance(each, str) for value in lists for each in value)
 
 
 ABOUT_THE_STORE = {"find_schema_version", "find_store"}
@@ -386,7 +419,7 @@ def test_a_cosine_agrees_with_numpy_over_random_vectors(graph: Graph, compared: 
         commit(graph, decision(version=number, text=str(number), embedding=vector.tolist()))
     for asked in unit_vectors(5):
         found = compared(graph, asked.tolist())
-        assert len(found) == (5 if compared is neighbours else len(stored))
+        assert len(found) == (10 if compared is neighbours else len(stored))
         for row in found:
             wanted = cosine(stored[int(row["text"])], asked)
             assert row["cosine"] == pytest.approx(wanted, abs=1e-6)
@@ -426,11 +459,45 @@ def test_a_cosine_of_one_half_is_exactly_that(graph: Graph) -> None:
     assert found["cosine"] == 0.5
 
 
-def test_the_five_nearest_neighbours_come_nearest_first(graph: Graph) -> None:
-    for number, value in enumerate([0.2, 0.9, -0.4, 0.6, 0.1, -0.9, 0.7]):
+def test_the_ten_nearest_neighbours_come_nearest_first(graph: Graph) -> None:
+    values = [0.2, 0.9, -0.4, 0.6, 0.1, -0.9, 0.7, 0.3, 0.4, 0.8, -0.2, 0.5]
+    for number, value in enumerate(values):
         commit(graph, decision(version=number, embedding=at_cosine(value)))
     found = neighbours(graph)
-    assert [round(row["cosine"], 6) for row in found] == [0.9, 0.7, 0.6, 0.2, 0.1]
+    assert [round(row["cosine"], 6) for row in found] == sorted(values, reverse=True)[:10]
+
+
+PUNE = {
+    "subject": "contact",
+    "attribute": "city",
+    "value": "Pune",
+    "value_key": "pune",
+    "is_single_valued": True,
+    "slot_key": "contact/city/pune/",
+}
+
+
+@pytest.mark.parametrize(
+    ("prefix", "is_found"),
+    [
+        ("contact/city/", True),
+        ("contact/city/pune/", True),
+        ("contact/city/delhi/", False),
+        ("wife/city/", False),
+        ("contact/city/pun/", False),
+        ("/", False),
+    ],
+)
+def test_a_fact_whose_slot_is_asked_for_is_found_behind_nearer_ones(
+    graph: Graph, prefix: str, is_found: bool
+) -> None:
+    commit(graph, decision(**PUNE, embedding=at_cosine(-0.9)))
+    for number in range(1, 12):
+        commit(graph, decision(version=number))
+    found = neighbours(graph, slot_prefix=prefix)
+    assert len(found) == 10
+    assert (found[-1]["value"] == "Pune") is is_found
+    assert found == sorted(found, key=lambda row: -row["cosine"])
 
 
 def test_neighbours_come_with_the_version_they_were_seen_at(graph: Graph) -> None:
@@ -475,6 +542,119 @@ def test_a_fact_of_another_model_is_no_neighbour(graph: Graph, compared: Compare
 def test_a_fact_without_a_vector_is_no_neighbour(graph: Graph, compared: Compare) -> None:
     commit(graph, decision(embedding=None, embedding_model="noop"))
     assert compared(graph) == []
+
+
+# What a decision leaves behind
+
+
+def conflicts(graph: Graph) -> set[frozenset[str]]:
+    rows = graph.run("list_conflicts", CONTACT)
+    return {frozenset((row["new_id"], row["old_id"])) for row in rows}
+
+
+def links(graph: Graph) -> dict[tuple[str, str], bool]:
+    rows = graph.run("list_supersessions", CONTACT)
+    return {(row["new_id"], row["old_id"]): row["is_restatement"] for row in rows}
+
+
+def test_one_decision_may_end_several_facts_and_restate_one(graph: Graph) -> None:
+    one, two = decision(), decision(version=1)
+    both = [one["fact_id"], two["fact_id"]]
+    new = update(two, superseded_ids=both, restated_id=one["fact_id"])
+    for each in (one, two, new):
+        commit(graph, each)
+    assert links(graph) == {(new["fact_id"], both[0]): True, (new["fact_id"], both[1]): False}
+    assert [(row["fact_id"], row["observations"]) for row in facts(graph) if row["is_live"]] == [
+        (new["fact_id"], 2)
+    ]
+
+
+def test_a_conflict_links_live_facts_until_one_of_them_ends(graph: Graph) -> None:
+    one = decision()
+    two = decision(version=1, conflicting_ids=[one["fact_id"]])
+    commit(graph, one)
+    commit(graph, two)
+    assert conflicts(graph) == {frozenset((one["fact_id"], two["fact_id"]))}
+    commit(graph, update(two, is_restatement=False, restated_id=None))
+    assert conflicts(graph) == set()
+
+
+@pytest.mark.parametrize("restated", [0, 1])
+def test_a_restatement_takes_the_open_conflicts_along(graph: Graph, restated: int) -> None:
+    pair = [decision()]
+    pair.append(decision(version=1, conflicting_ids=[pair[0]["fact_id"]]))
+    new = update(pair[restated], version=2)
+    for each in (*pair, new):
+        commit(graph, each)
+    assert conflicts(graph) == {frozenset((new["fact_id"], pair[1 - restated]["fact_id"]))}
+
+
+def test_a_restatement_that_ends_the_conflicting_fact_too_leaves_no_conflict(graph: Graph) -> None:
+    one = decision()
+    two = decision(version=1, conflicting_ids=[one["fact_id"]])
+    new = update(two, superseded_ids=[two["fact_id"], one["fact_id"]])
+    for each in (one, two, new):
+        commit(graph, each)
+    assert conflicts(graph) == set()
+
+
+def test_an_older_note_lies_beneath_the_newer_fact_and_is_not_live(graph: Graph) -> None:
+    newer = decision(said_at=NOON)
+    early = NOON - timedelta(days=9)
+    older = decision(
+        version=1,
+        said_at=early,
+        history_of_id=newer["fact_id"],
+        history_to=NOON,
+        is_restatement=True,
+    )
+    commit(graph, newer)
+    commit(graph, older)
+    assert links(graph) == {(newer["fact_id"], older["fact_id"]): True}
+    found = {row["fact_id"]: row for row in facts(graph)}
+    beneath, above = found[older["fact_id"]], found[newer["fact_id"]]
+    assert (beneath["is_live"], beneath["valid_from"], beneath["valid_to"]) == (False, early, NOON)
+    assert (above["is_live"], above["valid_to"], above["observations"]) == (True, None, 2)
+
+
+def test_all_that_lies_beneath_a_fact_is_found_with_its_cosine(graph: Graph) -> None:
+    one = decision(embedding=at_cosine(0.3), **PUNE)
+    two = update(one, is_restatement=False, restated_id=None, decided_by="slot")
+    three = update(two)
+    for each in (one, two, three):
+        commit(graph, each)
+    asked = {"fact_ids": [three["fact_id"]], "embedding": EAST}
+    found = {row["fact_id"]: row for row in graph.run("list_predecessors", asked)}
+    assert set(found) == {one["fact_id"], two["fact_id"]}
+    first = found[one["fact_id"]]
+    assert first["cosine"] == pytest.approx(0.3, abs=1e-6)
+    assert (first["value_key"], first["decided_by"], first["is_restatement"]) == (
+        "pune",
+        "slot",
+        False,
+    )
+    assert found[two["fact_id"]]["is_restatement"]
+
+
+def test_everything_about_a_decision_comes_back(graph: Graph) -> None:
+    kept = {
+        "findings": ["number: 2, new", "negation: not"],
+        "profile_name": "minilm",
+        "guard": True,
+        "cosine_cut": 0.9,
+        "is_contested": True,
+        "arbiter_relation": "replaces",
+        "arbiter_target": 3,
+        "arbiter_confidence": 0.75,
+        "arbiter_cost_usd": 0.0012,
+        "arbiter_is_cached": True,
+        **PUNE,
+    }
+    given = decision(**kept, arbiter_action="UPDATE", said_at=NOON)
+    commit(graph, given)
+    [found] = graph.run("find_decision", {"decision_id": given["decision_id"]})
+    kept.pop("slot_key")
+    assert {name: found[name] for name in kept} == kept
 
 
 # 5: one writer a version

@@ -257,7 +257,7 @@ def remember(graph: Graph, text: str, key: str | None = None) -> Decision:
     reconciler = MemoryReconciler(
         store=MemoryStore(graph),
         embedder=HashingEmbedder(),
-        arbiter=None,
+        arbitration=None,
         policy=ReconcilePolicy(),
         retry_policy=RetryPolicy(attempts_max=9, unavailable_seconds_max=60),
         clock=lambda: NOON,

@@ -15,7 +15,7 @@ from reconciler.errors import EmbeddingError, GraphLockedError, InvalidRequestEr
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
 
-NEAR = {"first": [1.0, 0.0], "second": [0.9, 0.435889894]}
+NEAR = {"likes mail": [1.0, 0.0], "wants mail": [0.9, 0.435889894]}
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
 ODD_IDS = ["a/b", "a%2Fb", "a b", 'O\'Brien "x" \\', "{$text}", "名前", "🧑‍🚀" * 40, "🦊" * 200]
 
@@ -83,8 +83,8 @@ def test_an_arbiter_that_breaks_its_promises_leaves_it_to_the_midpoint(
     embedder = TableEmbedder(NEAR, 2)
     arguments = engine.settings_arguments
     with Memory.open(embedder=embedder, arbiter=RudeArbiter(), **arguments) as memory:  # type: ignore[arg-type]
-        memory.add_contact_note("crm", "alice", "first")
-        decision = memory.add_contact_note("crm", "alice", "second")
+        memory.add_contact_note("crm", "alice", "likes mail")
+        decision = memory.add_contact_note("crm", "alice", "wants mail")
     assert (decision.action, decision.decided_by) == ("UPDATE", "midpoint")
     assert decision.arbiter_error == "RuntimeError: boom"
 

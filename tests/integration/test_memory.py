@@ -150,7 +150,7 @@ def test_the_default_bounds_are_095_0875_and_080(
 def test_the_first_note_is_added_with_nothing_compared(open_memory: Open) -> None:
     decision = say(open_memory(), BASE)
     assert (decision.action, decision.decided_by) == (ADD, THRESHOLD)
-    assert (decision.cosine, decision.compared_with, decision.superseded_id) == (None, (), None)
+    assert (decision.cosine, decision.compared_with, decision.superseded_ids) == (None, (), ())
 
 
 def test_without_an_embedder_everything_is_added(open_memory: Open) -> None:
@@ -175,7 +175,7 @@ def test_an_update_supersedes_the_nearest_of_several(open_memory: Open) -> None:
     memory = open_memory({"a": axis(1), "b": axis(0), "c": axis(2), "b!": at(0.96, 3)})
     first = {text: say(memory, text) for text in "abc"}
     decision = say(memory, "b!")
-    assert decision.superseded_id == first["b"].fact_id
+    assert decision.superseded_ids == (first["b"].fact_id,)
     assert live(memory) == ["a", "b!", "c"]
 
 
@@ -202,11 +202,15 @@ def test_an_update_ends_the_old_fact_when_the_new_one_was_said(open_memory: Open
     assert fact_of(memory, new).valid_from == LATER
 
 
-def test_no_fact_ends_before_it_began(open_memory: Open) -> None:
+def test_an_older_note_is_written_as_history_beneath_the_newer_fact(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    old = say(memory, "A", said_at=LATER)
-    say(memory, "B", said_at=NOON)
-    assert fact_of(memory, old).valid_to == LATER
+    newer = say(memory, "A", said_at=LATER)
+    older = say(memory, "B", said_at=NOON)
+    assert (older.action, older.decided_by, older.history_of_id) == (ADD, "order", newer.fact_id)
+    assert live(memory) == ["A"]
+    beneath = fact_of(memory, older)
+    assert (beneath.is_live, beneath.valid_from, beneath.valid_to) == (False, NOON, LATER)
+    assert fact_of(memory, newer).observations == 2
 
 
 def test_supersedes_says_who_decided_when_why_and_at_which_cosine(open_memory: Open) -> None:
@@ -215,7 +219,7 @@ def test_supersedes_says_who_decided_when_why_and_at_which_cosine(open_memory: O
     decision = say(memory, "B")
     [chain] = memory.history("crm", "alice")
     [link] = chain.supersessions
-    assert (link.new_id, link.old_id) == (decision.fact_id, decision.superseded_id)
+    assert (link.new_id, (link.old_id,)) == (decision.fact_id, decision.superseded_ids)
     assert (link.decided_by, link.at, link.reason) == ("threshold", decision.at, decision.reason)
     assert link.cosine == decision.cosine
 
@@ -282,7 +286,7 @@ def test_a_skip_writes_no_fact_and_counts_the_observation(open_memory: Open) -> 
     first = say(memory, BASE)
     decision = say(memory, "Wants email", said_at=LATER)
     assert (decision.action, decision.decided_by) == (SKIP, "arbiter")
-    assert (decision.fact_id, decision.superseded_id) == (first.fact_id, None)
+    assert (decision.fact_id, decision.superseded_ids) == (first.fact_id, ())
     fact = fact_of(memory, first)
     assert (fact.text, fact.observations, fact.is_live) == (BASE, 2, True)
     assert (fact.last_confirmed_at, fact.valid_from) == (LATER, NOON)
@@ -319,7 +323,7 @@ def test_an_arbiter_can_update_the_second_neighbour(open_memory: Open) -> None:
     memory = open_memory({"one": at(0.9, 1), "two": at(0.85, 2), "new": axis(0)}, arbiter=arbiter)
     one, two = say(memory, "one"), say(memory, "two")
     decision = say(memory, "new")
-    assert (decision.superseded_id, live(memory)) == (two.fact_id, ["new", "one"])
+    assert (decision.superseded_ids, live(memory)) == ((two.fact_id,), ["new", "one"])
     assert [each.fact_id for each in decision.compared_with] == [one.fact_id, two.fact_id]
     assert decision.cosine == pytest.approx(0.85, abs=1e-6)
 
@@ -333,8 +337,8 @@ def test_an_arbiter_sees_the_note_and_up_to_five_neighbours_nearest_first(
     for text in reversed(near):
         assert say(memory, text).decided_by == "threshold"
     say(memory, "new", said_at=LATER)
-    [(text, said_at, shown)] = arbiter.calls
-    assert (text, said_at) == ("new", LATER)
+    [(note, shown)] = arbiter.calls
+    assert (note.text, note.said_at) == ("new", LATER)
     assert [each.text for each in shown] == [f"fact {number}" for number in range(1, 6)]
     assert {each.valid_from for each in shown} == {NOON}
 
@@ -368,7 +372,9 @@ def test_where_the_arbiter_is_of_no_use_the_midpoint_decides_and_the_record_says
     say(memory, BASE)
     decision = say(memory, "Wants email")
     assert (decision.action, decision.decided_by) == (UPDATE, MIDPOINT)
-    assert (decision.arbiter, decision.arbiter_reasoning) == (arbiter.name, None)
+    answered = answer.reasoning if isinstance(answer, Judgement) else None
+    assert (decision.arbiter, decision.arbiter_reasoning) == (arbiter.name, answered)
+    assert (decision.arbiter_relation, decision.arbiter_target) == (None, None)
     assert decision.arbiter_error is not None
     assert decision.arbiter_error.startswith(error)
     assert stored(memory) == decision
@@ -729,7 +735,7 @@ def test_what_was_written_is_there_when_the_store_is_opened_again(open_memory: O
         decision = say(memory, "A")
     with open_memory(CHAIN) as memory:
         assert stored(memory) == decision
-        assert say(memory, "B").superseded_id == decision.fact_id
+        assert say(memory, "B").superseded_ids == (decision.fact_id,)
 
 
 # Bad input

@@ -2,19 +2,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.domain.decisions import Action, DecidedBy, Judgement, Relation, Verdict
-from reconciler.domain.facts import Neighbour
-from reconciler.domain.rule import ReconcilePolicy, check_judgement, decide
+from reconciler.domain.facts import Neighbour, Predecessor
+from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.rule import (
+    ReconcilePolicy,
+    check_judgement,
+    contest,
+    decide,
+    replaceable,
+)
+from reconciler.domain.scope import Scope
+from reconciler.domain.slots import Slot
 from reconciler.errors import ArbiterAnswerError, ConfigurationError
 
 ADD, UPDATE, SKIP = Action.ADD, Action.UPDATE, Action.SKIP
-THRESHOLD, MIDPOINT = DecidedBy.THRESHOLD, DecidedBy.MIDPOINT
+THRESHOLD, MIDPOINT, GUARD = DecidedBy.THRESHOLD, DecidedBy.MIDPOINT, DecidedBy.GUARD
+SLOT, ORDER, TRUST = DecidedBy.SLOT, DecidedBy.ORDER, DecidedBy.TRUST
+USER, TOOL = SourceKind.USER_EXPLICIT, SourceKind.TOOL_OUTPUT
 BELOW, ABOVE = -math.inf, math.inf
 DEFAULT = ReconcilePolicy()
 # The default's midpoint, (0.95 + 0.80) / 2, is 0.875 in floating point too.
@@ -23,16 +35,28 @@ EMPTY_BAND = ReconcilePolicy(cosine_update_min=0.9, cosine_add_max=0.9)
 ALWAYS_UPDATE = ReconcilePolicy(cosine_update_min=-1, cosine_add_max=-1)
 
 
+def day(number: float) -> datetime:
+    return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=number)
+
+
+def note(text: str = "the text", at: datetime | None = None, **changes: Any) -> Note:
+    scope = Scope("acme", "crm", "alice")
+    return Note(**{"scope": scope, "text": text, "said_at": at or day(100)} | changes)
+
+
+def neighbour(cosine: float, text: str = "the text", number: int = 1, **changes: Any) -> Neighbour:
+    usual = {"fact_id": f"fact-{number}", "text": text, "valid_from": day(number)}
+    return Neighbour(**usual | {"cosine": cosine} | changes)
+
+
 def neighbours(*cosines: float) -> list[Neighbour]:
-    return [
-        Neighbour(
-            fact_id=f"fact-{number}",
-            text=f"text {number}",
-            cosine=cosine,
-            valid_from=datetime(2026, 1, number, tzinfo=UTC),
-        )
-        for number, cosine in enumerate(cosines, start=1)
-    ]
+    return [neighbour(cosine, number=number) for number, cosine in enumerate(cosines, start=1)]
+
+
+def slot(value: str | None, single: bool = True, **changes: Any) -> Slot:
+    usual = {"attribute": "city", "value": value, "value_key": value and value.casefold()}
+    what = {"subject": "contact", "is_single_valued": single, "is_known": True}
+    return Slot(**usual | what | changes)
 
 
 def judgement(relation: Relation, action: Action, target: int | None = 1) -> Judgement:
@@ -67,12 +91,12 @@ def judgement(relation: Relation, action: Action, target: int | None = 1) -> Jud
 def test_without_an_arbiter_the_nearest_cosine_decides(
     policy: ReconcilePolicy, cosine: float, action: Action, decided_by: DecidedBy
 ) -> None:
-    verdict = decide(neighbours(cosine, -1.0), policy)
+    verdict = decide(note(), neighbours(cosine, -1.0), policy)
     assert (verdict.action, verdict.decided_by) == (action, decided_by)
 
 
 def test_the_defaults_are_those_of_seed_004() -> None:
-    assert (DEFAULT.cosine_update_min, DEFAULT.cosine_add_max, DEFAULT.cosine_midpoint) == (
+    assert (DEFAULT.cosine_update_min, DEFAULT.cosine_add_max, DEFAULT.cut) == (
         0.95,
         0.80,
         0.875,
@@ -80,13 +104,13 @@ def test_the_defaults_are_those_of_seed_004() -> None:
 
 
 def test_without_an_embedder_everything_is_added_by_noop() -> None:
-    assert decide(None, ALWAYS_UPDATE).decided_by is DecidedBy.NOOP
-    assert decide(None, ALWAYS_UPDATE).action is ADD
+    assert decide(note(), None, ALWAYS_UPDATE).decided_by is DecidedBy.NOOP
+    assert decide(note(), None, ALWAYS_UPDATE).action is ADD
 
 
 def test_without_a_neighbour_the_note_is_added_by_threshold() -> None:
-    assert decide([], ALWAYS_UPDATE).decided_by is THRESHOLD
-    assert decide([], ALWAYS_UPDATE).action is ADD
+    assert decide(note(), [], ALWAYS_UPDATE).decided_by is THRESHOLD
+    assert decide(note(), [], ALWAYS_UPDATE).action is ADD
 
 
 @pytest.mark.parametrize(("cosine", "is_restatement"), [(0.96, True), (0.90, False)])
@@ -94,7 +118,7 @@ def test_without_an_arbiter_the_nearest_fact_is_updated_and_only_above_the_band_
     cosine: float, is_restatement: bool
 ) -> None:
     near = neighbours(cosine, 0.85)
-    verdict = decide(near, DEFAULT)
+    verdict = decide(note(), near, DEFAULT)
     assert (verdict.target, verdict.is_restatement) == (near[0], is_restatement)
 
 
@@ -102,13 +126,13 @@ def test_without_an_arbiter_the_nearest_fact_is_updated_and_only_above_the_band_
     ("cosine", "expected"),
     [
         (0.96, "0.960, at or above 0.95"),
-        (0.9, "0.900, at or above the midpoint 0.875"),
-        (0.85, "0.850, below the midpoint 0.875"),
+        (0.9, "0.900, at or above the cut 0.875"),
+        (0.85, "0.850, below the cut 0.875"),
         (0.1, "0.100, below 0.8"),
     ],
 )
 def test_the_reason_names_the_cosine_and_the_bound(cosine: float, expected: str) -> None:
-    assert decide(neighbours(cosine), DEFAULT).reason.endswith(expected)
+    assert decide(note(), neighbours(cosine), DEFAULT).reason.endswith(expected)
 
 
 JUDGEMENTS = [
@@ -124,11 +148,11 @@ def test_in_the_band_the_judgement_decides_on_the_neighbour_it_names(
     judged: Judgement, is_restatement: bool
 ) -> None:
     near = neighbours(0.9, 0.85)
-    assert decide(near, DEFAULT, judged) == Verdict(
+    assert decide(note(), near, DEFAULT, judged) == Verdict(
         action=judged.action,
         decided_by=DecidedBy.ARBITER,
         reason=f"the arbiter calls it {judged.relation}",
-        target=near[judged.target - 1] if judged.target else None,
+        targets=(near[judged.target - 1],) if judged.target else (),
         is_restatement=is_restatement,
     )
 
@@ -138,7 +162,7 @@ def test_in_the_band_the_judgement_decides_on_the_neighbour_it_names(
 def test_an_arbiters_add_has_no_target_whatever_it_names(
     relation: Relation, target: int | None
 ) -> None:
-    verdict = decide(neighbours(0.9), DEFAULT, judgement(relation, ADD, target))
+    verdict = decide(note(), neighbours(0.9), DEFAULT, judgement(relation, ADD, target))
     assert (verdict.action, verdict.decided_by, verdict.target) == (ADD, DecidedBy.ARBITER, None)
 
 
@@ -146,13 +170,13 @@ def test_an_arbiters_add_has_no_target_whatever_it_names(
 def test_outside_the_band_a_judgement_changes_nothing(cosine: float) -> None:
     near = neighbours(cosine)
     for judged, _ in JUDGEMENTS:
-        assert decide(near, DEFAULT, judged) == decide(near, DEFAULT)
+        assert decide(note(), near, DEFAULT, judged) == decide(note(), near, DEFAULT)
 
 
 @pytest.mark.parametrize("near", [None, []])
 def test_nor_where_nothing_was_compared(near: Sequence[Neighbour] | None) -> None:
     judged = judgement(Relation.REPLACES, UPDATE)
-    assert decide(near, DEFAULT, judged) == decide(near, DEFAULT)
+    assert decide(note(), near, DEFAULT, judged) == decide(note(), near, DEFAULT)
 
 
 @pytest.mark.parametrize(
@@ -166,14 +190,14 @@ def test_nor_where_nothing_was_compared(near: Sequence[Neighbour] | None) -> Non
     ],
 )
 def test_an_arbiter_is_asked_in_the_band_only(cosine: float, is_asked: bool) -> None:
-    assert decide(neighbours(cosine), DEFAULT).can_be_arbitrated is is_asked
+    assert decide(note(), neighbours(cosine), DEFAULT).can_be_arbitrated is is_asked
 
 
 @pytest.mark.parametrize("near", [None, []])
 def test_an_arbiter_is_not_asked_where_nothing_was_compared(
     near: Sequence[Neighbour] | None,
 ) -> None:
-    assert not decide(near, DEFAULT).can_be_arbitrated
+    assert not decide(note(), near, DEFAULT).can_be_arbitrated
 
 
 AGREEING = {
@@ -236,7 +260,7 @@ def test_thresholds_in_the_wrong_order_or_range_are_refused(
 @pytest.mark.parametrize(("update_min", "add_max"), [(1, -1), (1, 1), (-1, -1), (0.9, 0.9)])
 def test_thresholds_may_be_equal_and_reach_the_ends(update_min: float, add_max: float) -> None:
     policy = ReconcilePolicy(cosine_update_min=update_min, cosine_add_max=add_max)
-    assert policy.cosine_midpoint == (update_min + add_max) / 2
+    assert policy.cut == (update_min + add_max) / 2
 
 
 cosines = st.floats(-1, 1)
@@ -265,8 +289,9 @@ def test_a_verdict_has_a_target_exactly_where_it_changes_a_fact(
             check_judgement(judged, len(near or []))
     except ArbiterAnswerError:
         judged = None
-    verdict = decide(near, policy, judged)
+    verdict = decide(note(), near, policy, judged)
     assert (verdict.target is None) == (verdict.action is ADD)
+    assert not verdict.conflicts
     assert verdict.target is None or verdict.target in (near or [])
 
 
@@ -275,8 +300,8 @@ def test_a_nearer_fact_never_turns_an_update_into_an_add(
     one: float, other: float, policy: ReconcilePolicy
 ) -> None:
     further, nearer = sorted([one, other])
-    at_further = decide(neighbours(further), policy).action
-    at_nearer = decide(neighbours(nearer), policy).action
+    at_further = decide(note(), neighbours(further), policy).action
+    at_nearer = decide(note(), neighbours(nearer), policy).action
     assert RANK[at_further] <= RANK[at_nearer]
 
 
@@ -284,4 +309,318 @@ def test_a_nearer_fact_never_turns_an_update_into_an_add(
 def test_only_the_nearest_neighbour_counts_without_a_judgement(
     near: list[Neighbour] | None, policy: ReconcilePolicy
 ) -> None:
-    assert decide(near, policy) == decide(near and near[:1], policy)
+    assert decide(note(), near, policy) == decide(note(), near and near[:1], policy)
+
+
+# Slots
+
+PUNE, DELHI = slot("Pune"), slot("Delhi")
+
+
+@pytest.mark.parametrize("cosine", [1.0, 0.9, 0.1, -1.0])
+@pytest.mark.parametrize(("said", "is_restatement"), [(slot("pune"), True), (DELHI, False)])
+def test_a_single_valued_slot_supersedes_at_any_cosine(
+    said: Slot, is_restatement: bool, cosine: float
+) -> None:
+    old = neighbour(cosine, "elsewhere", slot=PUNE)
+    verdict = decide(note(slot=said), [neighbour(1.0, number=2), old], DEFAULT)
+    assert (verdict.action, verdict.decided_by, verdict.target) == (UPDATE, SLOT, old)
+    assert verdict.is_restatement is is_restatement
+
+
+@pytest.mark.parametrize("cosine", [1.0, 0.9, 0.1])
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        (slot("nuts", single=False, attribute="allergy"), slot("eggs", attribute="allergy")),
+        (slot("Pune", subject="wife"), slot("Pune")),
+        (slot("Delhi", subject="wife"), slot("Pune")),
+        (slot(None), slot("Pune")),
+        (slot("Acme", attribute="employer"), slot("Pune")),
+    ],
+    ids=["sibling", "other subject", "other subject and value", "no value", "other attribute"],
+)
+def test_a_fact_in_another_slot_is_never_superseded(said: Slot, known: Slot, cosine: float) -> None:
+    verdict = decide(note(slot=said), [neighbour(cosine, slot=known)], ALWAYS_UPDATE)
+    assert (verdict.action, verdict.targets, verdict.conflicts) == (ADD, (), ())
+
+
+def test_a_many_valued_slot_restates_its_equal_value_only() -> None:
+    nuts = neighbour(0.1, number=1, slot=slot("nuts", single=False))
+    eggs = neighbour(0.9, number=2, slot=slot("eggs", single=False))
+    verdict = decide(note(slot=slot("Nuts", single=False)), [eggs, nuts], DEFAULT)
+    assert (verdict.action, verdict.targets, verdict.is_restatement) == (UPDATE, (nuts,), True)
+
+
+def test_a_value_that_is_confirmed_ends_the_one_that_stood_beside_it() -> None:
+    pune, delhi = neighbour(0.9, slot=PUNE), neighbour(0.1, number=2, slot=DELHI)
+    verdict = decide(note(slot=DELHI), [pune, delhi], DEFAULT)
+    assert (verdict.targets, verdict.is_restatement) == ((delhi, pune), True)
+
+
+@pytest.mark.parametrize(("cosine", "action"), [(0.96, UPDATE), (0.9, UPDATE), (0.5, ADD)])
+def test_where_only_one_side_has_a_slot_the_text_decides(cosine: float, action: Action) -> None:
+    assert decide(note(slot=PUNE), neighbours(cosine), DEFAULT).action is action
+    assert decide(note(), [neighbour(cosine, slot=PUNE)], DEFAULT).action is action
+
+
+def test_a_sibling_hides_no_fact_behind_it() -> None:
+    sibling = neighbour(0.99, slot=slot("eggs", single=False))
+    behind = neighbour(0.96, number=2)
+    verdict = decide(note(slot=slot("nuts", single=False)), [sibling, behind], DEFAULT)
+    assert verdict.target == behind
+
+
+def test_an_arbiter_is_shown_five_replaceable_facts_at_most() -> None:
+    many = [neighbour(0.9, number=number) for number in range(1, 9)]
+    many[1] = neighbour(0.9, number=2, slot=slot("eggs", single=False))
+    shown = replaceable(note(slot=slot("nuts", single=False)), many)
+    assert shown == [many[0], *many[2:6]]
+
+
+# Guard
+
+UNPAID, OTHER_UNPAID = "Invoice 1042 is unpaid", "Invoice 1043 is unpaid"
+BARE = ReconcilePolicy(guard=False)
+
+
+@pytest.mark.parametrize(
+    ("cosine", "action", "decided_by", "has_conflict"),
+    [
+        (1.0, ADD, GUARD, True),
+        (0.95, ADD, GUARD, True),
+        (math.nextafter(0.95, BELOW), ADD, GUARD, True),
+        (0.875, ADD, GUARD, True),
+        (math.nextafter(0.80, BELOW), ADD, THRESHOLD, False),
+    ],
+)
+def test_a_difference_keeps_a_note_beside_what_it_sounds_like(
+    cosine: float, action: Action, decided_by: DecidedBy, has_conflict: bool
+) -> None:
+    near = [neighbour(cosine, UNPAID)]
+    verdict = decide(note(OTHER_UNPAID), near, DEFAULT)
+    assert (verdict.action, verdict.decided_by) == (action, decided_by)
+    assert verdict.conflicts == (tuple(near) if has_conflict else ())
+    assert verdict.can_be_arbitrated is has_conflict
+    assert ("1043" in verdict.reason) is has_conflict
+
+
+@pytest.mark.parametrize(
+    ("cosine", "decided_by"), [(0.96, THRESHOLD), (0.95, THRESHOLD), (0.9, MIDPOINT)]
+)
+def test_a_restatement_is_found_behind_a_nearer_fact_that_differs(
+    cosine: float, decided_by: DecidedBy
+) -> None:
+    near = [neighbour(0.97, UNPAID, 1), neighbour(cosine, OTHER_UNPAID, 2)]
+    verdict = decide(note(OTHER_UNPAID), near, DEFAULT)
+    assert (verdict.action, verdict.decided_by, verdict.target) == (UPDATE, decided_by, near[1])
+
+
+def test_but_not_below_the_cut() -> None:
+    near = [neighbour(0.97, UNPAID, 1), neighbour(0.87, OTHER_UNPAID, 2)]
+    assert decide(note(OTHER_UNPAID), near, DEFAULT).conflicts == (near[0],)
+
+
+@pytest.mark.parametrize("cosine", [1.0, 0.95, 0.9, 0.85, 0.5])
+def test_without_the_guard_the_cosine_alone_decides(cosine: float) -> None:
+    bare = decide(note(OTHER_UNPAID), [neighbour(cosine, UNPAID)], BARE)
+    plain = decide(note(), [neighbour(cosine)], DEFAULT)
+    assert (bare.action, bare.decided_by) == (plain.action, plain.decided_by)
+    assert not bare.findings
+
+
+def test_below_the_cut_a_change_is_linked_to_each_fact_that_it_may_contradict() -> None:
+    near = [
+        neighbour(0.86, "Has 3 children", 1),
+        neighbour(0.84, "the text", 2),
+        neighbour(0.82, "Has 5 children", 3),
+        neighbour(0.79, "Has 6 children", 4),
+    ]
+    verdict = decide(note("Has 4 children"), near, DEFAULT)
+    assert (verdict.action, verdict.decided_by) == (ADD, MIDPOINT)
+    assert verdict.conflicts == (near[0], near[2])
+
+
+@pytest.mark.parametrize("action", [SKIP, UPDATE])
+def test_the_same_never_swallows_another_number(action: Action) -> None:
+    near = [neighbour(0.9, UNPAID)]
+    verdict = decide(note(OTHER_UNPAID), near, DEFAULT, judgement(Relation.SAME, action))
+    assert (verdict.action, verdict.decided_by, verdict.conflicts) == (ADD, GUARD, tuple(near))
+
+
+@pytest.mark.parametrize("cosine", [1.0, 0.95, 0.9])
+def test_an_arbiter_may_say_that_a_difference_replaces(cosine: float) -> None:
+    near = [neighbour(cosine, "Has 3 children")]
+    verdict = decide(note("Has 4 children"), near, DEFAULT, judgement(Relation.REPLACES, UPDATE))
+    assert (verdict.action, verdict.decided_by, verdict.target) == (
+        UPDATE,
+        DecidedBy.ARBITER,
+        near[0],
+    )
+    assert not verdict.is_restatement
+
+
+@pytest.mark.parametrize("cosine", [1.0, 0.9])
+def test_or_that_both_hold_which_is_no_conflict(cosine: float) -> None:
+    near = [neighbour(cosine, UNPAID)]
+    verdict = decide(note(OTHER_UNPAID), near, DEFAULT, judgement(Relation.COEXISTS, ADD, None))
+    assert (verdict.action, verdict.decided_by, verdict.conflicts) == (ADD, DecidedBy.ARBITER, ())
+
+
+# Order and trust
+
+SUPERSEDING = {
+    "threshold": (note(), neighbour(0.96), None),
+    "midpoint": (note(), neighbour(0.9), None),
+    "arbiter": (note(), neighbour(0.9), judgement(Relation.REPLACES, UPDATE)),
+    "equal slot": (note(slot=PUNE), neighbour(0.1, slot=PUNE), None),
+    "changed slot": (note(slot=DELHI), neighbour(0.1, slot=PUNE), None),
+}
+RESTATING = {"threshold", "equal slot"}
+
+
+def told(name: str, **changes: Any) -> tuple[Verdict, Neighbour]:
+    said, near, judged = SUPERSEDING[name]
+    changed = note(slot=said.slot, **changes)
+    return decide(changed, [near], DEFAULT, judged), near
+
+
+@pytest.mark.parametrize("name", SUPERSEDING)
+@pytest.mark.parametrize(
+    ("days_later", "is_history"), [(-50, True), (-0.00001, True), (0, False), (50, False)]
+)
+def test_an_older_note_becomes_history_beneath_the_newer_fact(
+    name: str, days_later: float, is_history: bool
+) -> None:
+    verdict, near = told(name, at=day(1 + days_later))
+    assert (verdict.is_history, verdict.target) == (is_history, near)
+    assert verdict.action is (ADD if is_history else UPDATE)
+    assert (verdict.decided_by is ORDER) is is_history
+    assert verdict.is_restatement is (name in RESTATING)
+
+
+def test_what_counts_is_from_when_it_is_true_not_when_it_was_said() -> None:
+    early, _ = told("threshold", at=day(90), valid_from=day(0))
+    late, _ = told("threshold", at=day(0), valid_from=day(90))
+    assert (early.decided_by, late.decided_by) == (ORDER, THRESHOLD)
+
+
+@pytest.mark.parametrize("name", SUPERSEDING)
+@pytest.mark.parametrize(("mine", "theirs"), [(TOOL, USER), (USER, TOOL), (TOOL, TOOL)])
+def test_a_less_trusted_word_never_supersedes(
+    name: str, mine: SourceKind, theirs: SourceKind
+) -> None:
+    said, near, judged = SUPERSEDING[name]
+    near = neighbour(near.cosine, slot=near.slot, trust=theirs)
+    verdict = decide(note(slot=said.slot, source_kind=mine), [near], DEFAULT, judged)
+    if mine is TOOL and theirs is USER:
+        assert verdict.decided_by is TRUST
+        # The same again is one more observation; anything else is held beside what it denies.
+        kept = (SKIP, (near,), ()) if name in RESTATING else (ADD, (), (near,))
+        assert (verdict.action, verdict.targets, verdict.conflicts) == kept
+    else:
+        assert (verdict.action, verdict.targets, verdict.conflicts) == (UPDATE, (near,), ())
+
+
+def test_of_two_values_the_less_trusted_one_yields_and_the_other_stays() -> None:
+    mine = neighbour(0.9, number=1, slot=PUNE, trust=TOOL)
+    theirs = neighbour(0.1, number=2, slot=DELHI, trust=USER)
+    verdict = decide(note(slot=slot("Goa"), source_kind=TOOL), [mine, theirs], DEFAULT)
+    assert (verdict.action, verdict.targets, verdict.conflicts) == (UPDATE, (mine,), (theirs,))
+
+
+def test_an_older_note_is_history_whoever_said_it() -> None:
+    for kind in (USER, TOOL):
+        verdict, _ = told("changed slot", at=day(0), source_kind=kind)
+        assert verdict.decided_by is ORDER
+
+
+def test_an_arbiter_can_move_neither_order_nor_trust() -> None:
+    near = [neighbour(0.9)]
+    replaces = judgement(Relation.REPLACES, UPDATE)
+    assert decide(note(at=day(0)), near, DEFAULT, replaces).decided_by is ORDER
+    lesser = note(source_kind=TOOL)
+    assert decide(lesser, near, DEFAULT, replaces).decided_by is TRUST
+
+
+# To and fro
+
+
+def predecessor(value: str | None = None, **changes: Any) -> Predecessor:
+    usual: dict[str, Any] = {
+        "fact_id": "before",
+        "text": "another text",
+        "cosine": 0.2,
+        "value_key": value,
+        "valid_from": day(0),
+        "was_contradicted": True,
+        "followed_from": day(1),
+    }
+    return Predecessor(**usual | changes)
+
+
+def contested(said: Note, *before: Predecessor, near: Neighbour | None = None) -> bool:
+    known = near or neighbour(0.1, slot=DELHI)
+    return contest(decide(said, [known], DEFAULT), said, before, DEFAULT).is_contested
+
+
+def test_a_value_that_returns_to_one_superseded_before_is_contested() -> None:
+    assert contested(note(slot=PUNE), predecessor("pune"))
+    assert not contested(note(slot=PUNE), predecessor("goa"))
+    assert not contested(note(slot=DELHI), predecessor("pune"))  # said once more, no change
+    assert not contested(note(slot=PUNE))
+
+
+@pytest.mark.parametrize(
+    ("before", "returns"),
+    [
+        (predecessor(text="The  TEXT."), True),
+        (predecessor(cosine=0.95), True),
+        (predecessor(cosine=math.nextafter(0.95, BELOW)), False),
+    ],
+)
+def test_without_slots_the_texts_tell_whether_it_returns(
+    before: Predecessor, returns: bool
+) -> None:
+    assert contested(note(), before, near=neighbour(0.9)) is returns
+
+
+def test_what_only_sounds_like_an_earlier_fact_does_not_return_to_it() -> None:
+    said, near = note("Has 3 children"), neighbour(0.9, "A mother of 3 children")
+    assert contested(said, predecessor(text="Has three children", cosine=0.99), near=near)
+    assert not contested(said, predecessor(text="Has 2 children", cosine=0.99), near=near)
+
+
+@pytest.mark.parametrize(
+    ("days", "is_second_flip"), [(0, True), (6.9, True), (7, True), (7.1, False)]
+)
+def test_two_contradictions_within_the_window_are_contested(
+    days: float, is_second_flip: bool
+) -> None:
+    said = note(slot=PUNE, at=day(1 + days))
+    assert contested(said, predecessor("goa")) is is_second_flip
+    assert not contested(said, predecessor("goa", was_contradicted=False))
+
+
+def test_a_midpoint_knows_of_no_contradiction() -> None:
+    said = note(at=day(2))
+    assert not contested(said, predecessor(), near=neighbour(0.9))
+
+
+def test_what_is_contested_is_written_all_the_same() -> None:
+    said = note(slot=PUNE)
+    verdict = decide(said, [neighbour(0.1, slot=DELHI)], DEFAULT)
+    marked = contest(verdict, said, [predecessor("pune")], DEFAULT)
+    assert (marked.action, marked.targets) == (verdict.action, verdict.targets)
+    assert marked.reason.startswith(f"{verdict.reason}; contested: ")
+
+
+@pytest.mark.parametrize(
+    ("cut", "is_right"), [(0.8, True), (0.95, True), (0.79, False), (0.96, False)]
+)
+def test_the_cut_lies_between_the_thresholds(cut: float, is_right: bool) -> None:
+    if is_right:
+        assert ReconcilePolicy(cosine_cut=cut).cut == cut
+    else:
+        with pytest.raises(ConfigurationError, match=r"cosine_cut .* must lie between"):
+            ReconcilePolicy(cosine_cut=cut)

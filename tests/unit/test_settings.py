@@ -10,10 +10,12 @@ import pytest
 from pydantic import BaseModel
 
 from reconciler import Memory
+from reconciler.bootstrap import build_policy
 from reconciler.domain.ranking import RankingPolicy
 from reconciler.domain.rule import ReconcilePolicy
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
+from reconciler.service.arbitration import ArbitrationPolicy
 from reconciler.service.retry import RetryPolicy
 from reconciler.settings import Settings, load_settings
 
@@ -113,13 +115,63 @@ def test_each_setting_stands_in_the_shipped_file_or_is_explained_there(name: str
 
 @pytest.mark.parametrize(
     ("group", "policy"),
-    [("reconcile", ReconcilePolicy()), ("reconcile", RetryPolicy()), ("recall", RankingPolicy())],
+    [
+        ("arbiter", ArbitrationPolicy()),
+        ("reconcile", RetryPolicy()),
+        ("recall", RankingPolicy()),
+    ],
     ids=lambda each: type(each).__name__,
 )
 def test_a_policys_own_defaults_are_those_of_the_settings(group: str, policy: Any) -> None:
     renamed = {"attempts_max": "write_attempts_max"}
     for name in policy.__slots__:
         assert getattr(policy, name) == DEFAULTS[f"{group}.{renamed.get(name, name)}"]
+
+
+def test_without_settings_the_policy_is_the_rules_own() -> None:
+    policy = build_policy(load_settings(), "any model")
+    assert policy == ReconcilePolicy(cosine_cut=ReconcilePolicy().cut)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, (0.95, 0.80, 0.875, "seed")),
+        ({"cosine_update_min": 0.99}, (0.99, 0.80, 0.895, "seed, overridden")),
+        ({"cosine_add_max": 0.5}, (0.95, 0.5, 0.725, "seed, overridden")),
+        ({"cosine_cut": 0.9}, (0.95, 0.80, 0.9, "seed, overridden")),
+    ],
+)
+def test_single_thresholds_override_the_profiles_and_the_cut_follows(
+    given: dict[str, float], expected: tuple[float, float, float, str]
+) -> None:
+    policy = build_policy(load_settings(reconcile=given), "any model")
+    update_min, add_max, cut, name = expected
+    assert (policy.cosine_update_min, policy.cosine_add_max) == (update_min, add_max)
+    assert (policy.cut, policy.profile) == (pytest.approx(cut), name)
+
+
+def test_a_profile_of_another_model_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    thresholds = "cosine_update_min = 0.9\ncosine_add_max = 0.5\ncosine_cut = 0.7\n"
+    path.write_text(f"name = 'mine'\nembedding_model = 'model@1'\n{thresholds}")
+    settings = load_settings(reconcile={"profile": str(path)})
+    assert build_policy(settings, "model@1").profile == "mine"
+    with pytest.raises(ConfigurationError, match=r"calibrated on model@1, .* is model@2"):
+        build_policy(settings, "model@2")
+
+
+@pytest.mark.parametrize("text", ["", "name = 'mine'", "name =", "cosine_cut = 0.5"])
+def test_a_file_that_is_no_profile_is_refused_by_its_name(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match=r"mine\.toml"):
+        build_policy(load_settings(reconcile={"profile": str(path)}), "any model")
+
+
+def test_an_unknown_profile_is_refused_and_the_shipped_ones_are_named() -> None:
+    with pytest.raises(ConfigurationError, match=r"no profile gone; give one of .*seed"):
+        build_policy(load_settings(reconcile={"profile": "gone"}), "any model")
 
 
 def test_without_a_server_named_the_engine_is_the_embedded_one() -> None:
@@ -230,9 +282,10 @@ def test_every_wrong_value_is_named_at_once() -> None:
 
 
 def test_thresholds_in_the_wrong_order_are_refused_and_both_named() -> None:
-    expected = r"reconcile: .*wrong order: cosine_add_max 0\.96 .* cosine_update_min 0\.95"
+    expected = r"wrong order: cosine_add_max 0\.96 .* cosine_update_min 0\.95"
+    settings = load_settings(reconcile={"cosine_add_max": 0.96})
     with pytest.raises(ConfigurationError, match=expected):
-        load_settings(reconcile={"cosine_add_max": 0.96})
+        build_policy(settings, "any model")
 
 
 def test_equal_thresholds_are_an_empty_band_and_allowed() -> None:

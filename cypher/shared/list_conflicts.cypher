@@ -1,0 +1,8 @@
+// Which live facts of a contact may contradict each other, each pair once.
+// mode: read
+// params: contact_key
+// returns: new_id, old_id, reason, at
+MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(new:Fact)
+MATCH (new)-[conflict:CONFLICTS_WITH]->(old:Fact)
+WHERE new.is_live AND old.is_live
+RETURN new.fact_id AS new_id, old.fact_id AS old_id, conflict.reason AS reason, conflict.at AS at

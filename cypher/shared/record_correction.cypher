@@ -1,0 +1,7 @@
+// Keep what a person says a decision's relation should have been; no row without such a decision.
+// mode: write
+// params: decision_id, correction, at
+// returns: decision_id
+MATCH (decision:Decision {decision_id: $decision_id})
+SET decision.correction = $correction, decision.corrected_at = $at
+RETURN decision.decision_id AS decision_id

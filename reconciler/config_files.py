@@ -1,0 +1,67 @@
+"""Reads what lies under ``config/`` beside the settings: profiles and attributes."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from reconciler.domain.attributes import AttributeBook
+from reconciler.domain.profile import Profile
+from reconciler.errors import ConfigurationError
+from reconciler.resources import resource_path
+
+__all__ = ["load_attribute_book", "load_profile"]
+
+_THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
+
+
+def load_profile(name: str) -> Profile:
+    """The profile of that name under ``config/profiles``, or in the file that is named.
+
+    Args:
+        name: ``seed``, ``minilm``, or the path of a file that ``reconciler calibrate`` wrote.
+
+    Raises:
+        ConfigurationError: there is none, or it is no profile.
+    """
+    folder = resource_path("config") / "profiles"
+    is_shipped = re.fullmatch(r"[\w-]+", name) is not None
+    path = folder / f"{name}.toml" if is_shipped else Path(name)
+    if not path.is_file():
+        shipped = ", ".join(sorted(each.stem for each in folder.glob("*.toml")))
+        raise ConfigurationError(
+            f"no profile {name}; give one of {shipped}, or the path of a profile's TOML file"
+        )
+    values = _read(path)
+    wanted = {"name", *_THRESHOLDS}
+    thresholds = [values.get(each) for each in _THRESHOLDS]
+    if not wanted <= values.keys() or not all(isinstance(each, float) for each in thresholds):
+        raise ConfigurationError(f"{path} is no profile; it needs {', '.join(sorted(wanted))}")
+    model = values.get("embedding_model")
+    return Profile(
+        name=str(values["name"]),
+        embedding_model=None if model is None else str(model),
+        **{each: float(values[each]) for each in _THRESHOLDS},
+    )
+
+
+def load_attribute_book(own: Path | None) -> AttributeBook:
+    """The attributes that are known, the user's own in front of the shipped ones.
+
+    Args:
+        own: a file like ``config/attributes.toml``, or None.
+
+    Raises:
+        ConfigurationError: a file cannot be read, or does not say what an attribute needs.
+    """
+    shipped = AttributeBook.from_mapping(_read(resource_path("config") / "attributes.toml"))
+    return shipped if own is None else shipped.merged_with(AttributeBook.from_mapping(_read(own)))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}") from error

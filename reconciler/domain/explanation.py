@@ -1,0 +1,382 @@
+"""Explanations: why a decision came out as it did, in plain words. Pure.
+
+Here: sentences about what is on record, and the wording of what would have changed the outcome,
+which ``what_if`` finds. Never here: how sentences are shown; quoted texts may hold markup of any
+kind, but no line breaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain
+from typing import Any
+
+from reconciler.domain.calibration import Outcome
+from reconciler.domain.decisions import Action, DecidedBy, Decision, Relation
+from reconciler.domain.facts import Neighbour
+from reconciler.domain.notes import SourceKind
+from reconciler.domain.replay import outcome_of_decision
+from reconciler.domain.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
+from reconciler.domain.what_if import Change, Reopened, WhatIf, reopen, target_ids, what_ifs
+
+__all__ = ["Explanation", "explain"]
+
+QUOTE_LENGTH_MAX = 80
+"""Characters of a note or fact that a sentence quotes: enough to recognise it by."""
+
+ARGUMENT_LENGTH_MAX = 300
+"""Characters of an arbiter's argument, which is asked for in three short sentences."""
+
+QUOTE_COUNT_MAX = 3
+"""Facts that a sentence quotes; the others are counted."""
+
+_WHOSE = {
+    SourceKind.USER_EXPLICIT: "the user's own word",
+    SourceKind.OPERATOR: "an operator's word",
+    SourceKind.APPROVED_DOC: "an approved document",
+    SourceKind.EXTRACTOR: "read out of a conversation",
+    SourceKind.TOOL_OUTPUT: "a tool's output",
+    SourceKind.MODEL_GUESS: "a model's guess",
+}
+
+_RELATED = {
+    Relation.SAME: "says the same as {fact}",
+    Relation.REFINES: "says {fact} more precisely",
+    Relation.REPLACES: "replaces {fact}",
+    Relation.COEXISTS: "holds side by side with {fact}",
+    Relation.UNRELATED: "has nothing to do with {fact}",
+}
+
+_RULE = {
+    DecidedBy.NOOP: "Without an embedder every note is new.",
+    DecidedBy.SLOT: "Note and fact answer one question, so their values decide.",
+    DecidedBy.GUARD: "The guard found what makes two facts of them, so both are kept.",
+    DecidedBy.ARBITER: "Thresholds and guard left it open, so the arbiter's answer decided.",
+    DecidedBy.ORDER: "An older note never replaces a newer fact; it becomes history beneath it.",
+    DecidedBy.TRUST: "A less trusted word never replaces a more trusted one.",
+}
+
+_BY_TEXT = (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT, DecidedBy.ARBITER)
+
+_MEETING = {
+    SlotMatch.EQUAL: "which is the same answer",
+    SlotMatch.CHANGED: "and only one of them can hold",
+    SlotMatch.APART: "so neither can take the other's place",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """A decision in plain words; every field holds whole sentences of one line.
+
+    Attributes:
+        outcome: what happened to the note.
+        remarks: a to and fro, a person's correction, a replay; often empty.
+        neighbours: which fact it was decided on, how similar, and what else was compared.
+        rule: which rule decided, and how.
+        differences: what the guard found, and what the slots say.
+        arbiter: what the arbiter answered, or that none was asked or used.
+        counterfactuals: what would have changed the outcome, the most telling first; never
+            empty, since it says so where nothing would.
+    """
+
+    outcome: str
+    remarks: tuple[str, ...] = ()
+    neighbours: tuple[str, ...]
+    rule: tuple[str, ...]
+    differences: tuple[str, ...]
+    arbiter: tuple[str, ...]
+    counterfactuals: tuple[str, ...]
+
+    def sentences(self) -> tuple[str, ...]:
+        """All of it, in the order in which it reads best."""
+        outcome, *others = asdict(self).values()
+        return (outcome, *chain.from_iterable(others))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: strings, and lists of them."""
+        outcome, *others = asdict(self).items()
+        return dict([outcome, *((name, list(sentences)) for name, sentences in others)])
+
+
+def explain(decision: Decision) -> Explanation:
+    """Why the decision came out as it did, in sentences that are true of it.
+
+    What would have changed the outcome comes from deciding again; where today's rule does not
+    arrive at the decision on record, that is said instead.
+    """
+    reopened = reopen(decision)
+    return Explanation(
+        outcome=_outcome_sentence(decision),
+        remarks=tuple(_remarks(reopened)),
+        neighbours=tuple(_neighbour_sentences(reopened)),
+        rule=tuple(_rule_sentences(reopened)),
+        differences=tuple(_difference_sentences(reopened)),
+        arbiter=tuple(_arbiter_sentences(reopened)),
+        counterfactuals=tuple(_what_if_sentences(reopened)),
+    )
+
+
+def _outcome_sentence(decision: Decision) -> str:
+    quotes = {each.fact_id: _quote(each.text) for each in decision.compared_with}
+    targets, conflicts = (
+        [quotes.get(each, "a fact no longer on record") for each in ids]
+        for ids in (target_ids(decision), decision.conflicting_ids)
+    )
+    fate = _fate(outcome_of_decision(decision), targets, conflicts)
+    return _stop(f"The note {_quote(decision.text)} was {fate}")
+
+
+def _fate(outcome: Outcome, targets: Sequence[str], conflicts: Sequence[str]) -> str:
+    """What becomes of a note, to be read after "was" or "would have been"."""
+    beside = f"beside {_joined(conflicts)}, which it may contradict"
+    match outcome:
+        case Outcome.HISTORY:
+            return f"kept as history beneath {_joined(targets)}, which holds from later on"
+        case Outcome.REPEATED:
+            return f"counted as a repetition of {_joined(targets)}, without a new fact"
+        case Outcome.SUPERSEDED:
+            kept = f", and kept {beside}" if conflicts else ""
+            return f"put in the place of {_joined(targets)}{kept}"
+        case Outcome.CONFLICT:
+            return f"kept as a new fact {beside}"
+        case Outcome.APART:
+            return "kept as a new fact of its own"
+
+
+def _remarks(reopened: Reopened) -> Iterator[str]:
+    decision, focus = reopened.decision, reopened.focus
+    if decision.is_contested:
+        _, _, why = decision.reason.rpartition("; contested: ")
+        yield f"It is marked as contested: {_one_line(why, 2 * QUOTE_LENGTH_MAX)}."
+    if decision.correction is not None:
+        fact = _quote(focus.text) if focus else "what was known"
+        related = _RELATED[decision.correction].format(fact=fact)
+        yield f"A person has said since that the note {related}; no fact was changed by that."
+    if decision.replayed:
+        yield "An earlier call with the same key was decided so; nothing was written again."
+
+
+def _neighbour_sentences(reopened: Reopened) -> Iterator[str]:
+    decision, focus = reopened.decision, reopened.focus
+    if focus is not None:
+        which = "nearest fact" if focus == decision.compared_with[0] else "fact it was decided on"
+        similarity = f"{_similarity(decision, focus)} (1 would be the same wording)"
+        yield f"The {which}, {_quote(focus.text)}, is similar at {similarity}."
+        others = [each for each in decision.compared_with if each != focus]
+        figures = [f"{_quote(each.text)} at {_similarity(decision, each)}" for each in others]
+        if others:
+            yield f"Also compared: {_joined(figures)}."
+    elif decision.decided_by is DecidedBy.NOOP:
+        yield "There is no embedder, so the note was compared with nothing."
+    elif decision.cosine is None:
+        yield "There was no live fact to compare the note with."
+    else:
+        yield "The fact that it was decided on is no longer on record."
+
+
+def _rule_sentences(reopened: Reopened) -> Iterator[str]:
+    decision, focus = reopened.decision, reopened.focus
+    yield _RULE.get(decision.decided_by) or _threshold_sentence(reopened)
+    if decision.decided_by is DecidedBy.ORDER and focus is not None:
+        note_from, fact_from = (
+            f"{each.valid_from:%Y-%m-%d %H:%M:%S}" for each in (decision, focus)
+        )
+        yield f"The note holds from {note_from}, the fact from {fact_from} (UTC)."
+    is_held = decision.decided_by is DecidedBy.TRUST or decision.action is Action.UPDATE
+    for fact in reopened.more_trusted[:1] if is_held else ():
+        note_is, fact_is = _WHOSE[decision.trust], _WHOSE[fact.trust]
+        yield f"The note is {note_is}, and {_quote(fact.text)} is {fact_is}, which is trusted more."
+
+
+def _threshold_sentence(reopened: Reopened) -> str:
+    decision, nearest = reopened.decision, reopened.nearest
+    decided = f"The thresholds of the profile {_quote(decision.profile)} decided"
+    if not reopened.is_reproduced:
+        return f"{decided}."
+    if nearest is None:
+        return "There was no fact whose place the note could take, so it is new."
+    low, cut, high = (_figure(each, [each]) for each in _bounds(decision))
+    is_new = decision.action is Action.ADD
+    below, so = ("below", "is new") if is_new else ("not below", "takes the place of the fact")
+    where = f"is {below} {low if is_new else high}"
+    if decision.decided_by is DecidedBy.MIDPOINT:
+        where = f"lies between {low} and {high} and {below} {cut}, which decides if no arbiter does"
+    return f"{decided}: {_similarity(decision, nearest)} {where}, so the note {so}."
+
+
+def _difference_sentences(reopened: Reopened) -> Iterator[str]:
+    decision, focus = reopened.decision, reopened.focus
+    findings = _findings(reopened)
+    for finding in findings:
+        yield f"The guard found a difference in {_one_line(finding, 2 * QUOTE_LENGTH_MAX)}."
+    if focus is None:
+        return
+    if not decision.guard:
+        yield "The guard was off, so nobody looked for differences between the texts."
+    elif not findings and decision.action is not Action.ADD and decision.decided_by in _BY_TEXT:
+        yield "The guard found no difference between the texts."
+    yield _slot_sentence(decision.slot, focus.slot)
+    yield from _apart_sentence(decision, focus)
+
+
+def _findings(reopened: Reopened) -> Iterable[str]:
+    """What the guard found about the focus, also where an arbiter was asked because of it."""
+    decision, unaided = reopened.decision, reopened.unaided
+    if decision.findings or not reopened.is_reproduced:
+        return decision.findings
+    return [str(each) for each in unaided.findings if reopened.focus in unaided.conflicts[:1]]
+
+
+def _slot_sentence(note: Slot | None, fact: Slot | None) -> str:
+    match = compare_slots(note, fact)
+    if note is None or fact is None or match is SlotMatch.UNKNOWN:
+        return "What the two are filed under does not tell, so the wording counts."
+    return (
+        f"The note is filed under {_filed(note)}, the fact under {_filed(fact)}, {_MEETING[match]}."
+    )
+
+
+def _apart_sentence(decision: Decision, focus: Neighbour) -> Iterator[str]:
+    others = (each for each in decision.compared_with if each != focus)
+    matches = [compare_slots(decision.slot, each.slot) for each in others]
+    if apart := matches.count(SlotMatch.APART):
+        yield (
+            f"{apart} of the other facts compared could not give way: what is filed under another "
+            "subject, attribute or value holds side by side."
+        )
+
+
+def _filed(slot: Slot) -> str:
+    value = "" if slot.value is None else f" as {_quote(slot.value)}"
+    return f"{_question(slot)}{value}"
+
+
+def _question(slot: Slot) -> str:
+    subject = "the contact" if slot.subject == CONTACT_SUBJECT else _quote(slot.subject)
+    return f"{_quote(slot.attribute)} of {subject}" if slot.attribute else subject
+
+
+def _arbiter_sentences(reopened: Reopened) -> Iterator[str]:
+    decision = reopened.decision
+    if decision.arbiter is None:
+        is_open = reopened.is_reproduced and reopened.unaided.can_be_arbitrated
+        yield f"No arbiter was asked{', because none was set up' if is_open else ''}."
+        return
+    name = f"The arbiter {_quote(decision.arbiter)}"
+    if decision.arbiter_error is not None:
+        error = _one_line(decision.arbiter_error, ARGUMENT_LENGTH_MAX)
+        yield f"{name} gave no answer that could be used ({error})."
+    elif decision.arbiter_relation is None:
+        yield f"{name} answered; how it named the relation is not on record."
+    else:
+        yield _answer_sentence(decision, name, decision.arbiter_relation)
+    if decision.arbiter_is_cached:
+        yield "The answer was remembered from an equal question before."
+    if decision.arbiter_reasoning:
+        yield _stop(f"It argued: {_quote(decision.arbiter_reasoning, ARGUMENT_LENGTH_MAX)}")
+
+
+def _answer_sentence(decision: Decision, name: str, relation: Relation) -> str:
+    ranked = {each.rank: _quote(each.text) for each in decision.compared_with}
+    fact = ranked.get(decision.arbiter_target or 0, "the facts that it was shown")
+    sure = decision.arbiter_confidence
+    confidence = "" if sure is None else f", at a confidence of {sure:.2f} of 1"
+    return _stop(
+        f"{name} answered that the note {_RELATED[relation].format(fact=fact)}{confidence}"
+    )
+
+
+# What would have changed the outcome
+
+
+def _what_if_sentences(reopened: Reopened) -> Iterator[str]:
+    found = what_ifs(reopened)
+    yield from map(_what_if_sentence, found)
+    if not reopened.is_reproduced:
+        yield (
+            "The rule or the facts on record have changed since, so what would have changed the "
+            "outcome cannot be told."
+        )
+    elif reopened.focus is None:
+        yield "There was nothing to compare it with, so nothing about the note would have mattered."
+    elif not found:
+        yield "None of the changes that were tried would have changed the outcome."
+
+
+def _what_if_sentence(what_if: WhatIf) -> str:
+    condition, replayed = _condition(what_if), what_if.replayed
+    targets, conflicts = (
+        ["that fact" if _quote(each.text) in condition else _quote(each.text) for each in facts]
+        for facts in (replayed.verdict.targets, replayed.verdict.conflicts)
+    )
+    fate = _fate(replayed.after, targets, conflicts)
+    unless = ", unless an arbiter judged otherwise" if what_if.is_open else ""
+    return _stop(f"{condition}, the note would have been {fate}{unless}")
+
+
+def _condition(what_if: WhatIf) -> str:
+    fact, record = _quote(what_if.fact.text), what_if.record
+    match what_if.change:
+        case Change.LATER:
+            return f"Had the note held from as late as {fact}"
+        case Change.TRUST:
+            return f"Had the note been {_WHOSE[record.trust]}"
+        case Change.GUARD:
+            return f"With the guard {'on' if record.guard else 'off'}"
+        case Change.COSINE:
+            where = "just below" if what_if.fact.cosine >= what_if.bound else "at"
+            return f"Had {fact} been similar {where} {_figure(what_if.bound, [what_if.bound])}"
+        case Change.UNFILED:
+            return "Had the note been filed under nothing"
+        case Change.FILED:
+            one = "one attribute that holds one value at a time"
+            asked = _question(what_if.asked) if what_if.asked else one
+            return f"Had the note and {fact} been filed under {asked}, with different values"
+        case Change.SAME | Change.REPLACES | Change.COEXISTS:
+            said = _RELATED[Relation(what_if.change)].format(fact=fact)
+            return f"Had {'the' if record.arbiter else 'an'} arbiter answered that it {said}"
+
+
+# Words and figures
+
+
+def _stop(sentence: str) -> str:
+    """The sentence with its full stop, which a quotation at its end may bring along."""
+    return sentence if sentence.endswith(('."', '!"', '?"', '…"')) else f"{sentence}."
+
+
+def _quote(text: str, length_max: int = QUOTE_LENGTH_MAX) -> str:
+    return f'"{_one_line(text, length_max)}"'
+
+
+def _one_line(text: str, length_max: int) -> str:
+    """The text without line breaks, controls or exchanged directions, shortened."""
+    printable = "".join(each if each.isprintable() else " " for each in text)
+    line = " ".join(printable.split())
+    return line if len(line) <= length_max else f"{line[: length_max - 1].rstrip()}…"
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """A list in words: the first few texts, and how many more there are."""
+    more = len(texts) - QUOTE_COUNT_MAX
+    parts = [*texts[:QUOTE_COUNT_MAX], *([f"{more} more"] if more > 0 else [])]
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
+def _bounds(decision: Decision) -> tuple[float, float, float]:
+    return decision.cosine_add_max, decision.cosine_cut, decision.cosine_update_min
+
+
+def _similarity(decision: Decision, fact: Neighbour) -> str:
+    return _figure(fact.cosine, _bounds(decision))
+
+
+def _figure(cosine: float, bounds: Sequence[float]) -> str:
+    """The cosine with two places, or as many as show on which side of each bound it lies."""
+    for places in range(2, 17):
+        shown = round(cosine, places)
+        if all((shown > each, shown < each) == (cosine > each, cosine < each) for each in bounds):
+            return f"{shown:.{places}f}"
+    return repr(cosine)

@@ -1,0 +1,63 @@
+"""The guard: differences between two texts that a cosine does not see. Pure, and without a model.
+
+Each text is read once, into words, numbers and names; then two readings are compared. Nothing here
+knows a meaning: closed classes (number words, months, negations, opposites, relatives) are small
+tables, and everything else is form and order. No cosine and no policy may ever live here: a finding
+only ever demotes a pair, and what follows from that is the rule's business.
+
+Read on in this order; each module imports only those above it::
+
+    findings      what the guard answers with
+    vocabulary    the closed classes of words, each with its reason
+    tokens        a text cut into words, numbers, dates, ids and marks
+    reading       what is read from one text
+    differences   two readings compared: values, names, denials, ends, opposites, the subject
+    order         two readings compared: who did it and to whom
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from reconciler.domain.guard.differences import (
+    find_cessation,
+    find_currencies,
+    find_names,
+    find_negation,
+    find_subject,
+    find_values,
+    find_words,
+)
+from reconciler.domain.guard.findings import Difference, Finding
+from reconciler.domain.guard.order import find_order, find_voice
+from reconciler.domain.guard.reading import Reading, read
+
+__all__ = ["Difference", "Finding", "find_differences"]
+
+_FINDERS: tuple[Callable[[Reading, Reading], Iterator[Finding]], ...] = (
+    find_values,
+    find_currencies,
+    find_negation,
+    find_cessation,
+    find_words,
+    find_names,
+    find_subject,
+    find_voice,
+    find_order,
+)
+
+
+def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
+    """What tells the note from the fact although they sound alike; empty where nothing does.
+
+    Whether there is any finding does not depend on which of the two is the note. Texts equal up to
+    case and canonical form have none. Never raises, whatever the strings.
+
+    Args:
+        note: the new text.
+        fact: the text it would take the place of.
+    """
+    new, old = read(note), read(fact)
+    if new.canonical == old.canonical:
+        return ()
+    return tuple(finding for find in _FINDERS for finding in find(new, old))

@@ -1,0 +1,55 @@
+"""What the guard answers with: a difference between a note and a fact, of one kind.
+
+Only the answer's form lives here. How a difference is found and what follows from one never does:
+the former is the finders' business, the latter the rule's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["Difference", "Finding"]
+
+
+class Difference(StrEnum):
+    """What kind of difference a finding is."""
+
+    NUMBER = "number"
+    AMOUNT = "amount"
+    DATE = "date"
+    IDENTIFIER = "identifier"
+    NAME = "name"
+    NEGATION = "negation"
+    CESSATION = "cessation"
+    ROLES = "roles"
+    SUBJECT = "subject"
+    WORD = "word"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One difference between a note and a fact.
+
+    Attributes:
+        kind: what differs.
+        in_note: how the note has it; empty where only the fact says something of the kind.
+        in_fact: how the fact has it; empty where only the note does.
+        is_change: whether both answer the same question differently ("3 tops" and "5 tops"), so
+            that they are probably not both true now, also where the rest of the texts differs.
+    """
+
+    kind: Difference
+    in_note: str
+    in_fact: str
+    is_change: bool = False
+
+    def __str__(self) -> str:
+        """In words, for the record: ``number: 1043 instead of 1042``."""
+        if self.in_note and self.in_fact:
+            return f"{self.kind}: {self.in_note} instead of {self.in_fact}"
+        return (
+            f"{self.kind}: {self.in_note}, new"
+            if self.in_note
+            else f"{self.kind}: no {self.in_fact}"
+        )

@@ -1,0 +1,165 @@
+"""Tokens: a text cut into words, numbers, dates, ids and marks, each with the value to compare.
+
+Two spellings of one value get the same value here ("3pm" and "15:00", "twenty-five" and 25). What
+the tokens say together never lives here: a token knows only itself and the number before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+from reconciler.domain.guard.vocabulary import (
+    CARDINALS,
+    CURRENCIES,
+    FUNCTION_WORDS,
+    MONTH_PATTERN,
+    MONTHS,
+    MULTIPLIERS,
+    ORDINALS,
+    WEEKDAYS,
+)
+
+__all__ = ["TOKENS_MAX", "Token", "stem_of", "tokens_of"]
+
+TOKENS_MAX = 500
+"""Tokens read of a text: bounds the time for any string; a note has 2,000 characters at most."""
+
+_TOKEN = re.compile(
+    rf"""
+    (?P<id>[\w.+-]{{1,64}}@[\w.-]{{1,64}} | https?://\S+ | \+\d[\d\ ().-]{{6,20}}\d
+         | \b\d{{3}}[-.]\d{{3}}[-.]\d{{4}}\b | \b[a-z]{{1,8}}[-_/]?\d[\w/-]* | \b\d+-\d+-[\d-]+\b )
+  | (?P<time>\b\d{{1,2}}(?::\d\d)?\ ?[ap]\.?m\b\.? | \b\d{{1,2}}:\d\d\b)
+  | (?P<day>\b\d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?{MONTH_PATTERN}\b
+          | \b{MONTH_PATTERN}\ \d{{1,2}}(?:st|nd|rd|th)?\b)
+  | (?P<ordinal>\b\d{{1,9}}(?:st|nd|rd|th)\b)
+  | (?P<number>\d{{1,30}}(?:,\d{{3}})*(?:\.\d{{1,30}})?(?:(?:k|m|bn)\b)?)
+  | (?P<word>n['’]t\b | [^\W\d_]+?(?=n['’]t\b) | [^\W\d_]+)
+  | (?P<mark>[^\w\s])
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_CLOSED: dict[str, tuple[str, str]] = (
+    {word: ("function", word) for word in FUNCTION_WORDS}
+    | {word: ("number", str(value)) for word, value in CARDINALS.items()}
+    | {"one": ("one", "1")}
+    | {word: ("ordinal", f"{value}th") for word, value in ORDINALS.items()}
+    | {word: ("month", word) for word in MONTHS}
+    | {day + plural: ("weekday", day) for day in WEEKDAYS for plural in ("", "s")}
+    | {word: ("multiplier", str(value)) for word, value in MULTIPLIERS.items() if len(word) > 2}
+    | {word: ("currency", code) for word, code in CURRENCIES.items()}
+)
+"""Words that are read by a table: kind and value. "One" has a kind of its own, as it is a pronoun
+more often than a number."""
+
+
+class Token(NamedTuple):
+    """A piece of a text; ``value`` is what is compared: a stem, a number's digits, "15:00"."""
+
+    kind: str
+    value: str
+    text: str
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The pieces of a text in order, at most ``TOKENS_MAX``; white space is none."""
+    read: list[Token] = []
+    for match in islice(_TOKEN.finditer(text), TOKENS_MAX):
+        token = _READERS[match.lastgroup or "mark"](match.group())
+        if token.kind == "multiplier":
+            token = _multiplied(read, token)
+        elif token.kind in ("number", "one") and token.text[0].isalpha():
+            token = _added(read, token)
+        read.append(token)
+    return read
+
+
+def stem_of(word: str) -> str:
+    """The word without its inflection, roughly: smokes, smoked and smoking are one."""
+    for ending in ("ings", "ing", "ies", "ied", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            word = word.removesuffix(ending)
+            break
+    return word[:-1] if len(word) > 3 and word[-1] in "ey" else word
+
+
+def _multiplied(read: list[Token], token: Token) -> Token:
+    """Make one number of "2 million"; without a number before, "million" is a word."""
+    if not read or read[-1].kind not in ("number", "year", "one"):
+        return token._replace(kind="word")
+    before = read.pop()
+    value = float(before.value) * float(token.value)
+    return Token("number", f"{value:.15g}", f"{before.text} {token.text}")
+
+
+def _added(read: list[Token], token: Token) -> Token:
+    """Make one number of "twenty-five" and of "twenty five"."""
+    hyphen = len(read) > 1 and read[-1].text == "-"
+    before = read[-1 - hyphen] if read else token
+    tens, ones = (CARDINALS.get(each.text.lower(), 0) for each in (before, token))
+    if tens < 20 or ones >= 10:
+        return token
+    del read[-1 - hyphen :]
+    return Token("number", str(tens + ones), f"{before.text}-{token.text}")
+
+
+@lru_cache(maxsize=4096)
+def _read_word(text: str) -> Token:
+    lower = text.lower()
+    kind, value = _CLOSED.get(lower, ("word", ""))
+    if kind == "month" and not text[0].isupper():
+        kind = "word"  # "may", "march"
+    return Token(kind, value or stem_of(lower), text)
+
+
+def _read_number(text: str) -> Token:
+    lower = text.lower().replace(",", "")
+    digits = lower.rstrip("kmbn")
+    value = float(digits) * MULTIPLIERS.get(lower[len(digits) :], 1)
+    is_year = len(text) == 4 and 1800 <= value < 2100
+    return Token("year" if is_year else "number", f"{value:.15g}", text)
+
+
+def _read_day(text: str) -> Token:
+    lower = text.lower()
+    month = next(number for name, number in MONTHS.items() if name[:3] in lower)
+    return Token("day", f"{month}-{int(''.join(filter(str.isdecimal, text)))}", text)
+
+
+def _read_time(text: str) -> Token:
+    lower = text.lower()
+    hour, minute = [*map(int, re.findall(r"\d+", text)), 0][:2]
+    if "m" in lower:
+        hour = hour % 12 + 12 * ("p" in lower)
+    return Token("time", f"{hour}:{minute:02}", text)
+
+
+def _read_ordinal(text: str) -> Token:
+    return Token("ordinal", f"{int(text[:-2])}th", text)
+
+
+def _read_id(text: str) -> Token:
+    return Token("id", "".join(filter(str.isalnum, text.lower())), text)
+
+
+def _read_mark(text: str) -> Token:
+    return (
+        Token("currency", CURRENCIES[text], text)
+        if text in CURRENCIES
+        else Token("mark", text, text)
+    )
+
+
+_READERS: dict[str, Callable[[str], Token]] = {
+    "word": _read_word,
+    "number": _read_number,
+    "day": _read_day,
+    "time": _read_time,
+    "ordinal": _read_ordinal,
+    "id": _read_id,
+    "mark": _read_mark,
+}
+"""By the group of the pattern that matched."""

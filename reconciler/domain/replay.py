@@ -1,0 +1,207 @@
+"""Replay: what would be made of recorded decisions under other thresholds.
+
+Pure; no graph, model or arbiter is asked, and nothing is written. A decision holds all that the
+rule went by, and the arbiter's answer where one was asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from reconciler.domain.calibration import Outcome, outcome_of_verdict
+from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Judgement, Verdict
+from reconciler.domain.facts import Neighbour
+from reconciler.domain.notes import Note
+from reconciler.domain.rule import ReconcilePolicy, check_judgement, decide, replaceable
+from reconciler.domain.scope import Scope
+from reconciler.errors import ArbiterAnswerError
+
+__all__ = ["ReplaySummary", "Replayed", "outcome_of_decision", "replay", "summarise"]
+
+_UNKNOWN = "unknown"
+"""The parts of a scope that a decision does not hold; no rule looks at them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """A recorded decision, and what would be decided today.
+
+    Attributes:
+        decision: the record.
+        verdict: today's; what holds without an arbiter where ``would_ask``.
+        is_same: whether the same facts would be superseded, repeated, linked or gone beneath.
+            Which rule says so does not count.
+        would_ask: an arbiter, where there is one, would be asked today, and was not then because
+            the thresholds of then left it no say; its answer may differ from the verdict.
+    """
+
+    decision: Decision
+    verdict: Verdict
+    is_same: bool
+    would_ask: bool
+
+    @property
+    def before(self) -> Outcome:
+        """What became of the note then."""
+        return outcome_of_decision(self.decision)
+
+    @property
+    def after(self) -> Outcome:
+        """What would become of it today."""
+        return outcome_of_verdict(self.verdict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaySummary:
+    """Many replays in numbers.
+
+    Attributes:
+        changes: how many went from which outcome to which, unchanged ones among them.
+        same: how many have the same effect. One that supersedes another fact than then keeps its
+            outcome, and is not the same.
+        would_ask: how many an arbiter would be asked about today and was not then.
+    """
+
+    changes: Counter[tuple[Outcome, Outcome]]
+    same: int
+    would_ask: int
+
+    @property
+    def total(self) -> int:
+        """How many decisions were replayed."""
+        return self.changes.total()
+
+
+def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
+    """The decision, made again from its record under the policy.
+
+    A note that was remembered without an embedder was compared with nothing; it stays what it was.
+    What took part in a to and fro then is not looked at: the facts beneath are not on record.
+
+    Args:
+        decision: the record, with what it was compared with.
+        policy: the thresholds to try.
+    """
+    note, neighbours = _note(decision), _neighbours(decision)
+    verdict = decide(note, neighbours, policy)
+    would_ask = verdict.can_be_arbitrated and not _was_open(decision, note, neighbours)
+    judgement = _judgement(decision, note, neighbours) if verdict.can_be_arbitrated else None
+    if judgement is not None:
+        verdict = decide(note, neighbours, policy, judgement)
+    return Replayed(
+        decision=decision,
+        verdict=verdict,
+        is_same=_effect_of_verdict(verdict) == _effect_of_decision(decision),
+        would_ask=would_ask,
+    )
+
+
+def summarise(replayed: Iterable[Replayed]) -> ReplaySummary:
+    """How many decisions went from which outcome to which."""
+    each_one = list(replayed)
+    return ReplaySummary(
+        changes=Counter((each.before, each.after) for each in each_one),
+        same=sum(each.is_same for each in each_one),
+        would_ask=sum(each.would_ask for each in each_one),
+    )
+
+
+def outcome_of_decision(decision: Decision) -> Outcome:
+    """What became of the note then."""
+    if decision.is_history:
+        return Outcome.HISTORY
+    if decision.action is Action.UPDATE:
+        return Outcome.SUPERSEDED
+    if decision.action is Action.SKIP:
+        return Outcome.REPEATED
+    return Outcome.CONFLICT if decision.conflicting_ids else Outcome.APART
+
+
+def _note(decision: Decision) -> Note:
+    return Note(
+        scope=Scope(_UNKNOWN, _UNKNOWN, decision.contact_id),
+        text=decision.text,
+        said_at=decision.said_at,
+        valid_from=decision.valid_from,
+        source_kind=decision.trust,
+        slot=decision.slot,
+    )
+
+
+def _neighbours(decision: Decision) -> list[Neighbour] | None:
+    if decision.decided_by is DecidedBy.NOOP:
+        return None
+    ranked: Sequence[Comparison] = sorted(decision.compared_with, key=lambda each: each.rank)
+    return list(ranked)
+
+
+def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None) -> bool:
+    """Whether an arbiter had its say then, or would have had where there was none."""
+    then = ReconcilePolicy(
+        cosine_update_min=decision.cosine_update_min,
+        cosine_add_max=decision.cosine_add_max,
+        guard=decision.guard,
+    )
+    return decision.arbiter is not None or decide(note, neighbours, then).can_be_arbitrated
+
+
+def _judgement(
+    decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None
+) -> Judgement | None:
+    """The answer that was used then, its target counted as the arbiter was shown the facts."""
+    if (
+        decision.arbiter_relation is None
+        or decision.arbiter_action is None
+        or decision.arbiter_error is not None
+    ):
+        return None
+    shown = replaceable(note, neighbours or ())
+    judgement = Judgement(
+        reasoning=decision.arbiter_reasoning or "",
+        relation=decision.arbiter_relation,
+        target=_number_shown(decision.arbiter_target, neighbours or (), shown),
+        action=decision.arbiter_action,
+        confidence=1.0 if decision.arbiter_confidence is None else decision.arbiter_confidence,
+    )
+    try:
+        check_judgement(judgement, len(shown))
+    except ArbiterAnswerError:  # the rules of today would not have shown it that fact
+        return None
+    return judgement
+
+
+def _number_shown(
+    rank: int | None, neighbours: Sequence[Neighbour], shown: Sequence[Neighbour]
+) -> int | None:
+    """The number of the fact of that rank among those that the arbiter was shown, from 1."""
+    if rank is None or rank not in range(1, len(neighbours) + 1):
+        return None
+    fact_id = neighbours[rank - 1].fact_id
+    ids = [each.fact_id for each in shown]
+    return ids.index(fact_id) + 1 if fact_id in ids else None
+
+
+Effect = tuple[Outcome, frozenset[str], frozenset[str]]
+
+
+def _effect_of_verdict(verdict: Verdict) -> Effect:
+    return (
+        outcome_of_verdict(verdict),
+        frozenset(each.fact_id for each in verdict.targets),
+        frozenset(each.fact_id for each in verdict.conflicts),
+    )
+
+
+def _effect_of_decision(decision: Decision) -> Effect:
+    targets = decision.superseded_ids
+    if decision.action is Action.SKIP:
+        targets = (decision.fact_id,)
+    elif decision.history_of_id is not None:
+        targets = (decision.history_of_id,)
+    return (
+        outcome_of_decision(decision),
+        frozenset(targets),
+        frozenset(decision.conflicting_ids),
+    )

@@ -1,0 +1,175 @@
+"""How much: numbers, money, percent, and the currencies by name.
+
+An amount keeps what it is counted in and per what; none is converted into another's unit or
+currency, or rounded. A range, a bound ("up to 40k") and a count of something else are text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+
+from reconciler.domain.values.text import plain, text
+
+__all__ = ["currency", "money", "number", "percent"]
+
+# A separator before exactly three digits groups them, in any country's way of writing: 1,200 and
+# 1.200 are both 1200, as amounts are seldom said to a thousandth.
+_NUMBER = re.compile(
+    r"(?P<whole>(?!0)\d{1,3}(?P<group>[.,'’_ ])\d{3}(?:(?P=group)\d{3})*"
+    r"|(?!0)\d{1,2}(?:,\d{2})+,\d{3}|\d+)"
+    r"(?:(?!(?P=group))[.,](?P<fraction>\d+))?"
+)
+_AMOUNT = re.compile(
+    r"(?P<before>\D*?)(?P<sign>[-−–]?)(?P<number>\d(?:[\d.,'’_ ]*\d)?)(?P<after>\D*)"
+)
+_HEDGE = re.compile(
+    r"^(?:(?:about|around|approximately|approx|roughly|circa|ca|some)(?=[ .]|$)\.?|[~≈])"
+)
+_POWERS = {
+    "hundred": 2,
+    **dict.fromkeys(("k", "tsd", "thousand"), 3),
+    **dict.fromkeys(("m", "mn", "mm", "mio", "mil", "mill", "million", "millions"), 6),
+    **dict.fromkeys(("b", "bn", "billion", "billions", "mrd"), 9),
+    **dict.fromkeys(("lakh", "lakhs"), 5),
+    **dict.fromkeys(("crore", "crores"), 7),
+}
+_MULTIPLIER = re.compile(rf"^ ?({'|'.join(sorted(_POWERS, key=len, reverse=True))})(?![^\W\d_])\.?")
+_PERIODS = {
+    **dict.fromkeys(("year", "yr", "y", "annum", "annually", "yearly", "pa", "annual"), "year"),
+    **dict.fromkeys(("quarter", "quarterly"), "quarter"),
+    **dict.fromkeys(("month", "mo", "mth", "monthly", "pm", "pcm"), "month"),
+    **dict.fromkeys(("week", "wk", "weekly", "pw"), "week"),
+    **dict.fromkeys(("day", "daily"), "day"),
+    **dict.fromkeys(("hour", "hr", "h", "hourly"), "hour"),
+    **dict.fromkeys(("seat", "user", "licence", "license"), "seat"),
+}
+_PERIOD = re.compile(
+    r" ?(?:/|\b(?:per|an?|each|every|pro)\b) ?(?P<each>[a-z]+)$"
+    r"|(?<!\w)(?P<often>(?:annual|year|quarter|month|week|hour)ly|daily|pcm|p\.? ?[amw]\.?)$"
+)
+_DIGIT_COUNT_MAX = 24
+_NOUNS = re.compile(
+    r"^(?:years?(?: old| of age)?|yrs?(?: old)?|yo|y/o|employees|people|persons?|staff|headcount|"
+    r"ftes?|users?|seats?|licen[cs]es?|points?)?$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Amount:
+    """A number with what stands before and after it, and per what it is."""
+
+    number: str
+    before: str
+    after: str
+    period: str
+
+
+def number(said: str) -> str:
+    """Digits alone, also of "1.2k" and "about 1,200 employees"; text where more is said."""
+    amount = _amount(said)
+    if amount is None or amount.before or amount.period or not _NOUNS.match(amount.after):
+        return text(said)
+    return amount.number
+
+
+def percent(said: str) -> str:
+    """The number with its sign, ``15%``; a bare number is one of percent."""
+    amount = _amount(said)
+    if amount is None or amount.before or amount.period:
+        return text(said)
+    if amount.after not in {"", "%", "percent", "per cent", "pct"}:
+        return text(said)
+    return f"{amount.number}%"
+
+
+def money(said: str) -> str:
+    """Amount, currency where one was named, and per what: ``40000 EUR/month``.
+
+    An amount without a currency has a key without one: it equals the same bare amount and no
+    amount in a currency, since nobody said which. ``$`` alone is the US dollar, as in CLDR.
+    """
+    amount = _amount(said)
+    if amount is None:
+        return text(said)
+    codes = {_currency_code(side) for side in (amount.before, amount.after) if side}
+    if "USD" in codes and len(codes) == 2 and "$" in (amount.before, amount.after):
+        codes.remove("USD")  # "$40,000 CAD" says which dollar
+    if None in codes or len(codes) > 1:
+        return text(said)
+    return " ".join([amount.number, *filter(None, codes)]) + amount.period
+
+
+def _amount(said: str) -> _Amount | None:
+    found = _AMOUNT.fullmatch(plain(said).casefold())
+    if found is None:
+        return None
+    after, power = found["after"], 0
+    if multiplier := _MULTIPLIER.match(after):
+        after, power = after[multiplier.end() :], _POWERS[multiplier[1]]
+    digits = _decimal(found["number"], power)
+    if digits is None:
+        return None
+    after, period = _without_period(after)
+    before = _HEDGE.sub("", found["before"].strip())
+    sign = "-" if found["sign"] and digits != "0" else ""
+    return _Amount(sign + digits, before.strip(" :"), after.strip(" ,.;:!?()-–—"), period)
+
+
+def _without_period(after: str) -> tuple[str, str]:
+    found = _PERIOD.search(after)
+    if found is None:
+        return after, ""
+    word = re.sub(r"[. ]", "", found["each"] or found["often"])
+    unit = _PERIODS.get(word) or _PERIODS.get(word.removesuffix("s"))
+    return (after[: found.start()], f"/{unit}") if unit else (after, "")
+
+
+def _decimal(written: str, power: int) -> str | None:
+    found = _NUMBER.fullmatch(written)
+    if found is None:
+        return None
+    whole, fraction = re.sub(r"\D", "", found["whole"]), found["fraction"] or ""
+    if len(whole) + len(fraction) > _DIGIT_COUNT_MAX:
+        return None
+    digits = f"{Decimal(f'{whole}.{fraction}').scaleb(power):f}"
+    digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
+    # Three decimals would be read as a group of three; a fourth keeps the key its own key.
+    return digits + "0" if re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", digits) else digits
+
+
+_CURRENCY_WORDS = {
+    "USD": "us$ dollar dollars bucks",
+    "GBP": "pound pounds sterling quid",
+    "INR": "rs rupee rupees",
+    "CNY": "rmb",
+    "PLN": "zł",
+    "CZK": "kč",
+}
+"""What people say that is no currency's whole name; of several countries' the likeliest."""
+
+
+def currency(said: str) -> str:
+    """Its ISO 4217 code, from that, its symbol or what people call it: € and euros are ``EUR``."""
+    return _currency_code(plain(said).casefold()) or text(said)
+
+
+def _currency_code(words: str) -> str | None:
+    return _currencies().get(words) or _currencies().get(text(words))
+
+
+@cache
+def _currencies() -> Mapping[str, str]:
+    from babel import Locale
+    from babel.numbers import get_currency_name
+
+    english = Locale("en")
+    symbols: Mapping[str, str] = dict(english.currency_symbols)
+    codes = {text(get_currency_name(code, locale=english)): code for code in symbols}
+    codes |= {text(get_currency_name(code, count=2, locale=english)): code for code in symbols}
+    codes |= {symbol.casefold(): code for code, symbol in symbols.items()}
+    codes |= {code.casefold(): code for code in symbols}
+    return codes | {word: code for code, words in _CURRENCY_WORDS.items() for word in words.split()}

@@ -1,0 +1,464 @@
+"""Calibration from a file and from a graph's decisions, to a profile that a memory opens with."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from io import StringIO
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from reconciler import Memory
+from reconciler.config_files import load_attribute_book, load_profile
+from reconciler.domain.attributes import AttributeBook
+from reconciler.domain.calibration import CalibrationGoal, LabelledPair, MeasuredPair, PairLabel
+from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Judgement, Relation
+from reconciler.domain.profile import Profile
+from reconciler.domain.replay import replay, summarise
+from reconciler.domain.rule import ReconcilePolicy
+from reconciler.entrypoints.calibration_report import (
+    calibration_tables,
+    draw_curves,
+    errors_table,
+    replay_changes_table,
+    replay_table,
+)
+from reconciler.errors import ConfigurationError, InvalidRequestError
+from reconciler.service.calibration import (
+    CalibrationReport,
+    calibrate,
+    measure_pairs,
+    pairs_from_decisions,
+    provenance_of,
+    read_pairs,
+    write_profile,
+)
+from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
+from tests.engines import EngineUnderTest
+
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+WIDE = ReconcilePolicy(cosine_add_max=0.4, cosine_cut=0.5, cosine_update_min=0.95)
+SLOT = {"subject": "contact", "attribute": "city"}
+LINE = {"fact": "Lives in Pune.", "note": "Lives in Goa.", "label": "update"}
+
+
+@pytest.fixture(scope="module")
+def book() -> AttributeBook:
+    return load_attribute_book(None)
+
+
+def lines(*rows: Mapping[str, Any]) -> list[str]:
+    return [json.dumps(row) for row in rows]
+
+
+def measured(count: int = 30) -> list[MeasuredPair]:
+    """Pairs whose labels lie apart: the same from 0.8, updates from 0.6, distinct below 0.5."""
+    ranges = {
+        PairLabel.SAME: (0.8, 0.99),
+        PairLabel.UPDATE: (0.6, 0.85),
+        PairLabel.DISTINCT: (0.0, 0.5),
+    }
+    return [
+        MeasuredPair(
+            pair=LabelledPair(
+                pair_id=f"{label}-{number}",
+                source=("calls", "mails")[number % 2],
+                fact_text="Prefers email to the phone",
+                note_text="Prefers email over the phone",
+                label=label,
+            ),
+            cosine=low + (high - low) * number / count,
+        )
+        for label, (low, high) in ranges.items()
+        for number in range(count)
+    ]
+
+
+@pytest.fixture(scope="module")
+def report() -> CalibrationReport:
+    return calibrate(measured(), embedding_model="hashing-64@test", name="mine")
+
+
+def test_a_line_has_either_the_long_names_or_the_short_ones(book: AttributeBook) -> None:
+    short = {
+        "a": LINE["fact"],
+        "b": LINE["note"],
+        "label": "update",
+        "source": "s",
+        "id": "7",
+        "fact": None,
+    }
+    first, second = read_pairs([*lines(LINE), "\n", *lines(short | {"domain": "x"})], book)
+    assert replace(first, pair_id="7", source="s") == second
+    assert (first.pair_id, first.source) == ("line 1", "unnamed")
+
+
+def test_slots_of_a_line_are_normalised_as_those_of_a_note_are(book: AttributeBook) -> None:
+    slots = {"fact_slot": SLOT | {"value": "Pune"}, "note_slot": SLOT | {"value": " PUNE "}}
+    [pair] = read_pairs(lines(LINE | slots), book)
+    assert pair.fact_slot
+    assert pair.note_slot
+    assert pair.fact_slot.value_key == pair.note_slot.value_key
+    assert pair.note_slot.is_single_valued
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "line 2: not JSON"),
+        ("[" * 100_000, "line 2: not JSON"),
+        ("[1]", "line 2: a JSON object is wanted, not list"),
+        (
+            json.dumps(LINE | {"label": "other"}),
+            "line 2: label 'other' is unknown; use one of same",
+        ),
+        (json.dumps({"fact": "x", "note": "y"}), "line 2: label None is unknown"),
+        (json.dumps({"fact": "x", "label": "same"}), "line 2: either 'note' or 'b' is wanted"),
+        (json.dumps(LINE | {"a": "x"}), "line 2: either 'fact' or 'a' is wanted"),
+        (json.dumps(LINE | {"note": " "}), "line 2: note is blank"),
+        (json.dumps(LINE | {"note": 5}), "line 2: note must be a string"),
+        (json.dumps(LINE | {"note": "x" * 2001}), "line 2: note has 2001 characters"),
+        (json.dumps(LINE | {"note_slot": "city"}), "line 2: note_slot is an object with subject"),
+        (json.dumps(LINE | {"fact_slot": {"key": 1}}), "line 2: fact_slot is an object with"),
+        (json.dumps(LINE | {"fact_slot": {"attribute": "!"}}), "line 2: fact_slot: "),
+    ],
+)
+def test_a_faulty_line_is_refused_by_its_number(
+    book: AttributeBook, line: str, message: str
+) -> None:
+    with pytest.raises(InvalidRequestError) as error:
+        read_pairs([*lines(LINE), line], book)
+    assert str(error.value).startswith(message)
+
+
+def test_all_faulty_lines_are_named_at_once_up_to_ten(book: AttributeBook) -> None:
+    with pytest.raises(InvalidRequestError) as error:
+        read_pairs([*lines(LINE), *("{" for _ in range(12))], book)
+    found = str(error.value).splitlines()
+    assert [each.split(":")[0] for each in found[:10]] == [f"line {n}" for n in range(2, 12)]
+    assert found[10:] == ["and 2 more lines"]
+
+
+@pytest.mark.parametrize("given", [[], ["\n", "  \n"]])
+def test_a_file_without_a_pair_is_refused(book: AttributeBook, given: list[str]) -> None:
+    with pytest.raises(InvalidRequestError, match="no labelled pair"):
+        read_pairs(given, book)
+
+
+def test_pairs_are_measured_in_their_order_with_progress(book: AttributeBook) -> None:
+    vectors = {"A": [1.0, 0.0], "B": [0.6, 0.8], "C": [-1.0, 0.0]}
+    rows = [{"a": "A", "b": note, "label": "same"} for note in ("A", "B", "C") * 60]
+    told: list[int] = []
+    found = measure_pairs(
+        read_pairs(lines(*rows), book), TableEmbedder(vectors, 2).embed, told.append
+    )
+    assert [each.cosine for each in found] == pytest.approx([1.0, 0.6, -1.0] * 60)
+    assert sum(told) == len(rows)
+    assert len(told) > 1
+
+
+def test_a_cosine_that_rounding_has_beyond_one_is_one(book: AttributeBook) -> None:
+    def embed(texts: Sequence[str]) -> Any:
+        return np.full((len(texts), 1), 1.0001, dtype=np.float32)
+
+    [found] = measure_pairs(read_pairs(lines(LINE), book), embed, lambda _: None)
+    assert found.cosine == 1.0
+
+
+def test_without_an_embedder_nothing_is_measured(book: AttributeBook) -> None:
+    def noop(texts: object) -> Any:
+        return np.empty((2, 0), dtype=np.float32)
+
+    with pytest.raises(ConfigurationError, match="does not embed"):
+        measure_pairs(read_pairs(lines(LINE), book), noop, lambda _: None)
+
+
+def test_a_report_measures_three_rules_alone_and_with_an_arbiter(
+    report: CalibrationReport,
+) -> None:
+    names = [(each.name, each.guard, each.is_arbitrated) for each in report.measurements]
+    assert names == [
+        *(("seed, no guard", False, helped) for helped in (False, True)),
+        *(("seed", True, helped) for helped in (False, True)),
+        *(("mine", True, helped) for helped in (False, True)),
+    ]
+    assert [each.source for each in report.alone[-1].scores] == ["calls", "mails", "all sources"]
+    assert report.alone[-1].overall.false_supersessions.count == 0
+    assert report.arbitrated[-1].overall.silent_updates.count == 0
+
+
+def test_a_report_goes_into_json_without_a_text(report: CalibrationReport) -> None:
+    text = json.dumps(report.to_dict(), allow_nan=False)
+    assert "Prefers" not in text
+    assert json.loads(text)["profile"] == asdict(report.profile)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../x", 'x"\ny'])
+def test_a_profile_needs_a_name_that_can_be_typed(name: str) -> None:
+    with pytest.raises(InvalidRequestError, match="a profile's name has letters"):
+        calibrate(measured(), embedding_model="m", name=name)
+
+
+def test_a_profile_is_read_as_it_was_written(report: CalibrationReport, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    write_profile(report.profile, path, provenance_of(report, "pairs.jsonl"))
+    assert load_profile(str(path)) == report.profile
+    text = path.read_text(encoding="utf-8")
+    assert "pairs.jsonl, 90 labelled pairs" in text
+    assert "distinct, falsely superseded:\n#     calls 0 of 15 (0.0%; 0.0% to 20.4%)" in text
+    assert [each.name for each in tmp_path.iterdir()] == ["mine.toml"]
+
+
+def test_a_profile_is_refused_for_another_model(report: CalibrationReport, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    write_profile(report.profile, path, [])
+    opened = {"reconcile": {"profile": str(path)}, "graph": "embedded"}
+    embedder = HashingEmbedder(32)
+    with pytest.raises(ConfigurationError, match="calibrated on hashing-64@test"):
+        Memory.open(embedder=embedder, embedded_path=tmp_path / "x.lbug", **opened)
+    with Memory.open(
+        embedder=HashingEmbedder(64), embedded_path=tmp_path / "y.lbug", **opened
+    ) as memory:
+        decision = memory.add_contact_note("crm", "alice", "Prefers email.")
+    assert (decision.profile, decision.cosine_cut) == ("mine", report.profile.cosine_cut)
+
+
+def test_nothing_in_a_comment_becomes_a_setting(report: CalibrationReport, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    named = provenance_of(report, "x\ncosine_cut = 0.1\r\u2028name = 'y'")
+    write_profile(replace(report.profile, embedding_model='m"@\\1'), path, named)
+    assert load_profile(str(path)) == replace(report.profile, embedding_model='m"@\\1')
+
+
+def test_a_file_that_is_there_is_replaced_only_when_told(
+    report: CalibrationReport, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("precious", encoding="utf-8")
+    with pytest.raises(InvalidRequestError, match="is there already"):
+        write_profile(report.profile, path, [])
+    assert path.read_text(encoding="utf-8") == "precious"
+    write_profile(report.profile, path, [], overwrite=True)
+    assert load_profile(str(path)) == report.profile
+
+
+def test_a_profile_that_cannot_take_its_place_leaves_nothing_behind(
+    report: CalibrationReport, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.mkdir()
+    with pytest.raises(InvalidRequestError, match="cannot be written"):
+        write_profile(report.profile, path, [], overwrite=True)
+    assert [each.name for each in tmp_path.iterdir()] == ["mine.toml"]
+
+
+@pytest.mark.parametrize("name", ["mine", "mine.txt", "absent/mine.toml"])
+def test_a_file_that_could_not_be_used_is_refused(
+    report: CalibrationReport, tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(InvalidRequestError, match=r"ends in \.toml|cannot be written"):
+        write_profile(report.profile, tmp_path / name, [])
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_shipped_profile_for_the_bundled_model_is_a_policy() -> None:
+    profile: Profile = load_profile("minilm")
+    assert profile.embedding_model == "all-MiniLM-L6-v2@53aa5117"
+    assert 0.4 < profile.cosine_add_max < profile.cosine_cut <= profile.cosine_update_min < 1
+
+
+def test_a_picture_is_a_png_of_a_size_that_can_be_read(
+    report: CalibrationReport, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "curves.png"
+    draw_curves(report, path)
+    content = path.read_bytes()
+    width, height = (int.from_bytes(content[at : at + 4]) for at in (16, 20))
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    assert (width, height) == (1800, 1350)
+    assert len(content) > 20_000
+
+
+def test_a_picture_that_cannot_be_written_is_the_callers_error(
+    report: CalibrationReport, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    with pytest.raises(InvalidRequestError, match="cannot be written"):
+        draw_curves(report, tmp_path / "absent" / "curves.png")
+
+
+def test_without_matplotlib_the_error_says_what_to_install(
+    report: CalibrationReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
+    with pytest.raises(ConfigurationError, match=r"graph-memory-reconciler\[plots\]"):
+        draw_curves(report, tmp_path / "curves.png")
+
+
+def printed(what: Any) -> str:
+    console = Console(file=StringIO(), width=100, highlight=False)
+    console.print(what)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert max(map(len, text.splitlines())) <= 100
+    return str(text)
+
+
+def test_the_tables_fit_and_name_every_source_and_threshold(report: CalibrationReport) -> None:
+    text = printed(calibration_tables(report))
+    for wanted in ("calls", "mails", "all sources", "distinct: superseded", "UPDATE or SKIP"):
+        assert wanted in text
+    assert f"{report.profile.cosine_cut:.2f}" in text
+    assert "0.0 0–11" in text  # none of 30, with its interval
+
+
+def test_a_source_is_left_out_where_it_has_no_pair_of_the_label() -> None:
+    [pair] = measured(1)[-1:]
+    quiz = [replace(pair, pair=replace(pair.pair, source="quiz")) for _ in range(20)]
+    report = calibrate([*measured(), *quiz], embedding_model="m@1")
+    told = provenance_of(report, "x")
+    assert sum("quiz" in line for line in told) == 2
+    tables = printed(errors_table(report))
+    assert tables.count("quiz") == 2
+    assert tables.count("calls") == 4
+
+
+def decision(**given: Any) -> Decision:
+    usual: dict[str, Any] = {
+        "decision_id": "d",
+        "action": Action.ADD,
+        "decided_by": DecidedBy.ARBITER,
+        "cosine": 0.9,
+        "reason": "because",
+        "text": "the note",
+        "fact_id": "new",
+        "valid_from": NOON,
+        "episode_id": "e",
+        "contact_id": "alice",
+        "profile": "seed",
+        "cosine_update_min": 0.95,
+        "cosine_add_max": 0.8,
+        "cosine_cut": 0.875,
+        "guard": True,
+        "embedding_model": "model@1",
+        "door": "live",
+        "said_at": NOON,
+        "at": NOON,
+        "compared_with": tuple(
+            Comparison(
+                fact_id=f"f{n}", text=f"fact {n}", cosine=1 - n / 10, valid_from=NOON, rank=n
+            )
+            for n in (1, 2, 3)
+        ),
+    }
+    return Decision(**usual | given)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, None),
+        (
+            {"arbiter_relation": Relation.REFINES, "arbiter_target": 2},
+            ("fact 2", "same", "arbiter"),
+        ),
+        ({"arbiter_relation": Relation.COEXISTS}, ("fact 1", "distinct", "arbiter")),
+        ({"arbiter_relation": Relation.REPLACES, "arbiter_error": "unsure"}, None),
+        ({"correction": Relation.REPLACES}, ("fact 1", "update", "corrections")),
+        (
+            {"correction": Relation.UNRELATED, "superseded_ids": ("f3",)},
+            ("fact 3", "distinct", "corrections"),
+        ),
+        (
+            {"correction": Relation.SAME, "conflicting_ids": ("f2",)},
+            ("fact 2", "same", "corrections"),
+        ),
+        ({"correction": Relation.SAME, "fact_id": "f2"}, ("fact 2", "same", "corrections")),
+        ({"correction": Relation.SAME, "history_of_id": "f3"}, ("fact 3", "same", "corrections")),
+        (
+            {"correction": Relation.COEXISTS, "arbiter_relation": Relation.SAME},
+            ("fact 1", "distinct", "corrections"),
+        ),
+        ({"correction": Relation.SAME, "compared_with": ()}, None),
+    ],
+)
+def test_a_decision_labels_the_pair_that_was_judged(
+    given: dict[str, Any], expected: tuple[str, str, str] | None
+) -> None:
+    found = pairs_from_decisions([decision(**given)])
+    labels = [(each.pair.fact_text, str(each.pair.label), each.pair.source) for each in found]
+    assert labels == ([expected] if expected else [])
+
+
+def test_a_pair_counts_once_and_a_correction_wins_whenever_it_comes() -> None:
+    judged = decision(arbiter_relation=Relation.SAME)
+    corrected = decision(correction=Relation.REPLACES)
+    for given in ([judged, corrected, judged], [corrected, judged]):
+        [found] = pairs_from_decisions(given)
+        assert found.pair.label is PairLabel.UPDATE
+
+
+def test_decisions_of_another_model_label_nothing() -> None:
+    judged = decision(arbiter_relation=Relation.SAME)
+    assert len(pairs_from_decisions([judged], "model@1")) == 1
+    assert not pairs_from_decisions([judged], "model@2")
+
+
+@pytest.fixture
+def memory(engine: EngineUnderTest) -> Iterator[Memory]:
+    """A contact with a fact, a note in the band that an arbiter judged, and one that it was not."""
+    cosines = {"Likes tea": 1.0, "Likes coffee": 0.9, "Has a dog": 0.45}
+    vectors = {text: [cosine, sqrt(1 - cosine**2)] for text, cosine in cosines.items()}
+    vectors["Has a dog"][1] *= -1  # and so it is far from the coffee
+    arbiter = ScriptedArbiter(
+        [
+            Judgement(
+                reasoning="both",
+                relation=Relation.COEXISTS,
+                target=None,
+                action=Action.ADD,
+                confidence=0.9,
+            )
+        ]
+    )
+    embedder = TableEmbedder(vectors, 2)
+    with Memory.open(
+        **engine.settings_arguments | {"embedder": embedder, "arbiter": arbiter}
+    ) as opened:
+        for text in cosines:
+            opened.add_contact_note("crm", "alice", text, said_at=NOON)
+        yield opened
+
+
+def test_the_graphs_own_decisions_give_labelled_pairs(memory: Memory) -> None:
+    [found] = pairs_from_decisions(memory.decisions("crm", "alice"), memory.embedding_model)
+    assert (found.pair.fact_text, found.pair.note_text) == ("Likes tea", "Likes coffee")
+    assert (found.pair.label, found.cosine) == (PairLabel.DISTINCT, pytest.approx(0.9, abs=1e-6))
+
+
+def test_the_graphs_own_decisions_replay_as_themselves_and_otherwise(memory: Memory) -> None:
+    made = memory.decisions("crm", "alice")
+    again = [replay(each, memory._services.policy) for each in made]
+    assert all(each.is_same for each in again)
+    wide = [replay(each, WIDE) for each in made]
+    assert [each.would_ask for each in wide] == [True, False, False]
+    assert all(each.is_same for each in wide)
+    assert "3 decisions" in printed(replay_table(summarise(wide)))
+    assert "Has a dog" in printed(replay_changes_table(wide))
+    assert memory.decisions("crm", "alice") == made
+
+
+def test_a_goal_on_some_sources_is_said_in_the_file(tmp_path: Path) -> None:
+    goal = CalibrationGoal(sources=frozenset({"calls", "mails"}), false_supersession_max=0.02)
+    report = calibrate(measured(60), embedding_model="m@1", goal=goal)
+    assert "for the choice: calls, mails" in "\n".join(provenance_of(report, "x"))
+    assert "Bound on false supersessions: 2.0%" in "\n".join(provenance_of(report, "x"))

@@ -1,0 +1,416 @@
+"""Slots, guard, order, trust and corrections on each engine, from the door to what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime, timedelta
+from math import sqrt
+from typing import Any
+
+import jsonschema
+import pytest
+
+from reconciler import Decision, Fact, Memory, SourceKind
+from reconciler.bootstrap import open_graph
+from reconciler.domain.decisions import Action, Judgement, Relation
+from reconciler.errors import (
+    InvalidNoteError,
+    InvalidRequestError,
+    SchemaError,
+    UnknownDecisionError,
+)
+from reconciler.queries import load_migrations
+from reconciler.settings import load_settings
+from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
+from tests import raw_store
+from tests.engines import EngineUnderTest, wipe_schema
+
+NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
+USER, TOOL = SourceKind.USER_EXPLICIT, SourceKind.TOOL_OUTPUT
+
+Open = Callable[..., Memory]
+
+
+def days(number: float) -> datetime:
+    return NOON + timedelta(days=number)
+
+
+def apart(count: int, *texts: str) -> Mapping[str, list[float]]:
+    """Vectors at right angles: no text is near another one."""
+    return {
+        text: [float(place == number) for place in range(count)]
+        for number, text in enumerate(texts)
+    }
+
+
+def near(cosine: float, one: str, other: str) -> Mapping[str, list[float]]:
+    return {one: [1.0, 0.0], other: [cosine, sqrt(1 - cosine**2)]}
+
+
+@pytest.fixture
+def open_memory(engine: EngineUnderTest) -> Iterator[Open]:
+    with ExitStack() as stack:
+
+        def open_(vectors: Mapping[str, list[float]], **given: Any) -> Memory:
+            embedder = TableEmbedder(vectors, len(next(iter(vectors.values()))))
+            memory = Memory.open(embedder=embedder, **engine.settings_arguments | given)
+            stack.callback(memory.close)
+            return memory
+
+        yield open_
+
+
+def say(memory: Memory, text: str, day: float = 0, **given: Any) -> Decision:
+    return memory.add_contact_note("crm", "alice", text, **{"said_at": days(day)} | given)
+
+
+def live(memory: Memory) -> list[str]:
+    return sorted(each.fact.text for each in memory.recall("crm", "alice", limit=100))
+
+
+def fact_of(memory: Memory, decision: Decision) -> Fact:
+    [history] = memory.history("crm", "alice", fact_id=decision.fact_id)
+    return next(each for each in history.facts if each.fact_id == decision.fact_id)
+
+
+PUNE = {"attribute": "city", "value": "Pune"}
+DELHI = {"attribute": "home city", "value": "Delhi"}
+FAR = apart(6, "Lives in Pune", "Moved away to Delhi", "Back in Pune", "a", "b", "c")
+
+
+# Slots
+
+
+def test_another_value_of_a_single_valued_attribute_supersedes_at_any_cosine(
+    open_memory: Open,
+) -> None:
+    memory = open_memory(FAR)
+    first = say(memory, "Lives in Pune", **PUNE)
+    second = say(memory, "Moved away to Delhi", 9, **DELHI)
+    assert (second.action, second.decided_by) == ("UPDATE", "slot")
+    assert second.superseded_ids == (first.fact_id,)
+    assert live(memory) == ["Moved away to Delhi"]
+    assert fact_of(memory, second).observations == 1
+    assert memory.decisions("crm", "alice")[0] == second
+
+
+def test_an_equal_value_is_a_restatement_however_it_is_worded(open_memory: Open) -> None:
+    memory = open_memory(FAR)
+    say(memory, "Lives in Pune", **PUNE)
+    again = say(memory, "Back in Pune", 1, attribute="City", value=" PUNE ")
+    assert (again.action, again.decided_by) == ("UPDATE", "slot")
+    assert fact_of(memory, again).observations == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"attribute": "allergy", "value": "nuts"}, {"attribute": "allergy", "value": "eggs"}),
+        (PUNE, PUNE | {"subject": "her wife"}),
+        (PUNE, {"attribute": "city", "value": None}),
+        (PUNE, {"attribute": "city", "value": "unknown"}),
+        (PUNE, {"attribute": "employer", "value": "Delhi Ltd"}),
+        ({"attribute": "shoe", "value": "38"}, {"attribute": "shoe", "value": "39"}),
+    ],
+    ids=["sibling", "other subject", "null", "unknown", "other attribute", "not in the file"],
+)
+@pytest.mark.parametrize("cosine", [1.0, 0.9])
+def test_what_is_in_another_slot_stays_live(
+    open_memory: Open, first: dict[str, Any], second: dict[str, Any], cosine: float
+) -> None:
+    memory = open_memory(near(cosine, "one way", "another way"))
+    say(memory, "one way", **first)
+    decision = say(memory, "another way", 1, **second)
+    assert (decision.action, decision.conflicting_ids) == ("ADD", ())
+    assert live(memory) == ["another way", "one way"]
+
+
+def test_an_attribute_outside_the_file_is_single_valued_if_the_caller_says_so(
+    open_memory: Open,
+) -> None:
+    memory = open_memory(FAR)
+    say(memory, "a", attribute="shoe size", value="38", single_valued=True)
+    second = say(memory, "b", 1, attribute="shoe_size", value=39, single_valued=True)
+    assert (second.action, live(memory)) == ("UPDATE", ["b"])
+
+
+def test_a_slot_finds_its_fact_behind_many_nearer_ones(open_memory: Open) -> None:
+    others = {f"other {number}": [0.0, 1.0] for number in range(12)}
+    memory = open_memory({"Lives in Pune": [1.0, 0.0], "Delhi now": [0.0, 1.0], **others})
+    first = say(memory, "Lives in Pune", **PUNE)
+    for number in range(12):
+        say(memory, f"other {number}", attribute="hobby", value=f"hobby {number}")
+    decision = say(memory, "Delhi now", 1, **DELHI)
+    assert decision.superseded_ids == (first.fact_id,)
+    assert decision.compared_with[-1].fact_id == first.fact_id
+    assert len(decision.compared_with) == 6
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"value": "Pune"}, "attribute"),
+        ({"attribute": " ", "value": "Pune"}, "attribute"),
+        ({"attribute": "x" * 201, "value": "Pune"}, "attribute"),
+        ({"attribute": "city", "value": ["Pune"]}, "value"),
+        ({"attribute": "city", "value": "x" * 501}, "value"),
+        ({"attribute": "city", "value": "a\0b"}, "value"),
+        ({"subject": 5, "attribute": "city"}, "subject"),
+        ({"attribute": "city", "value": "Pune", "single_valued": "yes"}, "single_valued"),
+    ],
+)
+def test_a_slot_that_cannot_be_used_is_refused_and_nothing_written(
+    open_memory: Open, wrong: dict[str, Any], message: str
+) -> None:
+    memory = open_memory(FAR)
+    with pytest.raises(InvalidNoteError, match=message):
+        say(memory, "a", **wrong)
+    assert memory.contacts("crm") == []
+
+
+def test_the_tools_schema_takes_what_a_model_would_send(open_memory: Open) -> None:
+    memory = open_memory(FAR)
+    definition = memory.toolset.tool_definition()
+    sent = {"text": "a", "subject": None, "attribute": "city", "value": "Pune"}
+    jsonschema.validate(sent, definition["input_schema"])
+    decision = memory.add_contact_note("crm", "alice", **sent)
+    assert decision.slot is not None
+    assert "city" in definition["input_schema"]["properties"]["attribute"]["description"]
+    assert "agent_id" not in definition["input_schema"]["properties"]
+
+
+def test_an_import_line_may_carry_a_slot(open_memory: Open) -> None:
+    memory = open_memory(FAR)
+    lines = [
+        '{"text": "Lives in Pune", "attribute": "city", "value": "Pune"}',
+        '{"text": "Moved away to Delhi", "attribute": "city", "value": "Delhi"}',
+        '{"text": "a", "value": "Delhi"}',
+        '{"text": "b", "attribute": "city", "value": {"name": "Delhi"}}',
+        '{"text": "c", "attribute": "x", "value": "y", "single_valued": "yes"}',
+    ]
+    report = memory.import_notes(lines, agent_id="crm", contact_id="alice")
+    assert live(memory) == ["Moved away to Delhi"]
+    assert [each.line_number for each in report.errors] == [3, 4, 5]
+
+
+# Guard
+
+
+@pytest.mark.parametrize("cosine", [0.99, 0.9])
+def test_what_the_guard_keeps_apart_is_linked_and_shown(open_memory: Open, cosine: float) -> None:
+    one, other = "Invoice 1042 is unpaid", "Invoice 1043 is unpaid"
+    memory = open_memory(near(cosine, one, other))
+    first, second = say(memory, one), say(memory, other, 1)
+    assert (second.action, second.decided_by) == ("ADD", "guard")
+    assert second.conflicting_ids == (first.fact_id,)
+    assert any("1043" in each and "1042" in each for each in second.findings)
+    assert live(memory) == [one, other]
+    for history in memory.history("crm", "alice"):
+        [conflict] = history.conflicts
+        assert {conflict.new_id, conflict.old_id} == {first.fact_id, second.fact_id}
+        assert "1043" in conflict.reason
+    assert memory.decisions("crm", "alice")[0] == second
+
+
+def test_without_the_guard_the_later_one_supersedes(open_memory: Open) -> None:
+    one, other = "Invoice 1042 is unpaid", "Invoice 1043 is unpaid"
+    memory = open_memory(near(0.99, one, other), reconcile={"guard": "off"})
+    say(memory, one)
+    assert say(memory, other, 1).action == "UPDATE"
+
+
+def test_an_arbiter_that_would_swallow_a_number_is_overruled(open_memory: Open) -> None:
+    one, other = "Invoice 1042 is unpaid", "Invoice 1043 is unpaid"
+    same = Judgement(reasoning="alike", relation=Relation.SAME, target=1, action=Action.SKIP)
+    memory = open_memory(near(0.99, one, other), arbiter=ScriptedArbiter([same]))
+    say(memory, one)
+    decision = say(memory, other, 1)
+    assert (decision.action, decision.decided_by) == ("ADD", "guard")
+    assert (decision.arbiter_relation, decision.arbiter_target) == ("same", 1)
+
+
+def test_an_arbiters_whole_answer_is_on_the_decision(open_memory: Open) -> None:
+    answer = Judgement(
+        reasoning="one place at a time",
+        relation=Relation.REPLACES,
+        target=1,
+        action=Action.UPDATE,
+        confidence=0.8,
+    )
+    memory = open_memory(near(0.9, "one way", "another way"), arbiter=ScriptedArbiter([answer]))
+    say(memory, "one way")
+    decision = say(memory, "another way", 1)
+    assert (decision.action, decision.decided_by) == ("UPDATE", "arbiter")
+    assert (decision.arbiter_reasoning, decision.arbiter_relation) == (
+        "one place at a time",
+        "replaces",
+    )
+    assert (decision.arbiter_action, decision.arbiter_target) == ("UPDATE", 1)
+    assert decision.arbiter_confidence == 0.8
+    assert memory.decision(decision.decision_id) == decision
+
+
+# Order, trust, to and fro
+
+
+def test_a_late_import_of_an_old_value_becomes_history(open_memory: Open) -> None:
+    memory = open_memory(FAR)
+    newer = say(memory, "Moved away to Delhi", 9, **DELHI)
+    older = say(memory, "Lives in Pune", 0, **PUNE)
+    assert (older.action, older.decided_by) == ("ADD", "order")
+    assert older.history_of_id == newer.fact_id
+    assert live(memory) == ["Moved away to Delhi"]
+    [history] = memory.history("crm", "alice")
+    assert [each.text for each in history.facts] == ["Moved away to Delhi", "Lives in Pune"]
+    assert fact_of(memory, older).valid_to == days(9)
+    assert memory.decisions("crm", "alice")[0] == older
+
+
+def test_what_is_true_later_supersedes_although_it_was_said_before(open_memory: Open) -> None:
+    memory = open_memory(FAR)
+    say(memory, "Lives in Pune", 5, **PUNE)
+    coming = say(memory, "Moved away to Delhi", 0, valid_from=days(9), **DELHI)
+    assert (coming.action, coming.valid_from) == ("UPDATE", days(9))
+    assert fact_of(memory, coming).valid_from == days(9)
+
+
+def test_a_less_trusted_word_is_held_until_it_is_confirmed(open_memory: Open) -> None:
+    memory = open_memory(FAR)
+    trusted = say(memory, "Lives in Pune", **PUNE)
+    guess = say(memory, "a", 1, source_kind=TOOL, **DELHI)
+    assert (guess.action, guess.decided_by) == ("ADD", "trust")
+    assert guess.conflicting_ids == (trusted.fact_id,)
+    assert live(memory) == ["Lives in Pune", "a"]
+    assert all(history.conflicts for history in memory.history("crm", "alice"))
+
+    confirmed = say(memory, "Moved away to Delhi", 2, **DELHI)
+    assert set(confirmed.superseded_ids) == {trusted.fact_id, guess.fact_id}
+    assert live(memory) == ["Moved away to Delhi"]
+    [history] = memory.history("crm", "alice")
+    assert len(history.facts) == 3
+    assert history.conflicts == ()
+    assert fact_of(memory, confirmed).observations == 2
+
+
+def test_a_less_trusted_restatement_is_one_more_observation(open_memory: Open) -> None:
+    memory = open_memory(FAR)
+    trusted = say(memory, "Lives in Pune", **PUNE)
+    again = say(memory, "Back in Pune", 1, source_kind=TOOL, **PUNE)
+    assert (again.action, again.decided_by, again.fact_id) == ("SKIP", "trust", trusted.fact_id)
+    assert fact_of(memory, trusted).observations == 2
+
+
+def test_a_value_that_comes_back_is_written_and_contested(open_memory: Open) -> None:
+    memory = open_memory(FAR)
+    say(memory, "Lives in Pune", **PUNE)
+    say(memory, "Moved away to Delhi", 50, **DELHI)
+    back = say(memory, "Back in Pune", 100, **PUNE)
+    assert (back.action, back.is_contested) == ("UPDATE", True)
+    assert "contested" in back.reason
+    assert fact_of(memory, back).is_contested
+    assert memory.decisions("crm", "alice")[0] == back
+
+
+@pytest.mark.parametrize(("window", "is_contested"), [(7.0, False), (8.0, True), (0.0, False)])
+def test_two_flips_within_the_window_are_contested(
+    open_memory: Open, window: float, is_contested: bool
+) -> None:
+    memory = open_memory(FAR, reconcile={"contested_window_days": window})
+    say(memory, "Lives in Pune", **PUNE)
+    say(memory, "Moved away to Delhi", 50, **DELHI)
+    third = say(memory, "a", 58, attribute="city", value="Goa")
+    assert third.is_contested is is_contested
+
+
+# Corrections and explanations
+
+
+def test_a_correction_is_kept_and_moves_no_fact(open_memory: Open) -> None:
+    memory = open_memory(near(0.9, "one way", "another way"))
+    say(memory, "one way")
+    decision = say(memory, "another way", 1)
+    before = memory.history("crm", "alice")
+    corrected = memory.correct(decision.decision_id, "coexists")
+    assert corrected.correction == "coexists"
+    assert memory.decision(decision.decision_id) == corrected
+    assert memory.history("crm", "alice") == before
+
+
+@pytest.mark.parametrize("wrong", ["SAME", "", "no relation", None, 5])
+def test_a_correction_to_no_relation_is_refused(open_memory: Open, wrong: Any) -> None:
+    memory = open_memory(FAR)
+    decision = say(memory, "a")
+    with pytest.raises(InvalidRequestError, match="same, refines, replaces"):
+        memory.correct(decision.decision_id, wrong)
+    assert memory.decision(decision.decision_id).correction is None
+
+
+@pytest.mark.parametrize("unknown", ["no-such-id", "", "' OR 1=1"])
+def test_a_decision_that_was_never_made_is_refused(open_memory: Open, unknown: str) -> None:
+    memory = open_memory(FAR)
+    for call in (memory.decision, memory.explain, lambda each: memory.correct(each, "same")):
+        with pytest.raises(UnknownDecisionError, match="there is no decision"):
+            call(unknown)
+
+
+def test_an_explanation_names_the_fact_and_the_difference(open_memory: Open) -> None:
+    one, other = "Invoice 1042 is unpaid", "Invoice 1043 is unpaid"
+    memory = open_memory(near(0.99, one, other))
+    say(memory, one)
+    told = " ".join(memory.explain(say(memory, other, 1).decision_id).sentences())
+    assert one in told
+    assert "0.99" in told
+    assert "1043" in told
+
+
+# A store of the first schema
+
+
+def test_a_store_of_the_first_schema_is_refused_then_brought_up_to_date(
+    engine: EngineUnderTest,
+) -> None:
+    _make_first_schema(engine)
+    with pytest.raises(SchemaError, match="run `reconciler init`"):
+        Memory.open(embedder=HashingEmbedder(), **engine.settings_arguments)
+    with Memory.open(embedder=HashingEmbedder(), migrate=True, **engine.settings_arguments) as m:
+        [old] = m.decisions("crm", "alice")
+        assert (old.superseded_ids, old.findings, old.slot) == (("fact-0",), (), None)
+        assert (old.profile, old.cosine_cut, old.guard) == ("seed", 0.875, False)
+        decision = m.add_contact_note("crm", "alice", "Lives in Pune", said_at=days(9))
+        assert decision.superseded_ids == ("fact-1",)
+        assert fact_of(m, decision).observations == 2
+
+
+def _make_first_schema(engine: EngineUnderTest) -> None:
+    """A store as the first version of the package left it, with one decision in it."""
+    wipe_schema(engine)
+    dialect = engine.settings_arguments["graph"]
+    for statement in load_migrations(dialect)[0].statements:
+        raw_store.query(engine, statement.text.replace("{embedding_dimension}", "64"))
+    vector = HashingEmbedder().embed(["Lives in Pune"])[0].tolist()
+    raw_store.query(engine, FIRST_STORE, model=HashingEmbedder().model_id, vector=vector, at=NOON)
+    with closing(open_graph(load_settings(**engine.settings_arguments))) as graph:
+        assert graph.schema_version() == 1
+
+
+FIRST_STORE = """
+CREATE (store:Store {store_id: 'reconciler', schema_version: 1, embedding_model: $model,
+                     embedding_dimension: 64})
+CREATE (agent:Agent {agent_key: 'default/crm', tenant: 'default', agent_id: 'crm'})
+CREATE (agent)-[:KNOWS]->(contact:Contact {
+  contact_key: 'default/crm/alice', tenant: 'default', agent_id: 'crm', contact_id: 'alice',
+  name: 'alice', version: 1, last_decision_at: $at})
+CREATE (fact:Fact {
+  fact_id: 'fact-1', text: 'Lives in Pune', importance: 0.5, trust: 'user_explicit',
+  observations: 1, recorded_at: $at, valid_from: $at, last_confirmed_at: $at, is_live: true,
+  embedding_model: $model, embedding: $vector})-[:ABOUT]->(contact)
+CREATE (episode:Episode {
+  episode_id: 'episode-1', text: 'Lives in Pune', said_at: $at, source_kind: 'user_explicit'})
+CREATE (decision:Decision {
+  decision_id: 'decision-1', action: 'UPDATE', decided_by: 'threshold', cosine: 0.96, reason: 'r',
+  fact_id: 'fact-1', superseded_id: 'fact-0', cosine_update_min: 0.95, cosine_add_max: 0.8,
+  embedding_model: $model, door: 'live', attempts: 1, embed_ms: 1.0, compare_ms: 1.0,
+  arbitrate_ms: 0.0, at: $at})-[:`FOR`]->(contact)
+CREATE (decision)-[:JUDGED]->(episode)
+"""

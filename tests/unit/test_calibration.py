@@ -1,0 +1,352 @@
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.domain.calibration import (
+    ALL_SOURCES,
+    BoundBasis,
+    CalibrationGoal,
+    LabelledPair,
+    MeasuredPair,
+    Outcome,
+    PairLabel,
+    ProbedPair,
+    Rate,
+    Scores,
+    Thresholds,
+    choose_thresholds,
+    curve,
+    label_of_relation,
+    outcome_of,
+    probe,
+    score,
+)
+from reconciler.domain.decisions import Relation
+from reconciler.domain.rule import ReconcilePolicy
+from reconciler.domain.slots import Slot
+from reconciler.errors import InvalidRequestError
+
+SAME, UPDATE, DISTINCT = PairLabel.SAME, PairLabel.UPDATE, PairLabel.DISTINCT
+SUPERSEDED, REPEATED = Outcome.SUPERSEDED, Outcome.REPEATED
+CONFLICT, APART = Outcome.CONFLICT, Outcome.APART
+NUMBERED = ("Invoice 1042 is unpaid.", "Invoice 1043 is unpaid.")
+ALIKE = ("Prefers email to the phone.", "Prefers email over the phone.")
+
+
+def measured(
+    cosine: float,
+    label: PairLabel = SAME,
+    texts: tuple[str, str] = ALIKE,
+    *,
+    source: str = "crm",
+    slots: tuple[Slot | None, Slot | None] = (None, None),
+) -> MeasuredPair:
+    fact_text, note_text = texts
+    pair = LabelledPair(
+        pair_id="pair",
+        source=source,
+        fact_text=fact_text,
+        note_text=note_text,
+        label=label,
+        fact_slot=slots[0],
+        note_slot=slots[1],
+    )
+    return MeasuredPair(pair=pair, cosine=cosine)
+
+
+def probed(
+    cosine: float, label: PairLabel, outcome: Outcome = SUPERSEDED, source: str = "crm"
+) -> ProbedPair:
+    """A pair that the rule would settle so at or above the cut, and leaves apart below."""
+    by_zone = (APART, APART, outcome, outcome)
+    pair = measured(cosine, label, source=source).pair
+    return ProbedPair(pair=pair, cosine=cosine, alone=by_zone, arbitrated=by_zone)
+
+
+def city(value: str) -> Slot:
+    return Slot(
+        subject="contact",
+        attribute="city",
+        value=value,
+        value_key=value.casefold(),
+        is_single_valued=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "of", "low", "high"),
+    [
+        # Newcombe, Statistics in Medicine 17 (1998), table I, method 3.
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0000, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_an_interval_is_the_published_one(count: int, of: int, low: float, high: float) -> None:
+    assert Rate(count=count, of=of).interval == pytest.approx((low, high), abs=5e-5)
+
+
+def test_a_rate_of_nothing_has_no_share_and_may_be_anything() -> None:
+    assert Rate(count=0, of=0).share is None
+    assert Rate(count=0, of=0).interval == (0.0, 1.0)
+
+
+@given(st.integers(1, 300), st.data())
+def test_an_interval_lies_around_its_share(of: int, data: st.DataObject) -> None:
+    rate = Rate(count=data.draw(st.integers(0, of)), of=of)
+    low, high = rate.interval
+    assert rate.share is not None
+    assert -1e-9 <= low <= rate.share + 1e-9
+    assert rate.share - 1e-9 <= high <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("relation", "label"),
+    [
+        (Relation.SAME, SAME),
+        (Relation.REFINES, SAME),
+        (Relation.REPLACES, UPDATE),
+        (Relation.COEXISTS, DISTINCT),
+        (Relation.UNRELATED, DISTINCT),
+    ],
+)
+def test_every_relation_comes_down_to_a_label(relation: Relation, label: PairLabel) -> None:
+    assert label_of_relation(relation) is label
+
+
+@pytest.mark.parametrize(
+    ("pair", "guard", "alone", "arbitrated"),
+    [
+        (measured(0.96), True, SUPERSEDED, SUPERSEDED),
+        (measured(0.90), True, SUPERSEDED, REPEATED),
+        (measured(0.85), True, APART, REPEATED),
+        (measured(0.79), True, APART, APART),
+        (measured(0.85, UPDATE), True, APART, SUPERSEDED),
+        (measured(0.90, DISTINCT), True, SUPERSEDED, APART),
+        (measured(0.96, DISTINCT, NUMBERED), True, CONFLICT, APART),
+        (measured(0.96, DISTINCT, NUMBERED), False, SUPERSEDED, SUPERSEDED),
+        (measured(0.96, SAME, NUMBERED), True, CONFLICT, CONFLICT),
+        (measured(0.1, UPDATE, slots=(city("Pune"), city("Goa"))), True, SUPERSEDED, SUPERSEDED),
+    ],
+)
+def test_an_outcome_is_what_the_rule_decides(
+    pair: MeasuredPair, guard: bool, alone: Outcome, arbitrated: Outcome
+) -> None:
+    policy = ReconcilePolicy(guard=guard)
+    assert outcome_of(pair, policy) is alone
+    assert outcome_of(pair, policy, is_arbitrated=True) is arbitrated
+
+
+cosines = st.floats(-1, 1)
+hundredths = st.integers(-100, 100).map(lambda step: step / 100)
+pairs = st.builds(
+    measured,
+    cosines | hundredths,
+    st.sampled_from(PairLabel),
+    st.sampled_from([ALIKE, NUMBERED]),
+    slots=st.sampled_from([(None, None), (city("Pune"), city("Goa"))]),
+)
+
+
+@given(pairs, st.lists(hundredths | cosines, min_size=3, max_size=3), st.booleans(), st.booleans())
+def test_a_probed_pair_has_the_outcome_of_the_rule_under_any_thresholds(
+    pair: MeasuredPair, bounds: Sequence[float], guard: bool, is_arbitrated: bool
+) -> None:
+    add_max, cut, update_min = sorted(bounds)
+    policy = ReconcilePolicy(
+        cosine_add_max=add_max, cosine_cut=cut, cosine_update_min=update_min, guard=guard
+    )
+    [tried] = probe([pair], guard=guard)
+    expected = outcome_of(pair, policy, is_arbitrated=is_arbitrated)
+    assert tried.outcome(Thresholds.of(policy), is_arbitrated=is_arbitrated) is expected
+
+
+# label: superseded, repeated, conflict, apart
+TABLE = {SAME: (6, 2, 1, 1), UPDATE: (5, 0, 7, 8), DISTINCT: (3, 1, 4, 32)}
+SCORES = Scores(
+    source="crm",
+    counts=Counter(
+        {
+            (label, outcome): count
+            for label, row in TABLE.items()
+            for outcome, count in zip((SUPERSEDED, REPEATED, CONFLICT, APART), row, strict=True)
+        }
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "of"),
+    [
+        ("settle_precision", 6 + 2 + 5, 6 + 2 + 5 + 3 + 1),
+        ("settle_recall", 6 + 2 + 5, 10 + 20),
+        ("add_precision", 4 + 32, 1 + 1 + 7 + 8 + 4 + 32),
+        ("add_recall", 4 + 32, 40),
+        ("conflict_precision", 7, 1 + 7 + 4),
+        ("conflict_recall", 7, 20),
+        ("false_supersessions", 3 + 1, 40),
+        ("silent_updates", 8, 20),
+        ("same_stored_twice", 1 + 1, 10),
+        ("distinct_marked", 4, 40),
+    ],
+)
+def test_each_score_counts_its_cells_of_the_table(name: str, count: int, of: int) -> None:
+    assert getattr(SCORES, name) == Rate(count=count, of=of)
+
+
+def test_scores_come_by_source_and_all_of_them_last() -> None:
+    found = score(
+        [probed(0.9, SAME, source="b"), probed(0.1, UPDATE, source="a"), probed(0.9, SAME)],
+        Thresholds.at(0.5),
+    )
+    assert [each.source for each in found] == ["a", "b", "crm", ALL_SOURCES]
+    assert found[-1].settle_recall == Rate(count=2, of=3)
+    assert found[0].silent_updates == Rate(count=1, of=1)
+
+
+def test_a_curve_falls_from_everything_to_nothing() -> None:
+    points = curve([probed(0.301, SAME), probed(0.7, SAME), probed(0.5, DISTINCT)])
+    assert [points[0].threshold, points[-1].threshold] == [0.3, 1.0]
+    assert (points[0].settled.count, points[0].false_supersessions.count) == (2, 1)
+    assert (points[-1].settled.count, points[-1].false_supersessions.count) == (0, 0)
+    settled = [each.settled.count for each in points]
+    assert settled == sorted(settled, reverse=True)
+
+
+def spread(
+    label: PairLabel, low: float, high: float, count: int, source: str = "crm"
+) -> list[ProbedPair]:
+    steps = [low + (high - low) * step / (count - 1) for step in range(count)]
+    return [probed(cosine, label, source=source) for cosine in steps]
+
+
+EASY = [
+    *spread(SAME, 0.8, 0.99, 50),
+    *spread(UPDATE, 0.6, 0.85, 50),
+    *spread(DISTINCT, 0.1, 0.7, 500),
+]
+
+
+def test_thresholds_are_chosen_by_their_bounds_on_a_sample_that_is_easy() -> None:
+    thresholds, basis = choose_thresholds(EASY, CalibrationGoal(update_reach_min=1.0))
+    assert basis is BoundBasis.WILSON_UPPER
+    assert thresholds.cosine_cut == 0.71  # one is at 0.7, and one of 500 is 1.1 % at the upper end
+    assert thresholds.cosine_update_min == 0.86  # 50 updates are too few for 5 %: not one above
+    assert thresholds.cosine_add_max == 0.6
+
+
+@pytest.mark.parametrize("bound", [0.01, 0.02, 0.05, 0.1, 0.3])
+@pytest.mark.parametrize("count", [20, 100, 1000])
+def test_the_bound_holds_at_the_cut_and_not_a_hundredth_below(bound: float, count: int) -> None:
+    sample = [
+        *spread(SAME, 0.3, 1, 20),
+        *spread(UPDATE, 0.3, 0.31, 20),
+        *spread(DISTINCT, 0, 0.99, count),
+    ]
+    thresholds, basis = choose_thresholds(sample, CalibrationGoal(false_supersession_max=bound))
+
+    def is_kept(cut: float) -> bool:
+        rate = score(sample, Thresholds.at(cut))[-1].false_supersessions
+        return rate.count == 0 if basis is BoundBasis.NO_ERROR else rate.interval[1] <= bound
+
+    assert is_kept(thresholds.cosine_cut)
+    assert thresholds.cosine_cut == 1 or not is_kept(thresholds.cosine_cut - 0.01)
+
+
+def test_fewer_pairs_never_make_the_cut_bolder() -> None:
+    cuts = []
+    for count in (20, 40, 80, 300, 1000):
+        sample = [*EASY[:100], *spread(DISTINCT, 0, 0.9, count)]
+        cuts.append(choose_thresholds(sample, CalibrationGoal())[0].cosine_cut)
+    assert cuts == sorted(cuts, reverse=True)
+    assert cuts[0] > cuts[-1]
+
+
+def test_what_the_guard_keeps_apart_allows_for_a_lower_cut() -> None:
+    kept_apart = [probed(0.98, DISTINCT, CONFLICT) for _ in range(50)]
+    lost = [probed(0.98, DISTINCT, SUPERSEDED) for _ in range(50)]
+    goal = CalibrationGoal()
+    assert choose_thresholds([*EASY, *kept_apart], goal)[0].cosine_cut <= 0.71
+    assert choose_thresholds([*EASY, *lost], goal)[0].cosine_cut == 0.99
+
+
+def test_updates_that_pass_for_restatements_raise_the_bound_where_nobody_is_asked() -> None:
+    alike = [probed(0.97, UPDATE) for _ in range(10)]
+    thresholds, _ = choose_thresholds([*EASY, *alike], CalibrationGoal())
+    assert thresholds.cosine_update_min == 0.98
+    assert thresholds.cosine_cut <= 0.71
+
+
+def test_every_source_that_can_tell_has_its_updates_reached() -> None:
+    low = spread(UPDATE, 0.41, 0.5, 10, source="chat")
+    few = [probed(0.05, UPDATE, source="tiny")]
+    goal = CalibrationGoal(update_reach_min=0.9)
+    assert choose_thresholds([*EASY, *low, *few], goal)[0].cosine_add_max == 0.42
+
+
+def test_a_source_that_is_left_out_is_not_chosen_on() -> None:
+    tricks = [probed(0.99, DISTINCT, source="tricks") for _ in range(100)]
+    with_tricks, _ = choose_thresholds([*EASY, *tricks], CalibrationGoal())
+    without, _ = choose_thresholds([*EASY, *tricks], CalibrationGoal(sources=frozenset({"crm"})))
+    assert with_tricks.cosine_cut == 1.0
+    assert without == choose_thresholds(EASY, CalibrationGoal())[0]
+
+
+@given(
+    st.lists(
+        st.builds(
+            probed, st.floats(-1, 0.999), st.sampled_from(PairLabel), st.sampled_from(Outcome)
+        ),
+        max_size=60,
+    )
+)
+def test_thresholds_that_are_chosen_make_a_policy_of_whole_hundredths(
+    found: list[ProbedPair],
+) -> None:
+    sample = [*EASY[:100], *spread(DISTINCT, 0, 0.99, 20), *found]
+    thresholds, _ = choose_thresholds(sample, CalibrationGoal())
+    profile = thresholds.profile("mine", "model@1")
+    policy = ReconcilePolicy(
+        cosine_update_min=profile.cosine_update_min,
+        cosine_add_max=profile.cosine_add_max,
+        cosine_cut=profile.cosine_cut,
+    )
+    for bound in (policy.cosine_update_min, policy.cosine_add_max, policy.cut):
+        assert bound == round(bound, 2)
+
+
+def test_too_few_pairs_of_a_label_are_refused_with_how_many_are_needed() -> None:
+    sample = [*spread(SAME, 0, 1, 20), *spread(UPDATE, 0, 1, 19), *spread(DISTINCT, 0, 1, 3)]
+    with pytest.raises(InvalidRequestError, match=r"19 update, 3 distinct are too few.* 20 of"):
+        choose_thresholds(sample, CalibrationGoal())
+
+
+def test_an_unknown_source_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InvalidRequestError, match=r"source \['crn'\]; there are \['crm'\]"):
+        choose_thresholds(EASY, CalibrationGoal(sources=frozenset({"crn"})))
+
+
+def test_a_bound_that_no_threshold_keeps_is_refused() -> None:
+    contradictory = [probed(1.0, DISTINCT) for _ in range(500)]
+    with pytest.raises(InvalidRequestError, match="the same text twice"):
+        choose_thresholds([*EASY, *contradictory], CalibrationGoal())
+
+
+@pytest.mark.parametrize("bound", [0, 1, -0.1, 1.5, math.nan])
+def test_a_bound_that_is_no_share_is_refused(bound: float) -> None:
+    with pytest.raises(InvalidRequestError, match="above 0 and below 1"):
+        CalibrationGoal(false_supersession_max=bound)
+
+
+@pytest.mark.parametrize("name", ["same_reach_min", "update_reach_min", "mistaken_restatement_max"])
+@pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])
+def test_a_goal_that_is_no_share_is_refused(name: str, share: float) -> None:
+    with pytest.raises(InvalidRequestError, match=name):
+        CalibrationGoal(**{name: share})

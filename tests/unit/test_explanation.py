@@ -1,0 +1,789 @@
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.domain import rule, what_if
+from reconciler.domain.decisions import (
+    ACTIONS_OF_RELATION,
+    Action,
+    Comparison,
+    DecidedBy,
+    Decision,
+    Judgement,
+    Relation,
+    Verdict,
+)
+from reconciler.domain.explanation import explain
+from reconciler.domain.guard import Difference, Finding
+from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.rule import ReconcilePolicy, replaceable
+from reconciler.domain.scope import Scope
+from reconciler.domain.slots import Slot
+from reconciler.domain.what_if import Change, WhatIf, reopen, what_ifs
+
+NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
+MONTH = timedelta(days=30)
+DEFAULT = ReconcilePolicy()
+UNGUARDED = ReconcilePolicy(guard=False)
+CALIBRATED = ReconcilePolicy(
+    cosine_update_min=0.9, cosine_add_max=0.6, cosine_cut=0.7, profile="measured"
+)
+USER, OPERATOR, GUESS = SourceKind.USER_EXPLICIT, SourceKind.OPERATOR, SourceKind.MODEL_GUESS
+SKIP_1 = Judgement(reasoning="No news.", relation=Relation.SAME, target=1, action=Action.SKIP)
+REPLACES_2 = Judgement(
+    reasoning="One home.\nNot two.", relation=Relation.REPLACES, target=2, action=Action.UPDATE
+)
+COEXISTS = Judgement(
+    reasoning="Both.", relation=Relation.COEXISTS, target=None, action=Action.ADD, confidence=0.6
+)
+
+
+def numbers_only(note: str, fact: str) -> tuple[Finding, ...]:
+    """A guard that sees numbers and nothing else, whatever the real one learns."""
+    new, old = (" ".join(re.findall(r"\d+", text)) for text in (note, fact))
+    if new == old:
+        return ()
+    change = bool(new and old)
+    return (Finding(kind=Difference.NUMBER, in_note=new, in_fact=old, is_change=change),)
+
+
+@contextmanager
+def simple_guard() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rule, "find_differences", numbers_only)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _guard() -> Iterator[None]:
+    with simple_guard():
+        yield
+
+
+def slot(
+    value: str | None = "Pune",
+    *,
+    attribute: str = "city",
+    about: str = "contact",
+    many: bool = False,
+) -> Slot:
+    return Slot(
+        subject=about,
+        attribute=attribute,
+        value=value,
+        value_key=value.casefold() if value else None,
+        is_single_valued=not many,
+    )
+
+
+def near(*facts: tuple[str, float], **given_: Any) -> tuple[Comparison, ...]:
+    return tuple(
+        Comparison(
+            **{"valid_from": NOW - MONTH, **given_},
+            fact_id=f"fact#{rank}",
+            text=text,
+            cosine=cosine,
+            rank=rank,
+        )
+        for rank, (text, cosine) in enumerate(facts, start=1)
+    )
+
+
+def decided(
+    compared: Sequence[Comparison] | None,
+    policy: ReconcilePolicy = DEFAULT,
+    judgement: Judgement | None = None,
+    *,
+    text: str = "Moved to Berlin",
+    trust: SourceKind = USER,
+    held_from: datetime = NOW,
+    filed: Slot | None = None,
+    **recorded: Any,
+) -> Decision:
+    """What the reconciler records of such a note."""
+    note = Note(
+        scope=Scope("acme", "agent-7", "ann"),
+        text=text,
+        said_at=NOW,
+        valid_from=held_from,
+        source_kind=trust,
+        slot=filed,
+    )
+    with simple_guard():  # The table is made before any fixture is.
+        verdict = rule.decide(note, compared, policy, judgement)
+    return replace(_recorded(note, verdict, compared or (), policy, judgement), **recorded)
+
+
+def _recorded(
+    note: Note,
+    verdict: Verdict,
+    compared: Sequence[Comparison],
+    policy: ReconcilePolicy,
+    judgement: Judgement | None,
+) -> Decision:
+    decided_on = next(iter((*verdict.targets, *verdict.conflicts, *compared)), None)
+    target_ids = tuple(each.fact_id for each in verdict.targets)
+    return Decision(
+        decision_id="decision#1",
+        action=verdict.action,
+        decided_by=verdict.decided_by,
+        cosine=decided_on.cosine if decided_on else None,
+        reason=verdict.reason,
+        text=note.text,
+        fact_id=target_ids[0] if verdict.action is Action.SKIP else "fact#new",
+        superseded_ids=target_ids if verdict.action is Action.UPDATE else (),
+        conflicting_ids=tuple(each.fact_id for each in verdict.conflicts),
+        history_of_id=target_ids[0] if verdict.is_history else None,
+        findings=tuple(map(str, verdict.findings)),
+        slot=note.slot,
+        trust=note.trust,
+        valid_from=note.holds_from,
+        episode_id="episode#1",
+        contact_id=note.scope.contact_id,
+        profile=policy.profile,
+        cosine_update_min=policy.cosine_update_min,
+        cosine_add_max=policy.cosine_add_max,
+        cosine_cut=policy.cut,
+        guard=policy.guard,
+        embedding_model="model",
+        **_answer(note, compared, judgement),
+        door="live",
+        said_at=note.said_at,
+        at=NOW,
+        compared_with=tuple(compared),
+    )
+
+
+def _answer(
+    note: Note, compared: Sequence[Comparison], judgement: Judgement | None
+) -> dict[str, Any]:
+    if judgement is None:
+        return {}
+    target = judgement.target
+    shown = replaceable(note, compared)
+    return {
+        "arbiter": "small-model",
+        "arbiter_reasoning": judgement.reasoning,
+        "arbiter_relation": judgement.relation,
+        "arbiter_action": judgement.action,
+        "arbiter_target": None if target is None else list(compared).index(shown[target - 1]) + 1,  # type: ignore[arg-type]
+        "arbiter_confidence": judgement.confidence,
+    }
+
+
+PUNE = near(("Lives in Pune.", 0.84), ("Has a dog", 0.31))
+LOWER = near(("Lives in Pune.", 0.42))
+HIGHER = near(("Lives in Pune.", 0.97))
+INVOICE = near(("Invoice 1042 is unpaid", 0.966))
+NEWER = near(("Lives in Pune.", 0.97), valid_from=NOW + MONTH)
+FILED = near(("Lives in Pune.", 0.42), slot=slot())
+THREE = near(("a", 0.9), ("b", 0.8), ("c", 0.7), slot=slot())
+DOCUMENT = near(("Lives in Pune.", 0.97), trust=OPERATOR)
+NUTS = near(("Is allergic to nuts", 0.98), slot=slot("nuts", many=True))
+WIFE = near(("Works at Acme", 0.98), ("Lives here", 0.9), slot=slot("Acme", about="wife"))
+MIXED = (WIFE[0], replace(WIFE[1], slot=None))
+GUESSED = (replace(THREE[0], trust=GUESS), THREE[1])
+
+INVOICE_1043 = decided(INVOICE, text="Invoice 1043 is unpaid")
+MOVED = decided(FILED, filed=slot("Berlin"))
+REPLACED = decided(PUNE, DEFAULT, REPLACES_2)
+SKIPPED = decided(PUNE, DEFAULT, SKIP_1)
+FAILED = decided(PUNE, arbiter="small-model", arbiter_error="Timeout:\n30 s")
+GONE = decided(HIGHER, compared_with=())
+OTHERWISE = decided(HIGHER, superseded_ids=(), action=Action.ADD)
+FIRST_SCHEMA = decided(
+    PUNE,
+    UNGUARDED,
+    REPLACES_2,
+    arbiter_relation=None,
+    arbiter_action=None,
+    arbiter_confidence=None,
+    arbiter_target=None,
+)
+
+OUTCOMES: list[tuple[str, Decision, str]] = [
+    ("noop", decided(None), 'The note "Moved to Berlin" was kept as a new fact of its own.'),
+    ("above", decided(HIGHER), 'was put in the place of "Lives in Pune."'),
+    (
+        "guard",
+        INVOICE_1043,
+        'was kept as a new fact beside "Invoice 1042 is unpaid", which it may contradict.',
+    ),
+    ("arbiter", SKIPPED, 'was counted as a repetition of "Lives in Pune.", without a new fact.'),
+    ("slot", decided(THREE, filed=slot("Berlin")), 'was put in the place of "a", "b" and "c".'),
+    (
+        "four at once",
+        decided((*THREE, replace(THREE[2], fact_id="fact#4", rank=4)), filed=slot("Berlin")),
+        'was put in the place of "a", "b", "c" and 1 more.',
+    ),
+    ("order", decided(NEWER), 'as history beneath "Lives in Pune.", which holds from later on.'),
+    ("trust repeats", decided(DOCUMENT, trust=GUESS), "was counted as a repetition of"),
+    (
+        "trust keeps both",
+        decided(THREE[:1], trust=GUESS, filed=slot("Berlin")),
+        'was kept as a new fact beside "a", which it may contradict.',
+    ),
+    (
+        "trust holds one of two",
+        decided(GUESSED, trust=GUESS, filed=slot("Berlin")),
+        'was put in the place of "a", and kept beside "b", which it may contradict.',
+    ),
+    ("a fact that is gone", GONE, "was put in the place of a fact no longer on record."),
+]
+
+PARTS: list[tuple[str, Decision, str, str]] = [
+    ("noop", decided(None), "neighbours", "There is no embedder"),
+    ("first fact", decided(()), "neighbours", "There was no live fact to compare the note with."),
+    (
+        "nearest",
+        decided(PUNE),
+        "neighbours",
+        'The nearest fact, "Lives in Pune.", is similar at 0.84 (1 would be the same wording). '
+        'Also compared: "Has a dog" at 0.31.',
+    ),
+    (
+        "not the nearest",
+        REPLACED,
+        "neighbours",
+        'it was decided on, "Has a dog", is similar at 0.31',
+    ),
+    (
+        "the nearest could not give way",
+        decided((WIFE[0], replace(MIXED[1], cosine=0.4)), filed=slot("Berlin")),
+        "neighbours",
+        'The fact it was decided on, "Lives here", is similar at 0.40',
+    ),
+    ("gone", GONE, "neighbours", "The fact that it was decided on is no longer on record."),
+    ("noop", decided(None), "rule", "Without an embedder every note is new."),
+    ("first fact", decided(()), "rule", "There was no fact whose place the note could take"),
+    ("sibling", decided(NUTS, filed=slot("x", many=True)), "rule", "There was no fact whose place"),
+    (
+        "below",
+        decided(LOWER, CALIBRATED),
+        "rule",
+        'profile "measured" decided: 0.42 is below 0.60, so the note is new.',
+    ),
+    ("above", decided(HIGHER), "rule", "0.97 is not below 0.95, so the note takes the place"),
+    (
+        "midpoint",
+        decided(PUNE),
+        "rule",
+        "0.84 lies between 0.80 and 0.95 and below 0.875, which decides if no arbiter does, so the "
+        "note is new.",
+    ),
+    ("midpoint up", decided(near(("a", 0.9))), "rule", "0.95 and not below 0.875, which"),
+    ("another rule", OTHERWISE, "rule", 'of the profile "seed" decided.'),
+    ("guard", INVOICE_1043, "rule", "what makes two facts of them, so both are kept."),
+    ("arbiter", REPLACED, "rule", "so the arbiter's answer decided."),
+    ("slot", MOVED, "rule", "Note and fact answer one question, so their values decide."),
+    (
+        "order",
+        decided(NEWER),
+        "rule",
+        "from 2026-03-09 12:00:00, the fact from 2026-04-08 12:00:00 (UTC).",
+    ),
+    (
+        "trust",
+        decided(DOCUMENT, trust=GUESS),
+        "rule",
+        "The note is a model's guess, and \"Lives in Pune.\" is an operator's word, which is",
+    ),
+    (
+        "trust holds one of two",
+        decided(GUESSED, trust=GUESS, filed=slot("Berlin")),
+        "rule",
+        '"b" is the user\'s own word, which is trusted more.',
+    ),
+    ("guard", INVOICE_1043, "differences", "found a difference in number: 1043 instead of 1042."),
+    (
+        "guard, overruled",
+        decided(INVOICE, DEFAULT, COEXISTS, text="Invoice 1043 is unpaid"),
+        "differences",
+        "found a difference in number: 1043 instead of 1042.",
+    ),
+    ("guard silent", decided(HIGHER), "differences", "The guard found no difference"),
+    ("guard off", decided(HIGHER, UNGUARDED), "differences", "The guard was off, so nobody looked"),
+    ("unfiled", decided(LOWER), "differences", "under does not tell, so the wording counts."),
+    (
+        "another value",
+        MOVED,
+        "differences",
+        'The note is filed under "city" of the contact as "Berlin", the fact under "city" of the '
+        'contact as "Pune", and only one of them can hold.',
+    ),
+    ("equal value", decided(FILED, filed=slot("PUNE")), "differences", "is the same answer."),
+    (
+        "another subject",
+        decided(WIFE[:1], filed=slot("Acme")),
+        "differences",
+        '"city" of "wife" as "Acme", so neither can take the other\'s place.',
+    ),
+    (
+        "the nearest could not give way",
+        decided(MIXED, filed=slot("Berlin")),
+        "differences",
+        "1 of the other facts compared could not give way",
+    ),
+    ("below", decided(LOWER), "arbiter", "No arbiter was asked."),
+    ("midpoint", decided(PUNE), "arbiter", "No arbiter was asked, because none was set up."),
+    ("failed", FAILED, "arbiter", "gave no answer that could be used (Timeout: 30 s)."),
+    (
+        "arbiter",
+        REPLACED,
+        "arbiter",
+        'The arbiter "small-model" answered that the note replaces "Has a dog", at a confidence of '
+        '1.00 of 1. It argued: "One home. Not two."',
+    ),
+    (
+        "arbiter adds",
+        decided(PUNE, DEFAULT, COEXISTS),
+        "arbiter",
+        "holds side by side with the facts that it was shown, at a confidence of 0.60 of 1.",
+    ),
+    (
+        "remembered",
+        replace(SKIPPED, arbiter_is_cached=True),
+        "arbiter",
+        "The answer was remembered from an equal question before.",
+    ),
+    ("first schema", FIRST_SCHEMA, "arbiter", "how it named the relation is not on record."),
+    (
+        "contested",
+        replace(MOVED, is_contested=True, reason="x; contested: said again"),
+        "remarks",
+        "It is marked as contested: said again.",
+    ),
+    (
+        "corrected",
+        decided(PUNE, correction=Relation.REPLACES),
+        "remarks",
+        'that the note replaces "Lives in Pune."; no fact was changed by that.',
+    ),
+    ("replayed", decided(PUNE).as_replay(), "remarks", "An earlier call with the same key"),
+]
+
+WHAT_IFS: list[tuple[str, Decision, str]] = [
+    ("noop", decided(None), "There was nothing to compare it with, so nothing about the note"),
+    ("first fact", decided(()), "There was nothing to compare it with"),
+    (
+        "below",
+        decided(LOWER),
+        'Had "Lives in Pune." been similar at 0.875, the note would have been put in the place of '
+        "that fact, unless an arbiter judged otherwise.",
+    ),
+    (
+        "above",
+        decided(HIGHER),
+        'Had "Lives in Pune." been similar just below 0.875, the note would have been kept as a '
+        "new fact of its own, unless an arbiter judged otherwise.",
+    ),
+    (
+        "neither is filed",
+        decided(LOWER),
+        'Had the note and "Lives in Pune." been filed under one attribute that holds one value at '
+        "a time, with different values, the note would have been put in the place of that fact.",
+    ),
+    ("the fact is filed", decided(FILED), '" been filed under "city" of the contact, with differ'),
+    ("the note is", decided(LOWER, filed=slot()), '" been filed under "city" of the contact, with'),
+    (
+        "both are filed",
+        MOVED,
+        "Had the note been filed under nothing, the note would have been kept as a new fact",
+    ),
+    (
+        "apart",
+        decided(NUTS, filed=slot("x", many=True)),
+        'under nothing, the note would have been put in the place of "Is allergic to nuts".',
+    ),
+    ("guard on", INVOICE_1043, "With the guard off, the note would have been put in the place of"),
+    (
+        "guard off",
+        decided(INVOICE, UNGUARDED, text="Invoice 1043 is unpaid"),
+        'With the guard on, the note would have been kept as a new fact beside "Invoice 1042 is '
+        'unpaid", which it may contradict, unless an arbiter judged otherwise.',
+    ),
+    (
+        "no arbiter",
+        decided(PUNE),
+        'Had an arbiter answered that it says the same as "Lives in Pune.", the note would have '
+        "been counted as a repetition of that fact, without a new fact.",
+    ),
+    ("failed", FAILED, 'Had the arbiter answered that it replaces "Lives in Pune.", the note'),
+    ("the second", REPLACED, 'Had the arbiter answered that it says the same as "Has a dog", the'),
+    (
+        "a contradiction less",
+        INVOICE_1043,
+        'holds side by side with "Invoice 1042 is unpaid", the note would have been kept as a new '
+        "fact of its own.",
+    ),
+    (
+        "order",
+        decided(NEWER),
+        'Had the note held from as late as "Lives in Pune.", the note would have been put in the '
+        "place of that fact.",
+    ),
+    (
+        "trust",
+        decided(DOCUMENT, trust=GUESS),
+        "Had the note been an operator's word, the note would have been put in the place of",
+    ),
+    (
+        "nothing",
+        decided(near(("a", 0.4), slot=slot(many=True)), filed=slot("Goa", many=True)),
+        "None of the changes that were tried would have changed the outcome.",
+    ),
+    ("another rule", OTHERWISE, "have changed since"),
+    ("by another rule", decided(HIGHER, decided_by=DecidedBy.MIDPOINT), "have changed since"),
+    ("first schema", FIRST_SCHEMA, "Had the arbiter answered that it says the same as"),
+]
+
+CASES = [
+    *((name, decision, "outcome", expected) for name, decision, expected in OUTCOMES),
+    *PARTS,
+    *((name, decision, "counterfactuals", expected) for name, decision, expected in WHAT_IFS),
+]
+
+
+@pytest.mark.parametrize(
+    ("decision", "part", "expected"),
+    [case[1:] for case in CASES],
+    ids=[f"{name}-{part}" for name, _, part, _ in CASES],
+)
+def test_each_part_says_what_is_true_of_the_decision(
+    decision: Decision, part: str, expected: str
+) -> None:
+    said = getattr(explain(decision), part)
+    assert expected in (said if isinstance(said, str) else " ".join(said))
+
+
+NEVER_SAID = [
+    ("a slot asks no guard", MOVED, "The guard"),
+    ("the focus is no other", decided(WIFE[:1], filed=slot("Acme")), "could not give way"),
+    ("no trust asked", decided(INVOICE, text="Invoice 2", trust=GUESS), "trusted more"),
+    ("another rule", replace(OTHERWISE, compared_with=PUNE), "because none was set up"),
+    ("side by side", decided(HIGHER, filed=slot(many=True)), "with different values"),
+    ("too far", decided(LOWER), "an arbiter answered"),
+    ("first schema", FIRST_SCHEMA, "With the guard on"),
+]
+
+
+@pytest.mark.parametrize(
+    ("decision", "unexpected"),
+    [case[1:] for case in NEVER_SAID],
+    ids=[case[0] for case in NEVER_SAID],
+)
+def test_nothing_is_said_that_does_not_belong(decision: Decision, unexpected: str) -> None:
+    assert unexpected not in " ".join(explain(decision).sentences())
+
+
+def test_the_table_has_a_row_for_every_rule() -> None:
+    assert {decision.decided_by for _, decision, _, _ in CASES} == set(DecidedBy)
+
+
+@pytest.mark.parametrize(
+    ("cosine", "expected"),
+    [
+        (0.95, "0.95"),
+        (0.9499, "0.9499"),
+        (0.9501, "0.9501"),
+        (0.949999, "0.949999"),
+        (0.875, "0.875"),
+        (0.87, "0.87"),
+        (0.874, "0.87"),
+        (0.7999999, "0.7999999"),
+        (-0.1, "-0.10"),
+        (1.0, "1.00"),
+    ],
+)
+def test_a_similarity_is_shown_on_its_side_of_every_threshold(cosine: float, expected: str) -> None:
+    assert f"is similar at {expected} (1" in explain(decided(near(("a", cosine)))).neighbours[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("one\ntwo\u2028three\x1b[31m", '"one two three [31m"'),
+        ("a" * 81, '"' + "a" * 79 + '…"'),
+        ("a" * 80, '"' + "a" * 80 + '"'),
+        ("abc \u202egnp.exe", '"abc gnp.exe"'),
+        ("[bold]x[/]", '"[bold]x[/]"'),
+    ],
+)
+def test_texts_are_quoted_on_one_line_and_shortened(text: str, expected: str) -> None:
+    assert f"The note {expected} was" in explain(decided(PUNE, text=text)).outcome
+
+
+def tried(decision: Decision) -> list[WhatIf]:
+    return what_ifs(reopen(decision))
+
+
+def test_at_most_five_what_ifs_are_told_the_most_telling_first() -> None:
+    order = list(Change)
+    for _, decision, _, _ in CASES:
+        places = [order.index(each.change) for each in tried(decision)]
+        assert places == sorted(places)
+        assert len(places) <= 5
+
+
+def test_what_overruled_comes_first() -> None:
+    assert tried(decided(NEWER))[0].change is Change.LATER
+    assert tried(decided(DOCUMENT, trust=GUESS))[0].change is Change.TRUST
+
+
+def test_an_arbiter_s_answer_keeps_its_fact_where_the_order_changes() -> None:
+    near_two = near(("a", 0.9), ("b", 0.85))
+    reopened = reopen(decided(near_two, DEFAULT, replace(SKIP_1, target=1)))
+    lower = replace(near_two[0], cosine=0.82)
+    swapped = what_if._with_fact(reopened.decision, lower)
+    assert [each.text for each in swapped.compared_with] == ["b", "a"]
+    assert swapped.arbiter_target == 2
+
+
+def test_a_gap_in_the_ranks_means_that_a_fact_is_gone_and_nothing_is_claimed() -> None:
+    gone = (PUNE[0], replace(PUNE[1], rank=3))
+    assert tried(decided(gone)) == []
+    assert "on record have changed since" in explain(decided(gone)).counterfactuals[0]
+
+
+def test_what_the_guard_found_about_another_fact_is_not_told_of_this_one() -> None:
+    two = near(("Owns 4 dogs", 0.86), ("Has 3 dogs", 0.85))
+    alone = explain(decided(two, text="Has 4 dogs"))
+    assert alone.differences[0] == "The guard found a difference in number: 4 instead of 3."
+    beside = explain(decided(two, DEFAULT, COEXISTS, text="Has 4 dogs"))
+    assert not [each for each in beside.differences if "guard" in each]
+
+
+def test_the_most_trusted_of_what_was_kept_is_what_a_note_must_match() -> None:
+    user, operator = (
+        replace(each, trust=trust, slot=slot())
+        for each, trust in zip(PUNE, (OPERATOR, USER), strict=True)
+    )
+    said = explain(decided((user, operator), trust=GUESS, filed=slot("Berlin"))).counterfactuals[0]
+    assert said.startswith("Had the note been the user's own word, the note would have been put")
+
+
+def test_a_fact_that_went_unseen_forbids_to_lower_the_nearest_beneath_the_last_seen() -> None:
+    five = near(*((name, 0.9 - rank / 1000) for rank, name in enumerate("abcde")))
+    assert Change.COSINE in {each.change for each in tried(decided(five[:4]))}
+    assert Change.COSINE not in {each.change for each in tried(decided(five))}
+
+
+def test_the_dictionary_is_plain_and_complete() -> None:
+    explanation = explain(decided(PUNE, correction=Relation.SAME))
+    plain = explanation.to_dict()
+    assert json.loads(json.dumps(plain)) == plain
+    assert sorted(explanation.sentences()) == sorted(
+        [plain.pop("outcome"), *(each for part in plain.values() for each in part)]
+    )
+
+
+def test_sentences_begin_with_the_outcome_and_end_with_what_would_have_changed_it() -> None:
+    explanation = explain(decided(PUNE))
+    assert explanation.sentences()[0] == explanation.outcome
+    assert explanation.sentences()[-1] == explanation.counterfactuals[-1]
+
+
+WORDS = st.sampled_from(["oak", "elm 1", "elm 2", "fir\n9", "ash\x07", "yew [b]", "x" * 200])
+VALUES = st.sampled_from(["Pune", "Berlin", None])
+TIMES = st.sampled_from([NOW, NOW - MONTH, NOW + MONTH, NOW + timedelta(seconds=1)])
+COSINES = st.sampled_from([0.8, 0.875, 0.95, 0.7, 0.9, 1.0, -1.0]) | st.floats(-1, 1)
+
+
+@st.composite
+def slots(draw: st.DrawFn) -> Slot | None:
+    if draw(st.booleans()):
+        return None
+    made = slot(
+        draw(VALUES),
+        about=draw(st.sampled_from(["contact", "wife"])),
+        attribute=draw(st.sampled_from(["city", "employer"])),
+        many=draw(st.booleans()),
+    )
+    return (
+        made if draw(st.booleans()) else replace(made, attribute=None, value=None, value_key=None)
+    )
+
+
+@st.composite
+def policies(draw: st.DrawFn) -> ReconcilePolicy:
+    low, cut, high = sorted(draw(st.tuples(*[st.floats(-1, 1)] * 3)))
+    own = ReconcilePolicy(cosine_add_max=low, cosine_cut=cut, cosine_update_min=high)
+    policy = draw(st.sampled_from([DEFAULT, CALIBRATED, own]))
+    return replace(policy, guard=draw(st.booleans()))
+
+
+@st.composite
+def decisions(draw: st.DrawFn) -> Decision:
+    cosines = sorted(draw(st.lists(COSINES, max_size=7)), reverse=True)
+    compared = tuple(
+        Comparison(
+            fact_id=f"fact#{rank}",
+            text=draw(WORDS),
+            cosine=cosine,
+            valid_from=draw(TIMES),
+            trust=draw(st.sampled_from(SourceKind)),
+            slot=draw(slots()),
+            rank=rank,
+        )
+        for rank, cosine in enumerate(cosines, start=1)
+    )
+    given_: dict[str, Any] = {
+        "text": draw(WORDS),
+        "trust": draw(st.sampled_from(SourceKind)),
+        "held_from": draw(TIMES),
+        "filed": draw(slots()),
+    }
+    policy = draw(policies())
+    plain = decided(draw(st.sampled_from([compared, compared, None])), policy, **given_)
+    recorded: dict[str, Any] = {
+        "correction": draw(st.sampled_from([None, *Relation])),
+        "arbiter_cost_usd": draw(st.sampled_from([None, 0.0, 0.01])),
+        "replayed": draw(st.booleans()),
+    }
+    judgement = draw(judgements(plain))
+    return (
+        decided(plain.compared_with, policy, judgement, **given_, **recorded)
+        if judgement
+        else replace(plain, **recorded)
+    )
+
+
+@st.composite
+def judgements(draw: st.DrawFn, decision: Decision) -> Judgement | None:
+    """An answer that was let through, where one could be asked for."""
+    shown = replaceable(note_of(decision), decision.compared_with)
+    if not shown or draw(st.booleans()) or not _arbitrable(decision):
+        return None
+    relation = draw(st.sampled_from(Relation))
+    action = draw(st.sampled_from(sorted(ACTIONS_OF_RELATION[relation])))
+    target = None if action is Action.ADD else draw(st.integers(1, len(shown)))
+    return Judgement(reasoning="so\nit is", relation=relation, action=action, target=target)
+
+
+def _arbitrable(decision: Decision) -> bool:
+    note, policy = note_of(decision), policy_of(decision)
+    return rule.decide(note, decision.compared_with, policy).can_be_arbitrated
+
+
+@given(decisions())
+def test_every_decision_is_explained_in_single_lines_without_ids(decision: Decision) -> None:
+    for sentence in explain(decision).sentences():
+        assert re.fullmatch(r"[A-Z\"0-9j-].*[.\"]", sentence), sentence
+        assert "#" not in sentence
+
+
+@given(decisions())
+def test_the_rule_arrives_again_at_every_decision_on_record(decision: Decision) -> None:
+    assert "on record have changed" not in explain(decision).counterfactuals[0]
+
+
+@given(decisions())
+def test_every_what_if_that_is_told_would_have_led_elsewhere(decision: Decision) -> None:
+    told = tried(decision)
+    sentences = explain(decision).counterfactuals
+    assert len(sentences) == max(len(told), 1)
+    for each, sentence in zip(told, sentences, strict=False):
+        verdict = verdict_of(each.record)
+        assert written_by(verdict) != written_on_record(decision)
+        assert phrase(verdict) in sentence
+
+
+def verdict_of(record: Decision) -> Verdict:
+    """What the rule makes of a record, by another way than the replay's."""
+    note = note_of(record)
+    shown = {each.fact_id for each in replaceable(note, record.compared_with)}
+    targets = [each.rank for each in record.compared_with if each.fact_id in shown]
+    target = record.arbiter_target
+    if record.arbiter_relation is None or record.arbiter_action is None:
+        return rule.decide(note, record.compared_with, policy_of(record))
+    judgement = Judgement(
+        reasoning="",
+        relation=record.arbiter_relation,
+        action=record.arbiter_action,
+        target=targets.index(target) + 1 if target in targets else None,
+    )
+    is_usable = target in targets or judgement.action is Action.ADD
+    answer = judgement if is_usable else None
+    return rule.decide(note, record.compared_with, policy_of(record), answer)
+
+
+@given(decisions())
+def test_a_what_if_changes_what_it_says_and_nothing_else(decision: Decision) -> None:
+    for each in tried(decision):
+        changed = {
+            name for name, value in vars_of(each.record).items() if value != vars_of(decision)[name]
+        }
+        assert changed <= MAY_CHANGE[each.change]
+        assert changed or each.change in (Change.SAME, Change.REPLACES, Change.COEXISTS)
+
+
+ANSWER = {"arbiter_relation", "arbiter_action", "arbiter_target", "arbiter_error"}
+MAY_CHANGE = {
+    Change.LATER: {"valid_from"},
+    Change.TRUST: {"trust"},
+    Change.GUARD: {"guard"},
+    Change.COSINE: {"compared_with", "arbiter_target"},
+    Change.UNFILED: {"slot"},
+    Change.FILED: {"slot", "compared_with"},
+    Change.SAME: ANSWER,
+    Change.REPLACES: ANSWER,
+    Change.COEXISTS: ANSWER,
+}
+
+
+def vars_of(decision: Decision) -> dict[str, Any]:
+    return {each.name: getattr(decision, each.name) for each in fields(decision)}
+
+
+def note_of(record: Decision) -> Note:
+    return Note(
+        scope=Scope("a", "b", "c"),
+        text=record.text,
+        said_at=NOW,
+        valid_from=record.valid_from,
+        slot=record.slot,
+        source_kind=record.trust,
+    )
+
+
+def policy_of(record: Decision) -> ReconcilePolicy:
+    return ReconcilePolicy(
+        cosine_update_min=record.cosine_update_min,
+        cosine_add_max=record.cosine_add_max,
+        cosine_cut=record.cosine_cut,
+        guard=record.guard,
+    )
+
+
+def written_by(verdict: Verdict) -> tuple[Any, ...]:
+    ids = [{each.fact_id for each in facts} for facts in (verdict.targets, verdict.conflicts)]
+    return (verdict.action, *ids, verdict.is_history)
+
+
+def written_on_record(decision: Decision) -> tuple[Any, ...]:
+    targets = set(decision.superseded_ids)
+    if decision.action is Action.SKIP:
+        targets = {decision.fact_id}
+    if decision.history_of_id:
+        targets = {decision.history_of_id}
+    return (decision.action, targets, set(decision.conflicting_ids), decision.is_history)
+
+
+def phrase(verdict: Verdict) -> str:
+    if verdict.is_history:
+        return "would have been kept as history beneath"
+    return {
+        Action.ADD: "would have been kept as a new fact",
+        Action.UPDATE: "would have been put in the place of",
+        Action.SKIP: "would have been counted as a repetition of",
+    }[verdict.action]

@@ -1,0 +1,290 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.domain.guard import Difference, Finding, find_differences
+from reconciler.domain.notes import canonical_text
+
+VOCABULARY = """
+    Ana Bo Acme Globex Pune is was by of in the and , not no longer 3 three 1042 $5m 40,000 euros
+    one dog dogs 1 March Friday 3pm acquired likes tea her husband ' s - A-7 twenty five million
+    first
+"""
+WORDS = st.sampled_from(VOCABULARY.split())
+TEXTS = st.one_of(st.text(max_size=80), st.lists(WORDS, max_size=20).map(" ".join))
+
+
+def kinds(note: str, fact: str) -> set[str]:
+    return {finding.kind.value for finding in find_differences(note, fact)}
+
+
+def is_change(note: str, fact: str) -> bool:
+    return any(finding.is_change for finding in find_differences(note, fact))
+
+
+@pytest.mark.parametrize(
+    ("kind", "note", "fact"),
+    [
+        ("number", "Invoice 1043 is unpaid", "Invoice 1042 is unpaid"),
+        ("number", "Has twenty-five staff", "Has twenty-six staff"),
+        ("number", "Has two million users", "Has 3 million users"),
+        ("number", "Finished in 2nd place", "Finished in third place"),
+        ("number", "Has twenty-one staff", "Has twenty staff"),
+        ("number", "Has one million users", "Has two million users"),
+        ("amount", "Budget is 55,000 euros", "Budget is 40,000 euros"),
+        ("amount", "Budget is $5m", "Budget is $6m"),
+        ("amount", "Budget is 40,000 euros", "Budget is 40,000 dollars"),
+        ("date", "The contract renews on 1 June", "The contract renews on 1 March"),
+        ("date", "Meets on Friday", "Meets on Thursday"),
+        ("date", "Meeting at 3pm", "Meeting at 4 p.m."),
+        ("date", "Joined in 2021", "Joined in 2019"),
+        ("identifier", "Call her on +44 20 7946 0018", "Call her on +44 20 7946 0019"),
+        ("identifier", "Order A-1001 shipped", "Order A-1002 shipped"),
+        ("identifier", "Email is ana@acme.com", "Email is bo@acme.com"),
+    ],
+)
+def test_another_number_amount_date_or_id_is_found(kind: str, note: str, fact: str) -> None:
+    assert kind in kinds(note, fact)
+
+
+@pytest.mark.parametrize(
+    ("note", "fact"),
+    [
+        ("The contract renews on the 1st of March.", "The contract renews on 1 March."),
+        ("Meets on 3 May", "Meets on May 3rd"),
+        ("Meets on Fridays", "Meets on Friday"),
+        ("Budget is 40000 EUR", "The budget is €40,000"),
+        ("Budget is 40k", "Budget is 40,000"),
+        ("Budget is 40 thousand", "Budget is 40,000"),
+        ("Budget is 2 million euros", "Budget is €2m"),
+        ("Has two kids", "Has 2 kids"),
+        ("Has twenty-five staff", "Has 25 staff"),
+        ("Has two hundred staff", "Has 200 staff"),
+        ("Meeting at 3pm", "Meeting at 15:00"),
+        ("Call her at 7:00 pm", "Call her at 7 p.m."),
+        ("Order A-1001 shipped", "Order A1001 has shipped"),
+        ("Has one kid", "Has 1 kid"),
+        ("Has one hundred staff", "Has 100 staff"),
+        ("Has one of the cats", "Has two cats"),
+        ("Bought the blue one", "Bought 2 blue cars"),
+        ("Has one cat", "Has cats and 2 dogs"),
+        ("Has 2 kids", "Has kids"),
+        ("Has 2 kids and 3 dogs", "Has 2 kids and dogs"),
+    ],
+)
+def test_the_same_value_in_another_form_or_one_value_more_is_no_difference(
+    note: str, fact: str
+) -> None:
+    assert kinds(note, fact) == set()
+
+
+@pytest.mark.parametrize(
+    ("kind", "note", "fact"),
+    [
+        ("negation", "Is not allergic to peanuts", "Is allergic to peanuts"),
+        ("negation", "Doesn't eat meat", "Eats meat"),
+        ("negation", "Don’t call before noon", "Call before noon"),
+        ("negation", "Likes tea", "Dislikes tea"),
+        ("negation", "Invoice is paid", "Invoice is unpaid"),
+        ("cessation", "No longer drinks coffee", "Drinks coffee"),
+        ("cessation", "Stopped smoking", "Smokes"),
+        ("cessation", "Quit smoking", "Smokes"),
+        ("cessation", "Used to live in Pune", "Lives in Pune"),
+        ("cessation", "Cancelled the subscription", "Has a subscription"),
+        ("cessation", "Left Acme", "Works at Acme"),
+        ("word", "Call before noon", "Call after noon"),
+        ("word", "Drives a blue car", "Drives a red car"),
+    ],
+)
+def test_a_denial_an_end_or_an_opposite_is_found(kind: str, note: str, fact: str) -> None:
+    assert kind in kinds(note, fact)
+    assert kind in kinds(fact, note)
+
+
+@pytest.mark.parametrize(
+    ("note", "fact"),
+    [
+        ("Doesn't eat meat", "Does not eat meat"),
+        ("Can't attend on Monday", "Cannot attend on Monday"),
+        ("Likes small dogs", "Likes little dogs"),
+        ("Not only sells cars", "Sells cars"),
+        ("Is used to working late", "Is accustomed to working late"),
+    ],
+)
+def test_the_same_denial_or_a_word_of_the_same_side_is_no_difference(note: str, fact: str) -> None:
+    assert kinds(note, fact) == set()
+
+
+@pytest.mark.parametrize(
+    ("note", "fact"),
+    [
+        ("Lives in Bangalore", "Lives in Pune"),
+        ("Works for Berlin", "Works for BBC"),
+        ("Georgian is her mother tongue", "Russian is her mother tongue"),
+    ],
+)
+def test_a_name_in_the_place_of_another_is_found(note: str, fact: str) -> None:
+    assert kinds(note, fact) == {"name"}
+
+
+@pytest.mark.parametrize(
+    ("note", "fact"),
+    [
+        ("She lives in Pune", "Lives in Pune."),
+        ("Priya lives in Pune", "Lives in Pune"),
+        ("Tomás is the head of procurement at Foods", "Is head of procurement at Foods"),
+        ("Moved to Pune", "Relocated to Pune"),
+        ("Works for BBC in London", "Works for BBC"),
+        ("Needs single sign-on before it can start.", "Needs SSO before it can start."),
+        ("Works for the British Broadcasting Corporation", "Works for the BBC"),
+        ("Lives in Wolfenbuttle", "Lives in Wolfenbuttel"),
+        ("Prefers U.S. hotels", "Prefers US hotels"),
+        ("Renews in January", "Renews in Jan"),
+        ("Prefers being contacted by email.", "Prefers to be contacted by email."),
+    ],
+)
+def test_a_name_more_a_short_form_or_a_sentences_first_word_is_no_difference(
+    note: str, fact: str
+) -> None:
+    assert kinds(note, fact) == set()
+
+
+@pytest.mark.parametrize(
+    ("note", "fact"),
+    [
+        ("Her husband is vegetarian", "Is vegetarian"),
+        ("My wife is vegetarian", "My husband is vegetarian"),
+        ("His brother lives in Pune", "He lives in Pune"),
+        ("Priya's wife is allergic to nuts", "Priya is allergic to nuts"),
+    ],
+)
+def test_a_relative_as_the_subject_is_found(note: str, fact: str) -> None:
+    assert "subject" in kinds(note, fact)
+    assert "subject" in kinds(fact, note)
+
+
+def test_the_same_relative_or_one_who_is_not_the_subject_is_no_difference() -> None:
+    assert kinds("Her husband is vegetarian", "Her husband is a vegetarian") == set()
+    assert kinds("Lives in Pune with her husband", "Lives in Pune") == set()
+
+
+@pytest.mark.parametrize(
+    ("note", "fact"),
+    [
+        ("Globex acquired Acme", "Acme acquired Globex"),
+        ("Acme acquired Globex", "Acme was acquired by Globex"),
+        ("Acme was acquired by Globex", "Globex was acquired by Acme"),
+        ("Ana reports to Bo", "Bo reports to Ana"),
+        ("Flew from Pune to Delhi", "Flew from Delhi to Pune"),
+        ("Likes tea and hates coffee", "Likes coffee and hates tea"),
+        ("Has a red car and a blue house", "Has a blue car and a red house"),
+        (
+            "Moved to Pune in 2019 and to Delhi in 2021",
+            "Moved to Delhi in 2019 and to Pune in 2021",
+        ),
+        ("In Delhi she ran, in Pune swam", "She ran in Pune and swam in Delhi"),
+        ("Ana is the manager of Bo and Cy", "Bo is the manager of Ana and Cy"),
+    ],
+)
+def test_swapped_roles_are_found(note: str, fact: str) -> None:
+    assert kinds(note, fact) == {"roles"}
+
+
+@pytest.mark.parametrize(
+    ("note", "fact"),
+    [
+        ("Globex was acquired by Acme", "Acme acquired Globex"),
+        ("Likes hiking and cooking", "Likes cooking and hiking"),
+        ("Likes tea, coffee and milk", "Likes milk, tea and coffee"),
+        ("In 2019 she moved to Pune", "She moved to Pune in 2019"),
+        ("Steele is the capital of Kidder", "The capital of Kidder is Steele"),
+        ("Ana's budget is tight", "The budget of Ana is tight"),
+        ("Sells blocks of stone", "Sells stone blocks"),
+    ],
+)
+def test_another_way_of_putting_it_is_no_difference(note: str, fact: str) -> None:
+    assert kinds(note, fact) == set()
+
+
+@pytest.mark.parametrize(
+    ("note", "fact"),
+    [
+        ("I've got five tops from them, and I want more", "I already bought three tops there"),
+        ("Reached 600 followers today", "Just passed 500 followers last week"),
+        ("Now on page 220 of the book", "I am reading it, on page 200"),
+        ("Evaluates one competitor besides us.", "Evaluates two competitors besides us."),
+        ("One more competitor came", "They see 4 competitors"),
+        ("Has two kids and one dog", "Has two kids and 3 dogs"),
+        ("Waited one week for the visa", "Had waited 5 weeks for that visa"),
+        ("Runs 13 schools and 30 clubs", "Runs 30 schools and 13 clubs"),
+        ("Has had the watch for 9 months now", "She has used the watch for 6 months now"),
+        ("I tried out 3 of Emma's recipes", "I've tried two of Emma's recipes, all good"),
+        ("Waited 3 weeks for the visa", "Had waited 5 weeks for that visa"),
+        ("Gym is at 6:00 pm", "Goes to the gym at 7:00 pm on Mondays"),
+        ("Has a pottery class on Fridays", "There is a pottery class on Thursday"),
+        ("She doesn't eat meat any longer than needed", "Eats meat with every meal"),
+        ("Has stopped smoking for good", "Smokes on the balcony"),
+    ],
+)
+def test_another_count_of_the_same_thing_is_a_change(note: str, fact: str) -> None:
+    assert is_change(note, fact)
+    assert is_change(fact, note)
+
+
+@pytest.mark.parametrize(
+    ("note", "fact"),
+    [
+        ("Spent $800 on boots", "A meal there is $50"),
+        ("Has three dogs", "Has two cats"),
+        ("Has one dog", "Has two cats"),
+        ("Went to Paris for 5 days", "Was ill for 3 weeks"),
+        ("Watched 5 films and 12 plays", "Watched 5 films and 9 operas"),
+        ("Moved house in 2021", "Moved house in 2019"),
+        ("Never eats out", "Has a red car"),
+        ("Stopped smoking", "Has a red car"),
+    ],
+)
+def test_a_number_of_something_else_is_no_change(note: str, fact: str) -> None:
+    assert not is_change(note, fact)
+
+
+def test_a_finding_reads_as_words_for_the_record() -> None:
+    [found] = find_differences("Invoice 1043 is unpaid", "Invoice 1042 is unpaid")
+    assert str(found) == "number: 1043 instead of 1042"
+    assert (
+        str(find_differences("No longer smokes", "Smokes")[0]) == "cessation: no longer smokes, new"
+    )
+    assert str(Finding(kind=Difference.NAME, in_note="", in_fact="Pune")) == "name: no Pune"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "😀", "²", "10²", "مرحبا ٣", "我在北京工作3年", "\ud800", "99:99 x"]
+)
+def test_any_string_can_be_compared(text: str) -> None:
+    assert find_differences(text, text) == ()
+    assert find_differences(text, "") == ()
+
+
+@pytest.mark.parametrize(
+    "unit", ["a of ", "not ", "a b ", "1 ", "+1", "a@", "x-", "'s ", "stopped "]
+)
+def test_a_text_of_2000_characters_can_be_compared(unit: str) -> None:
+    text = (unit * 2000)[:2000]
+    assert find_differences(text, text) == ()
+    assert isinstance(find_differences(text, text[::-1]), tuple)
+
+
+@given(TEXTS)
+def test_equal_texts_have_no_finding(text: str) -> None:
+    assert find_differences(text, canonical_text(text)) == ()
+    assert find_differences(f"  {text} ", text) == ()
+
+
+@given(TEXTS, TEXTS)
+def test_whether_there_is_a_finding_does_not_depend_on_which_is_the_note(
+    one: str, two: str
+) -> None:
+    assert kinds(one, two) == kinds(two, one)
+    assert is_change(one, two) == is_change(two, one)
