@@ -26,10 +26,12 @@ def load_profile(name: str) -> Profile:
     Raises:
         ConfigurationError: there is none, or it is no profile.
     """
+    if not isinstance(name, str):
+        raise ConfigurationError(f"a profile is named by a string, not {type(name).__name__}")
     folder = resource_path("config") / "profiles"
     is_shipped = re.fullmatch(r"[\w-]+", name) is not None
     path = folder / f"{name}.toml" if is_shipped else Path(name)
-    if not path.is_file():
+    if not _is_file(path):
         shipped = ", ".join(sorted(each.stem for each in folder.glob("*.toml")))
         raise ConfigurationError(
             f"no profile {name}; give one of {shipped}, or the path of a profile's TOML file"
@@ -37,7 +39,7 @@ def load_profile(name: str) -> Profile:
     values = _read(path)
     wanted = {"name", *_THRESHOLDS}
     thresholds = [values.get(each) for each in _THRESHOLDS]
-    if not wanted <= values.keys() or not all(isinstance(each, float) for each in thresholds):
+    if not wanted <= values.keys() or not all(map(_is_number, thresholds)):
         raise ConfigurationError(f"{path} is no profile; it needs {', '.join(sorted(wanted))}")
     model = values.get("embedding_model")
     return Profile(
@@ -58,6 +60,17 @@ def load_attribute_book(own: Path | None) -> AttributeBook:
     """
     shipped = AttributeBook.from_mapping(_read(resource_path("config") / "attributes.toml"))
     return shipped if own is None else shipped.merged_with(AttributeBook.from_mapping(_read(own)))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _read(path: Path) -> dict[str, Any]:

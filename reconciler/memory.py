@@ -253,6 +253,10 @@ class Memory(MemoryToolset):
         except ValueError as error:
             known = ", ".join(Relation)
             raise InvalidRequestError(f"relation {relation!r} is none of {known}") from error
+        if not self.decision(decision_id).compared_with:
+            raise InvalidRequestError(
+                f"decision {decision_id} was compared with no fact, so there is nothing to relate"
+            )
         self._services.reconciler.correct(decision_id, right)
         return self.decision(decision_id)
 

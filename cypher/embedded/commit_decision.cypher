@@ -65,16 +65,16 @@ MATCH (contact:Contact {contact_key: $contact_key}), (episode:Episode {episode_i
       (decision:Decision {decision_id: $decision_id})
 CREATE (fact:Fact {
   fact_id: $fact_id, text: $text, subject: $subject, attribute: $attribute, value: $value,
-  value_key: $value_key, is_single_valued: $is_single_valued, is_known: $is_known, slot_key: $slot_key, importance: $importance,
-  trust: $source_kind, observations: 1, recorded_at: $at, valid_from: $valid_from,
+  value_key: $value_key, is_single_valued: $is_single_valued, is_known: $is_known,
+  slot_key: $slot_key, importance: $importance, trust: $source_kind, observations: 1, recorded_at: $at, valid_from: $valid_from,
   valid_to: $history_to, last_confirmed_at: $said_at, is_live: $history_of_id IS NULL,
   is_contested: $is_contested, embedding_model: $embedding_model, embedding: $embedding
 })-[:ABOUT]->(contact)
 CREATE (decision)-[:WROTE]->(fact)
 CREATE (fact)-[:EVIDENCED_BY]->(episode);
 
-// The old facts end. A restatement takes the observations, the evidence and the open conflicts of
-// the one it repeats along.
+// The old facts end; their open conflicts stay open. A restatement takes observations and evidence
+// of the one it repeats along, and its slot where the note has none.
 // only when action is UPDATE
 UNWIND $superseded_ids AS superseded_id
 MATCH (new:Fact {fact_id: $fact_id}), (old:Fact {fact_id: superseded_id})
@@ -85,25 +85,34 @@ CREATE (new)-[:SUPERSEDES {
   is_restatement: coalesce(old.fact_id = $restated_id, false)
 }]->(old);
 
+// only when action is UPDATE
+UNWIND $superseded_ids AS superseded_id
+MATCH (new:Fact {fact_id: $fact_id}), (old:Fact {fact_id: superseded_id})
+MATCH (old)-[conflict:CONFLICTS_WITH]-(other:Fact)
+WHERE other.is_live AND NOT list_contains($superseded_ids, other.fact_id)
+  AND NOT coalesce(list_contains(CAST($conflicting_ids AS STRING[]), other.fact_id), false)
+MERGE (new)-[open:CONFLICTS_WITH]->(other)
+  ON CREATE SET open.decided_by = conflict.decided_by, open.reason = conflict.reason,
+                open.at = conflict.at;
+
 // only when restated_id is not empty
 MATCH (new:Fact {fact_id: $fact_id}), (old:Fact {fact_id: $restated_id})
 SET new.observations = old.observations + 1,
     new.last_confirmed_at = CASE WHEN $said_at < old.last_confirmed_at
-                                 THEN old.last_confirmed_at ELSE $said_at END;
+                                 THEN old.last_confirmed_at ELSE $said_at END,
+    new.subject = CASE WHEN $subject IS NULL THEN old.subject ELSE $subject END,
+    new.attribute = CASE WHEN $subject IS NULL THEN old.attribute ELSE $attribute END,
+    new.value = CASE WHEN $subject IS NULL THEN old.value ELSE $value END,
+    new.value_key = CASE WHEN $subject IS NULL THEN old.value_key ELSE $value_key END,
+    new.slot_key = CASE WHEN $subject IS NULL THEN old.slot_key ELSE $slot_key END,
+    new.is_single_valued = CASE WHEN $subject IS NULL THEN old.is_single_valued
+                                ELSE $is_single_valued END,
+    new.is_known = CASE WHEN $subject IS NULL THEN old.is_known ELSE $is_known END;
 
 // only when restated_id is not empty
 MATCH (new:Fact {fact_id: $fact_id}), (old:Fact {fact_id: $restated_id})
 MATCH (old)-[:EVIDENCED_BY]->(earlier:Episode)
 CREATE (new)-[:EVIDENCED_BY]->(earlier);
-
-// only when restated_id is not empty
-MATCH (new:Fact {fact_id: $fact_id}), (old:Fact {fact_id: $restated_id})
-MATCH (old)-[conflict:CONFLICTS_WITH]-(other:Fact)
-WHERE other.is_live AND NOT list_contains($superseded_ids, other.fact_id)
-  AND NOT coalesce(list_contains(CAST($conflicting_ids AS STRING[]), other.fact_id), false)
-CREATE (new)-[:CONFLICTS_WITH {
-  decided_by: conflict.decided_by, reason: conflict.reason, at: conflict.at
-}]->(other);
 
 // An older note: it lies beneath the newer fact, which takes a restatement's evidence.
 // only when history_of_id is not empty

@@ -58,8 +58,8 @@ CALL (contact, decision, episode) {
   WITH * WHERE $action <> 'SKIP'
   CREATE (fact:Fact {
     fact_id: $fact_id, text: $text, subject: $subject, attribute: $attribute, value: $value,
-    value_key: $value_key, is_single_valued: $is_single_valued, is_known: $is_known, slot_key: $slot_key, importance: $importance,
-    trust: $source_kind, observations: 1, recorded_at: $at, valid_from: $valid_from,
+    value_key: $value_key, is_single_valued: $is_single_valued, is_known: $is_known,
+    slot_key: $slot_key, importance: $importance, trust: $source_kind, observations: 1, recorded_at: $at, valid_from: $valid_from,
     valid_to: $history_to, last_confirmed_at: $said_at, is_live: $history_of_id IS NULL,
     is_contested: $is_contested, embedding_model: $embedding_model
   })-[:ABOUT]->(contact)
@@ -68,8 +68,8 @@ CALL (contact, decision, episode) {
   WITH fact WHERE $embedding IS NOT NULL
   CALL db.create.setNodeVectorProperty(fact, 'embedding', $embedding)
 }
-// UPDATE: the old facts end. A restatement takes the observations, the evidence and the open
-// conflicts of the one it repeats along.
+// UPDATE: the old facts end. Their open conflicts stay open. A restatement takes observations and
+// evidence of the one it repeats along, and its slot where the note has none.
 CALL () {
   WITH * WHERE $action = 'UPDATE'
   MATCH (new:Fact {fact_id: $fact_id})
@@ -82,22 +82,30 @@ CALL () {
     cosine: $cosine, decided_by: $decided_by, reason: $reason, at: $at,
     is_restatement: coalesce(old.fact_id = $restated_id, false)
   }]->(old)
+  WITH new, old
+  CALL (new, old) {
+    MATCH (old)-[conflict:CONFLICTS_WITH]-(other:Fact)
+    WHERE other.is_live AND NOT other.fact_id IN $superseded_ids
+      AND NOT other.fact_id IN coalesce($conflicting_ids, [])
+    MERGE (new)-[open:CONFLICTS_WITH]->(other)
+      ON CREATE SET open.decided_by = conflict.decided_by, open.reason = conflict.reason,
+                    open.at = conflict.at
+  }
   WITH new, old WHERE old.fact_id = $restated_id
   SET new.observations = old.observations + 1,
       new.last_confirmed_at = CASE WHEN $said_at < old.last_confirmed_at
-                                   THEN old.last_confirmed_at ELSE $said_at END
+                                   THEN old.last_confirmed_at ELSE $said_at END,
+      new.subject = CASE WHEN $subject IS NULL THEN old.subject ELSE $subject END,
+      new.attribute = CASE WHEN $subject IS NULL THEN old.attribute ELSE $attribute END,
+      new.value = CASE WHEN $subject IS NULL THEN old.value ELSE $value END,
+      new.value_key = CASE WHEN $subject IS NULL THEN old.value_key ELSE $value_key END,
+      new.slot_key = CASE WHEN $subject IS NULL THEN old.slot_key ELSE $slot_key END,
+      new.is_single_valued = CASE WHEN $subject IS NULL THEN old.is_single_valued
+                                  ELSE $is_single_valued END,
+      new.is_known = CASE WHEN $subject IS NULL THEN old.is_known ELSE $is_known END
   WITH new, old
-  CALL (new, old) {
-    MATCH (old)-[:EVIDENCED_BY]->(earlier:Episode)
-    CREATE (new)-[:EVIDENCED_BY]->(earlier)
-  }
-  WITH new, old
-  MATCH (old)-[conflict:CONFLICTS_WITH]-(other:Fact)
-  WHERE other.is_live AND NOT other.fact_id IN $superseded_ids
-    AND NOT other.fact_id IN coalesce($conflicting_ids, [])
-  CREATE (new)-[:CONFLICTS_WITH {
-    decided_by: conflict.decided_by, reason: conflict.reason, at: conflict.at
-  }]->(other)
+  MATCH (old)-[:EVIDENCED_BY]->(earlier:Episode)
+  CREATE (new)-[:EVIDENCED_BY]->(earlier)
 }
 // An older note: it lies beneath the newer fact, which takes a restatement's evidence.
 CALL (episode) {

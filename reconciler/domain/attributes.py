@@ -336,7 +336,7 @@ def _number_in_words(given: float) -> str:
         return str(given)
     if not math.isfinite(given):
         raise InvalidNoteError(f"value {given} is no number; leave it out where there is none")
-    return f"{Decimal(repr(given)):f}".removesuffix(".0")
+    return f"{Decimal(repr(float(given))):f}".removesuffix(".0")
 
 
 def _check_storable(name: str, given: str, length_max: int) -> None:

@@ -66,8 +66,7 @@ class Predecessor:
 
     Attributes:
         cosine: raw cosine to the note, in [-1, 1].
-        value_key: the normalised value of its slot, None without one.
-        valid_from: when it became true (UTC).
+        slot: what it answered about whom; None where nobody said.
         was_contradicted: whether what followed it said something else, by its slot or in an
             arbiter's judgement; a midpoint does not know.
         followed_from: from when that held (UTC).
@@ -76,8 +75,7 @@ class Predecessor:
     fact_id: str
     text: str
     cosine: float
-    value_key: str | None
-    valid_from: datetime
+    slot: Slot | None
     was_contradicted: bool
     followed_from: datetime
 

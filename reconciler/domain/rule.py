@@ -15,7 +15,7 @@ from reconciler.domain.decisions import (
     Verdict,
 )
 from reconciler.domain.facts import Neighbour, Predecessor
-from reconciler.domain.guard import Difference, Finding, find_differences
+from reconciler.domain.guard import Difference, Finding, find_differences, find_news
 from reconciler.domain.notes import Note, canonical_text
 from reconciler.domain.slots import SlotMatch, compare_slots
 from reconciler.errors import ArbiterAnswerError, ConfigurationError
@@ -25,6 +25,9 @@ __all__ = ["ReconcilePolicy", "check_judgement", "contest", "decide", "replaceab
 CANDIDATE_COUNT_MAX = 5
 """Facts that an arbiter is shown; beyond the fifth none was the right one. Source: DESIGN, 98.6 %
 of the right neighbours are among the first three."""
+
+
+_DENIALS = (Difference.NEGATION, Difference.CESSATION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +101,13 @@ def decide(
     """
     if neighbours is None:
         return _add(DecidedBy.NOOP, "no embedder, so nothing to compare with")
-    verdict = _by_slot(note, neighbours) or _by_text(
-        note, replaceable(note, neighbours), policy, judgement
-    )
-    return _by_trust(note, _in_order(note, verdict))
+    verdict = _by_slot(note, neighbours, policy)
+    if verdict is None:
+        candidates = replaceable(note, neighbours)
+        verdict = _with_denied(
+            note, neighbours, _by_text(note, candidates, policy, judgement), policy
+        )
+    return _by_trust(note, _in_order(note, verdict), policy)
 
 
 def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
@@ -153,13 +159,16 @@ def check_judgement(judgement: Judgement, neighbour_count: int) -> None:
     """
     if judgement.action not in ACTIONS_OF_RELATION[judgement.relation]:
         raise ArbiterAnswerError(f"it says {judgement.relation} and yet {judgement.action}")
-    if judgement.action is not Action.ADD and judgement.target not in range(1, neighbour_count + 1):
+    is_shown = type(judgement.target) is int and 1 <= judgement.target <= neighbour_count
+    if judgement.action is not Action.ADD and not is_shown:
         raise ArbiterAnswerError(
             f"{judgement.action} of fact {judgement.target}, but {neighbour_count} were shown"
         )
 
 
-def _by_slot(note: Note, neighbours: Sequence[Neighbour]) -> Verdict | None:
+def _by_slot(
+    note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
+) -> Verdict | None:
     """The same question about the same subject: the values decide, at any cosine."""
     matches = [(compare_slots(note.slot, each.slot), each) for each in neighbours]
     equal = tuple(each for match, each in matches if match is SlotMatch.EQUAL)
@@ -167,7 +176,10 @@ def _by_slot(note: Note, neighbours: Sequence[Neighbour]) -> Verdict | None:
     if note.slot is None or not (equal or changed):
         return None
     what = f"{note.slot.subject}'s {note.slot.attribute}"
-    if equal:
+    denials = _denials(note, equal[0], policy) if equal else ()
+    if denials:
+        reason = f"{what}: {note.slot.value}" + _listed(denials)
+    elif equal:
         reason = f"{what} is {note.slot.value} already"
     else:
         old = changed[0].slot.value if changed[0].slot else None
@@ -177,8 +189,32 @@ def _by_slot(note: Note, neighbours: Sequence[Neighbour]) -> Verdict | None:
         decided_by=DecidedBy.SLOT,
         reason=reason,
         targets=equal + changed,
-        is_restatement=bool(equal),
+        is_restatement=bool(equal) and not denials,
+        findings=denials,
     )
+
+
+def _with_denied(
+    note: Note, neighbours: Sequence[Neighbour], verdict: Verdict, policy: ReconcilePolicy
+) -> Verdict:
+    """A note without a value ends nothing; what it denies in its own slot is linked to it."""
+    if note.slot is None or note.slot.value_key is not None or verdict.action is not Action.ADD:
+        return verdict
+    denied = tuple(
+        each
+        for each in neighbours
+        if each.slot
+        and (each.slot.subject, each.slot.attribute) == (note.slot.subject, note.slot.attribute)
+        and each not in verdict.conflicts
+        and _denials(note, each, policy)
+    )
+    return replace(verdict, conflicts=verdict.conflicts + denied) if denied else verdict
+
+
+def _denials(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
+    """Where one of the two says that it is so, and the other that it is not, or no longer."""
+    found = _differences(note, fact, policy)
+    return tuple(each for each in found if each.kind in _DENIALS)
 
 
 def _by_text(
@@ -193,31 +229,30 @@ def _by_text(
     if nearest.cosine < policy.cosine_add_max:
         reason = f"{_where(nearest)}, below {policy.cosine_add_max:g}"
         return _add(DecidedBy.THRESHOLD, reason)
-    agreeing = _nearest_that_agrees(note, candidates, policy)
-    if agreeing and agreeing.cosine >= policy.cosine_update_min:
-        reason = f"{_where(agreeing)}, at or above {policy.cosine_update_min:g}"
-        return _update(DecidedBy.THRESHOLD, agreeing, reason, is_restatement=True)
+    if same := _restated(note, candidates, policy):
+        which = "nearest" if same is nearest else "another"
+        reason = f"{which} fact at {same.cosine:.3f}, at or above {policy.cosine_update_min:g}"
+        return _update(DecidedBy.THRESHOLD, same, reason, is_restatement=True)
     if judgement is not None:
         return _judged(note, judgement, candidates, policy)
     if nearest.cosine < policy.cut:
         return _beside(note, candidates, policy)
-    if agreeing is None:
-        findings = _differences(note, nearest, policy)
+    if findings := _differences(note, nearest, policy):
         return replace(_kept_apart(nearest, findings, _where(nearest)), can_be_arbitrated=True)
-    reason = f"{_where(agreeing)}, at or above the cut {policy.cut:g}"
-    verdict = _update(DecidedBy.MIDPOINT, agreeing, reason, is_restatement=False)
+    reason = f"{_where(nearest)}, at or above the cut {policy.cut:g}"
+    verdict = _update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False)
     return replace(verdict, can_be_arbitrated=True)
 
 
-def _nearest_that_agrees(
+def _restated(
     note: Note, candidates: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> Neighbour | None:
-    """The nearest fact from the cut up that differs in nothing the guard can see.
+    """The nearest fact above the band that differs in nothing the guard can see.
 
     With "invoice 1042" and "invoice 1043" both on file, what is said of the one again may well be
     nearer to the other.
     """
-    near = (each for each in candidates if each.cosine >= policy.cut)
+    near = (each for each in candidates if each.cosine >= policy.cosine_update_min)
     return next((each for each in near if not _differences(note, each, policy)), None)
 
 
@@ -266,8 +301,12 @@ def _judged(
         each.kind is not Difference.ROLES for each in findings
     ):
         return _kept_apart(target, findings, reason)
+    # A SKIP drops the note: not its new details, and not a more trusted word.
+    is_dropped = judgement.action is Action.SKIP and not (
+        _news(note, target, policy) or target.trust.is_trusted_less_than(note.trust)
+    )
     return Verdict(
-        action=judgement.action,
+        action=Action.SKIP if is_dropped else Action.UPDATE,
         decided_by=DecidedBy.ARBITER,
         reason=reason + _listed(findings),
         targets=(target,),
@@ -276,14 +315,15 @@ def _judged(
     )
 
 
-def _by_trust(note: Note, verdict: Verdict) -> Verdict:
+def _by_trust(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
     """A less trusted word supersedes nothing: it repeats, or stands beside until confirmed."""
     held = tuple(each for each in verdict.targets if note.trust.is_trusted_less_than(each.trust))
     if verdict.action is not Action.UPDATE or not held:
         return verdict
     trusted = held[0]
     reason = f"{note.trust} does not supersede {trusted.trust} ({verdict.reason})"
-    if verdict.is_restatement and verdict.target is trusted:
+    is_repeated = verdict.is_restatement and verdict.target is trusted
+    if is_repeated and not _news(note, trusted, policy):
         return replace(
             verdict,
             action=Action.SKIP,
@@ -324,8 +364,9 @@ def _in_order(note: Note, verdict: Verdict) -> Verdict:
 
 
 def _says_again(note: Note, earlier: Predecessor, policy: ReconcilePolicy) -> bool:
-    if note.slot is not None and note.slot.value_key is not None and earlier.value_key is not None:
-        return note.slot.value_key == earlier.value_key
+    match = compare_slots(note.slot, earlier.slot)
+    if match is not SlotMatch.UNKNOWN:
+        return match is SlotMatch.EQUAL
     if canonical_text(note.text).casefold() == canonical_text(earlier.text).casefold():
         return True
     return earlier.cosine >= policy.cosine_update_min and not find_differences(
@@ -335,6 +376,12 @@ def _says_again(note: Note, earlier: Predecessor, policy: ReconcilePolicy) -> bo
 
 def _differences(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
     return find_differences(note.text, fact.text) if policy.guard else ()
+
+
+def _news(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
+    """What the note says and the fact does not; who does what to whom is left to the arbiter."""
+    found = find_news(note.text, fact.text) if policy.guard else ()
+    return tuple(each for each in found if each.in_note and each.kind is not Difference.ROLES)
 
 
 def _changes(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -52,7 +52,9 @@ class Slot:
 
         Where only one value can hold that is every answer to the question, else the equal one.
         """
-        return self._question if self.key and self.is_single_valued else self.key
+        if self.value_key is None:
+            return None
+        return self._question if self.is_single_valued else self.key
 
     @property
     def _question(self) -> str:
@@ -85,10 +87,12 @@ def compare_slots(note: Slot | None, fact: Slot | None) -> SlotMatch:
     A note without a value never touches a fact that has one; a value beside another one of an
     attribute that holds many is a sibling.
     """
+    # What is filed under nobody is about the contact, as far as anybody knows.
+    subjects = {slot.subject if slot else CONTACT_SUBJECT for slot in (note, fact)}
+    if len(subjects) > 1:
+        return SlotMatch.APART
     if note is None or fact is None:
         return SlotMatch.UNKNOWN
-    if note.subject != fact.subject:
-        return SlotMatch.APART
     if note.attribute is None or fact.attribute is None:
         return SlotMatch.UNKNOWN
     if note.value_key is None and fact.value_key is not None:
@@ -101,10 +105,8 @@ def compare_slots(note: Slot | None, fact: Slot | None) -> SlotMatch:
 
 
 def _compare_values(note: Slot, fact: Slot) -> SlotMatch:
-    if note.value_key is None:
+    if note.value_key is None or fact.value_key is None:
         return SlotMatch.UNKNOWN
     if note.value_key == fact.value_key:
         return SlotMatch.EQUAL
-    if note.is_single_valued:
-        return SlotMatch.CHANGED
-    return SlotMatch.UNKNOWN if fact.value_key is None else SlotMatch.APART
+    return SlotMatch.CHANGED if note.is_single_valued else SlotMatch.APART

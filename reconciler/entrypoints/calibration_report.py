@@ -6,6 +6,7 @@ matplotlib is an extra and is imported only where a picture is drawn.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "actions_table",
     "calibration_tables",
+    "check_can_draw",
     "draw_curves",
     "errors_table",
     "profile_table",
@@ -209,6 +211,18 @@ _CLOSE = 0.15
 """Thresholds nearer than this, as a share of the axis, would have their names overlap."""
 
 
+def check_can_draw() -> None:
+    """Let a calibration begin whose picture can be drawn at its end.
+
+    Raises:
+        ConfigurationError: matplotlib is not installed.
+    """
+    if find_spec("matplotlib") is None:
+        raise ConfigurationError(
+            "a picture needs matplotlib; pip install 'graph-memory-reconciler[plots]'"
+        )
+
+
 def draw_curves(report: CalibrationReport, path: Path) -> None:
     """Draw how the labels' cosines overlap, and what each threshold would cost, as a PNG.
 
@@ -220,13 +234,10 @@ def draw_curves(report: CalibrationReport, path: Path) -> None:
         ConfigurationError: matplotlib is not installed.
         InvalidRequestError: the file cannot be written.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ConfigurationError(
-            "a picture needs matplotlib; pip install 'graph-memory-reconciler[plots]'"
-        ) from error
+    check_can_draw()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=_SIZE_INCHES, dpi=_DOTS_PER_INCH, facecolor="white")
     FigureCanvasAgg(figure)
     _compose(figure, report)

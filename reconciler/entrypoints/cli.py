@@ -33,6 +33,7 @@ from reconciler.domain.notes import SourceKind
 from reconciler.domain.replay import Replayed, summarise
 from reconciler.entrypoints.calibration_report import (
     calibration_tables,
+    check_can_draw,
     draw_curves,
     replay_changes_table,
     replay_table,
@@ -62,6 +63,7 @@ from reconciler.errors import (
 from reconciler.memory import Memory
 from reconciler.service.calibration import (
     calibrate,
+    check_profile_name,
     measure_pairs,
     pairs_from_decisions,
     provenance_of,
@@ -324,18 +326,16 @@ def calibrate_thresholds(
     goal = CalibrationGoal(
         false_supersession_max=bound, sources=frozenset(source) if source else None
     )
-    made = (folder / f"{name}.toml", folder / f"{name}.png")
-    if not overwrite and (there := next(filter(Path.exists, made), None)):
-        raise InvalidRequestError(f"{there} exists; give --overwrite or another --name")
+    made = _profile_files(folder, name, overwrite)
+    check_can_draw()
     if pairs is None:
         measured, model_id = _measured_from_decisions(agent, contact, tenant)
     else:
         measured, model_id = _measured_from_file(pairs, as_json)
     report = calibrate(measured, embedding_model=model_id, goal=goal, name=name)
-    folder.mkdir(parents=True, exist_ok=True)
     measured_on = pairs.name if pairs else "recorded decisions"
-    draw_curves(report, made[1])
     write_profile(report.profile, made[0], provenance_of(report, measured_on), overwrite=overwrite)
+    draw_curves(report, made[1])
     _show(
         as_json,
         report.to_dict() | {"files": [str(each) for each in made]},
@@ -402,6 +402,20 @@ def doctor(as_json: AsJson = False) -> None:
     _show(as_json, [asdict(check) for check in checks], lambda: checks_table(checks))
     if not all(check.is_ok for check in checks):
         raise typer.Exit(1)
+
+
+def _profile_files(folder: Path, name: str, overwrite: bool) -> tuple[Path, Path]:
+    """Where profile and picture go; what cannot be written is said before anything is measured."""
+    check_profile_name(name)
+    made = (folder / f"{name}.toml", folder / f"{name}.png")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        there = next(filter(Path.exists, made), None)
+    except OSError as error:
+        raise InvalidRequestError(f"{folder} cannot hold {name}.toml: {error.strerror}") from error
+    if there is not None and not overwrite:
+        raise InvalidRequestError(f"{there} exists; give --overwrite or another --name")
+    return made
 
 
 def _measured_from_file(file: Path, is_quiet: bool) -> tuple[list[MeasuredPair], str]:

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.markup import escape as escape_markup
 from rich.panel import Panel
 from rich.table import Table
@@ -50,7 +50,8 @@ def decisions_table(decisions: Sequence[Decision]) -> Table:
     """Decisions, the newest first, with their reasons."""
     table = _table("Decisions, newest first")
     for name in ("said", "action", "cosine", "decided by", "note", "reason"):
-        table.add_column(name, justify="right" if name == "cosine" else "left")
+        justify: JustifyMethod = "right" if name == "cosine" else "left"
+        table.add_column(name, justify=justify, overflow="fold")
     for decision in decisions:
         table.add_row(
             _day(decision.said_at),

@@ -200,6 +200,7 @@ class Arbitration:
             self._breaker.fail(self._clock())
 
     def _examined(self, answer: Judgement, neighbour_count: int) -> Opinion:
+        answer = replace(answer, reasoning=_storable(answer.reasoning))
         error = self._fault(answer, neighbour_count)
         return Opinion(
             judgement=None if error else _without_idle_target(answer),
@@ -312,6 +313,11 @@ def _day(time: datetime) -> date:
 def _without_idle_target(answer: Judgement) -> Judgement:
     """The same; an ADD has no target, so a number that was put there is never looked up."""
     return replace(answer, target=None) if answer.action is Action.ADD else answer
+
+
+def _storable(text: str) -> str:
+    """What every engine can keep: no half surrogate pairs, no null bytes."""
+    return str(text).encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 
 def _failed(error: Exception) -> Opinion:

@@ -49,6 +49,7 @@ __all__ = [
     "CalibrationReport",
     "Measurement",
     "calibrate",
+    "check_profile_name",
     "measure_pairs",
     "pairs_from_decisions",
     "provenance_of",
@@ -238,6 +239,19 @@ def pairs_from_decisions(
     return list(labelled.values())
 
 
+def check_profile_name(name: str) -> None:
+    """Let a name through that can be a file's.
+
+    Raises:
+        InvalidRequestError: it holds other characters, or more than 100.
+    """
+    if not re.fullmatch(r"[\w-]{1,100}", name):
+        raise InvalidRequestError(
+            "a profile's name has 1 to 100 letters, digits, hyphens and underscores, not "
+            f"{name[:120]!r}"
+        )
+
+
 def calibrate(
     pairs: Sequence[MeasuredPair],
     *,
@@ -257,10 +271,7 @@ def calibrate(
         InvalidRequestError: too few pairs of a label, an unknown source, an unusable name, or a
             bound that no threshold keeps.
     """
-    if not re.fullmatch(r"[\w-]+", name):
-        raise InvalidRequestError(
-            f"a profile's name has letters, digits, hyphens and underscores, not {name!r}"
-        )
+    check_profile_name(name)
     goal = goal or CalibrationGoal()
     guarded, bare = probe(pairs, guard=True), probe(pairs, guard=False)
     thresholds, basis = choose_thresholds(guarded, goal)

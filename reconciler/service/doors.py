@@ -20,7 +20,8 @@ _CLOCK_SKEW_MAX = timedelta(minutes=5)
 _TOOL_DESCRIPTION = (
     "Remember one durable fact about the contact you are talking with. One call for each fact. "
     "Whenever the fact is the value of some attribute, give attribute and value as well: that is "
-    "how a new city, employer or budget takes the place of the old one."
+    "how a new city, employer or budget takes the place of the old one. Where something has ended, "
+    "say so in the text and give the value that ended."
 )
 
 
@@ -114,6 +115,10 @@ class MemoryToolset:
             GraphUnavailableError: the engine stayed away; call again with the same key.
             GraphConflictError: other writers came first too often; nothing was written.
         """
+        if valid_from is not None:
+            valid_from = not_in_the_future(
+                utc("valid_from", valid_from), self._clock(), "valid_from"
+            )
         scope = Scope(self._default_tenant if tenant is None else tenant, agent_id, contact_id)
         note = Note(
             scope=scope,
@@ -174,15 +179,17 @@ def _tool_properties(attributes: AttributeBook) -> dict[str, Any]:
     }
 
 
-def not_in_the_future(said_at: datetime, now: datetime) -> datetime:
+def not_in_the_future(at: datetime, now: datetime, name: str = "said_at") -> datetime:
     """The same time, unless it has not come yet: then its zone is probably wrong.
+
+    What will be true is not true yet: as a live fact it would bury what is.
 
     Raises:
         InvalidNoteError: it is more than five minutes ahead.
     """
-    if said_at > now + _CLOCK_SKEW_MAX:
+    if at > now + _CLOCK_SKEW_MAX:
         raise InvalidNoteError(
-            f"said_at {said_at.isoformat()} has not come yet (it is {now.isoformat()}); "
+            f"{name} {at.isoformat()} has not come yet (it is {now.isoformat()}); "
             "check its time zone"
         )
-    return said_at
+    return at

@@ -272,12 +272,15 @@ def _contact(scope: Scope) -> dict[str, Any]:
 
 
 def _neighbourhood(note: Note, version: int, rows: Sequence[Row]) -> Neighbourhood:
+    """The five nearest, the five nearest that are no siblings, and what shares the slot."""
     found = [Neighbour(**_neighbour_values(row)) for row in rows]
-    decisive = (SlotMatch.EQUAL, SlotMatch.CHANGED)
-    neighbours = found[:_NEAREST_COUNT] + [
-        each for each in found[_NEAREST_COUNT:] if compare_slots(note.slot, each.slot) in decisive
-    ]
-    return Neighbourhood(version=int(version), neighbours=tuple(neighbours))
+    matches = [compare_slots(note.slot, each.slot) for each in found]
+    kept = set(range(min(_NEAREST_COUNT, len(found))))
+    near = [place for place, match in enumerate(matches) if match is not SlotMatch.APART]
+    kept |= set(near[:_NEAREST_COUNT])
+    kept |= {place for place in near if matches[place] is not SlotMatch.UNKNOWN}
+    neighbours = tuple(found[place] for place in sorted(kept))
+    return Neighbourhood(version=int(version), neighbours=neighbours)
 
 
 def _neighbour_values(row: Row) -> dict[str, Any]:
@@ -309,8 +312,7 @@ def _predecessor(row: Row) -> Predecessor:
         fact_id=row["fact_id"],
         text=row["text"],
         cosine=float(row["cosine"]),
-        value_key=row["value_key"],
-        valid_from=row["valid_from"],
+        slot=_slot(row),
         was_contradicted=not row["is_restatement"] and row["decided_by"] in _KNOWN_CONTRADICTIONS,
         followed_from=row["followed_from"],
     )

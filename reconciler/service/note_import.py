@@ -175,7 +175,8 @@ class NoteImport:
         given["is_dated"] = "said_at" in given
         said_at = not_in_the_future(_time("said_at", given.pop("said_at", now)), now)
         if "valid_from" in given:
-            given["valid_from"] = _time("valid_from", given["valid_from"])
+            holds_from = _time("valid_from", given["valid_from"])
+            given["valid_from"] = not_in_the_future(holds_from, now, "valid_from")
         given.setdefault("session_id", f"import-{said_at:%Y-%m-%d}")
         given.setdefault("idempotency_key", f"line:{digest}:{seen[digest]}")
         if "text" not in given:

@@ -10,7 +10,7 @@ from reconciler.domain.decisions import Decision
 from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact
 from reconciler.domain.history import chains
 from reconciler.domain.ranking import RankingPolicy, rank, word_overlap
-from reconciler.domain.scope import Scope
+from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import UnknownDecisionError, UnknownFactError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed
@@ -86,6 +86,7 @@ class Recall:
         Raises:
             UnknownDecisionError: there is none.
         """
+        check_identifier("decision_id", decision_id, UnknownDecisionError)
         found = self._read(lambda: self._store.find_decision(decision_id))
         if found is None:
             raise UnknownDecisionError(f"there is no decision {decision_id}")

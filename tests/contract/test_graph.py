@@ -569,14 +569,15 @@ def test_one_decision_may_end_several_facts_and_restate_one(graph: Graph) -> Non
     ]
 
 
-def test_a_conflict_links_live_facts_until_one_of_them_ends(graph: Graph) -> None:
+def test_a_conflict_stays_open_until_one_decision_ends_both_facts(graph: Graph) -> None:
     one = decision()
     two = decision(version=1, conflicting_ids=[one["fact_id"]])
-    commit(graph, one)
-    commit(graph, two)
+    three = update(two, is_restatement=False, restated_id=None)
+    for each in (one, two):
+        commit(graph, each)
     assert conflicts(graph) == {frozenset((one["fact_id"], two["fact_id"]))}
-    commit(graph, update(two, is_restatement=False, restated_id=None))
-    assert conflicts(graph) == set()
+    commit(graph, three)
+    assert conflicts(graph) == {frozenset((one["fact_id"], three["fact_id"]))}
 
 
 @pytest.mark.parametrize("restated", [0, 1])

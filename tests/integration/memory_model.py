@@ -1,6 +1,7 @@
 """What a memory should hold of what it was told, said a second time and as plainly as can be.
 
-Here: the rule as DESIGN ("The rule") and the README ("What decides") word it, over dictionaries.
+Here: the rule as DESIGN ("The rule") and the README ("What decides") word it, over dictionaries;
+and from ARCHITECTURE ("A write, step by step"), that a note sees the five nearest and its own slot.
 Never here: a call of the package's own rule, or of anything else in it that decides.
 """
 
@@ -27,11 +28,11 @@ SINGLE_VALUED = {"city"}
 
 
 def _texts() -> dict[str, list[float]]:
-    """Three topics, each told in five ways, from nearly the same to only just related."""
+    """Two topics, each told in five ways, from nearly the same to only just related."""
     drawn = np.random.default_rng(7)
     vectors = {}
     ways = {"likes": 0.0, "enjoys": 0.12, "adores": 0.2, "favours": 0.28, "cherishes": 0.36}
-    for number, topic in enumerate(("tea", "music", "walking")):
+    for number, topic in enumerate(("tea", "music")):
         for way, spread in ways.items():
             vector = np.eye(DIMENSION)[number] + spread * drawn.standard_normal(DIMENSION)
             vectors[f"{way} {topic}"] = list(vector / np.linalg.norm(vector))
@@ -70,19 +71,19 @@ class Match(Enum):
 
 
 def match(note: Slot | None, fact: Slot | None) -> Match:
+    if (note.subject if note else "contact") != (fact.subject if fact else "contact"):
+        return Match.APART
     if note is None or fact is None:
         return Match.NOTHING
-    if note.subject != fact.subject:
-        return Match.APART
     if note.value is None:
         return Match.APART if fact.value else Match.NOTHING
     if note.attribute != fact.attribute:
         return Match.APART
+    if fact.value is None:
+        return Match.NOTHING
     if note.value == fact.value:
         return Match.EQUAL
-    if note.attribute in SINGLE_VALUED:
-        return Match.CHANGED
-    return Match.APART if fact.value else Match.NOTHING
+    return Match.CHANGED if note.attribute in SINGLE_VALUED else Match.APART
 
 
 @dataclass
@@ -149,14 +150,17 @@ class KnownContact:
     # What becomes of a note
 
     def in_sight(self, said: Said, near: Sequence[str]) -> bool:
-        """Whether a note may be compared with just these: the five nearest, and its own slot.
+        """Whether a note may be compared with just these: the five nearest, then its own slot.
 
-        Which of two equally near facts comes first is the memory's choice.
+        What is apart is none. Which of two equally near facts comes first is the memory's
+        choice.
         """
-        among, beyond = near[:NEAREST_COUNT], set(near[NEAREST_COUNT:])
-        nearest = sorted(map(self._cosine_to(said), self.live()), reverse=True)[:NEAREST_COUNT]
+        cosine_to = self._cosine_to(said)
+        neighbours = set(self.live()) - set(self._matching(said, self.live(), Match.APART))
         rivals = set(self._matching(said, self.live(), Match.EQUAL, Match.CHANGED))
-        return list(map(self._cosine_to(said), among)) == nearest and beyond == rivals - {*among}
+        seen = [each for each in near if each in neighbours]
+        nearest = sorted(map(cosine_to, neighbours), reverse=True)[:NEAREST_COUNT]
+        return list(map(cosine_to, seen))[: len(nearest)] == nearest and rivals <= set(near)
 
     def expected(
         self, said: Said, answer: Judgement | ArbiterError, near: Sequence[str]
@@ -178,11 +182,11 @@ class KnownContact:
             return
         new = KnownFact(said, is_contested=outcome.is_contested, above=outcome.beneath)
         self.facts[decision.fact_id] = new
-        beside = set(outcome.conflicting)
+        open_pairs = [pair for pair in self.conflicts if pair & set(outcome.superseded)]
+        beside = set(outcome.conflicting).union(*open_pairs) - set(outcome.superseded)
         if repeated and outcome.action is Action.UPDATE:
             new.observations += repeated.observations
-            pairs = [pair for pair in self.conflicts if outcome.repeated in pair]
-            beside |= frozenset().union(*pairs) - {outcome.repeated}
+            new.said = said._replace(slot=said.slot or repeated.said.slot)
         self.conflicts |= {frozenset({decision.fact_id, each}) for each in beside}
         for each in outcome.superseded:
             self.facts[each].above = decision.fact_id
@@ -205,8 +209,11 @@ class KnownContact:
                 return Claim(Action.ADD, DecidedBy.ARBITER)
             if answer.target <= len(near):
                 repeats = answer.relation is not Relation.REPLACES
-                about = [near[answer.target - 1]]
-                return Claim(answer.action, DecidedBy.ARBITER, about, repeats)
+                about = near[answer.target - 1]
+                rank, known = FROM_MOST_TRUSTED.index, self._said(about)
+                confirms = rank(said.source_kind) < rank(known.source_kind)
+                action = Action.UPDATE if confirms else answer.action
+                return Claim(action, DecidedBy.ARBITER, [about], repeats)
         if best >= CUT:
             return Claim(Action.UPDATE, DecidedBy.MIDPOINT, near[:1])
         return Claim(Action.ADD, DecidedBy.MIDPOINT)
@@ -266,6 +273,11 @@ def _contradicts(decided: Claim | Outcome) -> bool:
 
 
 def _says_again(said: Said, earlier: Said) -> bool:
-    if said.slot and earlier.slot and said.slot.value and earlier.slot.value:
-        return said.slot == earlier.slot
+    how = match(said.slot, earlier.slot)
+    if how is not Match.NOTHING:
+        return how is Match.EQUAL
     return cosine(said.text, earlier.text) >= UPDATE_MIN
+
+
+def _value(said: Said) -> str | None:
+    return said.slot.value if said.slot else None

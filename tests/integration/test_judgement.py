@@ -147,6 +147,79 @@ def test_a_slot_finds_its_fact_behind_many_nearer_ones(open_memory: Open) -> Non
     assert len(decision.compared_with) == 6
 
 
+def test_a_fact_without_a_value_is_no_rival(open_memory: Open) -> None:
+    memory = open_memory(FAR)
+    say(memory, "a", attribute="city")
+    say(memory, "Lives in Pune", 1, **PUNE)
+    assert live(memory) == ["Lives in Pune", "a"]
+
+
+def test_a_restatement_without_a_slot_keeps_the_slot(open_memory: Open) -> None:
+    memory = open_memory(
+        {"Lives in Pune": [1.0, 0.0], "She lives in Pune": [1.0, 0.0], "Delhi now": [0.0, 1.0]}
+    )
+    say(memory, "Lives in Pune", **PUNE)
+    say(memory, "She lives in Pune", 1)
+    say(memory, "Delhi now", 2, **DELHI)
+    assert live(memory) == ["Delhi now"]
+
+
+def test_an_ended_fact_with_its_value_is_no_restatement(open_memory: Open) -> None:
+    one, other = "Is allergic to nuts", "Is no longer allergic to nuts"
+    memory = open_memory(apart(2, one, other))
+    say(memory, one, attribute="allergy", value="nuts")
+    ended = say(memory, other, 1, attribute="allergy", value="nuts")
+    assert (ended.action, ended.decided_by) == ("UPDATE", "slot")
+    assert fact_of(memory, ended).observations == 1
+
+
+@pytest.mark.parametrize("value", ["nuts", None])
+def test_a_less_trusted_end_of_a_fact_stands_beside_it_linked(
+    open_memory: Open, value: str | None
+) -> None:
+    one, other = "Is allergic to nuts", "Is no longer allergic to nuts"
+    memory = open_memory(near(0.97, one, other))
+    first = say(memory, one, attribute="allergy", value="nuts")
+    ended = say(memory, other, 1, attribute="allergy", value=value, source_kind=TOOL)
+    assert (ended.action, ended.conflicting_ids) == ("ADD", (first.fact_id,))
+
+
+def test_a_less_trusted_detail_is_not_swallowed(open_memory: Open) -> None:
+    one, other = "Has a budget for this project", "Has a budget of 40,000 EUR for this project"
+    memory = open_memory(near(0.97, one, other))
+    first = say(memory, one)
+    detail = say(memory, other, 1, source_kind=TOOL)
+    assert (detail.action, detail.conflicting_ids) == ("ADD", (first.fact_id,))
+
+
+def test_a_confirmation_by_a_trusted_word_lends_its_trust(open_memory: Open) -> None:
+    same = Judgement(reasoning="alike", relation=Relation.SAME, target=1, action=Action.SKIP)
+    memory = open_memory(near(0.9, "one way", "another way"), arbiter=ScriptedArbiter([same]))
+    say(memory, "one way", source_kind=TOOL)
+    confirmed = say(memory, "another way", 1)
+    assert (confirmed.action, confirmed.decided_by) == ("UPDATE", "arbiter")
+    assert fact_of(memory, confirmed).trust is USER
+
+
+def test_what_is_not_true_yet_is_refused(open_memory: Open) -> None:
+    memory = open_memory(FAR)
+    with pytest.raises(InvalidNoteError, match=r"valid_from .* has not come yet"):
+        say(memory, "a", valid_from=datetime.now(UTC) + timedelta(days=2))
+
+
+def test_siblings_crowd_no_neighbour_out(open_memory: Open) -> None:
+    foods = [f"food {number}" for number in range(6)]
+    vectors = {food: [1.0, 0.0] for food in (*foods, "rye")} | {"her food": [0.96, 0.28]}
+    nothing_alike = {"cosine_add_max": 1.0, "cosine_update_min": 1.0, "guard": "off"}
+    memory = open_memory(vectors, reconcile=nothing_alike)
+    first = say(memory, "her food")
+    for food in foods:
+        say(memory, food, attribute="allergy", value=food)
+    memory.close()
+    rye = say(open_memory(vectors), "rye", 1, attribute="allergy", value="rye")
+    assert rye.superseded_ids == (first.fact_id,)
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -350,7 +423,7 @@ def test_a_correction_to_no_relation_is_refused(open_memory: Open, wrong: Any) -
 def test_a_decision_that_was_never_made_is_refused(open_memory: Open, unknown: str) -> None:
     memory = open_memory(FAR)
     for call in (memory.decision, memory.explain, lambda each: memory.correct(each, "same")):
-        with pytest.raises(UnknownDecisionError, match="there is no decision"):
+        with pytest.raises(UnknownDecisionError, match="decision"):
             call(unknown)
 
 

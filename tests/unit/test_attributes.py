@@ -272,6 +272,13 @@ def test_a_subject_alone_is_a_slot_that_names_no_attribute() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("attribute", "is_known"), [("city", True), ("Home city", True), ("shoe size", False)]
+)
+def test_a_slot_knows_whether_its_attribute_is_the_books(attribute: str, is_known: bool) -> None:
+    assert slot(attribute, "38").is_known is is_known
+
+
 def test_a_slot_keeps_the_value_as_it_was_said() -> None:
     assert slot("Employer", " ACME Corp. ") == Slot(
         subject="contact",
@@ -279,6 +286,7 @@ def test_a_slot_keeps_the_value_as_it_was_said() -> None:
         value=" ACME Corp. ",
         value_key="acme",
         is_single_valued=True,
+        is_known=True,
     )
 
 

@@ -104,7 +104,7 @@ def decided(
     policy: ReconcilePolicy = DEFAULT,
     judgement: Judgement | None = None,
     *,
-    text: str = "Moved to Berlin",
+    text: str = "Moved to berlin",
     trust: SourceKind = USER,
     held_from: datetime = NOW,
     filed: Slot | None = None,
@@ -212,7 +212,7 @@ FIRST_SCHEMA = decided(
 )
 
 OUTCOMES: list[tuple[str, Decision, str]] = [
-    ("noop", decided(None), 'The note "Moved to Berlin" was kept as a new fact of its own.'),
+    ("noop", decided(None), 'The note "Moved to berlin" was kept as a new fact of its own.'),
     ("above", decided(HIGHER), 'was put in the place of "Lives in Pune."'),
     (
         "guard",

@@ -32,6 +32,8 @@ def one(attribute: str | None, value: str | None, **others: Any) -> Slot:
             APART,
             id="the same about somebody else",
         ),
+        pytest.param(None, slot(None, None, subject="wife"), APART, id="the fact is about another"),
+        pytest.param(slot(None, None, subject="wife"), None, APART, id="the note is about another"),
         pytest.param(
             slot(None, None),
             slot(None, None, subject="wife"),
@@ -74,7 +76,7 @@ def one(attribute: str | None, value: str | None, **others: Any) -> Slot:
         ),
         pytest.param(one("city", "berlin"), one("city", "berlin"), EQUAL, id="one, equal"),
         pytest.param(one("city", "berlin"), one("city", "paris"), CHANGED, id="one, another"),
-        pytest.param(one("city", "berlin"), one("city", None), CHANGED, id="one, none before"),
+        pytest.param(one("city", "berlin"), one("city", None), UNKNOWN, id="one, none before"),
         pytest.param(one("city", None), one("city", "berlin"), APART, id="one, none now"),
         pytest.param(one("city", None), one("city", None), UNKNOWN, id="one, none at all"),
         pytest.param(slot("child", "ann"), slot("child", "ann"), EQUAL, id="many, equal"),

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from reconciler.domain.guard.differences import (
+    find_additions,
     find_cessation,
     find_currencies,
     find_names,
@@ -32,7 +33,7 @@ from reconciler.domain.guard.findings import Difference, Finding
 from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, read
 
-__all__ = ["Difference", "Finding", "find_differences"]
+__all__ = ["Difference", "Finding", "find_differences", "find_news"]
 
 _FINDERS: tuple[Callable[[Reading, Reading], Iterator[Finding]], ...] = (
     find_values,
@@ -61,3 +62,14 @@ def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
     if new.canonical == old.canonical:
         return ()
     return tuple(finding for find in _FINDERS for finding in find(new, old))
+
+
+def find_news(note: str, fact: str) -> tuple[Finding, ...]:
+    """All that would be lost if the note were dropped for the fact: differences, and new details.
+
+    Args:
+        note: the text that would be dropped.
+        fact: the text that would stay.
+    """
+    new, old = read(note), read(fact)
+    return (*find_differences(note, fact), *find_additions(new, old))

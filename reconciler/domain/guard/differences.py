@@ -17,6 +17,7 @@ from reconciler.domain.guard.tokens import stem_of
 from reconciler.domain.guard.vocabulary import NEGATIVE_PREFIXES
 
 __all__ = [
+    "find_additions",
     "find_cessation",
     "find_currencies",
     "find_names",
@@ -48,6 +49,15 @@ def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
                 in_fact=in_fact,
                 is_change=bool(counts),
             )
+
+
+def find_additions(new: Reading, old: Reading) -> Iterator[Finding]:
+    """A number, date, id or name of which the old text says nothing: a detail, not a difference."""
+    for kind, values in sorted(new.values.items()):
+        if added := _missing(values, old.values.get(kind, {})):
+            yield Finding(kind=VALUE_KINDS[kind], in_note=added, in_fact="")
+    if added := _foreign_names(new, old):
+        yield Finding(kind=Difference.NAME, in_note=added, in_fact="")
 
 
 def find_currencies(new: Reading, old: Reading) -> Iterator[Finding]:
