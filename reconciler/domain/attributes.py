@@ -367,7 +367,12 @@ def _slot_without_attribute(subject: str | None, said: str | None) -> Slot | Non
 
 def _subject(given: object) -> str | None:
     said = _given("subject", given)
-    return None if said is None else _folded_subject(said)
+    if said is None:
+        return None
+    folded = _folded_subject(said)
+    if not folded:
+        raise InvalidNoteError(f"subject {said!r} names nobody; leave it out for the contact")
+    return folded
 
 
 def _folded_subject(said: str) -> str:

@@ -71,6 +71,7 @@ def test_add_keeps_the_slot_and_from_when_it_holds(run: Run) -> None:
         "value": "Pune",
         "value_key": "pune",
         "is_single_valued": True,
+        "is_known": True,
     }
     assert decision["valid_from"] == "2025-03-01T00:00:00+00:00"
     [recalled] = _json(run, "recall", *SCOPE)
@@ -82,8 +83,9 @@ def test_a_decision_is_explained_and_corrected_by_the_id_that_decisions_shows(ru
     assert decision_id in run("decisions", *SCOPE)[1]
     code, out, _ = run("explain", decision_id)
     assert (code, "Likes [red] ink" in out) == (0, True)
-    assert _json(run, "correct", decision_id, "unrelated")["correction"] == "unrelated"
     assert "outcome" in _json(run, "explain", decision_id)
+    code, _, err = run("correct", decision_id, "unrelated")
+    assert (code, "compared with no fact" in err) == (2, True)
 
 
 def test_add_speaks_as_the_operator(run: Run) -> None:

@@ -261,6 +261,11 @@ def test_what_an_attribute_says_is_somebodys_is_not_the_contacts(
     assert (made.subject, made.attribute) == found
 
 
+def test_a_subject_that_names_nobody_is_refused() -> None:
+    with pytest.raises(InvalidNoteError, match="names nobody"):
+        shipped().slot(subject="'s")
+
+
 def test_a_slot_of_nothing_is_none() -> None:
     assert shipped().slot() is None
     assert shipped().slot(value="unknown", attribute="null", is_single_valued=True) is None
