@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.engines import (
@@ -31,6 +32,11 @@ SERVERS = Neo4jEngines(CHOICE)
 NEO4J_NOT_CHOSEN = pytest.param(
     "neo4j", marks=pytest.mark.skip(reason="ENGINES chose no Neo4j for this run")
 )
+# CI looks at the same examples each time, so that it fails for what was changed; a person's runs
+# look at new ones and find more.
+hypothesis.settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    hypothesis.settings.load_profile("ci")
 scrub_environment()
 
 

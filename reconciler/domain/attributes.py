@@ -181,10 +181,8 @@ class AttributeBook:
             if found and subject in (CONTACT_SUBJECT, owner):
                 return owner, found, found.name
         name = known.name if known else _attribute_name(asked)
-        if not name:
-            raise InvalidNoteError(
-                f"attribute {asked!r} holds no letter or digit; name it in words"
-            )
+        if not name or name.replace("_", " ") in _NOT_GIVEN:
+            raise InvalidNoteError(f"attribute {asked!r} names nothing; name it in words")
         return subject, known, name
 
     def _value_key(self, attribute: Attribute | None, said: str) -> str:

@@ -6,7 +6,6 @@ matplotlib is an extra and is imported only where a picture is drawn.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -217,10 +216,12 @@ def check_can_draw() -> None:
     Raises:
         ConfigurationError: matplotlib is not installed.
     """
-    if find_spec("matplotlib") is None:
+    try:
+        import matplotlib.backends.backend_agg  # noqa: F401
+    except ImportError as error:
         raise ConfigurationError(
             "a picture needs matplotlib; pip install 'graph-memory-reconciler[plots]'"
-        )
+        ) from error
 
 
 def draw_curves(report: CalibrationReport, path: Path) -> None:

@@ -203,7 +203,7 @@ def test_a_report_goes_into_json_without_a_text(report: CalibrationReport) -> No
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", 'x"\ny'])
 def test_a_profile_needs_a_name_that_can_be_typed(name: str) -> None:
-    with pytest.raises(InvalidRequestError, match="a profile's name has letters"):
+    with pytest.raises(InvalidRequestError, match="a profile's name has 1 to 100 letters"):
         calibrate(measured(), embedding_model="m", name=name)
 
 

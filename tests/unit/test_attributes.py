@@ -408,7 +408,7 @@ def test_a_value_without_an_attribute_is_refused_with_the_mend(attribute: str | 
 
 
 def test_so_is_an_attribute_of_symbols_alone() -> None:
-    with pytest.raises(InvalidNoteError, match=r"^attribute '\$' holds no letter or digit"):
+    with pytest.raises(InvalidNoteError, match=r"^attribute '\$' names nothing"):
         slot("$", "x")
 
 
