@@ -239,6 +239,11 @@ def pairs_from_decisions(
     return list(labelled.values())
 
 
+COSINE_CUT_FLOOR = 0.4
+"""Below it no cosine says that two texts are one fact. Source: of the labelled pairs, the lowest
+that says the same lies at 0.69."""
+
+
 def check_profile_name(name: str) -> None:
     """Let a name through that can be a file's.
 
@@ -275,6 +280,12 @@ def calibrate(
     goal = goal or CalibrationGoal()
     guarded, bare = probe(pairs, guard=True), probe(pairs, guard=False)
     thresholds, basis = choose_thresholds(guarded, goal)
+    if (cut := thresholds.cosine_cut) < COSINE_CUT_FLOOR:
+        raise InvalidRequestError(
+            f"these pairs would let a note supersede from a cosine of {cut:g} up: the distinct "
+            "pairs are too few, or too far apart, to show where to stop; add distinct pairs that "
+            "sound alike, such as each note with the nearest fact that it is not about"
+        )
     seed = Thresholds.of(SEED_POLICY)
     return CalibrationReport(
         profile=thresholds.profile(name, embedding_model),

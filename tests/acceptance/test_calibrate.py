@@ -44,7 +44,7 @@ def pair(fact: str, note: str, label: str) -> dict[str, Any]:
 def pairs() -> list[dict[str, Any]]:
     same = [pair(f"Lives in {c}.", f"She lives in {c}", "same") for c in CITIES]
     update = [pair(f"Has {n} dogs.", f"Has {n + 1} dogs.", "update") for n in range(2, 27)]
-    distinct = [pair(f"Lives in {c}.", "Plays the trumpet.", "distinct") for c in CITIES]
+    distinct = [pair(f"Lives in {c}.", f"Has a brother in {c}.", "distinct") for c in CITIES]
     return same + update + distinct
 
 
@@ -78,6 +78,14 @@ def test_a_profile_is_calibrated_then_used_and_other_thresholds_replayed(
     monkeypatch.setenv("RECONCILER_RECONCILE__PROFILE", profile)
     decision = json.loads(run("add", *SCOPE, "She lives in Pune!", "--json")[1])
     assert decision["profile"] == "mine"
+
+
+def test_pairs_that_cannot_show_where_to_stop_make_no_profile(run: Run, tmp_path: Path) -> None:
+    far = [pair(f"Lives in {c}.", "Plays the trumpet.", "distinct") for c in CITIES]
+    near = [each for each in pairs() if each["label"] != "distinct"]
+    code, _, err = run("calibrate", str(write(tmp_path / "pairs.jsonl", near + far)))
+    assert (code, "too few, or too far" in err.replace("\n", " ")) == (2, True)
+    assert list(tmp_path.glob("*.toml")) == []
 
 
 @pytest.mark.parametrize(
