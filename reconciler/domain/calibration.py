@@ -41,6 +41,7 @@ __all__ = [
     "choose_thresholds",
     "curve",
     "label_of_relation",
+    "outcome",
     "outcome_of",
     "outcome_of_verdict",
     "probe",
@@ -147,13 +148,20 @@ def label_of_relation(relation: Relation) -> PairLabel:
 
 def outcome_of_verdict(verdict: Verdict) -> Outcome:
     """What a verdict comes to for the fact that it was decided on."""
-    if verdict.is_history:
+    return outcome(
+        verdict.action, is_history=verdict.is_history, has_conflicts=bool(verdict.conflicts)
+    )
+
+
+def outcome(action: Action, *, is_history: bool, has_conflicts: bool) -> Outcome:
+    """What an action comes to, given where the note went and what it was linked to."""
+    if is_history:
         return Outcome.HISTORY
-    if verdict.action is Action.UPDATE:
+    if action is Action.UPDATE:
         return Outcome.SUPERSEDED
-    if verdict.action is Action.SKIP:
+    if action is Action.SKIP:
         return Outcome.REPEATED
-    return Outcome.CONFLICT if verdict.conflicts else Outcome.APART
+    return Outcome.CONFLICT if has_conflicts else Outcome.APART
 
 
 def outcome_of(

@@ -16,9 +16,9 @@ from reconciler.domain.calibration import Outcome
 from reconciler.domain.decisions import Action, DecidedBy, Decision, Relation
 from reconciler.domain.facts import Neighbour
 from reconciler.domain.notes import SourceKind
-from reconciler.domain.replay import outcome_of_decision
+from reconciler.domain.replay import outcome_of_decision, target_ids
 from reconciler.domain.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
-from reconciler.domain.what_if import Change, Reopened, WhatIf, reopen, target_ids, what_ifs
+from reconciler.domain.what_if import Change, Reopened, WhatIf, reopen, what_ifs
 
 __all__ = ["Explanation", "explain"]
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from reconciler.domain.calibration import Outcome, outcome_of_verdict
+from reconciler.domain.calibration import Outcome, outcome, outcome_of_verdict
 from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Judgement, Verdict
 from reconciler.domain.facts import Neighbour
 from reconciler.domain.notes import Note
@@ -18,7 +18,15 @@ from reconciler.domain.rule import ReconcilePolicy, check_judgement, decide, rep
 from reconciler.domain.scope import Scope
 from reconciler.errors import ArbiterAnswerError
 
-__all__ = ["ReplaySummary", "Replayed", "outcome_of_decision", "replay", "summarise"]
+__all__ = [
+    "ReplaySummary",
+    "Replayed",
+    "outcome_of_decision",
+    "policy_of",
+    "replay",
+    "summarise",
+    "target_ids",
+]
 
 _UNKNOWN = "unknown"
 """The parts of a scope that a decision does not hold; no rule looks at them."""
@@ -110,13 +118,28 @@ def summarise(replayed: Iterable[Replayed]) -> ReplaySummary:
 
 def outcome_of_decision(decision: Decision) -> Outcome:
     """What became of the note then."""
-    if decision.is_history:
-        return Outcome.HISTORY
-    if decision.action is Action.UPDATE:
-        return Outcome.SUPERSEDED
-    if decision.action is Action.SKIP:
-        return Outcome.REPEATED
-    return Outcome.CONFLICT if decision.conflicting_ids else Outcome.APART
+    return outcome(
+        decision.action,
+        is_history=decision.is_history,
+        has_conflicts=bool(decision.conflicting_ids),
+    )
+
+
+def policy_of(decision: Decision) -> ReconcilePolicy:
+    """The thresholds that it was made under, as far as they are on record."""
+    return ReconcilePolicy(
+        cosine_update_min=decision.cosine_update_min,
+        cosine_add_max=decision.cosine_add_max,
+        cosine_cut=decision.cosine_cut,
+        guard=decision.guard,
+    )
+
+
+def target_ids(decision: Decision) -> tuple[str, ...]:
+    """The facts that it superseded, the one that it repeats, or the one above it in history."""
+    if decision.history_of_id is not None:
+        return (decision.history_of_id,)
+    return (decision.fact_id,) if decision.action is Action.SKIP else decision.superseded_ids
 
 
 def _note(decision: Decision) -> Note:
@@ -139,12 +162,8 @@ def _neighbours(decision: Decision) -> list[Neighbour] | None:
 
 def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None) -> bool:
     """Whether an arbiter had its say then, or would have had where there was none."""
-    then = ReconcilePolicy(
-        cosine_update_min=decision.cosine_update_min,
-        cosine_add_max=decision.cosine_add_max,
-        guard=decision.guard,
-    )
-    return decision.arbiter is not None or decide(note, neighbours, then).can_be_arbitrated
+    then = decide(note, neighbours, policy_of(decision))
+    return decision.arbiter is not None or then.can_be_arbitrated
 
 
 def _judgement(
@@ -195,13 +214,8 @@ def _effect_of_verdict(verdict: Verdict) -> Effect:
 
 
 def _effect_of_decision(decision: Decision) -> Effect:
-    targets = decision.superseded_ids
-    if decision.action is Action.SKIP:
-        targets = (decision.fact_id,)
-    elif decision.history_of_id is not None:
-        targets = (decision.history_of_id,)
     return (
         outcome_of_decision(decision),
-        frozenset(targets),
+        frozenset(target_ids(decision)),
         frozenset(decision.conflicting_ids),
     )

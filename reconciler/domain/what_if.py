@@ -14,11 +14,10 @@ from itertools import islice
 
 from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation, Verdict
 from reconciler.domain.notes import SourceKind
-from reconciler.domain.replay import Replayed, replay
-from reconciler.domain.rule import ReconcilePolicy
+from reconciler.domain.replay import Replayed, policy_of, replay, target_ids
 from reconciler.domain.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 
-__all__ = ["Change", "Reopened", "WhatIf", "reopen", "target_ids", "what_ifs"]
+__all__ = ["Change", "Reopened", "WhatIf", "reopen", "what_ifs"]
 
 WHAT_IF_COUNT_MAX = 5
 """Changes that are told; more than a handful explain nothing."""
@@ -140,13 +139,6 @@ def what_ifs(reopened: Reopened) -> list[WhatIf]:
     return list(islice(_elsewhere(_trials(reopened, reopened.focus)), WHAT_IF_COUNT_MAX))
 
 
-def target_ids(decision: Decision) -> tuple[str, ...]:
-    """The facts that it superseded, the one that it repeats, or the one above it in history."""
-    if decision.history_of_id is not None:
-        return (decision.history_of_id,)
-    return (decision.fact_id,) if decision.action is Action.SKIP else decision.superseded_ids
-
-
 def _is_reproduced(decision: Decision) -> bool:
     replayed = _decide_again(_completed(decision))
     ranks = [each.rank for each in decision.compared_with]
@@ -168,13 +160,7 @@ def _completed(decision: Decision) -> Decision:
 
 
 def _decide_again(record: Decision) -> Replayed:
-    policy = ReconcilePolicy(
-        cosine_update_min=record.cosine_update_min,
-        cosine_add_max=record.cosine_add_max,
-        cosine_cut=record.cosine_cut,
-        guard=record.guard,
-    )
-    return replay(record, policy)
+    return replay(record, policy_of(record))
 
 
 def _decide_unaided(record: Decision) -> Verdict:

@@ -44,6 +44,7 @@ from reconciler.domain.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.profile import Profile
 from reconciler.domain.slots import Slot
 from reconciler.errors import ConfigurationError, InvalidNoteError, InvalidRequestError
+from reconciler.service.json_lines import json_object
 
 __all__ = [
     "CalibrationReport",
@@ -354,7 +355,7 @@ def write_profile(
 
 
 def _pair(line: str, number: int, attributes: AttributeBook) -> LabelledPair:
-    values = _json_object(line)
+    values = json_object(line)
     return LabelledPair(
         pair_id=str(values.get("id", f"line {number}")),
         source=str(values.get("source") or "unnamed"),
@@ -364,16 +365,6 @@ def _pair(line: str, number: int, attributes: AttributeBook) -> LabelledPair:
         fact_slot=_slot(values, "fact_slot", attributes),
         note_slot=_slot(values, "note_slot", attributes),
     )
-
-
-def _json_object(line: str) -> dict[str, Any]:
-    try:
-        values = json.loads(line)
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a bare ValueError
-        raise InvalidRequestError(f"not JSON: {error}") from error
-    if not isinstance(values, dict):
-        raise InvalidRequestError(f"a JSON object is wanted, not {type(values).__name__}")
-    return values
 
 
 def _text(values: Mapping[str, Any], name: str, short_name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.service.doors import not_in_the_future
+from reconciler.service.json_lines import json_object
 from reconciler.service.memory_reconciler import MemoryReconciler, decision_id_of
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.retry import RetryPolicy, call_with_retries
@@ -165,7 +165,7 @@ class NoteImport:
             yield batch
 
     def _note(self, line: str, defaults: Mapping[str, str], seen: Counter[str]) -> Note:
-        said = {name: value for name, value in _json_object(line).items() if value is not None}
+        said = {name: value for name, value in _line_values(line).items() if value is not None}
         values = {**defaults, **said}
         digest = hashlib.sha256(line.strip().encode("utf-8", "surrogatepass")).hexdigest()[:32]
         seen[digest] += 1
@@ -192,15 +192,8 @@ class NoteImport:
         )
 
 
-def _json_object(line: str) -> dict[str, Any]:
-    if not isinstance(line, str):
-        raise InvalidNoteError(f"a line must be a string, not {type(line).__name__}")
-    try:
-        values = json.loads(line)
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a bare ValueError
-        raise InvalidNoteError(f"not JSON: {error}") from error
-    if not isinstance(values, dict):
-        raise InvalidNoteError(f"a JSON object is wanted, not {type(values).__name__}")
+def _line_values(line: str) -> dict[str, Any]:
+    values = json_object(line)
     if unknown := sorted(values.keys() - set(_KNOWN_KEYS)):
         known = ", ".join(_KNOWN_KEYS)
         raise InvalidNoteError(f"unknown keys {unknown!r}; a line may have {known}")
