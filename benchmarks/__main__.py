@@ -10,7 +10,18 @@ from __future__ import annotations
 import os
 import sys
 
-from benchmarks import conversations, error_rate, local_arbiter, note_import, write_cost
+from benchmarks import (
+    conversations,
+    error_rate,
+    gate,
+    gate_injection,
+    gate_literalness,
+    gate_meaning,
+    gate_pii,
+    local_arbiter,
+    note_import,
+    write_cost,
+)
 from benchmarks.engines import engines
 
 BENCHMARKS = {
@@ -19,6 +30,11 @@ BENCHMARKS = {
     "conversations": conversations.main,
     "errors": error_rate.main,
     "local-arbiter": local_arbiter.main,
+    "gate": gate.main,
+    "gate-pii": gate_pii.main,
+    "gate-literalness": gate_literalness.main,
+    "gate-meaning": gate_meaning.main,
+    "gate-injection": gate_injection.main,
 }
 
 

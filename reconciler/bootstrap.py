@@ -6,30 +6,42 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+import platformdirs
 
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.config_files import load_attribute_book, load_profile
+from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile
 from reconciler.domain.attributes import AttributeBook
+from reconciler.domain.candidates import Candidate
+from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.ranking import RankingPolicy
 from reconciler.domain.rule import ReconcilePolicy
+from reconciler.domain.sensitive_data import SensitiveKind, keyed_token
 from reconciler.errors import ConfigurationError
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Graph
+from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.service.arbitration import Arbitration, ArbitrationPolicy
+from reconciler.service.confirmations import Confirmations
 from reconciler.service.doors import MemoryToolset
 from reconciler.service.memory_reconciler import MemoryReconciler
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.note_import import NoteImport
 from reconciler.service.recall import Recall
 from reconciler.service.retry import RetryPolicy, call_with_retries
+from reconciler.service.write_gate import Judged, WriteGate, judge
 from reconciler.settings import Settings
 
 __all__ = [
     "Services",
     "build_arbiter",
     "build_embedder",
+    "build_judge",
     "build_policy",
+    "build_sensitive_data_finder",
     "build_services",
     "open_graph",
 ]
@@ -45,6 +57,8 @@ class Services:
     policy: ReconcilePolicy
     attributes: AttributeBook
     reconciler: MemoryReconciler
+    gate: WriteGate
+    confirmations: Confirmations
     clock: Callable[[], datetime]
     toolset: MemoryToolset
     recall: Recall
@@ -72,6 +86,7 @@ def build_services(
         GraphError: the engine is away, locked, or holds a store of another schema or model.
     """
     attributes = load_attribute_book(settings.reconcile.attributes_file)
+    gate_policy = load_gate_policy(settings.gate.policy_file, settings.gate.domain)
     with ExitStack() as stack:
         graph = open_graph(settings)
         stack.callback(graph.close)
@@ -88,7 +103,16 @@ def build_services(
         arbitration = None
         if arbiter is not None:
             arbitration = Arbitration(arbiter, _arbitration_policy(settings))
-        return _wire(settings, policy, attributes, store, embedder, arbitration, stack.pop_all())
+        return _wire(
+            settings,
+            policy,
+            gate_policy,
+            attributes,
+            store,
+            embedder,
+            arbitration,
+            stack.pop_all(),
+        )
 
 
 def open_graph(settings: Settings) -> Graph:
@@ -171,6 +195,49 @@ def build_policy(settings: Settings, embedding_model: str) -> ReconcilePolicy:
     )
 
 
+@cache
+def build_sensitive_data_finder() -> SensitiveDataFinder:
+    """What finds personal data and secrets; its patterns are compiled once a process."""
+    from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
+    from reconciler.adapters.presidio_finder import PresidioFinder
+    from reconciler.adapters.sensitive_data_finders import CombinedFinder
+
+    return CombinedFinder([DetectSecretsFinder(), PresidioFinder()])
+
+
+def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:
+    """The gate's judgement alone, for a dry run: no store, no model, no key.
+
+    Raises:
+        ConfigurationError: the policy cannot be used.
+    """
+    policy = load_gate_policy(settings.gate.policy_file, settings.gate.domain)
+    finder = build_sensitive_data_finder()
+    return lambda candidate: judge(candidate, finder, lambda kind, _: f"[{kind}]", policy, _now())
+
+
+def _token_of(settings: Settings) -> Callable[[SensitiveKind, str], str]:
+    """What stands for sensitive data; the key is read, or made, when there is first need of it."""
+
+    @cache
+    def key() -> bytes:
+        chosen = settings.gate
+        if chosen.hash_key is not None:
+            return chosen.hash_key.get_secret_value().encode()
+        from reconciler.adapters.hash_key_file import load_or_create_key
+
+        path = chosen.hash_key_file or _usual_key_path(settings)
+        return load_or_create_key(path.expanduser())
+
+    return lambda kind, value: keyed_token(key(), kind, value)
+
+
+def _usual_key_path(settings: Settings) -> Path:
+    if settings.graph == "embedded":
+        return settings.embedded_path.with_suffix(".key")
+    return platformdirs.user_data_path("reconciler") / "hash.key"
+
+
 def _arbitration_policy(settings: Settings) -> ArbitrationPolicy:
     names = {field.name for field in fields(ArbitrationPolicy)}
     return ArbitrationPolicy(**settings.arbiter.model_dump(include=names))
@@ -179,6 +246,7 @@ def _arbitration_policy(settings: Settings) -> ArbitrationPolicy:
 def _wire(
     settings: Settings,
     policy: ReconcilePolicy,
+    gate_policy: GatePolicy,
     attributes: AttributeBook,
     store: MemoryStore,
     embedder: Embedder,
@@ -195,8 +263,17 @@ def _wire(
         retry_policy=retry_policy,
         clock=clock,
     )
-    toolset = MemoryToolset(
+    gate = WriteGate(
+        store=store,
         reconciler=reconciler,
+        finder=build_sensitive_data_finder(),
+        token_of=_token_of(settings),
+        policy=gate_policy,
+        retry_policy=retry_policy,
+        clock=clock,
+    )
+    toolset = MemoryToolset(
+        gate=gate,
         attributes=attributes,
         default_tenant=settings.tenant,
         clock=clock,
@@ -208,17 +285,21 @@ def _wire(
         policy=policy,
         attributes=attributes,
         reconciler=reconciler,
+        gate=gate,
+        confirmations=Confirmations(gate=gate, store=store, retry_policy=retry_policy, clock=clock),
         clock=clock,
         toolset=toolset,
         recall=Recall(
             store=store,
             embedder=embedder,
             policy=_ranking(settings),
+            confidence_min=settings.recall.confidence_min,
             retry_policy=retry_policy,
             clock=clock,
         ),
         note_import=NoteImport(
-            reconciler=reconciler,
+            gate=gate,
+            embed=reconciler.embed,
             store=store,
             attributes=attributes,
             retry_policy=retry_policy,
@@ -246,7 +327,7 @@ def _retry_policy(settings: Settings) -> RetryPolicy:
 
 
 def _ranking(settings: Settings) -> RankingPolicy:
-    return RankingPolicy(**settings.recall.model_dump(exclude={"limit"}))
+    return RankingPolicy(**settings.recall.model_dump(exclude={"limit", "confidence_min"}))
 
 
 def _now() -> datetime:

@@ -1,4 +1,4 @@
-"""Reads what lies under ``config/`` beside the settings: profiles and attributes."""
+"""Reads what lies under ``config/`` beside the settings: profiles, attributes, gate policy."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.domain.attributes import AttributeBook
+from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.profile import Profile
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
 
-__all__ = ["load_attribute_book", "load_profile"]
+__all__ = ["load_attribute_book", "load_gate_policy", "load_profile"]
 
 _THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
 
@@ -60,6 +61,21 @@ def load_attribute_book(own: Path | None) -> AttributeBook:
     """
     shipped = AttributeBook.from_mapping(_read(resource_path("config") / "attributes.toml"))
     return shipped if own is None else shipped.merged_with(AttributeBook.from_mapping(_read(own)))
+
+
+def load_gate_policy(own: Path | None = None, domain: str | None = None) -> GatePolicy:
+    """The write gate's policy: the user's own file, else the shipped one.
+
+    Args:
+        own: a file like ``config/policy.toml``, instead of it; None for the shipped one.
+        domain: whose rules apply to agents that the file names none for; None for its default.
+
+    Raises:
+        ConfigurationError: the file cannot be read, a table is missing or unusable, or it has no
+            such domain.
+    """
+    path = resource_path("config") / "policy.toml" if own is None else own
+    return GatePolicy.from_mapping(_read(path), domain)
 
 
 def _is_file(path: Path) -> bool:

@@ -5,6 +5,7 @@
     ├── InvalidRequestError         the caller's fault; nothing was read or written
     │   ├── InvalidScopeError
     │   ├── InvalidNoteError
+    │   ├── InvalidAnswerError
     │   ├── UnknownFactError
     │   └── UnknownDecisionError
     ├── EmbeddingError              the model failed, or gave vectors of the wrong shape
@@ -37,6 +38,7 @@ __all__ = [
     "GraphError",
     "GraphLockedError",
     "GraphUnavailableError",
+    "InvalidAnswerError",
     "InvalidNoteError",
     "InvalidRequestError",
     "InvalidScopeError",
@@ -70,6 +72,10 @@ class InvalidScopeError(InvalidRequestError):
 
 class InvalidNoteError(InvalidRequestError):
     """A note's text, time, importance or source cannot be used."""
+
+
+class InvalidAnswerError(InvalidRequestError):
+    """Nothing waits for this answer, it lapsed, or it is not this person's to give."""
 
 
 class UnknownDecisionError(InvalidRequestError):

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from enum import StrEnum
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
-from reconciler.bootstrap import Services, build_policy, build_services
+from reconciler.bootstrap import Services, build_judge, build_policy, build_services
+from reconciler.domain.candidates import CONTACT, Candidate
 from reconciler.domain.decisions import Decision, Relation
 from reconciler.domain.explanation import Explanation, explain
-from reconciler.domain.facts import Contact, FactHistory, RankedFact
-from reconciler.domain.notes import TEXT_LENGTH_MAX, check_text
+from reconciler.domain.facts import Contact, FactHistory, RankedFact, RefusalCount
+from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
+from reconciler.domain.gate.classification import Category
+from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, check_text, utc
 from reconciler.domain.replay import Replayed, replay
 from reconciler.domain.scope import Scope
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import EngineDescription
-from reconciler.service.doors import MemoryToolset
+from reconciler.service.doors import MemoryToolset, own_evidence
+from reconciler.service.memory_store import DecisionFilter
 from reconciler.service.note_import import ImportReport
 from reconciler.settings import Settings, load_settings
 
-__all__ = ["Memory"]
+__all__ = ["Memory", "note_to_check"]
 
+PROPOSAL_DOOR = "proposal"
+OPERATOR_DOOR = "operator"
 _LIMIT_MAX = 1_000_000
+E = TypeVar("E", bound=StrEnum)
 
 
 class Memory(MemoryToolset):
@@ -40,7 +49,7 @@ class Memory(MemoryToolset):
 
     def __init__(self, services: Services) -> None:
         super().__init__(
-            reconciler=services.reconciler,
+            gate=services.gate,
             attributes=services.attributes,
             default_tenant=services.settings.tenant,
             clock=services.clock,
@@ -162,16 +171,167 @@ class Memory(MemoryToolset):
         return self._services.recall.history(self._scope(tenant, agent_id, contact_id), fact_id)
 
     def decisions(
-        self, agent_id: str, contact_id: str, *, tenant: str | None = None, limit: int = 50
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        disposal: Disposal | str | None = None,
+        reason: GateReason | str | None = None,
+        door: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        tenant: str | None = None,
+        limit: int = 50,
     ) -> list[Decision]:
-        """The newest decisions about a contact, with what each was compared with.
+        """The newest decisions, refusals among them, with what each was compared with.
+
+        Args:
+            agent_id: whose decisions.
+            contact_id: only those about one contact; None for all of the agent's.
+            disposal: only those that the gate admitted, rejected, or held to confirm or consent.
+            reason: only those with this reason of the gate, for example ``secret``.
+            door: only those that came through ``live``, ``import``, ``proposal`` or ``operator``.
+            since: only those made at or after it, time-zone aware.
+            until: only those made before it, time-zone aware.
+            tenant: None for the configured one.
+            limit: at most so many.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            InvalidRequestError: the limit is below 1.
+            InvalidRequestError: the limit is below 1, or a filter is unknown or a naive time.
         """
-        scope = self._scope(tenant, agent_id, contact_id)
-        return self._services.recall.decisions(scope, _positive("limit", limit))
+        wanted = DecisionFilter(
+            disposal=_one_of(Disposal, "disposal", disposal),
+            reason=_one_of(GateReason, "reason", reason),
+            door=door,
+            since=None if since is None else utc("since", since),
+            until=None if until is None else utc("until", until),
+        )
+        scopes = self._scopes(tenant, agent_id, contact_id)
+        return self._services.recall.decisions(scopes, _positive("limit", limit), wanted)
+
+    def refusals(
+        self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
+    ) -> list[RefusalCount]:
+        """How often the gate refused something, by contact and reason.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+        """
+        return self._services.recall.refusals(self._scopes(tenant, agent_id, contact_id))
+
+    def pending(
+        self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
+    ) -> list[Decision]:
+        """What is held and waits for an answer, the newest first; ``question`` is what to ask.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+        """
+        return self._services.confirmations.pending(self._scopes(tenant, agent_id, contact_id))
+
+    def confirm(self, decision_id: str, answered_by: str, *, text: str | None = None) -> Decision:
+        """Remember what was held, as the word of who said yes; once, however often it is called.
+
+        Args:
+            decision_id: the held decision.
+            answered_by: ``contact`` with the contact's own answer, or an operator's name; never
+                who proposed it.
+            text: the fact in the words of the answer; None for those that were asked about.
+
+        Raises:
+            UnknownDecisionError: there is no such decision.
+            InvalidAnswerError: nothing waits under that id, it lapsed, was answered otherwise, or
+                is not this person's to answer.
+        """
+        return self._services.confirmations.confirm(decision_id, answered_by, text)
+
+    def reject(self, decision_id: str, answered_by: str) -> Decision:
+        """Keep the answer no: nothing is remembered, and the same is not asked again.
+
+        Raises:
+            As ``confirm``.
+        """
+        return self._services.confirmations.reject(decision_id, answered_by)
+
+    def withdraw(self, decision_id: str, withdrawn_by: str) -> Decision:
+        """Take back what was held, so that nobody is asked; it may be proposed again.
+
+        Raises:
+            As ``confirm``.
+        """
+        return self._services.confirmations.withdraw(decision_id, withdrawn_by)
+
+    def propose(self, candidate: Candidate) -> Decision:
+        """How the gate disposes of a candidate, on record. Writes no fact, also if admitted.
+
+        Raises:
+            GraphUnavailableError: the engine stayed away.
+        """
+        return self._services.gate.propose(candidate, PROPOSAL_DOOR)
+
+    def commit(self, decision_id: str) -> Decision:
+        """Remember what a proposal was admitted for; once, however often it is called.
+
+        Raises:
+            UnknownDecisionError: there is no such decision.
+            InvalidRequestError: it is no proposal that the gate admitted.
+        """
+        return self._services.gate.commit(decision_id, PROPOSAL_DOOR)
+
+    def check_policy(
+        self,
+        text: str,
+        *,
+        agent_id: str = "any",
+        source_kind: SourceKind | str = SourceKind.USER_EXPLICIT,
+        category: Category | str | None = None,
+        topic: str | None = None,
+    ) -> Assessment:
+        """What the write gate would find in a note, check by check; reads and writes nothing.
+
+        Raises:
+            InvalidNoteError: the note cannot be used.
+        """
+        candidate = note_to_check(
+            text, agent_id=agent_id, source_kind=source_kind, category=category, topic=topic
+        )
+        return build_judge(self.settings)(candidate).assessment
+
+    def revoke(
+        self,
+        agent_id: str,
+        contact_id: str,
+        fact_id: str,
+        *,
+        revoked_by: str,
+        reason: str,
+        tenant: str | None = None,
+    ) -> Decision:
+        """End a live fact without another in its place; its history is kept.
+
+        Args:
+            agent_id: whose memory.
+            contact_id: about whom.
+            fact_id: the live fact.
+            revoked_by: who says so, ``contact`` or an operator's name.
+            reason: why, in a sentence.
+            tenant: None for the configured one.
+
+        Raises:
+            InvalidScopeError, InvalidNoteError: the arguments cannot be used.
+            UnknownFactError: the contact has no live fact of that id.
+        """
+        source = SourceKind.USER_EXPLICIT if revoked_by == CONTACT else SourceKind.OPERATOR
+        check_text("reason", reason, TEXT_LENGTH_MAX)
+        note = Note(
+            scope=self._scope(tenant, agent_id, contact_id),
+            text=reason,
+            said_at=self._services.clock(),
+            source_kind=source,
+        )
+        candidate = own_evidence(note, revoked_by)
+        return self._services.gate.revoke(candidate, fact_id, OPERATOR_DOOR)
 
     def decision(self, decision_id: str) -> Decision:
         """One decision, with what it was compared with.
@@ -197,12 +357,8 @@ class Memory(MemoryToolset):
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
         """
-        if contact_id is None:
-            contact_ids = [each.contact_id for each in self.contacts(agent_id, tenant=tenant)]
-        else:
-            contact_ids = [contact_id]
-        for each in contact_ids:
-            yield from self.decisions(agent_id, each, tenant=tenant, limit=_LIMIT_MAX)
+        for scope in self._scopes(tenant, agent_id, contact_id):
+            yield from self._services.recall.decisions([scope], _LIMIT_MAX)
 
     def replay(
         self,
@@ -233,7 +389,7 @@ class Memory(MemoryToolset):
         settings = self.settings.model_copy(update={"reconcile": chosen})
         policy = build_policy(settings, self.embedding_model)
         decisions = self.all_decisions(agent_id, contact_id, tenant=tenant)
-        return [replay(decision, policy) for decision in decisions]
+        return [replay(each, policy) for each in decisions if each.action.is_reconciled]
 
     def correct(self, decision_id: str, relation: Relation | str) -> Decision:
         """Keep how a note really related to the fact it was decided on; no fact is changed.
@@ -292,8 +448,49 @@ class Memory(MemoryToolset):
         defaults["tenant"] = self.settings.tenant if tenant is None else tenant
         return self._services.note_import.run(lines, defaults, on_progress)
 
+    def _scopes(self, tenant: str | None, agent_id: str, contact_id: str | None) -> list[Scope]:
+        """One contact's scope, or that of each of the agent's contacts."""
+        if contact_id is not None:
+            return [self._scope(tenant, agent_id, contact_id)]
+        return [
+            self._scope(tenant, agent_id, each.contact_id)
+            for each in self.contacts(agent_id, tenant=tenant)
+        ]
+
     def _scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
         return Scope(self.settings.tenant if tenant is None else tenant, agent_id, contact_id)
+
+
+def note_to_check(
+    text: str,
+    *,
+    agent_id: str,
+    source_kind: SourceKind | str,
+    category: Category | str | None,
+    topic: str | None,
+) -> Candidate:
+    """A note about nobody, said now, for a dry run of the gate.
+
+    Raises:
+        InvalidScopeError, InvalidNoteError: the note cannot be used.
+    """
+    note = Note(
+        scope=Scope("any", agent_id, "any"),
+        text=text,
+        said_at=datetime.now(UTC),
+        source_kind=source_kind,
+        category=category,
+        topic=topic,
+    )
+    return own_evidence(note, "nobody")
+
+
+def _one_of(kind: type[E], name: str, value: str | None) -> E | None:
+    try:
+        return None if value is None else kind(value)
+    except ValueError as error:
+        known = ", ".join(kind)
+        raise InvalidRequestError(f"{name} {value!r} is none of {known}") from error
 
 
 def _positive(name: str, value: int) -> int:

@@ -33,6 +33,7 @@ from reconciler.resources import resource_path
 __all__ = [
     "ArbiterSettings",
     "EmbedderSettings",
+    "GateSettings",
     "Neo4jSettings",
     "RecallSettings",
     "ReconcileSettings",
@@ -71,6 +72,15 @@ class ReconcileSettings(_Group):
     unavailable_seconds_max: float = Field(default=6.0, ge=0)
 
 
+class GateSettings(_Group):
+    """The write gate: its policy, whose rules apply, and the key of its hashes."""
+
+    policy_file: Path | None = None
+    domain: str | None = Field(default=None, min_length=1)
+    hash_key: SecretStr | None = None
+    hash_key_file: Path | None = None
+
+
 class RecallSettings(_Group):
     """The weights of the ranking. Source: seed 004, 0.7 / 0.2 / 0.1."""
 
@@ -79,6 +89,7 @@ class RecallSettings(_Group):
     weight_importance: float = Field(default=0.1, ge=0)
     recency_half_life_days: float = Field(default=30.0, gt=0)
     limit: int = Field(default=8, ge=1, le=1000)
+    confidence_min: float = Field(default=0.4, ge=0, le=1)
 
 
 class EmbedderSettings(_Group):
@@ -126,6 +137,7 @@ class Settings(BaseSettings):
     tenant: str = "default"
     neo4j: Neo4jSettings = Neo4jSettings()
     reconcile: ReconcileSettings = ReconcileSettings()
+    gate: GateSettings = GateSettings()
     recall: RecallSettings = RecallSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     arbiter: ArbiterSettings = ArbiterSettings()

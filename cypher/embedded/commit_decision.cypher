@@ -2,7 +2,7 @@
 // This dialect has no subqueries, so it takes a script: one transaction, rolled back at the first
 // statement that should return a row and does not.
 // mode: write
-// params: tenant, agent_id, agent_key, contact_id, contact_key, contact_name, version, session_id, session_key, episode_id, text, said_at, valid_from, source_kind, source_reference, subject, attribute, value, value_key, is_single_valued, is_known, slot_key, decision_id, action, decided_by, cosine, reason, profile_name, cosine_update_min, cosine_add_max, cosine_cut, guard, findings, embedding_model, arbiter, arbiter_reasoning, arbiter_error, arbiter_relation, arbiter_action, arbiter_target, arbiter_confidence, arbiter_cost_usd, arbiter_is_cached, door, idempotency_key, attempts, embed_ms, compare_ms, arbitrate_ms, at, fact_id, superseded_ids, conflicting_ids, history_of_id, history_to, restated_id, is_restatement, is_contested, importance, embedding, neighbour_ids, neighbour_cosines
+// params: tenant, agent_id, agent_key, contact_id, contact_key, contact_name, version, session_id, session_key, episode_id, text, episode_text, span, said_at, valid_from, source_kind, source_reference, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key, decision_id, action, decided_by, cosine, reason, profile_name, cosine_update_min, cosine_add_max, cosine_cut, guard, findings, embedding_model, arbiter, arbiter_reasoning, arbiter_error, arbiter_relation, arbiter_action, arbiter_target, arbiter_confidence, arbiter_cost_usd, arbiter_is_cached, door, idempotency_key, attempts, embed_ms, compare_ms, arbitrate_ms, at, fact_id, superseded_ids, conflicting_ids, history_of_id, history_to, restated_id, is_restatement, is_contested, importance, embedding, neighbour_ids, neighbour_cosines, domain, disposal, gate_reason, gate_findings, score_parts, confidence, category, topic, tags, sensitivity, is_redacted, recall_semantics, yields_to_live_intent, lifetime_days, expires_at, question, lapses_at, policy_version, inference_key, proposed_by, answered_by, is_confirmed_by_user, settles_id, held_id, more_episode_ids, more_episode_texts, more_episode_times, more_episode_sources, more_episode_references, more_episode_spans, more_session_ids, more_session_keys
 // returns: decision_id
 // only when version is 0
 MERGE (contact:Contact {contact_key: $contact_key})
@@ -36,17 +36,21 @@ SET session.started_at = CASE WHEN $said_at < session.started_at
 MATCH (session:Session {session_key: $session_key}), (contact:Contact {contact_key: $contact_key})
 MERGE (session)-[:`WITH`]->(contact);
 
-MATCH (session:Session {session_key: $session_key}), (contact:Contact {contact_key: $contact_key})
-CREATE (episode:Episode {
-  episode_id: $episode_id, text: $text, said_at: $said_at, source_kind: $source_kind,
-  source_reference: $source_reference
-})-[:`IN`]->(session)
+MERGE (episode:Episode {episode_id: $episode_id})
+  ON CREATE SET episode.text = $episode_text, episode.said_at = $said_at,
+                episode.source_kind = $source_kind, episode.source_reference = $source_reference;
+
+MATCH (session:Session {session_key: $session_key}), (episode:Episode {episode_id: $episode_id})
+MERGE (episode)-[:`IN`]->(session);
+
+MATCH (contact:Contact {contact_key: $contact_key}), (episode:Episode {episode_id: $episode_id})
 CREATE (decision:Decision {
   decision_id: $decision_id, action: $action, decided_by: $decided_by, cosine: $cosine,
   reason: $reason, fact_id: $fact_id, superseded_ids: $superseded_ids,
   conflicting_ids: $conflicting_ids, history_of_id: $history_of_id, is_contested: $is_contested,
   findings: $findings, subject: $subject, attribute: $attribute, value: $value,
-  value_key: $value_key, is_single_valued: $is_single_valued, is_known: $is_known, trust: $source_kind,
+  value_key: $value_key, is_single_valued: $is_single_valued, is_known: $is_known,
+  is_personal: $is_personal, trust: $source_kind,
   valid_from: $valid_from, profile_name: $profile_name, cosine_update_min: $cosine_update_min,
   cosine_add_max: $cosine_add_max, cosine_cut: $cosine_cut, guard: $guard,
   embedding_model: $embedding_model, arbiter: $arbiter, arbiter_reasoning: $arbiter_reasoning,
@@ -55,9 +59,51 @@ CREATE (decision:Decision {
   arbiter_confidence: $arbiter_confidence, arbiter_cost_usd: $arbiter_cost_usd,
   arbiter_is_cached: $arbiter_is_cached, door: $door, idempotency_key: $idempotency_key,
   attempts: $attempts, embed_ms: $embed_ms, compare_ms: $compare_ms, arbitrate_ms: $arbitrate_ms,
-  at: $at
+  at: $at, text: $text, episode_id: $episode_id, session_id: $session_id, importance: $importance,
+  disposal: $disposal, gate_reason: $gate_reason, gate_findings: $gate_findings,
+  score_parts: $score_parts, confidence: $confidence, category: $category, topic: $topic,
+  tags: $tags, sensitivity: $sensitivity, is_redacted: $is_redacted,
+  recall_semantics: $recall_semantics, yields_to_live_intent: $yields_to_live_intent,
+  lifetime_days: $lifetime_days, question: $question, lapses_at: $lapses_at,
+  policy_version: $policy_version, domain: $domain, inference_key: $inference_key,
+  proposed_by: $proposed_by, answered_by: $answered_by, settles_id: $settles_id, held_id: $held_id
 })-[:`FOR`]->(contact)
-CREATE (decision)-[:JUDGED]->(episode);
+CREATE (decision)-[:JUDGED {span: $span}]->(episode);
+
+// Further evidence, each in its own session; what is stored already stays as it is.
+// only when more_episode_ids is not empty
+UNWIND range(1, size($more_episode_ids)) AS place
+MERGE (session:Session {session_key: $more_session_keys[place]})
+  ON CREATE SET session.session_id = $more_session_ids[place], session.channel = $door,
+                session.started_at = $more_episode_times[place],
+                session.ended_at = $more_episode_times[place];
+
+// only when more_episode_ids is not empty
+UNWIND range(1, size($more_episode_ids)) AS place
+MATCH (session:Session {session_key: $more_session_keys[place]}),
+      (contact:Contact {contact_key: $contact_key})
+MERGE (session)-[:`WITH`]->(contact);
+
+// only when more_episode_ids is not empty
+UNWIND range(1, size($more_episode_ids)) AS place
+MERGE (episode:Episode {episode_id: $more_episode_ids[place]})
+  ON CREATE SET episode.text = $more_episode_texts[place],
+                episode.said_at = $more_episode_times[place],
+                episode.source_kind = $more_episode_sources[place],
+                episode.source_reference = $more_episode_references[place];
+
+// only when more_episode_ids is not empty
+UNWIND range(1, size($more_episode_ids)) AS place
+MATCH (session:Session {session_key: $more_session_keys[place]}),
+      (episode:Episode {episode_id: $more_episode_ids[place]}),
+      (decision:Decision {decision_id: $decision_id})
+MERGE (episode)-[:`IN`]->(session)
+CREATE (decision)-[:JUDGED {span: $more_episode_spans[place]}]->(episode);
+
+// An answer settles the question that was held for it.
+// only when settles_id is not empty
+MATCH (decision:Decision {decision_id: $decision_id}), (held:Decision {decision_id: $settles_id})
+CREATE (decision)-[:SETTLES]->(held);
 
 // The new fact.
 // only when action is ADD, UPDATE
@@ -66,12 +112,23 @@ MATCH (contact:Contact {contact_key: $contact_key}), (episode:Episode {episode_i
 CREATE (fact:Fact {
   fact_id: $fact_id, text: $text, subject: $subject, attribute: $attribute, value: $value,
   value_key: $value_key, is_single_valued: $is_single_valued, is_known: $is_known,
-  slot_key: $slot_key, importance: $importance, trust: $source_kind, observations: 1, recorded_at: $at, valid_from: $valid_from,
+  is_personal: $is_personal, slot_key: $slot_key, importance: $importance,
+  trust: $source_kind, observations: 1, recorded_at: $at, valid_from: $valid_from,
   valid_to: $history_to, last_confirmed_at: $said_at, is_live: $history_of_id IS NULL,
-  is_contested: $is_contested, embedding_model: $embedding_model, embedding: $embedding
+  is_contested: $is_contested, category: $category, topic: $topic, tags: $tags,
+  confidence: $confidence, sensitivity: $sensitivity, is_redacted: $is_redacted,
+  recall_semantics: $recall_semantics, yields_to_live_intent: $yields_to_live_intent,
+  expires_at: $expires_at, is_confirmed_by_user: $is_confirmed_by_user,
+  embedding_model: $embedding_model, embedding: $embedding
 })-[:ABOUT]->(contact)
 CREATE (decision)-[:WROTE]->(fact)
-CREATE (fact)-[:EVIDENCED_BY]->(episode);
+CREATE (fact)-[:EVIDENCED_BY {span: $span}]->(episode);
+
+// only when more_episode_ids is not empty
+MATCH (decision:Decision {decision_id: $decision_id})-[judged:JUDGED]->(more:Episode)
+WHERE more.episode_id <> $episode_id
+MATCH (fact:Fact {fact_id: $fact_id})
+CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(more);
 
 // The old facts end; their open conflicts stay open. A restatement takes observations and evidence
 // of the one it repeats along, and its slot where the note has none.
@@ -98,6 +155,9 @@ MERGE (new)-[open:CONFLICTS_WITH]->(other)
 // only when restated_id is not empty
 MATCH (new:Fact {fact_id: $fact_id}), (old:Fact {fact_id: $restated_id})
 SET new.observations = old.observations + 1,
+    new.confidence = 1 - (1 - coalesce(old.confidence, 0.0)) * (1 - new.confidence),
+    new.is_confirmed_by_user = new.is_confirmed_by_user
+                               OR coalesce(old.is_confirmed_by_user, false),
     new.last_confirmed_at = CASE WHEN $said_at < old.last_confirmed_at
                                  THEN old.last_confirmed_at ELSE $said_at END,
     new.subject = CASE WHEN $subject IS NULL THEN old.subject ELSE $subject END,
@@ -107,12 +167,14 @@ SET new.observations = old.observations + 1,
     new.slot_key = CASE WHEN $subject IS NULL THEN old.slot_key ELSE $slot_key END,
     new.is_single_valued = CASE WHEN $subject IS NULL THEN old.is_single_valued
                                 ELSE $is_single_valued END,
-    new.is_known = CASE WHEN $subject IS NULL THEN old.is_known ELSE $is_known END;
+    new.is_known = CASE WHEN $subject IS NULL THEN old.is_known ELSE $is_known END,
+    new.is_personal = CASE WHEN $subject IS NULL THEN old.is_personal ELSE $is_personal END;
 
 // only when restated_id is not empty
 MATCH (new:Fact {fact_id: $fact_id}), (old:Fact {fact_id: $restated_id})
-MATCH (old)-[:EVIDENCED_BY]->(earlier:Episode)
-CREATE (new)-[:EVIDENCED_BY]->(earlier);
+MATCH (old)-[said:EVIDENCED_BY]->(earlier:Episode)
+MERGE (new)-[again:EVIDENCED_BY]->(earlier)
+  ON CREATE SET again.span = said.span;
 
 // An older note: it lies beneath the newer fact, which takes a restatement's evidence.
 // only when history_of_id is not empty
@@ -125,7 +187,7 @@ CREATE (above)-[:SUPERSEDES {
 // only when is_restatement is True
 MATCH (above:Fact {fact_id: $history_of_id}), (episode:Episode {episode_id: $episode_id})
 SET above.observations = above.observations + 1
-CREATE (above)-[:EVIDENCED_BY]->(episode);
+MERGE (above)-[:EVIDENCED_BY]->(episode);
 
 // What the note may contradict stays live beside it.
 // only when conflicting_ids is not empty
@@ -133,13 +195,25 @@ UNWIND $conflicting_ids AS conflicting_id
 MATCH (new:Fact {fact_id: $fact_id}), (other:Fact {fact_id: conflicting_id})
 CREATE (new)-[:CONFLICTS_WITH {decided_by: $decided_by, reason: $reason, at: $at}]->(other);
 
-// One more observation of the fact that says it already.
+// The facts end, and nothing takes their place.
+// only when action is REVOKE
+UNWIND $superseded_ids AS revoked_id
+MATCH (decision:Decision {decision_id: $decision_id}), (old:Fact {fact_id: revoked_id})
+SET old.is_live = false, old.valid_to = $valid_from
+CREATE (decision)-[:REVOKED]->(old);
+
+// One more observation of the fact that says it already, which lives on.
 // only when action is SKIP
 MATCH (fact:Fact {fact_id: $fact_id}), (episode:Episode {episode_id: $episode_id})
 SET fact.observations = fact.observations + 1,
+    fact.confidence = 1 - (1 - coalesce(fact.confidence, 0.0)) * (1 - coalesce($confidence, 0.0)),
+    fact.is_confirmed_by_user = coalesce(fact.is_confirmed_by_user, false)
+                                OR $is_confirmed_by_user,
+    fact.expires_at = CASE WHEN fact.expires_at < $expires_at
+                           THEN $expires_at ELSE fact.expires_at END,
     fact.last_confirmed_at = CASE WHEN $said_at > fact.last_confirmed_at
                                   THEN $said_at ELSE fact.last_confirmed_at END
-CREATE (fact)-[:EVIDENCED_BY]->(episode);
+MERGE (fact)-[:EVIDENCED_BY]->(episode);
 
 // What it was compared with, nearest first. Lists count from 1 here, and an empty one has no type
 // until it is given one (without the casts the engine fails on it).

@@ -3,7 +3,7 @@
 // first SET two writers both read the old version. Everything hangs on that one row; of a writer
 // that lost nothing stays but its id in locked_by.
 // mode: write
-// params: tenant, agent_id, agent_key, contact_id, contact_key, contact_name, version, session_id, session_key, episode_id, text, said_at, valid_from, source_kind, source_reference, subject, attribute, value, value_key, is_single_valued, is_known, slot_key, decision_id, action, decided_by, cosine, reason, profile_name, cosine_update_min, cosine_add_max, cosine_cut, guard, findings, embedding_model, arbiter, arbiter_reasoning, arbiter_error, arbiter_relation, arbiter_action, arbiter_target, arbiter_confidence, arbiter_cost_usd, arbiter_is_cached, door, idempotency_key, attempts, embed_ms, compare_ms, arbitrate_ms, at, fact_id, superseded_ids, conflicting_ids, history_of_id, history_to, restated_id, is_restatement, is_contested, importance, embedding, neighbour_ids, neighbour_cosines
+// params: tenant, agent_id, agent_key, contact_id, contact_key, contact_name, version, session_id, session_key, episode_id, text, episode_text, span, said_at, valid_from, source_kind, source_reference, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key, decision_id, action, decided_by, cosine, reason, profile_name, cosine_update_min, cosine_add_max, cosine_cut, guard, findings, embedding_model, arbiter, arbiter_reasoning, arbiter_error, arbiter_relation, arbiter_action, arbiter_target, arbiter_confidence, arbiter_cost_usd, arbiter_is_cached, door, idempotency_key, attempts, embed_ms, compare_ms, arbitrate_ms, at, fact_id, superseded_ids, conflicting_ids, history_of_id, history_to, restated_id, is_restatement, is_contested, importance, embedding, neighbour_ids, neighbour_cosines, domain, disposal, gate_reason, gate_findings, score_parts, confidence, category, topic, tags, sensitivity, is_redacted, recall_semantics, yields_to_live_intent, lifetime_days, expires_at, question, lapses_at, policy_version, inference_key, proposed_by, answered_by, is_confirmed_by_user, settles_id, held_id, more_episode_ids, more_episode_texts, more_episode_times, more_episode_sources, more_episode_references, more_episode_spans, more_session_ids, more_session_keys
 // returns: decision_id
 MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
@@ -31,16 +31,17 @@ SET session.started_at = CASE WHEN $said_at < session.started_at
     session.ended_at = CASE WHEN $said_at > session.ended_at
                             THEN $said_at ELSE session.ended_at END
 MERGE (session)-[:`WITH`]->(contact)
-CREATE (episode:Episode {
-  episode_id: $episode_id, text: $text, said_at: $said_at, source_kind: $source_kind,
-  source_reference: $source_reference
-})-[:`IN`]->(session)
+MERGE (episode:Episode {episode_id: $episode_id})
+  ON CREATE SET episode.text = $episode_text, episode.said_at = $said_at,
+                episode.source_kind = $source_kind, episode.source_reference = $source_reference
+MERGE (episode)-[:`IN`]->(session)
 CREATE (decision:Decision {
   decision_id: $decision_id, action: $action, decided_by: $decided_by, cosine: $cosine,
   reason: $reason, fact_id: $fact_id, superseded_ids: $superseded_ids,
   conflicting_ids: $conflicting_ids, history_of_id: $history_of_id, is_contested: $is_contested,
   findings: $findings, subject: $subject, attribute: $attribute, value: $value,
-  value_key: $value_key, is_single_valued: $is_single_valued, is_known: $is_known, trust: $source_kind,
+  value_key: $value_key, is_single_valued: $is_single_valued, is_known: $is_known,
+  is_personal: $is_personal, trust: $source_kind,
   valid_from: $valid_from, profile_name: $profile_name, cosine_update_min: $cosine_update_min,
   cosine_add_max: $cosine_add_max, cosine_cut: $cosine_cut, guard: $guard,
   embedding_model: $embedding_model, arbiter: $arbiter, arbiter_reasoning: $arbiter_reasoning,
@@ -49,22 +50,61 @@ CREATE (decision:Decision {
   arbiter_confidence: $arbiter_confidence, arbiter_cost_usd: $arbiter_cost_usd,
   arbiter_is_cached: $arbiter_is_cached, door: $door, idempotency_key: $idempotency_key,
   attempts: $attempts, embed_ms: $embed_ms, compare_ms: $compare_ms, arbitrate_ms: $arbitrate_ms,
-  at: $at
+  at: $at, text: $text, episode_id: $episode_id, session_id: $session_id, importance: $importance,
+  disposal: $disposal, gate_reason: $gate_reason, gate_findings: $gate_findings,
+  score_parts: $score_parts, confidence: $confidence, category: $category, topic: $topic,
+  tags: $tags, sensitivity: $sensitivity, is_redacted: $is_redacted,
+  recall_semantics: $recall_semantics, yields_to_live_intent: $yields_to_live_intent,
+  lifetime_days: $lifetime_days, question: $question, lapses_at: $lapses_at,
+  policy_version: $policy_version, domain: $domain, inference_key: $inference_key,
+  proposed_by: $proposed_by, answered_by: $answered_by, settles_id: $settles_id, held_id: $held_id
 })-[:`FOR`]->(contact)
-CREATE (decision)-[:JUDGED]->(episode)
+CREATE (decision)-[:JUDGED {span: $span}]->(episode)
+// Further evidence, each in its own session; what is stored already stays as it is.
+WITH contact, decision, episode
+CALL (contact, decision) {
+  UNWIND range(0, size(coalesce($more_episode_ids, [])) - 1) AS place
+  MERGE (more:Session {session_key: $more_session_keys[place]})
+    ON CREATE SET more.session_id = $more_session_ids[place], more.channel = $door,
+                  more.started_at = $more_episode_times[place],
+                  more.ended_at = $more_episode_times[place]
+  MERGE (more)-[:`WITH`]->(contact)
+  MERGE (evidence:Episode {episode_id: $more_episode_ids[place]})
+    ON CREATE SET evidence.text = $more_episode_texts[place],
+                  evidence.said_at = $more_episode_times[place],
+                  evidence.source_kind = $more_episode_sources[place],
+                  evidence.source_reference = $more_episode_references[place]
+  MERGE (evidence)-[:`IN`]->(more)
+  CREATE (decision)-[:JUDGED {span: $more_episode_spans[place]}]->(evidence)
+}
+// An answer settles the question that was held for it.
+CALL (decision) {
+  WITH decision WHERE $settles_id IS NOT NULL
+  MATCH (held:Decision {decision_id: $settles_id})
+  CREATE (decision)-[:SETTLES]->(held)
+}
 // ADD and UPDATE: the new fact. The procedure keeps the vector in half the space of a SET.
 WITH contact, decision, episode
 CALL (contact, decision, episode) {
-  WITH * WHERE $action <> 'SKIP'
+  WITH * WHERE $action IN ['ADD', 'UPDATE']
   CREATE (fact:Fact {
     fact_id: $fact_id, text: $text, subject: $subject, attribute: $attribute, value: $value,
     value_key: $value_key, is_single_valued: $is_single_valued, is_known: $is_known,
-    slot_key: $slot_key, importance: $importance, trust: $source_kind, observations: 1, recorded_at: $at, valid_from: $valid_from,
+    is_personal: $is_personal, slot_key: $slot_key, importance: $importance,
+    trust: $source_kind, observations: 1, recorded_at: $at, valid_from: $valid_from,
     valid_to: $history_to, last_confirmed_at: $said_at, is_live: $history_of_id IS NULL,
-    is_contested: $is_contested, embedding_model: $embedding_model
+    is_contested: $is_contested, category: $category, topic: $topic, tags: $tags,
+    confidence: $confidence, sensitivity: $sensitivity, is_redacted: $is_redacted,
+    recall_semantics: $recall_semantics, yields_to_live_intent: $yields_to_live_intent,
+    expires_at: $expires_at, is_confirmed_by_user: $is_confirmed_by_user,
+    embedding_model: $embedding_model
   })-[:ABOUT]->(contact)
   CREATE (decision)-[:WROTE]->(fact)
-  CREATE (fact)-[:EVIDENCED_BY]->(episode)
+  WITH fact, decision
+  CALL (fact, decision) {
+    MATCH (decision)-[judged:JUDGED]->(judged_episode:Episode)
+    CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(judged_episode)
+  }
   WITH fact WHERE $embedding IS NOT NULL
   CALL db.create.setNodeVectorProperty(fact, 'embedding', $embedding)
 }
@@ -93,6 +133,9 @@ CALL () {
   }
   WITH new, old WHERE old.fact_id = $restated_id
   SET new.observations = old.observations + 1,
+      new.confidence = 1 - (1 - coalesce(old.confidence, 0.0)) * (1 - new.confidence),
+      new.is_confirmed_by_user = new.is_confirmed_by_user
+                                 OR coalesce(old.is_confirmed_by_user, false),
       new.last_confirmed_at = CASE WHEN $said_at < old.last_confirmed_at
                                    THEN old.last_confirmed_at ELSE $said_at END,
       new.subject = CASE WHEN $subject IS NULL THEN old.subject ELSE $subject END,
@@ -102,10 +145,12 @@ CALL () {
       new.slot_key = CASE WHEN $subject IS NULL THEN old.slot_key ELSE $slot_key END,
       new.is_single_valued = CASE WHEN $subject IS NULL THEN old.is_single_valued
                                   ELSE $is_single_valued END,
-      new.is_known = CASE WHEN $subject IS NULL THEN old.is_known ELSE $is_known END
+      new.is_known = CASE WHEN $subject IS NULL THEN old.is_known ELSE $is_known END,
+      new.is_personal = CASE WHEN $subject IS NULL THEN old.is_personal ELSE $is_personal END
   WITH new, old
-  MATCH (old)-[:EVIDENCED_BY]->(earlier:Episode)
-  CREATE (new)-[:EVIDENCED_BY]->(earlier)
+  MATCH (old)-[said:EVIDENCED_BY]->(earlier:Episode)
+  MERGE (new)-[again:EVIDENCED_BY]->(earlier)
+    ON CREATE SET again.span = said.span
 }
 // An older note: it lies beneath the newer fact, which takes a restatement's evidence.
 CALL (episode) {
@@ -118,7 +163,7 @@ CALL (episode) {
   }]->(new)
   WITH above, episode WHERE $is_restatement
   SET above.observations = above.observations + 1
-  CREATE (above)-[:EVIDENCED_BY]->(episode)
+  MERGE (above)-[:EVIDENCED_BY]->(episode)
 }
 // What the note may contradict stays live beside it.
 CALL () {
@@ -127,14 +172,27 @@ CALL () {
   MATCH (other:Fact {fact_id: conflicting_id})
   CREATE (new)-[:CONFLICTS_WITH {decided_by: $decided_by, reason: $reason, at: $at}]->(other)
 }
-// SKIP: one more observation of the fact that says it already.
+// REVOKE: the facts end, and nothing takes their place.
+CALL (decision) {
+  WITH decision WHERE $action = 'REVOKE'
+  UNWIND $superseded_ids AS revoked_id
+  MATCH (old:Fact {fact_id: revoked_id})
+  SET old.is_live = false, old.valid_to = $valid_from
+  CREATE (decision)-[:REVOKED]->(old)
+}
+// SKIP: one more observation of the fact that says it already, which lives on.
 CALL (episode) {
   WITH episode WHERE $action = 'SKIP'
   MATCH (fact:Fact {fact_id: $fact_id})
   SET fact.observations = fact.observations + 1,
+      fact.confidence = 1 - (1 - coalesce(fact.confidence, 0.0)) * (1 - coalesce($confidence, 0.0)),
+      fact.is_confirmed_by_user = coalesce(fact.is_confirmed_by_user, false)
+                                  OR $is_confirmed_by_user,
+      fact.expires_at = CASE WHEN fact.expires_at < $expires_at
+                             THEN $expires_at ELSE fact.expires_at END,
       fact.last_confirmed_at = CASE WHEN $said_at > fact.last_confirmed_at
                                     THEN $said_at ELSE fact.last_confirmed_at END
-  CREATE (fact)-[:EVIDENCED_BY]->(episode)
+  MERGE (fact)-[:EVIDENCED_BY]->(episode)
 }
 // What it was compared with, nearest first.
 CALL (decision) {

@@ -2,12 +2,13 @@
 // vector.similarity.cosine answers (1 + cosine) / 2; the last step gives the raw cosine back.
 // mode: read
 // params: fact_ids, embedding
-// returns: fact_id, text, subject, attribute, value, value_key, is_single_valued, is_known, decided_by, is_restatement, followed_from, cosine
+// returns: fact_id, text, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, decided_by, is_restatement, followed_from, cosine
 UNWIND $fact_ids AS head_id
 MATCH (:Fact {fact_id: head_id})-[:SUPERSEDES*0..50]->(after:Fact)-[link:SUPERSEDES]->(fact:Fact)
 RETURN fact.fact_id AS fact_id, fact.text AS text, fact.subject AS subject,
        fact.attribute AS attribute, fact.value AS value, fact.value_key AS value_key,
        fact.is_single_valued AS is_single_valued, fact.is_known AS is_known,
+       fact.is_personal AS is_personal,
        link.decided_by AS decided_by,
        coalesce(link.is_restatement, link.decided_by = 'threshold') AS is_restatement,
        after.valid_from AS followed_from,

@@ -310,7 +310,7 @@ def _circumstances(holds_from: datetime, source: SourceKind, slot: Slot | None) 
 def _filed(slot: Slot | None) -> dict[str, str]:
     if slot is None:
         return {}
-    named = {"subject": slot.subject, "attribute": slot.attribute, "value": slot.value}
+    named = {"subject": slot.subject, "attribute": slot.attribute, "value": slot.shown_value}
     return {name: value for name, value in named.items() if value is not None}
 
 

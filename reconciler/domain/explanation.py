@@ -15,6 +15,7 @@ from typing import Any
 from reconciler.domain.calibration import Outcome
 from reconciler.domain.decisions import Action, DecidedBy, Decision, Relation
 from reconciler.domain.facts import Neighbour
+from reconciler.domain.gate.assessment import Disposal
 from reconciler.domain.notes import SourceKind
 from reconciler.domain.replay import outcome_of_decision, target_ids
 from reconciler.domain.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
@@ -55,6 +56,30 @@ _RULE = {
     DecidedBy.ARBITER: "Thresholds and guard left it open, so the arbiter's answer decided.",
     DecidedBy.ORDER: "An older note never replaces a newer fact; it becomes history beneath it.",
     DecidedBy.TRUST: "A less trusted word never replaces a more trusted one.",
+    DecidedBy.STANDING: "A standing decision ends only by another one, or when it is revoked.",
+    DecidedBy.GATE: "What agrees with what is known counts as said again, and nobody is asked.",
+}
+
+_FATES = {
+    Action.ADMIT: "let through by the write gate, and is not remembered until it is committed",
+    Action.HOLD: "held by the write gate, and is not remembered until somebody says yes",
+    Action.REJECT: "refused by the write gate",
+    Action.DECLINE: "not remembered, because the answer was no",
+    Action.WITHDRAW: "taken back before anybody answered",
+    Action.REVOKE: "the reason why a fact was ended",
+}
+_WOULD = {
+    Disposal.REJECT: "refuse it",
+    Disposal.CONFIRM: "have somebody asked",
+    Disposal.CONSENT: "have the contact asked for consent",
+}
+_COUNTERFACTUALS = {
+    Action.ADMIT: "Committing it would compare it with what is known and remember it.",
+    Action.HOLD: "A yes by somebody else than its proposer would remember it; a no is kept.",
+    Action.REJECT: "Nothing that was compared would have changed it: the gate comes before that.",
+    Action.DECLINE: "A yes would have remembered it.",
+    Action.WITHDRAW: "It may be proposed again.",
+    Action.REVOKE: "A new note about it would be remembered as any other.",
 }
 
 _BY_TEXT = (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT, DecidedBy.ARBITER)
@@ -106,6 +131,8 @@ def explain(decision: Decision) -> Explanation:
     What would have changed the outcome comes from deciding again; where today's rule does not
     arrive at the decision on record, that is said instead.
     """
+    if not decision.action.is_reconciled:
+        return _explain_disposal(decision)
     reopened = reopen(decision)
     return Explanation(
         outcome=_outcome_sentence(decision),
@@ -116,6 +143,35 @@ def explain(decision: Decision) -> Explanation:
         arbiter=tuple(_arbiter_sentences(reopened)),
         counterfactuals=tuple(_what_if_sentences(reopened)),
     )
+
+
+def _explain_disposal(decision: Decision) -> Explanation:
+    """Why the gate did not let a candidate through, or how it was settled."""
+    gate = decision.gate
+    stopping = [row for row in (gate.rows() if gate else ()) if row[1] is not Disposal.ADMIT]
+    fate = _stop(f"The note {_quote(decision.text)} was {_FATES[decision.action]}")
+    findings = tuple(
+        _stop(f"The check of {check.replace('_', ' ')} would {_WOULD[disposal]}: {detail}")
+        for check, disposal, detail in stopping
+    )
+    return Explanation(
+        outcome=fate,
+        remarks=(_stop(f"The reason: {decision.reason}"),),
+        neighbours=(),
+        rule=(*findings, *_score_sentences(decision)),
+        differences=(),
+        arbiter=(),
+        counterfactuals=(_COUNTERFACTUALS[decision.action],),
+    )
+
+
+def _score_sentences(decision: Decision) -> Iterator[str]:
+    if decision.gate:
+        parts = ", ".join(decision.gate.parts)
+        yield _stop(
+            f"The gate was sure of it to {decision.gate.confidence:.2f} ({parts}), under policy "
+            f"{decision.gate.policy_version} for domain {decision.gate.domain}"
+        )
 
 
 def _outcome_sentence(decision: Decision) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from reconciler.domain.gate.assessment import Sensitivity
+from reconciler.domain.gate.classification import Category, RecallSemantics
 from reconciler.domain.notes import SourceKind
 from reconciler.domain.slots import Slot
 
@@ -16,6 +18,7 @@ __all__ = [
     "Neighbour",
     "Predecessor",
     "RankedFact",
+    "RefusalCount",
     "Supersession",
 ]
 
@@ -32,6 +35,14 @@ class Fact:
         last_confirmed_at: when it was last said (UTC).
         is_contested: whether it took the place of a fact in a to and fro.
         slot: what it answers about whom; None where nobody said.
+        category, topic, tags: what kind of thing it says, and in which field of life.
+        confidence: how sure the gate was of it, more so for every time that it was said again.
+        sensitivity: how carefully it is to be handled; ``is_redacted`` where a keyed hash stands
+            for personal data in its text.
+        recall_semantics: whether it informs, binds, or says what is not wanted.
+        yields_to_live_intent: whether what is asked for now overrides it.
+        expires_at: from when it is no longer recalled (UTC); None for never.
+        is_confirmed_by_user: whether the contact was asked, and said yes.
     """
 
     fact_id: str
@@ -46,6 +57,20 @@ class Fact:
     is_live: bool
     is_contested: bool = False
     slot: Slot | None = None
+    category: Category = Category.FACT
+    topic: str | None = None
+    tags: tuple[str, ...] = ()
+    confidence: float = 1.0
+    sensitivity: Sensitivity = Sensitivity.NONE
+    is_redacted: bool = False
+    recall_semantics: RecallSemantics = RecallSemantics.DEFAULT
+    yields_to_live_intent: bool = False
+    expires_at: datetime | None = None
+    is_confirmed_by_user: bool = False
+
+    def is_expired(self, now: datetime) -> bool:
+        """Whether its lifetime is over, so that it is kept and no longer recalled."""
+        return self.expires_at is not None and self.expires_at <= now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +83,7 @@ class Neighbour:
     valid_from: datetime
     trust: SourceKind = SourceKind.USER_EXPLICIT
     slot: Slot | None = None
+    category: Category = Category.FACT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +154,15 @@ class FactHistory:
     facts: tuple[Fact, ...]
     supersessions: tuple[Supersession, ...]
     conflicts: tuple[Conflict, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusalCount:
+    """How often the gate refused something about a contact for one reason."""
+
+    contact_id: str
+    reason: str
+    refusals: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from reconciler.domain.gate.classification import Category
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.slots import Slot
 from reconciler.errors import InvalidNoteError
@@ -49,6 +51,9 @@ class Note:
             which it is compared: of two at once, neither is the older one.
         valid_from: from when it is true in the world, time-zone aware; None for ``said_at``.
         slot: what it answers about whom, normalised; None where nobody said.
+        category: what kind of thing it says; None leaves it to the gate's reading of the text.
+        topic: a broad field of life, for example ``work``; None where nobody said.
+        tags: words to find it by.
         importance: 0 to 1.
         source_kind: whose word it is.
         source_reference: where it can be looked up (a call, a ticket), or None.
@@ -72,6 +77,9 @@ class Note:
     is_dated: bool = True
     valid_from: datetime | None = None
     slot: Slot | None = None
+    category: Category | str | None = None
+    topic: str | None = None
+    tags: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         check_text("text", self.text, TEXT_LENGTH_MAX)
@@ -80,10 +88,13 @@ class Note:
             object.__setattr__(self, "valid_from", utc("valid_from", self.valid_from))
         object.__setattr__(self, "importance", _unit_interval("importance", self.importance))
         object.__setattr__(self, "source_kind", _source_kind(self.source_kind))
+        if self.category is not None:
+            object.__setattr__(self, "category", _category(self.category))
+        object.__setattr__(self, "tags", _tags(self.tags))
         for name in ("source_reference", "contact_name"):
             if getattr(self, name) is not None:
                 check_text(name, getattr(self, name), TEXT_LENGTH_MAX)
-        for name in ("session_id", "idempotency_key"):
+        for name in ("session_id", "idempotency_key", "topic"):
             if getattr(self, name) is not None:
                 check_identifier(name, getattr(self, name), InvalidNoteError)
 
@@ -167,6 +178,22 @@ def _unit_interval(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidNoteError(f"{name} must be a number from 0 to 1")
     return math.fabs(float(value))
+
+
+def _category(value: object) -> Category:
+    try:
+        return Category(str(value))
+    except ValueError as error:
+        known = ", ".join(Category)
+        raise InvalidNoteError(f"category {value!r} is unknown; use one of {known}") from error
+
+
+def _tags(value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, list | tuple):
+        raise InvalidNoteError("tags must be a list of strings")
+    for each in value:
+        check_identifier("a tag", each, InvalidNoteError)
+    return tuple(value)
 
 
 def _source_kind(value: object) -> SourceKind:

@@ -15,7 +15,6 @@ from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision,
 from reconciler.domain.facts import Neighbour
 from reconciler.domain.notes import Note
 from reconciler.domain.rule import ReconcilePolicy, check_judgement, decide, replaceable
-from reconciler.domain.scope import Scope
 from reconciler.errors import ArbiterAnswerError
 
 __all__ = [
@@ -27,9 +26,6 @@ __all__ = [
     "summarise",
     "target_ids",
 ]
-
-_UNKNOWN = "unknown"
-"""The parts of a scope that a decision does not hold; no rule looks at them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,17 +135,20 @@ def target_ids(decision: Decision) -> tuple[str, ...]:
     """The facts that it superseded, the one that it repeats, or the one above it in history."""
     if decision.history_of_id is not None:
         return (decision.history_of_id,)
-    return (decision.fact_id,) if decision.action is Action.SKIP else decision.superseded_ids
+    if decision.action is Action.SKIP and decision.fact_id is not None:
+        return (decision.fact_id,)
+    return decision.superseded_ids
 
 
 def _note(decision: Decision) -> Note:
     return Note(
-        scope=Scope(_UNKNOWN, _UNKNOWN, decision.contact_id),
+        scope=decision.scope,
         text=decision.text,
         said_at=decision.said_at,
         valid_from=decision.valid_from,
         source_kind=decision.trust,
         slot=decision.slot,
+        category=decision.gate.category if decision.gate else None,
     )
 
 

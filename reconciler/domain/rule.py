@@ -15,12 +15,13 @@ from reconciler.domain.decisions import (
     Verdict,
 )
 from reconciler.domain.facts import Neighbour, Predecessor
+from reconciler.domain.gate.classification import Category
 from reconciler.domain.guard import Difference, Finding, find_differences, find_news
 from reconciler.domain.notes import Note, canonical_text
 from reconciler.domain.slots import SlotMatch, compare_slots
 from reconciler.errors import ArbiterAnswerError, ConfigurationError
 
-__all__ = ["ReconcilePolicy", "check_judgement", "contest", "decide", "replaceable"]
+__all__ = ["ReconcilePolicy", "check_judgement", "contest", "decide", "replaceable", "restated"]
 
 CANDIDATE_COUNT_MAX = 5
 """Facts that an arbiter is shown; beyond the fifth none was the right one. Source: DESIGN, 98.6 %
@@ -107,7 +108,25 @@ def decide(
         verdict = _with_denied(
             note, neighbours, _by_text(note, candidates, policy, judgement), policy
         )
-    return _by_trust(note, _in_order(note, verdict), policy)
+    return _by_standing(note, _by_trust(note, _in_order(note, verdict), policy))
+
+
+def restated(
+    note: Note, neighbours: Sequence[Neighbour] | None, policy: ReconcilePolicy
+) -> Neighbour | None:
+    """The live fact that says all that the note says; None where none does, or nobody can tell.
+
+    Args:
+        note: what was proposed.
+        neighbours: as ``decide`` takes them.
+        policy: the thresholds.
+    """
+    verdict = decide(note, neighbours, policy)
+    known = verdict.target
+    if known is None or verdict.is_history or _news(note, known, policy):
+        return None
+    says_same = verdict.is_restatement and verdict.action is Action.UPDATE
+    return known if says_same or verdict.action is Action.SKIP else None
 
 
 def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
@@ -178,12 +197,14 @@ def _by_slot(
     what = f"{note.slot.subject}'s {note.slot.attribute}"
     denials = _denials(note, equal[0], policy) if equal else ()
     if denials:
-        reason = f"{what}: {note.slot.value}" + _listed(denials)
+        reason = f"{what}: {note.slot.shown_value}" + _listed(denials)
     elif equal:
-        reason = f"{what} is {note.slot.value} already"
+        reason = f"{what} is {note.slot.shown_value} already"
+    elif note.slot.is_personal:
+        reason = f"{what} is another one now"
     else:
-        old = changed[0].slot.value if changed[0].slot else None
-        reason = f"{what} is {note.slot.value}, and was {old}"
+        old = changed[0].slot.shown_value if changed[0].slot else None
+        reason = f"{what} is {note.slot.shown_value}, and was {old}"
     return Verdict(
         action=Action.UPDATE,
         decided_by=DecidedBy.SLOT,
@@ -342,6 +363,33 @@ def _by_trust(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
         targets=(),
         conflicts=held,
         is_restatement=False,
+    )
+
+
+def _by_standing(note: Note, verdict: Verdict) -> Verdict:
+    """A decision ends by a newer decision or by being revoked; what else is said stands beside it.
+
+    A new value of the same attribute is explicit enough. Source: seed 001, section 11: decisions
+    are versioned, and ended explicitly only.
+    """
+    is_explicit = note.category is Category.DECISION or verdict.decided_by is DecidedBy.SLOT
+    if not verdict.is_replacement or is_explicit:
+        return verdict
+    standing = tuple(each for each in verdict.targets if each.category is Category.DECISION)
+    if not standing:
+        return verdict
+    reason = f"a standing decision ends only by another one or when revoked ({verdict.reason})"
+    ended = tuple(each for each in verdict.targets if each not in standing)
+    if ended:
+        conflicts = verdict.conflicts + standing
+        return replace(verdict, targets=ended, conflicts=conflicts, reason=reason)
+    return replace(
+        verdict,
+        action=Action.ADD,
+        decided_by=DecidedBy.STANDING,
+        reason=reason,
+        targets=(),
+        conflicts=verdict.conflicts + standing,
     )
 
 

@@ -30,6 +30,7 @@ class Slot:
         is_single_valued: whether the attribute holds one value at a time.
         is_known: whether the attribute is one of the book's, so that its name is its own; a name
             that somebody made up may be another word for another name.
+        is_personal: whether the value is personal data, which no reason or prompt repeats.
     """
 
     subject: str
@@ -38,6 +39,12 @@ class Slot:
     value_key: str | None
     is_single_valued: bool
     is_known: bool = False
+    is_personal: bool = False
+
+    @property
+    def shown_value(self) -> str | None:
+        """The value as a reason or a prompt may show it."""
+        return "(personal data)" if self.is_personal else self.value
 
     @property
     def key(self) -> str | None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -29,7 +27,10 @@ from reconciler.bootstrap import build_embedder, open_graph
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.calibration import CalibrationGoal, MeasuredPair
 from reconciler.domain.decisions import Relation
+from reconciler.domain.gate.assessment import Disposal, GateReason
+from reconciler.domain.gate.classification import Category
 from reconciler.domain.notes import SourceKind
+from reconciler.domain.prompting import as_prompt
 from reconciler.domain.replay import Replayed, summarise
 from reconciler.entrypoints.calibration_report import (
     calibration_tables,
@@ -40,6 +41,18 @@ from reconciler.entrypoints.calibration_report import (
 )
 from reconciler.entrypoints.demo import run_demo
 from reconciler.entrypoints.doctor import checks_table, checkup
+from reconciler.entrypoints.gate_commands import add_gate_commands
+from reconciler.entrypoints.options import (
+    Agent,
+    AsJson,
+    ContactId,
+    Limit,
+    MaybeContactId,
+    Tenant,
+    parse_time,
+    print_json,
+    show,
+)
 from reconciler.entrypoints.rendering import (
     contacts_table,
     decision_line,
@@ -55,7 +68,6 @@ from reconciler.errors import (
     EmbeddingError,
     GraphLockedError,
     GraphUnavailableError,
-    InvalidNoteError,
     InvalidRequestError,
     ReconcilerError,
     SchemaError,
@@ -94,11 +106,7 @@ app = typer.Typer(
     "locked, 5 schema or model differs, 6 the model failed.",
 )
 
-Agent = Annotated[str, typer.Option("--agent", help="Which agent remembers.")]
-ContactId = Annotated[str, typer.Option("--contact", help="Whom the notes are about.")]
-Tenant = Annotated[str | None, typer.Option("--tenant", help="Whose deployment.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Limit = Annotated[int, typer.Option("--limit", min=1, help="At most so many.")]
+add_gate_commands(app)
 
 
 def main() -> NoReturn:
@@ -119,7 +127,7 @@ def init(as_json: AsJson = False) -> None:
     with Memory.open(migrate=True) as memory:
         engine = memory.describe()
         made = {**asdict(engine), "embedding_model": memory.embedding_model}
-    _show(as_json, made, lambda: f"Ready: {engine.engine} {engine.version} at {engine.location}")
+    show(as_json, made, lambda: f"Ready: {engine.engine} {engine.version} at {engine.location}")
 
 
 @app.command()
@@ -145,7 +153,7 @@ def demo(
             soft_wrap=True,
         )
     if as_json:
-        _print_json([decision.to_dict() for decision in decisions])
+        print_json([decision.to_dict() for decision in decisions])
 
 
 @app.command()
@@ -174,11 +182,19 @@ def add(
         str | None, typer.Option(help="From when it is true, ISO 8601; default when it was said.")
     ] = None,
     importance: Annotated[float, typer.Option(help="0 to 1.")] = 0.5,
+    category: Annotated[
+        Category | None, typer.Option(help="What kind of thing it says; default: read from it.")
+    ] = None,
+    topic: Annotated[str | None, typer.Option(help="A field of life, for example work.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A word to find it by.")] = None,
+    proposed_by: Annotated[
+        str, typer.Option(help="Who puts it forward, and so may not confirm it.")
+    ] = "operator",
     session: Annotated[str | None, typer.Option(help="The evidence's session.")] = None,
     idempotency_key: Annotated[str | None, typer.Option(help="The same key, one decision.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add a note about a contact; it is reconciled with what is known."""
+    """Add a note about a contact; it clears the write gate, then meets what is known."""
     with Memory.open() as memory:
         decision = memory.add_contact_note(
             agent,
@@ -192,13 +208,17 @@ def add(
             contact_name=contact_name,
             source_kind=source_kind,
             source_reference=source_reference,
-            said_at=_time("--said-at", said_at),
-            valid_from=_time("--valid-from", valid_from),
+            said_at=parse_time("--said-at", said_at),
+            valid_from=parse_time("--valid-from", valid_from),
             importance=importance,
+            category=category,
+            topic=topic,
+            tags=tag or (),
+            proposed_by=proposed_by,
             session_id=session,
             idempotency_key=idempotency_key,
         )
-    _show(as_json, decision.to_dict(), lambda: decision_line(decision))
+    show(as_json, decision.to_dict(), lambda: decision_line(decision))
 
 
 @app.command()
@@ -208,12 +228,18 @@ def recall(
     query: Annotated[str, typer.Argument(help="What is asked; empty ranks all live facts.")] = "",
     tenant: Tenant = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many.")] = None,
+    prompt: Annotated[
+        bool, typer.Option("--prompt", help="As a model is given them: fenced, as data.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Recall the live facts that fit a query best, with their ranking."""
     with Memory.open() as memory:
         ranked = memory.recall(agent, contact, query, tenant=tenant, limit=limit)
-    _show(as_json, [asdict(each) for each in ranked], lambda: recall_table(query, ranked))
+    if prompt and not as_json:
+        sys.stdout.write(as_prompt(ranked) + "\n")
+        return
+    show(as_json, [asdict(each) for each in ranked], lambda: recall_table(query, ranked))
 
 
 @app.command()
@@ -227,21 +253,38 @@ def history(
     """Show what superseded what, and why."""
     with Memory.open() as memory:
         chains = memory.history(agent, contact, fact_id=fact, tenant=tenant)
-    _show(as_json, [asdict(each) for each in chains], lambda: history_tree(contact, chains))
+    show(as_json, [asdict(each) for each in chains], lambda: history_tree(contact, chains))
 
 
 @app.command()
 def decisions(
     agent: Agent,
-    contact: ContactId,
+    contact: MaybeContactId = None,
+    disposal: Annotated[
+        Disposal | None, typer.Option(help="Only what the gate disposed of so.")
+    ] = None,
+    reason: Annotated[GateReason | None, typer.Option(help="Only for this reason.")] = None,
+    door: Annotated[str | None, typer.Option(help="live, import, proposal or operator.")] = None,
+    since: Annotated[str | None, typer.Option(help="ISO 8601 with a zone.")] = None,
+    until: Annotated[str | None, typer.Option(help="ISO 8601 with a zone; not included.")] = None,
     tenant: Tenant = None,
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List the decisions about a contact, the newest first, with their reasons."""
+    """List decisions, refusals among them, the newest first, with their reasons."""
     with Memory.open() as memory:
-        made = memory.decisions(agent, contact, tenant=tenant, limit=limit)
-    _show(as_json, [each.to_dict() for each in made], lambda: decisions_table(made))
+        made = memory.decisions(
+            agent,
+            contact,
+            disposal=disposal,
+            reason=reason,
+            door=door,
+            since=parse_time("--since", since),
+            until=parse_time("--until", until),
+            tenant=tenant,
+            limit=limit,
+        )
+    show(as_json, [each.to_dict() for each in made], lambda: decisions_table(made))
 
 
 @app.command()
@@ -252,7 +295,7 @@ def explain(
     """Explain a decision in plain words, and what would have changed it."""
     with Memory.open() as memory:
         explanation = memory.explain(decision_id)
-    _show(as_json, explanation.to_dict(), lambda: explanation_panel(explanation))
+    show(as_json, explanation.to_dict(), lambda: explanation_panel(explanation))
 
 
 @app.command()
@@ -266,7 +309,7 @@ def correct(
     """Say what a decision should have been, for calibration; no fact is changed."""
     with Memory.open() as memory:
         decision = memory.correct(decision_id, relation)
-    _show(as_json, decision.to_dict(), lambda: f"Kept: {relation}. {decision_line(decision)}")
+    show(as_json, decision.to_dict(), lambda: f"Kept: {relation}. {decision_line(decision)}")
 
 
 @app.command(name="replay")
@@ -283,7 +326,7 @@ def replay_decisions(
     with Memory.open() as memory:
         replayed = memory.replay(profile, agent, contact, tenant=tenant)
     changed = [each for each in replayed if not each.is_same or each.would_ask]
-    _show(
+    show(
         as_json,
         {"decisions": len(replayed), "changed": [_replayed_values(each) for each in changed]},
         lambda: Group(replay_table(summarise(replayed)), replay_changes_table(changed)),
@@ -336,7 +379,7 @@ def calibrate_thresholds(
     measured_on = pairs.name if pairs else "recorded decisions"
     write_profile(report.profile, made[0], provenance_of(report, measured_on), overwrite=overwrite)
     draw_curves(report, made[1])
-    _show(
+    show(
         as_json,
         report.to_dict() | {"files": [str(each) for each in made]},
         lambda: Group(
@@ -352,7 +395,7 @@ def contacts(agent: Agent, tenant: Tenant = None, as_json: AsJson = False) -> No
     """List an agent's contacts."""
     with Memory.open() as memory:
         found = memory.contacts(agent, tenant=tenant)
-    _show(as_json, [asdict(each) for each in found], lambda: contacts_table(found))
+    show(as_json, [asdict(each) for each in found], lambda: contacts_table(found))
 
 
 @app.command(name="import")
@@ -389,7 +432,7 @@ def import_file(
         "errors": [asdict(error) for error in report.errors],
         "seconds": round(seconds, 3),
     }
-    _show(as_json, outcome, lambda: import_summary(report, seconds))
+    show(as_json, outcome, lambda: import_summary(report, seconds))
     if report.errors:
         print_errors(Console(stderr=True, highlight=False), report)
         raise typer.Exit(1)
@@ -399,7 +442,7 @@ def import_file(
 def doctor(as_json: AsJson = False) -> None:
     """Check engine, schema, model and round trip; exit code 1 if something is wrong."""
     checks = checkup(load_settings())
-    _show(as_json, [asdict(check) for check in checks], lambda: checks_table(checks))
+    show(as_json, [asdict(check) for check in checks], lambda: checks_table(checks))
     if not all(check.is_ok for check in checks):
         raise typer.Exit(1)
 
@@ -451,30 +494,6 @@ def _replayed_values(each: Replayed) -> dict[str, Any]:
         "reason": each.verdict.reason,
         "would_ask": each.would_ask,
     }
-
-
-def _show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
-    if as_json:
-        _print_json(plain)
-    else:
-        Console(highlight=False).print(rendered())
-
-
-def _print_json(plain: Any) -> None:
-    sys.stdout.write(json.dumps(plain, allow_nan=False, indent=2, default=_json_value) + "\n")
-
-
-def _json_value(value: object) -> str:
-    return value.isoformat() if isinstance(value, datetime) else str(value)
-
-
-def _time(option: str, value: str | None) -> datetime | None:
-    if value is None:
-        return None
-    try:
-        return datetime.fromisoformat(value)
-    except ValueError as error:
-        raise InvalidNoteError(f"{option} {value!r} is not an ISO 8601 time") from error
 
 
 def _line_count(file: Path) -> int | None:

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from rich.console import Console, JustifyMethod
+from rich.console import Console, Group, JustifyMethod
 from rich.markup import escape as escape_markup
 from rich.panel import Panel
 from rich.table import Table
@@ -15,7 +15,8 @@ from rich.tree import Tree
 
 from reconciler.domain.decisions import Action, Decision
 from reconciler.domain.explanation import Explanation
-from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact
+from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
+from reconciler.domain.gate.assessment import Assessment, Disposal
 from reconciler.service.note_import import ImportReport
 
 __all__ = [
@@ -29,7 +30,23 @@ __all__ = [
     "recall_table",
 ]
 
-_STYLES = {Action.ADD: "green", Action.UPDATE: "yellow", Action.SKIP: "cyan"}
+_STYLES = {
+    Action.ADD: "green",
+    Action.UPDATE: "yellow",
+    Action.SKIP: "cyan",
+    Action.ADMIT: "blue",
+    Action.HOLD: "magenta",
+    Action.REJECT: "red",
+    Action.DECLINE: "red",
+    Action.WITHDRAW: "dim",
+    Action.REVOKE: "yellow",
+}
+_DISPOSALS = {
+    Disposal.ADMIT: "[green]✓ pass[/]",
+    Disposal.REJECT: "[red]✗ refuse[/]",
+    Disposal.CONFIRM: "[magenta]? ask[/]",
+    Disposal.CONSENT: "[magenta]? ask for consent[/]",
+}
 _BAR_WIDTH = 12
 
 
@@ -41,6 +58,10 @@ def decision_line(decision: Decision) -> Text:
     line.append(_visible(decision.text))
     if decision.replayed:
         line.append("  (replayed)", style="magenta")
+    if not decision.action.is_reconciled:
+        line.append(f"\n{'':<25}{_visible(decision.answer)}", style="dim")
+    if decision.action is Action.HOLD:
+        line.append(f"\n{'':<25}{decision.held_id or decision.decision_id}", style="dim")
     for verb, fact_id in _touched(decision):
         line.append(f"\n{'':<25}{verb}: {_visible(_text_of(fact_id, decision))}", style="dim")
     return line
@@ -62,6 +83,56 @@ def decisions_table(decisions: Sequence[Decision]) -> Table:
             escape(_reason(decision)),
         )
     return table
+
+
+def pending_table(held: Sequence[Decision]) -> Table:
+    """What waits for an answer: the question, why it is asked, until when, and under which id."""
+    table = _table("Waiting for an answer")
+    for name in ("contact", "asked", "until", "because"):
+        table.add_column(name, overflow="fold")
+    for decision in held:
+        lapses_at = decision.gate.lapses_at if decision.gate else None
+        table.add_row(
+            escape(decision.contact_id),
+            f"{escape(decision.question or '')}\n[dim]{decision.decision_id}[/]",
+            _day(lapses_at) if lapses_at else "",
+            escape(decision.reason),
+        )
+    return table
+
+
+def refusals_table(counts: Sequence[RefusalCount]) -> Table:
+    """How often the gate refused something, the numbers also as bars."""
+    table = _table("Refused by the gate")
+    table.add_column("contact")
+    table.add_column("reason")
+    table.add_column("times")
+    most = max((each.refusals for each in counts), default=1)
+    for each in counts:
+        bar = "█" * max(round(_BAR_WIDTH * each.refusals / most), 1)
+        table.add_row(escape(each.contact_id), each.reason, f"{each.refusals:>4} [red]{bar}[/]")
+    return table
+
+
+def assessment_view(assessment: Assessment) -> Group:
+    """What every check found, what the score is made of, and what that comes to."""
+    table = _table(f"Policy {assessment.policy_version}, domain {assessment.domain}")
+    for name in ("check", "alone it would", "finding"):
+        table.add_column(name, overflow="fold")
+    for check, disposal, detail in assessment.rows():
+        table.add_row(check.replace("_", " "), _DISPOSALS[disposal], escape(detail))
+    score = f"[bold]{assessment.confidence:.2f}[/] = {escape(' '.join(assessment.parts))}"
+    ends = "never" if assessment.lifetime_days is None else f"after {assessment.lifetime_days} days"
+    lines = [
+        f"score     {score}",
+        f"it is     a {assessment.category}, sensitivity {assessment.sensitivity}, recalled as "
+        f"{assessment.recall_semantics}, expires {ends}",
+        f"so        {_DISPOSALS[assessment.disposal]} [bold]{assessment.reason}[/]: "
+        f"{escape(assessment.detail)}",
+    ]
+    if assessment.question:
+        lines.append(f"asks      {escape(assessment.question)}")
+    return Group(table, "\n".join(lines))
 
 
 def explanation_panel(explanation: Explanation) -> Panel:
@@ -183,7 +254,7 @@ def _fact_label(fact: Fact) -> str:
 def _touched(decision: Decision) -> Iterator[tuple[str, str]]:
     """What became of which other fact, in a word and its id."""
     yield from (("supersedes", each) for each in decision.superseded_ids)
-    if decision.action is Action.SKIP:
+    if decision.action is Action.SKIP and decision.fact_id:
         yield "repeats", decision.fact_id
     if decision.history_of_id:
         yield "history of", decision.history_of_id

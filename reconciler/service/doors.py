@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from reconciler.domain.attributes import AttributeBook
+from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Decision
+from reconciler.domain.gate.classification import Category
 from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, utc
 from reconciler.domain.scope import Scope
 from reconciler.errors import InvalidNoteError
-from reconciler.service.memory_reconciler import MemoryReconciler
+from reconciler.service.write_gate import WriteGate
 
-__all__ = ["LIVE_DOOR", "MemoryToolset"]
+__all__ = ["LIVE_DOOR", "MemoryToolset", "own_evidence"]
 
 LIVE_DOOR = "live"
 _CLOCK_SKEW_MAX = timedelta(minutes=5)
@@ -21,7 +24,8 @@ _TOOL_DESCRIPTION = (
     "Remember one durable fact about the contact you are talking with. One call for each fact. "
     "Whenever the fact is the value of some attribute, give attribute and value as well: that is "
     "how a new city, employer or budget takes the place of the old one. Where something has ended, "
-    "say so in the text and give the value that ended."
+    "say so in the text and give the value that ended. The answer says whether it is remembered, "
+    "waits for the contact's yes, with the question to ask, or was refused, and why."
 )
 
 
@@ -29,7 +33,7 @@ class MemoryToolset:
     """The live door: the tools that an agent calls in the middle of a conversation.
 
     Args:
-        reconciler: what every note goes through.
+        gate: what every note goes through.
         attributes: the attributes of slots that are known.
         default_tenant: the tenant of calls that name none.
         clock: the time now, UTC-aware.
@@ -38,12 +42,12 @@ class MemoryToolset:
     def __init__(
         self,
         *,
-        reconciler: MemoryReconciler,
+        gate: WriteGate,
         attributes: AttributeBook,
         default_tenant: str,
         clock: Callable[[], datetime],
     ) -> None:
-        self._reconciler = reconciler
+        self._gate = gate
         self._attributes = attributes
         self._default_tenant = default_tenant
         self._clock = clock
@@ -60,7 +64,7 @@ class MemoryToolset:
             "input_schema": {
                 "type": "object",
                 "properties": _tool_properties(self._attributes),
-                "required": ["text"],
+                "required": ["text", "source_kind"],
                 "additionalProperties": False,
             },
         }
@@ -82,10 +86,18 @@ class MemoryToolset:
         said_at: datetime | None = None,
         valid_from: datetime | None = None,
         importance: float = 0.5,
+        category: Category | str | None = None,
+        topic: str | None = None,
+        tags: Sequence[str] = (),
+        proposed_by: str | None = None,
         session_id: str | None = None,
         idempotency_key: str | None = None,
     ) -> Decision:
         """Remember something about a contact; the decision says what became of it.
+
+        The write gate comes first. What the contact or an operator said is reconciled at once,
+        unless it is sensitive, not meant as it stands, or a directive; then it is held or refused,
+        and ``answer`` says what to tell. What was read out of something is only proposed here.
 
         Args:
             agent_id: which agent remembers.
@@ -99,12 +111,18 @@ class MemoryToolset:
                 so that another value supersedes; None for many.
             tenant: whose deployment; None for the configured one.
             contact_name: how a person would call the contact.
-            source_kind: whose word it is, one of ``SourceKind``.
+            source_kind: whose word it is, one of ``SourceKind``; give the least trusted that is
+                true. A tool's output waits for somebody's yes, a model's guess is never written.
             source_reference: where it can be looked up, for example a call or a ticket.
             said_at: when it was said, time-zone aware; None for now.
             valid_from: from when it is true, time-zone aware; None for when it was said. An older
                 note supersedes nothing newer.
             importance: 0 to 1.
+            category: preference, fact, decision, procedure, summary or volatile; None to read it
+                from the text.
+            topic: a broad field of life, for example ``work``.
+            tags: words to find it by.
+            proposed_by: who puts it forward, and so may not confirm it; None for the agent.
             session_id: the session that the evidence belongs to; None for one per UTC day.
             idempotency_key: the same key in a scope returns the first decision, as a replay.
 
@@ -132,6 +150,9 @@ class MemoryToolset:
             session_id=session_id,
             idempotency_key=idempotency_key,
             valid_from=valid_from,
+            category=category,
+            topic=topic,
+            tags=tags,
             slot=self._attributes.slot(
                 subject=subject,
                 attribute=attribute,
@@ -139,11 +160,25 @@ class MemoryToolset:
                 is_single_valued=single_valued,
             ),
         )
-        return self._reconciler.reconcile(note, LIVE_DOOR)
+        return self._gate.submit(own_evidence(note, proposed_by or f"agent:{agent_id}"), LIVE_DOOR)
 
     def _said_at(self, said_at: datetime | None) -> datetime:
         now = self._clock()
         return now if said_at is None else not_in_the_future(utc("said_at", said_at), now)
+
+
+def own_evidence(note: Note, proposed_by: str) -> Candidate:
+    """A note as a candidate that rests on nothing but having been said."""
+    said = Evidence(
+        episode_id=str(uuid.uuid4()),
+        session_id=note.session,
+        scope=note.scope,
+        text=note.text,
+        said_at=note.said_at,
+        source_kind=note.trust,
+        source_reference=note.source_reference,
+    )
+    return Candidate(note=note, evidence=(said,), proposed_by=proposed_by)
 
 
 def _tool_properties(attributes: AttributeBook) -> dict[str, Any]:
@@ -154,6 +189,19 @@ def _tool_properties(attributes: AttributeBook) -> dict[str, Any]:
             "type": "string",
             "maxLength": TEXT_LENGTH_MAX,
             "description": "The fact in a sentence that stands alone: 'Moved to Pune in March.'",
+        },
+        "source_kind": {
+            "type": "string",
+            "enum": [
+                SourceKind.USER_EXPLICIT,
+                SourceKind.TOOL_OUTPUT,
+                SourceKind.MODEL_GUESS,
+            ],
+            "description": (
+                "Whose word it is. user_explicit: the contact said so in this conversation, and "
+                "meant it. tool_output: a tool, a page or a document said so. model_guess: you "
+                "concluded it. If several hold, the last of them."
+            ),
         },
         "subject": {
             "type": ["string", "null"],

@@ -12,10 +12,19 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.decisions import Action, Comparison, Decision, Relation, Verdict
+from reconciler.domain.candidates import Candidate
+from reconciler.domain.decisions import (
+    Action,
+    Comparison,
+    DecidedBy,
+    Decision,
+    Relation,
+    Verdict,
+)
 from reconciler.domain.facts import Neighbour
+from reconciler.domain.gate.assessment import Assessment, Disposal
 from reconciler.domain.notes import Note
-from reconciler.domain.rule import ReconcilePolicy, contest, decide, replaceable
+from reconciler.domain.rule import ReconcilePolicy, contest, decide, replaceable, restated
 from reconciler.errors import UnknownDecisionError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.arbitration import Arbitration, Opinion
@@ -23,24 +32,62 @@ from reconciler.service.embedding import embed
 from reconciler.service.memory_store import MemoryStore, Neighbourhood
 from reconciler.service.retry import RetryPolicy, call_with_retries
 
-__all__ = ["MemoryReconciler", "decision_id_of"]
+__all__ = ["MemoryReconciler", "Submission", "decision_id_of", "settlement_id_of"]
 
 _NAMESPACE = uuid.UUID("3f6d2f0e-7d0b-5a39-9f5e-0a6d1f0c4b7a")
+_NO_VECTOR: NDArray[np.float32] = np.empty(0, dtype=np.float32)
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """A candidate that the write gate has disposed of, on its way into the graph.
+
+    Args:
+        candidate: cleaned, with at least one episode of evidence.
+        assessment: how the gate disposed of it.
+        door: which door it came through, as recorded.
+        settles_id: the held or admitted proposal that this settles, which is settled once.
+        answered_by: who answered it.
+        held_id: the earlier decision under which the same question waits.
+    """
+
+    candidate: Candidate
+    assessment: Assessment
+    door: str
+    settles_id: str | None = None
+    answered_by: str | None = None
+    held_id: str | None = None
+
+    @property
+    def note(self) -> Note:
+        """What is to be remembered."""
+        return self.candidate.note
+
+    @property
+    def decision_id(self) -> str:
+        """The id of its decision, the same at every attempt; a proposal is settled under one."""
+        if self.settles_id is not None:
+            return settlement_id_of(self.settles_id)
+        return decision_id_of(self.note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Attempt:
     """What stays the same however often one note is reconciled: its ids and its vector."""
 
+    submission: Submission
     note: Note
-    door: str
     decision_id: str
     fact_id: str = field(default_factory=lambda: str(uuid.uuid4()))
-    episode_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     vector: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     embed_ms: float = 0.0
     opinions: dict[tuple[Neighbour, ...], Opinion] = field(default_factory=dict)
+
+    @property
+    def episode_id(self) -> str:
+        """The note's own evidence, by which an attempt knows its own writing."""
+        return self.submission.candidate.evidence[0].episode_id
 
 
 class MemoryReconciler:
@@ -85,13 +132,12 @@ class MemoryReconciler:
         return embed(self._embedder, texts)
 
     def reconcile(
-        self, note: Note, door: str, vector: NDArray[np.float32] | None = None
+        self, submission: Submission, vector: NDArray[np.float32] | None = None
     ) -> Decision:
-        """The decision about a note, after it and all that follows from it was written.
+        """The decision about an admitted note, after it and what follows from it was written.
 
         Args:
-            note: what to remember.
-            door: which door it came through, as recorded.
+            submission: what to remember; the gate admitted it.
             vector: the note's embedding where the caller made it already, for many at once.
 
         Raises:
@@ -100,15 +146,54 @@ class MemoryReconciler:
                 unknown then; the same call with the same idempotency key settles it.
             GraphConflictError: other writers came first too often; nothing was written.
         """
-        attempt = _Attempt(note=note, door=door, decision_id=decision_id_of(note))
+        if submission.assessment.disposal is not Disposal.ADMIT:
+            raise ValueError("only what the gate admits is reconciled")
+        attempt = self._attempt(submission)
+        has_key = submission.note.idempotency_key or submission.settles_id
         if vector is not None:
             attempt = replace(attempt, vector=vector)
-        elif note.idempotency_key and (earlier := self._try(lambda _: self._earlier(attempt))):
+        elif has_key and (earlier := self._try(lambda _: self._earlier(attempt))):
             return earlier
         else:
-            vectors, embed_ms = _timed(lambda: self.embed([note.text]))
-            attempt = replace(attempt, vector=vectors[0], embed_ms=embed_ms)
+            attempt = self._embedded(attempt)
         return self._try(lambda number: self._reconcile_once(attempt, number))
+
+    def reconfirm(self, submission: Submission, why: str) -> Decision | None:
+        """One more observation of the live fact that says the same; None where none does.
+
+        What agrees with what is known needs nobody's yes; it is counted, and its words are not
+        written as a fact.
+
+        Args:
+            submission: what agrees, if anything does.
+            why: why it would have been asked about otherwise.
+
+        Raises:
+            As ``reconcile``.
+        """
+        attempt = self._embedded(self._attempt(submission))
+        return self._try(lambda number: self._reconfirm_once(attempt, number, why))
+
+    def record(self, submission: Submission, action: Action, version: int) -> Decision:
+        """The decision that writes no fact: how the gate disposed, or what somebody answered.
+
+        Raises:
+            GraphConflictError: the contact moved on from ``version``; nothing was written.
+            GraphUnavailableError: the engine is away.
+        """
+        return self._write_plain(submission, action, version, ended=())
+
+    def revoke(self, submission: Submission, fact_id: str, version: int) -> Decision:
+        """The decision that ends a fact without another in its place.
+
+        Raises:
+            As ``record``.
+        """
+        return self._write_plain(submission, Action.REVOKE, version, ended=(fact_id,))
+
+    def find_earlier(self, submission: Submission) -> Decision | None:
+        """The decision if the same submission was decided before, as a replay."""
+        return self._earlier(self._attempt(submission))
 
     def correct(self, decision_id: str, relation: Relation) -> None:
         """Keep what a person says about a decision; the graph's facts stay as they are.
@@ -122,6 +207,60 @@ class MemoryReconciler:
 
     def _try(self, call: Callable[[int], T]) -> T:
         return call_with_retries(self._retry_policy, call)
+
+    def _attempt(self, submission: Submission) -> _Attempt:
+        return _Attempt(
+            submission=submission, note=submission.note, decision_id=submission.decision_id
+        )
+
+    def _embedded(self, attempt: _Attempt) -> _Attempt:
+        vectors, embed_ms = _timed(lambda: self.embed([attempt.note.text]))
+        return replace(attempt, vector=vectors[0], embed_ms=embed_ms)
+
+    def _write_plain(
+        self, submission: Submission, action: Action, version: int, ended: tuple[str, ...]
+    ) -> Decision:
+        verdict = Verdict(
+            action=action,
+            decided_by=DecidedBy.ANSWER if submission.answered_by else DecidedBy.GATE,
+            reason=submission.assessment.detail,
+        )
+        seen = Neighbourhood(version=version, neighbours=())
+        decision = self._record(self._attempt(submission), 1, seen, verdict, None, 0.0)
+        decision = replace(decision, fact_id=None, superseded_ids=ended)
+        self._commit(submission, submission.note, decision, verdict, _NO_VECTOR, version)
+        return decision
+
+    def _commit(
+        self,
+        submission: Submission,
+        note: Note,
+        decision: Decision,
+        verdict: Verdict,
+        vector: NDArray[np.float32],
+        version: int,
+    ) -> None:
+        evidence = submission.candidate.evidence
+        self._store.commit_decision(note, evidence, decision, verdict, vector, version)
+
+    def _reconfirm_once(self, attempt: _Attempt, number: int, why: str) -> Decision | None:
+        if number > 1 and (earlier := self._earlier(attempt)):
+            return earlier
+        seen, compare_ms = _timed(lambda: self._look(attempt))
+        known = restated(attempt.note, seen.neighbours, self._policy)
+        if known is None:
+            return None
+        verdict = Verdict(
+            action=Action.SKIP,
+            decided_by=DecidedBy.GATE,
+            reason=f"agrees with what is known, so nobody is asked ({why})",
+            targets=(known,),
+        )
+        decision = self._record(attempt, number, seen, verdict, None, compare_ms)
+        self._commit(
+            attempt.submission, attempt.note, decision, verdict, attempt.vector, seen.version
+        )
+        return decision
 
     def _reconcile_once(self, attempt: _Attempt, number: int) -> Decision:
         if number > 1 and (earlier := self._earlier(attempt)):
@@ -138,7 +277,7 @@ class MemoryReconciler:
             beneath = self._store.list_predecessors(verdict.targets, attempt.vector)
             verdict = contest(verdict, note, beneath, self._policy)
         decision = self._record(attempt, number, seen, verdict, opinion, compare_ms)
-        self._store.commit_decision(note, decision, verdict, attempt.vector, seen.version)
+        self._commit(attempt.submission, note, decision, verdict, attempt.vector, seen.version)
         return decision
 
     def _earlier(self, attempt: _Attempt) -> Decision | None:
@@ -149,7 +288,9 @@ class MemoryReconciler:
         return found.as_replay()
 
     def _look(self, attempt: _Attempt) -> Neighbourhood:
-        return self._store.find_neighbourhood(attempt.note, attempt.vector, self._embedder.model_id)
+        return self._store.find_neighbourhood(
+            attempt.note, attempt.vector, self._embedder.model_id, self._clock()
+        )
 
     def _ask(self, attempt: _Attempt, seen: Neighbourhood) -> Opinion | None:
         """The arbiter's checked judgement, or why there is none; None without an arbiter.
@@ -173,6 +314,7 @@ class MemoryReconciler:
         compare_ms: float,
     ) -> Decision:
         note, policy, neighbours = attempt.note, self._policy, seen.neighbours or ()
+        submission = attempt.submission
         decided_on = next(iter((*verdict.targets, *verdict.conflicts, *neighbours)), None)
         target_ids = tuple(each.fact_id for each in verdict.targets)
         return Decision(
@@ -192,7 +334,18 @@ class MemoryReconciler:
             trust=note.trust,
             valid_from=note.holds_from,
             episode_id=attempt.episode_id,
+            tenant=note.scope.tenant,
+            agent_id=note.scope.agent_id,
             contact_id=note.scope.contact_id,
+            session_id=submission.candidate.evidence[0].session_id,
+            importance=note.importance,
+            source_reference=note.source_reference,
+            tags=note.tags,
+            gate=submission.assessment,
+            proposed_by=submission.candidate.proposed_by,
+            answered_by=submission.answered_by,
+            settles_id=submission.settles_id,
+            held_id=submission.held_id,
             profile=policy.profile,
             cosine_update_min=policy.cosine_update_min,
             cosine_add_max=policy.cosine_add_max,
@@ -200,7 +353,7 @@ class MemoryReconciler:
             guard=policy.guard,
             embedding_model=self._embedder.model_id,
             **_answer(self._arbitration, opinion, attempt.note, neighbours),
-            door=attempt.door,
+            door=submission.door,
             idempotency_key=note.idempotency_key,
             attempts=number,
             embed_ms=attempt.embed_ms,
@@ -223,6 +376,14 @@ def decision_id_of(note: Note) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"{note.scope.contact_key}/{note.idempotency_key}"))
 
 
+def settlement_id_of(decision_id: str) -> str:
+    """The id of the decision that settles a held or admitted one; there is one at most.
+
+    As with idempotency keys, the engine's uniqueness of ids keeps a second answer out.
+    """
+    return str(uuid.uuid5(_NAMESPACE, f"settles/{decision_id}"))
+
+
 def _comparison(neighbour: Neighbour, rank: int) -> Comparison:
     return Comparison(
         fact_id=neighbour.fact_id,
@@ -231,6 +392,7 @@ def _comparison(neighbour: Neighbour, rank: int) -> Comparison:
         valid_from=neighbour.valid_from,
         trust=neighbour.trust,
         slot=neighbour.slot,
+        category=neighbour.category,
         rank=rank,
     )
 

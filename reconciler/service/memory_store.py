@@ -4,15 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.candidates import CONTACT, Evidence, Precedents
 from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation, Verdict
-from reconciler.domain.facts import Conflict, Contact, Fact, Neighbour, Predecessor, Supersession
+from reconciler.domain.facts import (
+    Conflict,
+    Contact,
+    Fact,
+    Neighbour,
+    Predecessor,
+    RefusalCount,
+    Supersession,
+)
+from reconciler.domain.gate.assessment import (
+    ALL_PASSED,
+    Assessment,
+    Disposal,
+    GateReason,
+    Sensitivity,
+)
+from reconciler.domain.gate.classification import Category, RecallSemantics
 from reconciler.domain.notes import Note, SourceKind
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot, SlotMatch, compare_slots
@@ -20,7 +37,7 @@ from reconciler.errors import GraphConflictError, SchemaError
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
 
-__all__ = ["MemoryStore", "Neighbourhood"]
+__all__ = ["DecisionFilter", "MemoryStore", "Neighbourhood"]
 
 _FACT_COLUMNS = (
     "fact_id",
@@ -33,12 +50,32 @@ _FACT_COLUMNS = (
     "last_confirmed_at",
     "is_live",
     "is_contested",
+    "topic",
+    "confidence",
+    "is_redacted",
+    "yields_to_live_intent",
+    "expires_at",
+    "is_confirmed_by_user",
 )
+_FACT_ENUMERATED: Mapping[str, type[StrEnum]] = {
+    "trust": SourceKind,
+    "category": Category,
+    "sensitivity": Sensitivity,
+    "recall_semantics": RecallSemantics,
+}
 _NEAREST_COUNT = 5
 """Neighbours that a decision looks at and keeps, beside those that share the note's slot."""
 
-_SLOT_COLUMNS = ("subject", "attribute", "value", "value_key", "is_single_valued", "is_known")
-_ID_LISTS = ("superseded_ids", "conflicting_ids", "findings")
+_SLOT_COLUMNS = (
+    "subject",
+    "attribute",
+    "value",
+    "value_key",
+    "is_single_valued",
+    "is_known",
+    "is_personal",
+)
+_LISTS = ("superseded_ids", "conflicting_ids", "findings", "tags")
 _ENUMERATED: Mapping[str, type[StrEnum]] = {
     "action": Action,
     "decided_by": DecidedBy,
@@ -47,6 +84,37 @@ _ENUMERATED: Mapping[str, type[StrEnum]] = {
     "arbiter_action": Action,
     "correction": Relation,
 }
+_GATE_PLAIN = (
+    "confidence",
+    "topic",
+    "is_redacted",
+    "yields_to_live_intent",
+    "lifetime_days",
+    "question",
+    "lapses_at",
+    "policy_version",
+    "domain",
+    "inference_key",
+)
+_GATE_ENUMERATED: Mapping[str, type[StrEnum]] = {
+    "disposal": Disposal,
+    "category": Category,
+    "sensitivity": Sensitivity,
+    "recall_semantics": RecallSemantics,
+}
+_GATE_COLUMNS = (
+    *_GATE_PLAIN,
+    *_GATE_ENUMERATED,
+    "gate_reason",
+    "gate_findings",
+    "score_parts",
+)
+_LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
+_FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
+
+_SPANS_JOINED = " … "
+"""Between the words that are cited from one episode, as an analyst reads them."""
+
 _NO_RIVAL = "/"
 """How no slot's key begins. No null: for want of its type one engine would plan the query anew."""
 
@@ -62,6 +130,20 @@ class Neighbourhood:
 
     version: int
     neighbours: tuple[Neighbour, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionFilter:
+    """Which decisions are asked for; None lets all through. ``until`` is not included."""
+
+    disposal: Disposal | None = None
+    reason: GateReason | None = None
+    door: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+_ALL = DecisionFilter()
 
 
 class MemoryStore:
@@ -136,7 +218,7 @@ class MemoryStore:
         return self._graph.describe()
 
     def find_neighbourhood(
-        self, note: Note, vector: NDArray[np.float32], embedding_model: str
+        self, note: Note, vector: NDArray[np.float32], embedding_model: str, now: datetime
     ) -> Neighbourhood:
         """The live facts in scope that a note is decided on, and the version they were seen at.
 
@@ -147,15 +229,16 @@ class MemoryStore:
             note: in whose scope, and with which slot.
             vector: float32, shape (dimension,); dimension 0 compares nothing.
             embedding_model: facts of another model are not compared.
+            now: facts that expired by then are not compared (UTC).
         """
         if vector.size == 0:
-            return Neighbourhood(version=self._version(note.scope), neighbours=None)
-        asked = (note, vector, embedding_model)
+            return Neighbourhood(version=self.contact_version(note.scope), neighbours=None)
+        asked = (note, vector, embedding_model, now)
         if rows := self._nearest(*asked):
             return _neighbourhood(note, rows[0]["version"], rows)
         # No live fact, or no contact: look at the version first and then once more, so that a
         # fact written in between fails the version check instead of being missed.
-        version = self._version(note.scope)
+        version = self.contact_version(note.scope)
         rows = self._nearest(*asked)
         return _neighbourhood(note, rows[0]["version"] if rows else version, rows)
 
@@ -167,7 +250,7 @@ class MemoryStore:
         return [_predecessor(row) for row in self._graph.run("list_predecessors", asked)]
 
     def compare_live_facts(
-        self, scope: Scope, vector: NDArray[np.float32], embedding_model: str
+        self, scope: Scope, vector: NDArray[np.float32], embedding_model: str, now: datetime
     ) -> list[tuple[Fact, float]]:
         """All live facts in scope with their raw cosine to the vector, nearest first."""
         rows = self._graph.run(
@@ -176,6 +259,7 @@ class MemoryStore:
                 **_contact(scope),
                 "embedding": vector.tolist(),
                 "embedding_model": embedding_model,
+                "now": now,
             },
         )
         return [(_fact(row), float(row["cosine"])) for row in rows]
@@ -199,15 +283,60 @@ class MemoryStore:
         rows = self._graph.run("list_contacts", {"agent_key": agent_key})
         return [Contact(**row) for row in rows]
 
-    def list_decisions(self, scope: Scope, limit: int) -> list[Decision]:
-        """The newest decisions about a contact, with what each was compared with."""
-        rows = self._graph.run("list_decisions", {**_contact(scope), "limit": limit})
-        return self._decisions(rows)
+    def list_decisions(
+        self, scopes: Iterable[Scope], limit: int, wanted: DecisionFilter = _ALL
+    ) -> list[Decision]:
+        """The newest decisions about some contacts, with what each was compared with."""
+        rows = self._graph.run(
+            "list_decision_ids",
+            {
+                "contact_keys": [scope.contact_key for scope in scopes],
+                "disposal": str(wanted.disposal or ""),
+                "gate_reason": str(wanted.reason or ""),
+                "door": wanted.door or "",
+                "since": wanted.since or _LONG_AGO,
+                "until": wanted.until or _FAR_AHEAD,
+                "limit": limit,
+            },
+        )
+        return self.find_decisions(str(row["decision_id"]) for row in rows)
+
+    def list_pending(self, scopes: Iterable[Scope], now: datetime) -> list[Decision]:
+        """What was held and waits for an answer, the newest first."""
+        asked = {"contact_keys": [scope.contact_key for scope in scopes], "now": now}
+        rows = self._graph.run("list_pending_ids", asked)
+        return self.find_decisions(str(row["decision_id"]) for row in rows)
+
+    def find_precedents(self, scope: Scope, inference_key: str, now: datetime) -> Precedents:
+        """What became of the same inference about the contact before."""
+        asked = {**_contact(scope), "inference_key": inference_key}
+        return _precedents(self._graph.run("list_precedents", asked), now)
+
+    def list_evidence(self, decision_id: str, scope: Scope) -> list[Evidence]:
+        """The episodes that a decision rests on, oldest first; one with a span for each."""
+        rows = self._graph.run("list_evidence", {"decision_id": decision_id})
+        return [_evidence(row, scope) for row in rows]
+
+    def count_refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
+        """How often the gate refused something, by contact and reason."""
+        asked = {"contact_keys": [scope.contact_key for scope in scopes]}
+        return [
+            RefusalCount(
+                contact_id=row["contact_id"], reason=row["gate_reason"], refusals=row["refusals"]
+            )
+            for row in self._graph.run("count_refusals", asked)
+        ]
 
     def find_decision(self, decision_id: str) -> Decision | None:
         """The decision of that id, if it was made."""
-        rows = self._graph.run("find_decision", {"decision_id": decision_id})
-        return next(iter(self._decisions(rows)), None)
+        return next(iter(self.find_decisions([decision_id])), None)
+
+    def find_decisions(self, decision_ids: Iterable[str]) -> list[Decision]:
+        """The decisions of these ids that were made, the newest first."""
+        wanted = list(decision_ids)
+        if not wanted:
+            return []
+        return self._decisions(self._graph.run("find_decisions", {"decision_ids": wanted}))
 
     def find_decision_ids(self, decision_ids: Iterable[str]) -> set[str]:
         """Which of these decisions were made already."""
@@ -222,6 +351,7 @@ class MemoryStore:
     def commit_decision(
         self,
         note: Note,
+        evidence: Sequence[Evidence],
         decision: Decision,
         verdict: Verdict,
         vector: NDArray[np.float32],
@@ -229,12 +359,22 @@ class MemoryStore:
     ) -> None:
         """Write a decision, its evidence and all that follows from it, in one transaction.
 
+        Args:
+            note: what was decided about.
+            evidence: one episode or more; the first one is the decision's own.
+            decision: the record.
+            verdict: what it writes.
+            vector: the note's embedding; empty where there is none.
+            version: the contact's, that the decision was made on.
+
         Raises:
             GraphConflictError: the contact moved on from ``version``; nothing was written.
         """
         parameters = {
             **_note_parameters(note),
+            **_evidence_parameters(note.scope, evidence),
             **_decision_parameters(decision),
+            **_gate_parameters(decision),
             **_verdict_parameters(verdict),
             "version": version,
             "embedding": vector.tolist() if vector.size else None,
@@ -244,11 +384,14 @@ class MemoryStore:
                 f"contact {note.scope.contact_id} moved on from version {version}"
             )
 
-    def _version(self, scope: Scope) -> int:
+    def contact_version(self, scope: Scope) -> int:
+        """How many decisions were written about a contact; 0 where nothing is known of it."""
         rows = self._graph.run("find_contact_version", _contact(scope))
         return int(rows[0]["version"]) if rows else 0
 
-    def _nearest(self, note: Note, vector: NDArray[np.float32], embedding_model: str) -> list[Row]:
+    def _nearest(
+        self, note: Note, vector: NDArray[np.float32], embedding_model: str, now: datetime
+    ) -> list[Row]:
         return self._graph.run(
             "find_neighbours",
             {
@@ -256,6 +399,7 @@ class MemoryStore:
                 "slot_prefix": (note.slot and note.slot.rival_prefix) or _NO_RIVAL,
                 "embedding": vector.tolist(),
                 "embedding_model": embedding_model,
+                "now": now,
             },
         )
 
@@ -291,6 +435,7 @@ def _neighbour_values(row: Row) -> dict[str, Any]:
         "valid_from": row["valid_from"],
         "trust": SourceKind(row["trust"]),
         "slot": _slot(row),
+        "category": Category(row["category"] or Category.FACT),
     }
 
 
@@ -304,6 +449,7 @@ def _slot(row: Row) -> Slot | None:
         value_key=row["value_key"],
         is_single_valued=bool(row["is_single_valued"]),
         is_known=bool(row["is_known"]),
+        is_personal=bool(row["is_personal"]),
     )
 
 
@@ -321,23 +467,71 @@ def _predecessor(row: Row) -> Predecessor:
 def _fact(row: Row) -> Fact:
     return Fact(
         **{name: row[name] for name in _FACT_COLUMNS},
-        trust=SourceKind(row["trust"]),
+        **_enumerated(row, _FACT_ENUMERATED),
+        tags=tuple(row["tags"] or ()),
         slot=_slot(row),
     )
 
 
 def _decision(row: Row, compared: Sequence[Comparison]) -> Decision:
-    renamed = (*_SLOT_COLUMNS, "profile_name")
+    renamed = (*_SLOT_COLUMNS, *_GATE_COLUMNS, "profile_name")
     plain = {name: value for name, value in row.items() if name not in renamed}
     return Decision(
         **{
             **plain,
-            **{name: tuple(row[name] or ()) for name in _ID_LISTS},
-            **{name: kind(row[name]) for name, kind in _ENUMERATED.items() if row[name]},
+            **{name: tuple(row[name] or ()) for name in _LISTS},
+            **_enumerated(row, _ENUMERATED),
         },
         slot=_slot(row),
+        gate=_assessment(row),
         profile=row["profile_name"],
         compared_with=tuple(compared),
+    )
+
+
+def _enumerated(row: Row, kinds: Mapping[str, type[StrEnum]]) -> dict[str, Any]:
+    return {name: kind(row[name]) for name, kind in kinds.items() if row[name]}
+
+
+def _assessment(row: Row) -> Assessment | None:
+    if row["policy_version"] is None:
+        return None
+    return Assessment(
+        **{name: row[name] for name in _GATE_PLAIN},
+        **_enumerated(row, _GATE_ENUMERATED),
+        reason=GateReason(row["gate_reason"]),
+        detail=ALL_PASSED if Action(row["action"]).is_reconciled else row["reason"],
+        findings=tuple(row["gate_findings"] or ()),
+        parts=tuple(row["score_parts"] or ()),
+    )
+
+
+def _evidence(row: Row, scope: Scope) -> Evidence:
+    return Evidence(
+        **{name: row[name] for name in ("episode_id", "session_id", "text", "said_at")},
+        scope=scope,
+        spans=tuple(row["span"].split(_SPANS_JOINED)) if row["span"] else (),
+        source_kind=SourceKind(row["source_kind"]),
+        source_reference=row["source_reference"] or None,
+    )
+
+
+def _precedents(rows: Sequence[Row], now: datetime) -> Precedents:
+    proposed = [row for row in rows if row["action"] in (Action.HOLD, Action.REJECT)]
+    waiting = [
+        row["decision_id"]
+        for row in proposed
+        if row["action"] == Action.HOLD
+        and row["held_id"] is None
+        and row["answer_id"] is None
+        and row["lapses_at"] > now
+    ]
+    declined = [row["decision_id"] for row in rows if row["action"] == Action.DECLINE]
+    return Precedents(
+        declined_id=next(iter(declined), None),
+        pending_id=next(iter(waiting), None),
+        episode_ids=frozenset(row["episode_id"] for row in proposed),
+        sessions=frozenset(row["session_id"] for row in proposed),
     )
 
 
@@ -350,9 +544,8 @@ def _note_parameters(note: Note) -> dict[str, Any]:
         "contact_id": scope.contact_id,
         "contact_key": scope.contact_key,
         "contact_name": note.contact_name,
-        "session_id": note.session,
-        "session_key": scope.session_key(note.session),
         "text": note.text,
+        "tags": list(note.tags) or None,
         "said_at": note.said_at,
         "valid_from": note.holds_from,
         "source_kind": str(note.trust),
@@ -361,6 +554,47 @@ def _note_parameters(note: Note) -> dict[str, Any]:
         "idempotency_key": note.idempotency_key,
         **{name: getattr(note.slot, name, None) for name in _SLOT_COLUMNS},
         "slot_key": note.slot.key if note.slot else None,
+    }
+
+
+def _evidence_parameters(scope: Scope, evidence: Sequence[Evidence]) -> dict[str, Any]:
+    """The note's own episode, and the others as lists; null for none, as one engine wants it."""
+    own, *more = evidence
+    return {
+        "episode_id": own.episode_id,
+        "episode_text": own.text,
+        "span": _cited(own),
+        "session_id": own.session_id,
+        "session_key": scope.session_key(own.session_id),
+        "more_session_ids": [each.session_id for each in more] or None,
+        "more_session_keys": [scope.session_key(each.session_id) for each in more] or None,
+        "more_episode_ids": [each.episode_id for each in more] or None,
+        "more_episode_texts": [each.text for each in more] or None,
+        "more_episode_times": [each.said_at for each in more] or None,
+        "more_episode_sources": [str(each.source_kind) for each in more] or None,
+        "more_episode_references": [each.source_reference or "" for each in more] or None,
+        "more_episode_spans": [_cited(each) or "" for each in more] or None,
+    }
+
+
+def _cited(evidence: Evidence) -> str | None:
+    return _SPANS_JOINED.join(evidence.spans) or None
+
+
+def _gate_parameters(decision: Decision) -> dict[str, Any]:
+    found = decision.gate
+    plain = {name: getattr(found, name, None) for name in (*_GATE_PLAIN, *_GATE_ENUMERATED)}
+    lifetime = found.lifetime_days if found else None
+    return {name: _plain(value) for name, value in plain.items()} | {
+        "gate_reason": str(found.reason) if found else None,
+        "gate_findings": list(found.findings) if found else None,
+        "score_parts": list(found.parts) if found else None,
+        "expires_at": None if lifetime is None else decision.at + timedelta(days=lifetime),
+        "is_confirmed_by_user": decision.answered_by == CONTACT and decision.action.is_reconciled,
+        "proposed_by": decision.proposed_by,
+        "answered_by": decision.answered_by,
+        "settles_id": decision.settles_id,
+        "held_id": decision.held_id,
     }
 
 
@@ -379,7 +613,6 @@ def _decision_parameters(decision: Decision) -> dict[str, Any]:
             "history_of_id",
             "is_contested",
             "findings",
-            "episode_id",
             "cosine_update_min",
             "cosine_add_max",
             "cosine_cut",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -19,16 +19,18 @@ from reconciler.domain.notes import Note, utc
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.service.doors import not_in_the_future
+from reconciler.service.doors import not_in_the_future, own_evidence
 from reconciler.service.json_lines import json_object
-from reconciler.service.memory_reconciler import MemoryReconciler, decision_id_of
+from reconciler.service.memory_reconciler import decision_id_of
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.retry import RetryPolicy, call_with_retries
+from reconciler.service.write_gate import Judged, WriteGate
 
 __all__ = ["IMPORT_DOOR", "ImportReport", "LineError", "NoteImport"]
 
 IMPORT_DOOR = "import"
 _BATCH_LINES = 256
+_PROPOSER = "import"
 _SCOPE_KEYS = ("tenant", "agent_id", "contact_id")
 _NOTE_KEYS = (
     "text",
@@ -38,6 +40,9 @@ _NOTE_KEYS = (
     "source_kind",
     "source_reference",
     "contact_name",
+    "category",
+    "topic",
+    "tags",
     "session_id",
     "idempotency_key",
 )
@@ -81,7 +86,8 @@ class _Batch:
     errors: list[LineError] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     resumed: int = 0
-    vectors: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    judged: list[Judged] = field(default_factory=list)
+    vectors: list[NDArray[np.float32] | None] = field(default_factory=list)
 
 
 class NoteImport:
@@ -92,7 +98,8 @@ class NoteImport:
     what is new.
 
     Args:
-        reconciler: what every note goes through, one after the other, in the file's order.
+        gate: what every note goes through, one after the other, in the file's order.
+        embed: makes the vectors of many admitted notes at once.
         store: asked which lines are done.
         attributes: the attributes of slots that are known.
         retry_policy: how long to wait for an engine that is away.
@@ -102,13 +109,15 @@ class NoteImport:
     def __init__(
         self,
         *,
-        reconciler: MemoryReconciler,
+        gate: WriteGate,
+        embed: Callable[[Sequence[str]], NDArray[np.float32]],
         store: MemoryStore,
         attributes: AttributeBook,
         retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
-        self._reconciler = reconciler
+        self._gate = gate
+        self._embed = embed
         self._store = store
         self._attributes = attributes
         self._retry_policy = retry_policy
@@ -135,8 +144,8 @@ class NoteImport:
             report.errors.extend(batch.errors)
             report.resumed += batch.resumed
             on_progress(batch.lines - len(batch.notes))
-            for note, vector in zip(batch.notes, batch.vectors, strict=True):
-                report.count(self._reconciler.reconcile(note, IMPORT_DOOR, vector))
+            for judged, vector in zip(batch.judged, batch.vectors, strict=True):
+                report.count(self._gate.settle(judged, IMPORT_DOOR, vector))
                 on_progress(1)
         return report
 
@@ -147,8 +156,16 @@ class NoteImport:
             note for note, each in zip(batch.notes, ids, strict=True) if each not in done
         ]
         batch.resumed = len(ids) - len(batch.notes)
-        batch.vectors = self._reconciler.embed([note.text for note in batch.notes])
+        batch.judged = [self._gate.judge(own_evidence(note, _PROPOSER)) for note in batch.notes]
+        batch.vectors = list(self._vectors(batch.judged))
         return batch
+
+    def _vectors(self, judged: Sequence[Judged]) -> Iterator[NDArray[np.float32] | None]:
+        """A vector for each that goes to the reconciler; nothing else is embedded."""
+        texts = [each.candidate.claim for each in judged if each.is_reconciled]
+        vectors = iter(self._embed(texts))
+        for each in judged:
+            yield next(vectors) if each.is_reconciled else None
 
     def _batches(self, lines: Iterable[str], defaults: Mapping[str, str]) -> Iterator[_Batch]:
         seen: Counter[str] = Counter()

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import TypeVar
 
 from reconciler.domain.decisions import Decision
-from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact
+from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
 from reconciler.domain.history import chains
 from reconciler.domain.ranking import RankingPolicy, rank, word_overlap
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import UnknownDecisionError, UnknownFactError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed
-from reconciler.service.memory_store import MemoryStore
+from reconciler.service.memory_store import DecisionFilter, MemoryStore
 from reconciler.service.retry import RetryPolicy, call_with_retries
 
 __all__ = ["Recall"]
 
+_ALL = DecisionFilter()
 T = TypeVar("T")
 
 
@@ -29,6 +30,7 @@ class Recall:
         store: where it is kept.
         embedder: its ``dimension`` 0 makes recall compare words instead of vectors.
         policy: the ranking's weights.
+        confidence_min: facts that the gate was less sure of are left out, 0 to 1.
         retry_policy: how long to wait for an engine that is away.
         clock: the time now, UTC-aware.
     """
@@ -39,24 +41,35 @@ class Recall:
         store: MemoryStore,
         embedder: Embedder,
         policy: RankingPolicy,
+        confidence_min: float,
         retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._policy = policy
+        self._confidence_min = confidence_min
         self._retry_policy = retry_policy
         self._clock = clock
 
     def recall(self, scope: Scope, query: str, limit: int) -> list[RankedFact]:
-        """Live facts in scope, the best first; all of them by recency without a query."""
+        """Live facts in scope that are sure enough and have not expired, the best first.
+
+        Without a query all of them, by recency.
+        """
         if not query:
             found = self._live_facts(scope)
         elif self._embedder.dimension == 0:
             found = self._matching_facts(scope, query)
         else:
             found = self._near_facts(scope, query)
-        return rank(found, self._policy, self._clock(), limit)
+        now = self._clock()
+        sure = [
+            (fact, similarity)
+            for fact, similarity in found
+            if fact.confidence >= self._confidence_min and not fact.is_expired(now)
+        ]
+        return rank(sure, self._policy, now, limit)
 
     def history(self, scope: Scope, fact_id: str | None = None) -> list[FactHistory]:
         """The chains of a contact, or the one chain that a fact belongs to.
@@ -76,9 +89,17 @@ class Recall:
                 return [chain]
         raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}")
 
-    def decisions(self, scope: Scope, limit: int) -> list[Decision]:
-        """The newest decisions about a contact."""
-        return self._read(lambda: self._store.list_decisions(scope, limit))
+    def decisions(
+        self, scopes: Iterable[Scope], limit: int, wanted: DecisionFilter = _ALL
+    ) -> list[Decision]:
+        """The newest decisions about some contacts that fit the filter."""
+        asked = list(scopes)
+        return self._read(lambda: self._store.list_decisions(asked, limit, wanted))
+
+    def refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
+        """How often the gate refused something, by contact and reason."""
+        asked = list(scopes)
+        return self._read(lambda: self._store.count_refusals(asked))
 
     def decision(self, decision_id: str) -> Decision:
         """The decision of that id.
@@ -111,4 +132,7 @@ class Recall:
     def _near_facts(self, scope: Scope, query: str) -> list[tuple[Fact, float | None]]:
         vector = embed(self._embedder, [query])[0]
         model_id = self._embedder.model_id
-        return list(self._read(lambda: self._store.compare_live_facts(scope, vector, model_id)))
+        now = self._clock()
+        return list(
+            self._read(lambda: self._store.compare_live_facts(scope, vector, model_id, now))
+        )

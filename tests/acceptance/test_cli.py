@@ -72,6 +72,7 @@ def test_add_keeps_the_slot_and_from_when_it_holds(run: Run) -> None:
         "value_key": "pune",
         "is_single_valued": True,
         "is_known": True,
+        "is_personal": False,
     }
     assert decision["valid_from"] == "2025-03-01T00:00:00+00:00"
     [recalled] = _json(run, "recall", *SCOPE)

@@ -45,6 +45,44 @@ CONTACT = {"contact_key": ALICE.contact_key}
 NO_SLOT = {"slot_prefix": "/"}
 
 
+GATE: dict[str, Any] = {
+    "disposal": "admit",
+    "gate_reason": "admitted",
+    "gate_findings": ["source: admit: the word of user_explicit"],
+    "score_parts": ["said directly +0.10"],
+    "confidence": 0.9,
+    "category": "fact",
+    "topic": None,
+    "tags": None,
+    "sensitivity": "none",
+    "is_redacted": False,
+    "recall_semantics": "default",
+    "yields_to_live_intent": False,
+    "lifetime_days": 180,
+    "expires_at": NOON + timedelta(days=180),
+    "question": None,
+    "lapses_at": None,
+    "policy_version": "1",
+    "domain": "general",
+    "inference_key": "inference-1",
+    "proposed_by": "agent:crm",
+    "answered_by": None,
+    "is_confirmed_by_user": False,
+    "settles_id": None,
+    "held_id": None,
+}
+MORE_EVIDENCE = (
+    "more_episode_ids",
+    "more_episode_texts",
+    "more_episode_times",
+    "more_episode_sources",
+    "more_episode_references",
+    "more_episode_spans",
+    "more_session_ids",
+    "more_session_keys",
+)
+
+
 def opened(engine: EngineUnderTest) -> Graph:
     return open_graph(load_settings(**engine.settings_arguments))
 
@@ -71,6 +109,8 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
         "session_id": "call-1",
         "session_key": scope.session_key("call-1"),
         "text": "Prefers email",
+        "episode_text": "Prefers email",
+        "span": None,
         "said_at": NOON,
         "subject": None,
         "attribute": None,
@@ -78,6 +118,7 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
         "value_key": None,
         "is_single_valued": None,
         "is_known": None,
+        "is_personal": None,
         "slot_key": None,
         "source_kind": "user_explicit",
         "source_reference": None,
@@ -119,6 +160,8 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
         "embedding": EAST,
         "neighbour_ids": [],
         "neighbour_cosines": [],
+        **GATE,
+        **dict.fromkeys(MORE_EVIDENCE),
     }
     usual |= new | changes
     return {"valid_from": usual["said_at"], **usual}
@@ -144,7 +187,7 @@ def commit(graph: Graph, parameters: dict[str, Any]) -> list[Row]:
 
 
 def neighbours(graph: Graph, vector: list[float] = EAST, **changes: Any) -> list[Row]:
-    asked = CONTACT | NO_SLOT | {"embedding_model": MODEL, "embedding": vector}
+    asked = CONTACT | NO_SLOT | {"embedding_model": MODEL, "embedding": vector, "now": NOON}
     return graph.run("find_neighbours", asked | changes)
 
 
@@ -153,6 +196,7 @@ def live_facts(graph: Graph, vector: list[float] = EAST, **changes: Any) -> list
         "contact_key": ALICE.contact_key,
         "embedding_model": MODEL,
         "embedding": vector,
+        "now": NOON,
     }
     return graph.run("compare_live_facts", asked | changes)
 
@@ -243,7 +287,7 @@ def test_what_it_tells_holds_no_password(engine: EngineUnderTest, graph: Graph) 
 # 1: atomic
 
 
-@pytest.mark.parametrize("duplicate", ["decision_id", "fact_id", "episode_id"])
+@pytest.mark.parametrize("duplicate", ["decision_id", "fact_id"])
 def test_a_write_that_fails_in_the_middle_leaves_nothing(
     engine: EngineUnderTest, duplicate: str
 ) -> None:
@@ -318,21 +362,47 @@ def test_an_unknown_query_is_refused(graph: Graph) -> None:
 FIRST = decision(contact_name="Alice", neighbour_ids=[], neighbour_cosines=[])
 SECOND = update(FIRST)
 THIRD = decision(version=2, conflicting_ids=[SECOND["fact_id"]], findings=["number: 2, new"])
+HELD = decision(
+    version=3,
+    action="HOLD",
+    decided_by="gate",
+    disposal="confirm",
+    gate_reason="not_literal",
+    fact_id=None,
+    question="May I remember it?",
+    lapses_at=NOON + timedelta(days=30),
+)
+REFUSED = decision(version=4, action="REJECT", decided_by="gate", disposal="reject", fact_id=None)
+NOT_OF_A_DECISION = {"expires_at", "is_confirmed_by_user"}
+ALL_DECISIONS = {
+    "contact_keys": [ALICE.contact_key],
+    "disposal": "",
+    "gate_reason": "",
+    "door": "",
+    "since": NOON - timedelta(days=9),
+    "until": NOON + timedelta(days=9),
+}
 CALLS: dict[str, dict[str, Any]] = {
     "claim_store": {"embedding_model": MODEL, "at": NOON},
-    "commit_decision": decision(version=3),
-    "compare_live_facts": CONTACT | {"embedding_model": MODEL, "embedding": EAST},
+    "commit_decision": decision(version=5),
+    "compare_live_facts": CONTACT | {"embedding_model": MODEL, "embedding": EAST, "now": NOON},
+    "count_refusals": {"contact_keys": [ALICE.contact_key]},
     "find_contact_version": CONTACT,
-    "find_decision": {"decision_id": SECOND["decision_id"]},
+    "find_decisions": {"decision_ids": [SECOND["decision_id"]]},
     "find_decision_ids": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
-    "find_neighbours": CONTACT | NO_SLOT | {"embedding_model": MODEL, "embedding": EAST},
+    "find_neighbours": CONTACT
+    | NO_SLOT
+    | {"embedding_model": MODEL, "embedding": EAST, "now": NOON},
     "find_schema_version": {},
     "find_store": {},
     "list_comparisons": {"decision_ids": [SECOND["decision_id"]]},
     "list_conflicts": CONTACT,
     "list_contacts": {"agent_key": ALICE.agent_key},
-    "list_decisions": CONTACT | {"limit": 5},
+    "list_decision_ids": ALL_DECISIONS | {"limit": 5},
+    "list_evidence": {"decision_id": SECOND["decision_id"]},
     "list_facts": CONTACT,
+    "list_pending_ids": {"contact_keys": [ALICE.contact_key], "now": NOON},
+    "list_precedents": CONTACT | {"inference_key": "inference-1"},
     "list_predecessors": {"fact_ids": [SECOND["fact_id"]], "embedding": EAST},
     "list_supersessions": CONTACT,
     "record_correction": {
@@ -349,6 +419,8 @@ def test_rows_have_exactly_the_declared_columns_and_no_vector(graph: Graph, name
     commit(graph, FIRST)
     commit(graph, SECOND)
     commit(graph, THIRD)
+    commit(graph, HELD)
+    commit(graph, REFUSED)
     rows = graph.run(name, CALLS[name])
     assert rows
     assert {tuple(row) for row in rows} == {load_queries(graph.engine)[name].returns}
@@ -650,10 +722,25 @@ def test_everything_about_a_decision_comes_back(graph: Graph) -> None:
         "arbiter_cost_usd": 0.0012,
         "arbiter_is_cached": True,
         **PUNE,
+        **{name: value for name, value in GATE.items() if name not in NOT_OF_A_DECISION},
+        "topic": "work",
+        "tags": ["a", "b"],
+        "is_redacted": True,
+        "is_personal": True,
+        "question": "Is it so?",
+        "lapses_at": NOON,
+        "settles_id": "decision-0",
+        "held_id": "decision-1",
+        "answered_by": "contact",
+        "session_id": "call-1",
+        "importance": 0.25,
+        "source_reference": "call 7",
+        "agent_id": "crm",
+        "tenant": "acme",
     }
     given = decision(**kept, arbiter_action="UPDATE", said_at=NOON)
     commit(graph, given)
-    [found] = graph.run("find_decision", {"decision_id": given["decision_id"]})
+    [found] = graph.run("find_decisions", {"decision_ids": [given["decision_id"]]})
     kept.pop("slot_key")
     assert {name: found[name] for name in kept} == kept
 
@@ -728,8 +815,8 @@ def _at_once(count: int, call: Callable[[int], Any]) -> list[Any]:
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        ("list_decisions", CONTACT | {"limit": "many"}),
-        ("list_decisions", CONTACT | {"limit": -1}),
+        ("list_decision_ids", ALL_DECISIONS | {"limit": "many"}),
+        ("list_decision_ids", ALL_DECISIONS | {"limit": -1}),
         ("find_neighbours", CALLS["find_neighbours"] | {"embedding": "east"}),
         ("find_neighbours", CALLS["find_neighbours"] | {"embedding": EAST[:-1]}),
     ],

@@ -23,7 +23,7 @@ DIMENSION = 6
 ADD_MAX, CUT, UPDATE_MIN = BOUNDS = (0.80, 0.875, 0.95)
 NEAREST_COUNT = 5
 CONTESTED_WINDOW = timedelta(days=7)
-FROM_MOST_TRUSTED = ("user_explicit", "operator", "tool_output")
+FROM_MOST_TRUSTED = ("user_explicit", "operator", "approved_doc")
 SINGLE_VALUED = {"city"}
 
 

@@ -343,6 +343,8 @@ def decision(**given: Any) -> Decision:
         "fact_id": "new",
         "valid_from": NOON,
         "episode_id": "e",
+        "tenant": "t",
+        "agent_id": "a",
         "contact_id": "alice",
         "profile": "seed",
         "cosine_update_min": 0.95,

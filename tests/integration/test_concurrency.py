@@ -30,6 +30,7 @@ from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest, wipe_schema
+from tests.submissions import admitted
 from tests.worker import Worker
 
 PROCESSES = 8
@@ -263,7 +264,7 @@ def remember(graph: Graph, text: str, key: str | None = None) -> Decision:
         clock=lambda: NOON,
     )
     said = NewNote(scope=ALICE, text=text, said_at=NOON, idempotency_key=key)
-    return reconciler.reconcile(said, "live")
+    return reconciler.reconcile(admitted(said))
 
 
 def live_facts(graph: Graph) -> list[tuple[str, int]]:
@@ -292,7 +293,7 @@ def test_a_note_that_another_writes_in_the_meantime_is_not_missed(
     disturbed = DisturbedGraph(graph, [moment], lambda: remember(graph, "Prefers email"))
     remember(disturbed, "Prefers email")
     assert live_facts(graph) == [*((text, 1) for text in already_known), ("Prefers email", 2)]
-    assert len(MemoryStore(graph).list_decisions(ALICE, 9)) == 2 + len(already_known)
+    assert len(MemoryStore(graph).list_decisions([ALICE], 9)) == 2 + len(already_known)
 
 
 def line_breaks() -> None:
@@ -305,7 +306,7 @@ def line_breaks() -> None:
         [("before", "commit_decision", 1)],
         [("after", "commit_decision", 1)],
         [("before", "commit_decision", 1), ("after", "commit_decision", 2)],
-        [("after", "commit_decision", 1), ("before", "find_decision", 1)],
+        [("after", "commit_decision", 1), ("before", "find_decisions", 1)],
     ],
 )
 def test_a_commit_whose_answer_was_lost_is_not_made_twice(
@@ -313,7 +314,7 @@ def test_a_commit_whose_answer_was_lost_is_not_made_twice(
 ) -> None:
     decision = remember(DisturbedGraph(graph, moments, line_breaks), "Prefers email")
     assert (decision.action, decision.replayed) == ("ADD", False)
-    [stored] = MemoryStore(graph).list_decisions(ALICE, 9)
+    [stored] = MemoryStore(graph).list_decisions([ALICE], 9)
     assert stored == decision
     assert live_facts(graph) == [("Prefers email", 1)]
 

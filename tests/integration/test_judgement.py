@@ -27,7 +27,7 @@ from tests import raw_store
 from tests.engines import EngineUnderTest, wipe_schema
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
-USER, TOOL = SourceKind.USER_EXPLICIT, SourceKind.TOOL_OUTPUT
+USER, DOCUMENT = SourceKind.USER_EXPLICIT, SourceKind.APPROVED_DOC
 
 Open = Callable[..., Memory]
 
@@ -180,7 +180,7 @@ def test_a_less_trusted_end_of_a_fact_stands_beside_it_linked(
     one, other = "Is allergic to nuts", "Is no longer allergic to nuts"
     memory = open_memory(near(0.97, one, other))
     first = say(memory, one, attribute="allergy", value="nuts")
-    ended = say(memory, other, 1, attribute="allergy", value=value, source_kind=TOOL)
+    ended = say(memory, other, 1, attribute="allergy", value=value, source_kind=DOCUMENT)
     assert (ended.action, ended.conflicting_ids) == ("ADD", (first.fact_id,))
 
 
@@ -188,14 +188,14 @@ def test_a_less_trusted_detail_is_not_swallowed(open_memory: Open) -> None:
     one, other = "Has a budget for this project", "Has a budget of 40,000 EUR for this project"
     memory = open_memory(near(0.97, one, other))
     first = say(memory, one)
-    detail = say(memory, other, 1, source_kind=TOOL)
+    detail = say(memory, other, 1, source_kind=DOCUMENT)
     assert (detail.action, detail.conflicting_ids) == ("ADD", (first.fact_id,))
 
 
 def test_a_confirmation_by_a_trusted_word_lends_its_trust(open_memory: Open) -> None:
     same = Judgement(reasoning="alike", relation=Relation.SAME, target=1, action=Action.SKIP)
     memory = open_memory(near(0.9, "one way", "another way"), arbiter=ScriptedArbiter([same]))
-    say(memory, "one way", source_kind=TOOL)
+    say(memory, "one way", source_kind=DOCUMENT)
     confirmed = say(memory, "another way", 1)
     assert (confirmed.action, confirmed.decided_by) == ("UPDATE", "arbiter")
     assert fact_of(memory, confirmed).trust is USER
@@ -245,7 +245,13 @@ def test_a_slot_that_cannot_be_used_is_refused_and_nothing_written(
 def test_the_tools_schema_takes_what_a_model_would_send(open_memory: Open) -> None:
     memory = open_memory(FAR)
     definition = memory.toolset.tool_definition()
-    sent = {"text": "a", "subject": None, "attribute": "city", "value": "Pune"}
+    sent = {
+        "text": "a",
+        "source_kind": "user_explicit",
+        "subject": None,
+        "attribute": "city",
+        "value": "Pune",
+    }
     jsonschema.validate(sent, definition["input_schema"])
     decision = memory.add_contact_note("crm", "alice", **sent)
     assert decision.slot is not None
@@ -351,7 +357,7 @@ def test_what_is_true_later_supersedes_although_it_was_said_before(open_memory: 
 def test_a_less_trusted_word_is_held_until_it_is_confirmed(open_memory: Open) -> None:
     memory = open_memory(FAR)
     trusted = say(memory, "Lives in Pune", **PUNE)
-    guess = say(memory, "a", 1, source_kind=TOOL, **DELHI)
+    guess = say(memory, "a", 1, source_kind=DOCUMENT, **DELHI)
     assert (guess.action, guess.decided_by) == ("ADD", "trust")
     assert guess.conflicting_ids == (trusted.fact_id,)
     assert live(memory) == ["Lives in Pune", "a"]
@@ -369,7 +375,7 @@ def test_a_less_trusted_word_is_held_until_it_is_confirmed(open_memory: Open) ->
 def test_a_less_trusted_restatement_is_one_more_observation(open_memory: Open) -> None:
     memory = open_memory(FAR)
     trusted = say(memory, "Lives in Pune", **PUNE)
-    again = say(memory, "Back in Pune", 1, source_kind=TOOL, **PUNE)
+    again = say(memory, "Back in Pune", 1, source_kind=DOCUMENT, **PUNE)
     assert (again.action, again.decided_by, again.fact_id) == ("SKIP", "trust", trusted.fact_id)
     assert fact_of(memory, trusted).observations == 2
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from reconciler import Action, DecidedBy, Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.decisions import Judgement, Relation
+from reconciler.domain.gate.classification import Category, RecallSemantics
 from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterError,
@@ -662,6 +663,10 @@ def test_recall_gives_the_fact_as_it_was_written(open_memory: Open) -> None:
         valid_to=None,
         last_confirmed_at=NOON,
         is_live=True,
+        category=Category.PREFERENCE,
+        recall_semantics=RecallSemantics.DEFAULT,
+        yields_to_live_intent=True,
+        expires_at=decision.at + timedelta(days=365),
     )
 
 

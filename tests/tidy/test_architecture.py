@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
@@ -41,6 +42,7 @@ MAY_IMPORT = {
 }
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")
 WRITE_METHODS = {"commit_decision"}
+RECONCILING_METHODS = {"reconcile", "reconfirm"}
 
 
 def _name(path: Path) -> str:
@@ -112,16 +114,23 @@ def test_both_dialects_have_the_same_names() -> None:
     assert set(load_queries("neo4j")) == set(load_queries("embedded"))
 
 
-def test_only_the_reconciler_writes_facts() -> None:
-    callers = {
+def _callers(methods: set[str]) -> set[str]:
+    return {
         path.name
         for path in MODULES
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute)
-        and node.attr in WRITE_METHODS
-        and isinstance(node.ctx, ast.Load)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in methods
     }
-    assert callers == {"memory_reconciler.py"}
+
+
+def test_only_the_reconciler_writes_facts() -> None:
+    assert _callers(WRITE_METHODS) == {"memory_reconciler.py"}
+
+
+def test_nothing_reaches_the_reconciler_but_through_the_gate() -> None:
+    assert _callers(RECONCILING_METHODS) == {"write_gate.py"}
 
 
 def test_no_query_returns_an_embedding() -> None:
@@ -133,7 +142,7 @@ def test_no_query_returns_an_embedding() -> None:
 def test_every_setting_is_in_the_configuration_file() -> None:
     text = (ROOT / "config" / "reconciler.toml").read_text(encoding="utf-8")
     documented = set(re.findall(r"^#?\s?([a-z_]+) = ", text, re.MULTILINE))
-    assert _setting_names(Settings) - {"password", "api_key"} <= documented
+    assert _setting_names(Settings) - {"password", "api_key", "hash_key"} <= documented
 
 
 def test_the_configuration_file_holds_the_defaults() -> None:
@@ -146,12 +155,12 @@ def test_the_configuration_file_holds_the_defaults() -> None:
 
 def test_the_readme_names_every_command() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for command in get_command(app).commands:  # type: ignore[attr-defined]
-        assert f"reconciler {command}" in readme
+    for name in _commands():
+        assert f"reconciler {name}" in readme
 
 
 def test_every_command_prints_json_on_request() -> None:
-    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+    for name, command in _commands().items():
         assert "--json" in {option for each in command.params for option in each.opts}, name
 
 
@@ -159,25 +168,37 @@ def test_the_public_names_are_pinned() -> None:
     assert sorted(reconciler.__all__) == [
         "Action",
         "Arbiter",
+        "Assessment",
+        "Candidate",
+        "Category",
         "Comparison",
         "Conflict",
         "Contact",
         "DecidedBy",
         "Decision",
+        "Disposal",
         "Embedder",
+        "Evidence",
         "Explanation",
         "Fact",
         "FactHistory",
+        "GateReason",
         "ImportReport",
         "LineError",
         "Memory",
         "MemoryToolset",
+        "Note",
         "RankedFact",
+        "RecallSemantics",
+        "RefusalCount",
         "Relation",
+        "Scope",
+        "Sensitivity",
         "Settings",
         "Slot",
         "SourceKind",
         "Supersession",
+        "as_prompt",
         "load_settings",
     ]
     assert all(hasattr(reconciler, name) for name in reconciler.__all__)
@@ -197,6 +218,15 @@ def test_tests_are_readable_sentences() -> None:
     for path in (ROOT / "tests").rglob("test_*.py"):
         for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE):
             assert name.count("_") >= 2, f"{path.name}: {name}"
+
+
+def _commands(group: Any = None, prefix: str = "") -> dict[str, Any]:
+    """Every command by what is typed, those of a group by both words."""
+    found: dict[str, Any] = {}
+    for name, command in (group or get_command(app)).commands.items():
+        inner = getattr(command, "commands", None)
+        found |= _commands(command, f"{name} ") if inner else {prefix + name: command}
+    return found
 
 
 def _setting_names(model: type[BaseModel]) -> set[str]:

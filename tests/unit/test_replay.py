@@ -84,6 +84,8 @@ def recorded(
         said_at=about.said_at,
         at=about.said_at,
         episode_id="episode",
+        tenant=about.scope.tenant,
+        agent_id=about.scope.agent_id,
         contact_id=about.scope.contact_id,
         embedding_model="model@1",
         door="live",

@@ -109,7 +109,11 @@ def test_each_value_in_the_shipped_file_is_the_codes_default(name: str) -> None:
 def test_each_setting_stands_in_the_shipped_file_or_is_explained_there(name: str) -> None:
     last = name.rpartition(".")[2]
     # What has no default to write down is there as a comment: an example, or the variable's name.
-    spelt = {"password": "NEO4J_PASSWORD", "api_key": "ANTHROPIC_API_KEY"}.get(last, f"{last} = ")
+    spelt = {
+        "password": "NEO4J_PASSWORD",
+        "api_key": "ANTHROPIC_API_KEY",
+        "hash_key": "RECONCILER_GATE__HASH_KEY",
+    }.get(last, f"{last} = ")
     assert name in SHIPPED_VALUES or re.search(rf"^# .*{spelt}", SHIPPED.read_text(), re.MULTILINE)
 
 

@@ -1,0 +1,46 @@
+// What the write gate found, what became of held candidates, and what a fact needs to be handled
+// with care. Columns of older rows are null; the queries say what that means.
+ALTER TABLE Fact ADD IF NOT EXISTS category STRING;
+ALTER TABLE Fact ADD IF NOT EXISTS topic STRING;
+ALTER TABLE Fact ADD IF NOT EXISTS tags STRING[];
+ALTER TABLE Fact ADD IF NOT EXISTS confidence DOUBLE;
+ALTER TABLE Fact ADD IF NOT EXISTS sensitivity STRING;
+ALTER TABLE Fact ADD IF NOT EXISTS is_redacted BOOLEAN;
+ALTER TABLE Fact ADD IF NOT EXISTS recall_semantics STRING;
+ALTER TABLE Fact ADD IF NOT EXISTS yields_to_live_intent BOOLEAN;
+ALTER TABLE Fact ADD IF NOT EXISTS expires_at TIMESTAMP;
+ALTER TABLE Fact ADD IF NOT EXISTS is_confirmed_by_user BOOLEAN;
+ALTER TABLE Fact ADD IF NOT EXISTS is_personal BOOLEAN;
+ALTER TABLE Decision ADD IF NOT EXISTS text STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS episode_id STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS session_id STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS importance DOUBLE;
+ALTER TABLE Decision ADD IF NOT EXISTS disposal STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS gate_reason STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS gate_findings STRING[];
+ALTER TABLE Decision ADD IF NOT EXISTS score_parts STRING[];
+ALTER TABLE Decision ADD IF NOT EXISTS confidence DOUBLE;
+ALTER TABLE Decision ADD IF NOT EXISTS category STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS topic STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS tags STRING[];
+ALTER TABLE Decision ADD IF NOT EXISTS sensitivity STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS is_redacted BOOLEAN;
+ALTER TABLE Decision ADD IF NOT EXISTS recall_semantics STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS yields_to_live_intent BOOLEAN;
+ALTER TABLE Decision ADD IF NOT EXISTS lifetime_days INT64;
+ALTER TABLE Decision ADD IF NOT EXISTS question STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS lapses_at TIMESTAMP;
+ALTER TABLE Decision ADD IF NOT EXISTS policy_version STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS domain STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS inference_key STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS proposed_by STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS answered_by STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS settles_id STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS held_id STRING;
+ALTER TABLE Decision ADD IF NOT EXISTS is_personal BOOLEAN;
+ALTER TABLE EVIDENCED_BY ADD IF NOT EXISTS span STRING;
+ALTER TABLE JUDGED ADD IF NOT EXISTS span STRING;
+CREATE REL TABLE IF NOT EXISTS SETTLES(FROM Decision TO Decision);
+CREATE REL TABLE IF NOT EXISTS REVOKED(FROM Decision TO Fact);
+MATCH (decision:Decision) WHERE decision.disposal IS NULL
+SET decision.disposal = 'admit';

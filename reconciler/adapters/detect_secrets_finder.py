@@ -1,0 +1,204 @@
+"""The finder of secrets: by their shape, through detect-secrets, and by what the text says of them.
+
+The plugins that go by entropy alone are left out, because ordinary words have enough of it; so are
+those for one vendor's build server. A secret that is neither of a known shape nor announced by a
+word is not seen here. Nothing personal is looked for.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from threading import Lock
+from typing import Any
+
+import regex
+
+from reconciler.adapters.sensitive_data_finders import merge_spans
+from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
+
+__all__ = ["DetectSecretsFinder"]
+
+_PLUGINS = {
+    "aws": "AWSKeyDetector",
+    "azure_storage_key": "AzureStorageKeyDetector",
+    "basic_auth": "BasicAuthDetector",
+    "discord": "DiscordBotTokenDetector",
+    "github_token": "GitHubTokenDetector",
+    "gitlab_token": "GitLabTokenDetector",
+    "mailchimp": "MailchimpDetector",
+    "npm": "NpmDetector",
+    "openai": "OpenAIDetector",
+    "pypi_token": "PypiTokenDetector",
+    "sendgrid": "SendGridDetector",
+    "slack": "SlackDetector",
+    "square_oauth": "SquareOAuthDetector",
+    "stripe": "StripeDetector",
+    "telegram_token": "TelegramBotTokenDetector",
+    "twilio": "TwilioKeyDetector",
+}
+_SHAPES = (
+    r"-----BEGIN[ A-Z]*PRIVATE KEY[ A-Z]*-----(?:.*?-----END[ A-Z]*-----|.*)",
+    r"\beyJ[\w-]{5,}={0,2}\.[\w-]{5,}={0,2}(?:\.[\w+/=-]*)?",
+    r"\bsk-(?:ant-|proj-|svcacct-|or-v1-)?[A-Za-z0-9_-]{20,}",
+    r"\b(?:gh[opsur]|hf|npm|glpat|glptt|dop_v1|shpat|lin_api)[_-][A-Za-z0-9_-]{20,}",
+    r"\bgithub_pat_\w{20,}",
+    r"\b(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,}",
+    r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
+    r"\bhttps://hooks\.slack\.com/services/[\w/]+",
+    r"\bAIza[\w-]{30,}",
+    r"\b(?i:bearer)[ ]+[A-Za-z0-9._~+/-]{20,}=*",
+)
+# A value is not a full stop that ends the sentence, a bracket that closes one, or a quotation mark.
+_END = r"(?=[.,;:!?)\]}'\"\u2019\u201d]*(?:\s|$))"
+_ANY_VALUE = rf"[^\s'\"\u2018\u2019\u201c\u201d`]{{3,}}?{_END}"
+# A digit or a sign among letters, or a capital after a small letter and a sign at the end.
+_STRONG_VALUE = (
+    r"(?!\d+-[a-z]|\S+@\S+\.\w|https?:)"
+    r"(?:(?=\S*\d)(?=\S*[A-Za-z])|(?=\S*[\w][#$%^&*@!+=~]\w)|(?=\S*[a-z][A-Z]\S*[#$%^&*@!+=~]))"
+    r"[^\s'\"\u2018\u2019\u201c\u201d`]{5,}?"
+    r"(?=[.,;:?)\]}'\"\u2019\u201d]*(?:\s|$))"
+)
+_NOT_A_VALUE = (
+    r"(?!(?:a|an|the|not|no|now|in|on|at|of|for|to|being|been|is|was|has|as|by|with|and|or|but|if"
+    r"|wrong|incorrect|invalid|correct|right|valid|expired|expiring|required|needed|missing"
+    r"|unknown|weak|strong|secure|safe|lost|forgotten|stored|saved|kept|shared|sent|set|reset"
+    r"|changed|updated|protected|encrypted|hashed|locked|unchanged|different|same|too|very|still"
+    r"|always|never|only|also|already|available|confidential|private|secret|rotated|revoked|leaked"
+    r"|compromised|exposed|visible|hidden|see|ask|tbd|none|null|n/a|optional|important|policy"
+    r"|blank|empty|good|bad|ok|okay|fine|it|that|this|what|something|case|here|there|his|her"
+    r"|my|your|our|their|who|up|out|due|under|below|above|about|from|long|short|simple|easy"
+    r"|hard|difficult|enough|stuck|working|broken|disabled|enabled|failing|failed|\*+|[xX]+)\b)"
+)
+_QUOTE = r"['\"\u2018\u201c`]"
+_QUOTED_VALUE = rf"(?<={_QUOTE})[^\s'\"\u2018\u2019\u201c\u201d`]{{4,}}(?=['\"\u2019\u201d`])"
+_LOGIN_WORD = r"\b(?:pass[ -]?(?:word|phrase|code|wd)s?|pwd|passwd|kennwort|passwort|contrase[nñ]a)"
+_IS = r"[ ]?(?:[:=]+|\b(?:is|was|are|=)\b[ ]?:?)\s*"
+_LINK = r"(?:[ ](?:is|was|to|of|as|set[ ]to|changed[ ]to|reset[ ]to|now))*[ ]?[:=]*[ ]*"
+_KEY_NAME = (
+    r"\b(?:(?:api|access|secret|private|signing|encryption|licen[cs]e|subscription|webhook|auth"
+    r"|service|account|storage|master)[ _-]?(?:key|token|secret)|client[ _-]?secret"
+    r"|(?:auth|api|bearer|refresh|session|personal[ ]access)[ _-]?tokens?|token(?=[ ]?[:=])"
+    r"|secret[ _-]?access[ _-]?key"
+    r"|connection[ ]string)"
+)
+_PIN_NAME = (
+    r"\b(?:PIN|pin(?:[ ]?code|[ ]number)?(?=[ ]?(?:is\b|was\b|[:=]))|(?:PIN|Pin)[ ](?:code|number)"
+    r"|(?:security|access|door|gate|alarm|entry|unlock|lock(?:box)?|safe|verification|confirmation"
+    r"|one-time|login|recovery|authentication|2fa|sms)[ ]code|otp|cvv2?|cvc2?|passcode)"
+)
+_SAID = (
+    rf"(?i:{_LOGIN_WORD}){_LINK}{_QUOTE}\K{_QUOTED_VALUE}",
+    rf"(?i:{_LOGIN_WORD}){_LINK}\K{_STRONG_VALUE}",
+    # "The password for the portal is ..."; up to four words between.
+    rf"(?i:{_LOGIN_WORD}(?:[ ](?!is\b)[\w'-]+){{1,4}}(?:[ ]?[:=]+|[ ](?:is|was))\s*)"
+    rf"\K{_STRONG_VALUE}",
+    rf"(?i:{_LOGIN_WORD}(?:[ ](?!is\b)[\w'-]+){{0,4}}{_IS}){_QUOTE}"
+    rf"\K[^'\"\n]{{4,60}}(?=['\"\u2019\u201d])",
+    rf"(?i:{_LOGIN_WORD}[ ]?[:=]+\s*{_NOT_A_VALUE})\K{_ANY_VALUE}",
+    # After "is" a plain word is a value only where the sentence ends with it.
+    rf"(?i:{_LOGIN_WORD}{_IS}{_NOT_A_VALUE})\K[^\s'\"]{{4,}}?(?=[.!]?\s*$)",
+    rf"(?i:{_KEY_NAME}{_LINK}){_QUOTE}?\K(?=\S*\d|\S{{20}})[\w.~+/=:;@-]{{8,}}(?<![.:;,])",
+    rf"(?i:{_KEY_NAME}{_IS}){_QUOTE}?\K(?=\S*\d|\S*_|\S*[a-z][A-Z])[\w.~+/=-]{{6,}}(?<![.])",
+    rf"(?:{_PIN_NAME}|(?i:{_PIN_NAME}))(?:[ ](?:is|was|to|=)|[ ]?[:=])*[ ]*{_QUOTE}?\K\d{{3,8}}\b"
+    r"(?![-,./]?\d|[ ]?%)",
+    r"(?i:\b(?:seed|recovery|mnemonic|backup)[ ]phrase(?:[ ]is|[ ]was)?[ ]?:?\s+)"
+    r"\K(?:[a-z]+[ ]){11,23}[a-z]+",
+    # Credentials in a pair: who / password.
+    rf"(?<=[\w.-]@[\w.-]+\s?[/|:]\s?){_STRONG_VALUE}",
+)
+# An Indian "PIN code" of six digits is a postcode.
+_POSTCODE = r"(?i:\bpin[ ]?code(?:[ ]is|[ ]?:)?[ ]*)\d{3}[ ]?\d{3}\b"
+_MAY_BE_SAID = regex.compile(
+    r"(?i)pass|pwd|kennwort|contrase|key|token|secret|pin|code|otp|cv[vc]|phrase|string|@"
+)
+_TOKEN_TAIL = regex.compile(r"[\w+/=-]*")
+
+
+class DetectSecretsFinder:
+    """Finds passwords, keys, tokens and PINs; every span of it is a SECRET.
+
+    Importing detect-secrets takes a quarter of a second, so that is left to the first use.
+    """
+
+    def __init__(self) -> None:
+        self._shapes: tuple[_Shape, ...] | None = None
+        self._lock = Lock()
+        self._said = [regex.compile(rule, regex.MULTILINE) for rule in _SAID]
+        self._postcode = regex.compile(_POSTCODE)
+
+    def find(self, text: str) -> list[SensitiveSpan]:
+        """The secrets of a text, first to last; those that overlap as one."""
+        found = [span for shape in self._loaded_shapes() for span in shape.find(text)]
+        return merge_spans([*found, *self._find_said(text)])
+
+    def _loaded_shapes(self) -> tuple[_Shape, ...]:
+        with self._lock:
+            if self._shapes is None:
+                self._shapes = _load_shapes()
+            return self._shapes
+
+    def _find_said(self, text: str) -> Iterator[SensitiveSpan]:
+        if not _MAY_BE_SAID.search(text):
+            return
+        postcodes = {match.end() for match in self._postcode.finditer(text)}
+        for rule in self._said:
+            for match in rule.finditer(text):
+                if match.end() > match.start() and match.end() not in postcodes:
+                    yield SensitiveSpan(match.start(), match.end(), SensitiveKind.SECRET)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """One pattern, and which of its groups is the secret; 0 for all that it matches."""
+
+    pattern: Any
+    group: int = 0
+
+    def find(self, text: str) -> Iterator[SensitiveSpan]:
+        for match in self.pattern.finditer(text):
+            start, end = match.span(self.group)
+            if start < 0 or self.group == 0:
+                start, end = match.span()
+                end = _end_of_token(text, end)
+            if start < end:
+                yield SensitiveSpan(start, end, SensitiveKind.SECRET)
+
+
+def _end_of_token(text: str, end: int) -> int:
+    """A pattern knows the least length of a token; what is longer must not stay open."""
+    tail = _TOKEN_TAIL.match(text, end)
+    return tail.end() if tail else end
+
+
+def _load_shapes() -> tuple[_Shape, ...]:
+    """The plugins' patterns and ours.
+
+    The patterns rather than ``analyze_string``, which says what it found but not where, and of a
+    GitHub token only the first three letters.
+    """
+    own = [_Shape(regex.compile(shape, regex.DOTALL)) for shape in _SHAPES]
+    return (*own, *_plugin_shapes(_load_plugins()))
+
+
+def _plugin_shapes(plugins: Iterable[Any]) -> Iterator[_Shape]:
+    for plugin in plugins:
+        has_inner = type(plugin).__name__ in ("BasicAuthDetector", "AWSKeyDetector")
+        for pattern in plugin.denylist:
+            yield _Shape(pattern, 1 if has_inner and pattern.groups else 0)
+
+
+def _load_plugins() -> list[Any]:
+    """The plugins; logging stays as it was, though the import sends all warnings to a log."""
+    shows_warning = warnings.showwarning
+    try:
+        return [
+            getattr(import_module(f"detect_secrets.plugins.{module}"), name)()
+            for module, name in _PLUGINS.items()
+        ]
+    finally:
+        if warnings.showwarning is not shows_warning:
+            logging.captureWarnings(capture=False)

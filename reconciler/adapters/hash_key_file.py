@@ -1,0 +1,50 @@
+"""The hash key's file: made once, at first need, for its owner's eyes only. Hashes nothing."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from reconciler.errors import ConfigurationError
+
+__all__ = ["load_or_create_key"]
+
+_KEY_BYTES = 32
+
+
+def load_or_create_key(path: Path) -> bytes:
+    """The key in a file; a new random one where there is no file yet.
+
+    Several processes may come at once: the one that makes the file wins, and all read it.
+
+    Raises:
+        ConfigurationError: the file cannot be read or made, or holds no key.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            _create(path)
+        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(
+            f"the hash key's file {path} cannot be used: {error}; set RECONCILER_GATE__HASH_KEY, "
+            "or RECONCILER_GATE__HASH_KEY_FILE to a file that can be written"
+        ) from error
+    if len(key) < _KEY_BYTES:
+        raise ConfigurationError(f"the hash key's file {path} holds no key of {_KEY_BYTES} bytes")
+    return key
+
+
+def _create(path: Path) -> None:
+    """Written whole beside it, then linked into place, which fails where it is there already."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(secrets.token_hex(_KEY_BYTES))
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

@@ -1,0 +1,133 @@
+"""What finders of sensitive data share: reading a text as its reader would, and agreeing on spans.
+
+A look-alike digit or an invisible character hides a number from a pattern, not from a reader; so a
+text is folded before anything searches it, and what is found is put back to where it stands. No
+pattern lives here, and no library.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+
+__all__ = ["CombinedFinder", "FoldedText", "merge_spans"]
+
+_GRAVITY = {
+    kind: rank
+    for rank, kind in enumerate(
+        (
+            SensitiveKind.SECRET,
+            # These stand on the word of the text ("account number ..."), which knows better than
+            # the shape of a number does.
+            SensitiveKind.PASSPORT,
+            SensitiveKind.DRIVING_LICENCE,
+            SensitiveKind.MEDICAL_RECORD,
+            SensitiveKind.IBAN,
+            SensitiveKind.BANK_ACCOUNT,
+            SensitiveKind.TAX_ID,
+            SensitiveKind.CREDIT_CARD,
+            SensitiveKind.NATIONAL_ID,
+            SensitiveKind.EMAIL,
+            SensitiveKind.IP_ADDRESS,
+            SensitiveKind.PHONE,
+            SensitiveKind.STREET_ADDRESS,
+        )
+    )
+}
+_INVISIBLE = {"Cf", "Mn", "Me", "Cs", "Co", "Cn"}
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+
+
+class CombinedFinder:
+    """Several finders as one; a finder of sensitive data itself.
+
+    Where their spans overlap there is one span over all of it, of the gravest kind: a secret before
+    anything else, a national id before a phone number. Nothing that any of them found stays open.
+    """
+
+    def __init__(self, finders: Iterable[SensitiveDataFinder]) -> None:
+        self._finders = tuple(finders)
+
+    def find(self, text: str) -> list[SensitiveSpan]:
+        """The spans of all finders, merged, first to last."""
+        folded = FoldedText.of(text)
+        found = [span for finder in self._finders for span in finder.find(folded.text)]
+        return merge_spans(map(folded.unfold, found))
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedText:
+    """A text in plain digits, dashes and spaces, without what cannot be seen.
+
+    ``origins[i]`` is where in the original the folded text's character ``i`` comes from; None
+    where the two are the same.
+    """
+
+    text: str
+    origins: Sequence[int] | None
+
+    @classmethod
+    def of(cls, text: str) -> FoldedText:
+        """The folded form; plain ASCII is returned as it is."""
+        if text.isascii():
+            return cls(text, None)
+        pieces = [(_fold(character), at) for at, character in enumerate(text)]
+        origins = [at for piece, at in pieces for _ in piece]
+        return cls("".join(piece for piece, _ in pieces), origins)
+
+    def unfold(self, span: SensitiveSpan) -> SensitiveSpan:
+        """The span of the original text that a span of the folded one stands for."""
+        if self.origins is None:
+            return span
+        start, last = self.origins[span.start], self.origins[span.end - 1]
+        return SensitiveSpan(start, last + 1, span.kind)
+
+
+def merge_spans(spans: Iterable[SensitiveSpan]) -> list[SensitiveSpan]:
+    """The same ground in spans that do not overlap, in order; an overlap takes the gravest kind."""
+    merged: list[SensitiveSpan] = []
+    for span in sorted(spans):
+        if merged and span.start < merged[-1].end:
+            merged[-1] = _union(merged[-1], span)
+        else:
+            merged.append(span)
+    return merged
+
+
+def _union(one: SensitiveSpan, other: SensitiveSpan) -> SensitiveSpan:
+    kind = min(one.kind, other.kind, key=_GRAVITY.__getitem__)
+    return SensitiveSpan(one.start, max(one.end, other.end), kind)
+
+
+@cache
+def _fold(character: str) -> str:
+    """What a reader takes the character for; bounded by the number of characters there are."""
+    if character.isascii():
+        return character
+    category = unicodedata.category(character)
+    if category == "Pd" or character == "\N{MINUS SIGN}":
+        return "-"
+    if category == "Nd":
+        return str(unicodedata.decimal(character))
+    if category in _INVISIBLE:
+        return ""
+    return _compatible(character, category)
+
+
+def _compatible(character: str, category: str) -> str:
+    """The plain form of a wide, small or raised character; letters keep their accents."""
+    plain = unicodedata.normalize("NFKC", character)
+    if category.startswith("L") and not plain.isascii():
+        return character
+    return plain if _is_worth_folding(plain) else character
+
+
+def _is_worth_folding(plain: str) -> bool:
+    """Not an accent alone, which becomes a space and would part a word."""
+    return plain.isascii() or bool(_LETTER_OR_DIGIT.search(plain))

@@ -1,0 +1,146 @@
+"""Candidates: what was proposed as a durable fact, with what it rests on. Not judged here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from reconciler.domain.notes import Note, SourceKind, check_text, utc
+from reconciler.domain.scope import SCOPE_PART_LENGTH_MAX, Scope, check_identifier
+from reconciler.errors import InvalidNoteError
+
+__all__ = ["CONTACT", "Candidate", "Evidence", "Precedents"]
+
+CONTACT = "contact"
+"""Who answers for the person that a fact is about; nobody else can give their consent."""
+
+_PROPOSER_LENGTH_MAX = SCOPE_PART_LENGTH_MAX + len("agent:")
+
+EVIDENCE_LENGTH_MAX = 20_000
+"""Characters in one episode of evidence: a long message or a tool's page, not a document."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One episode that a candidate rests on, and the exact words in it.
+
+    Args:
+        episode_id: the episode's id; one that is stored already is linked, not written again.
+        session_id: the session that it belongs to.
+        scope: whose it is.
+        text: what was said, 1 to 20,000 characters.
+        said_at: when; time-zone aware, kept in UTC.
+        spans: the words of the text that support the claim; empty for all of it.
+        source_kind: whose word it is.
+        source_reference: where it can be looked up, or None.
+        is_private: whether only its own contact's memory may be derived from it.
+        is_pending_erasure: whether somebody asked for it to be erased.
+
+    Raises:
+        InvalidNoteError: any of the above does not hold.
+    """
+
+    episode_id: str
+    session_id: str
+    scope: Scope
+    text: str
+    said_at: datetime
+    spans: tuple[str, ...] = ()
+    source_kind: SourceKind = SourceKind.USER_EXPLICIT
+    source_reference: str | None = None
+    is_private: bool = True
+    is_pending_erasure: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("episode_id", "session_id"):
+            check_identifier(name, getattr(self, name), InvalidNoteError)
+        check_text("an episode's text", self.text, EVIDENCE_LENGTH_MAX)
+        if not isinstance(self.spans, list | tuple):
+            raise InvalidNoteError("spans must be a list of strings")
+        for span in self.spans:
+            check_text("a span", span, EVIDENCE_LENGTH_MAX)
+        object.__setattr__(self, "said_at", utc("said_at", self.said_at))
+        object.__setattr__(self, "spans", tuple(self.spans))
+        object.__setattr__(self, "source_kind", SourceKind(self.source_kind))
+
+    @property
+    def quoted(self) -> tuple[str, ...]:
+        """The words that the claim rests on."""
+        return self.spans or (self.text,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A note that was proposed as a durable fact, with its evidence; a nomination, no decision.
+
+    Args:
+        note: the claim, with its scope, source, slot, category and topic.
+        evidence: the episodes that it rests on, the first one first; one that is named twice
+            counts once. Without any the gate refuses it.
+        confidence: the extractor's own, 0 to 1; None where nobody extracted it.
+        proposed_by: who put it forward; whoever that is may not confirm it.
+        confirmed_by: who said yes to it after it was held; None before.
+
+    Raises:
+        InvalidNoteError: any of the above does not hold.
+    """
+
+    note: Note
+    evidence: tuple[Evidence, ...]
+    proposed_by: str
+    confidence: float | None = None
+    confirmed_by: str | None = None
+
+    def __post_init__(self) -> None:
+        check_text("proposed_by", self.proposed_by, _PROPOSER_LENGTH_MAX)
+        if self.confidence is not None and not (
+            isinstance(self.confidence, int | float) and 0 <= self.confidence <= 1
+        ):
+            raise InvalidNoteError("confidence must be a number from 0 to 1")
+        once = {each.episode_id: each for each in reversed(self.evidence)}
+        object.__setattr__(self, "evidence", tuple(reversed(once.values())))
+
+    @property
+    def claim(self) -> str:
+        """The proposed fact in a sentence."""
+        return self.note.text
+
+    @property
+    def observation_count(self) -> int:
+        """Distinct episodes that support it."""
+        return len(self.evidence)
+
+    @property
+    def sessions(self) -> frozenset[str]:
+        """The distinct sessions of those episodes."""
+        return frozenset(each.session_id for each in self.evidence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Precedents:
+    """What became of the same inference about the same contact before.
+
+    Attributes:
+        declined_id: the decision by which somebody said no to it; None where nobody did.
+        pending_id: the decision that still waits for an answer; None where none does.
+        episode_ids: the episodes that supported it then.
+        sessions: their sessions.
+    """
+
+    declined_id: str | None = None
+    pending_id: str | None = None
+    episode_ids: frozenset[str] = frozenset()
+    sessions: frozenset[str] = frozenset()
+
+    def observations_with(self, candidate: Candidate) -> int:
+        """Distinct episodes, those of the candidate among them."""
+        return len(self.episode_ids | _ids(candidate.evidence))
+
+    def sessions_with(self, candidate: Candidate) -> int:
+        """Distinct sessions, those of the candidate among them."""
+        return len(self.sessions | candidate.sessions)
+
+
+def _ids(evidence: Iterable[Evidence]) -> frozenset[str]:
+    return frozenset(each.episode_id for each in evidence)

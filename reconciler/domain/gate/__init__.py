@@ -1,0 +1,1 @@
+"""The write gate's rules: which candidates earn their place. Pure: no graph, model or clock."""

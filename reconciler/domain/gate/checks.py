@@ -1,0 +1,245 @@
+"""The checks: each says what it alone would do with a candidate, and why. Pure.
+
+They stand in the gate's order: what forbids a write whatever else holds, then what the words are
+about, then how sure it is. Adding one means adding it to ``CHECKS`` and to the policy's ``Check``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from reconciler.domain.candidates import Candidate, Precedents
+from reconciler.domain.gate.assessment import CheckFinding, Disposal, GateReason
+from reconciler.domain.gate.cleaning import Cleaned
+from reconciler.domain.gate.literalness import Literalness
+from reconciler.domain.gate.meaning import Meaning
+from reconciler.domain.gate.policy import Check, GatePolicy, RefuseRule
+from reconciler.domain.gate.reading import Reading
+from reconciler.domain.notes import SourceKind
+
+__all__ = ["CHECKS", "FORBIDDING", "Case", "findings"]
+
+_APPROVING = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
+"""Whose word is an approval already, where a category always needs one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """All that the checks look at.
+
+    Attributes:
+        cleaned: the candidate without the sensitive data that the policy takes out.
+        reading: what its words give away.
+        policy: whose rules apply.
+        confidence: the score, 0 to 1.
+        precedents: what became of the same inference before.
+    """
+
+    cleaned: Cleaned
+    reading: Reading
+    policy: GatePolicy
+    confidence: float
+    precedents: Precedents
+
+    @property
+    def candidate(self) -> Candidate:
+        """What was proposed, cleaned."""
+        return self.cleaned.candidate
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether it was held, and somebody said yes."""
+        return self.candidate.confirmed_by is not None
+
+
+Finding = tuple[Disposal, GateReason, str]
+
+
+def _pass(detail: str) -> Finding:
+    return Disposal.ADMIT, GateReason.ADMITTED, detail
+
+
+def _reject(reason: GateReason, detail: str) -> Finding:
+    return Disposal.REJECT, reason, detail
+
+
+def _source(case: Case) -> Finding:
+    """Whose word it is. Source: seed 001, gate 2; seed 003, tool results are evidence only."""
+    source = case.candidate.note.trust
+    may = case.policy.file.sources[source].may
+    if may == "nothing":
+        return _reject(GateReason.MODEL_GUESS, f"{source} is never written")
+    if may == "ask" and not case.is_confirmed:
+        detail = f"{source} is never written without somebody's yes"
+        return Disposal.CONFIRM, GateReason.UNTRUSTED_SOURCE, detail
+    return _pass(f"the word of {source}")
+
+
+def _evidence(case: Case) -> Finding:
+    """No provenance, no write; and a span that was never said is none."""
+    candidate, missing = case.candidate, case.cleaned.missing_spans
+    if not candidate.evidence:
+        return _reject(GateReason.NO_PROVENANCE, "no episode supports it")
+    if missing:
+        detail = f"{missing} of the cited spans do not stand in their episode"
+        return _reject(GateReason.SPAN_NOT_IN_EVIDENCE, detail)
+    episodes = case.precedents.observations_with(candidate)
+    sessions = case.precedents.sessions_with(candidate)
+    return _pass(f"{_counted(episodes, 'episode')} of {_counted(sessions, 'session')}")
+
+
+def _erasure(case: Case) -> Finding:
+    """What is to be erased must not live on in what is derived from it."""
+    if any(each.is_pending_erasure for each in case.candidate.evidence):
+        return _reject(GateReason.PENDING_ERASURE, "its evidence is waiting to be erased")
+    return _pass("can be corrected, expires or is revoked")
+
+
+def _ownership(case: Case) -> Finding:
+    """One owner, the most restrictive of its evidence."""
+    owner = case.candidate.note.scope
+    others = [each for each in case.candidate.evidence if each.scope != owner]
+    if any(each.scope.tenant != owner.tenant for each in others):
+        return _reject(GateReason.AMBIGUOUS_OWNER, "its evidence belongs to another tenant")
+    if any(each.is_private for each in others):
+        detail = "its evidence is private to another contact"
+        return _reject(GateReason.PRIVATE_EVIDENCE, detail)
+    return _pass("its evidence is the contact's own, or shared")
+
+
+def _sensitive_data(case: Case) -> Finding:
+    cleaned = case.cleaned
+    if cleaned.refused:
+        is_secret = "secret" in cleaned.refused
+        reason = GateReason.SECRET if is_secret else GateReason.SENSITIVE_DATA
+        return _reject(reason, f"holds {_listed(cleaned.refused)}, which is never kept")
+    if cleaned.redacted:
+        return _pass(f"{_listed(cleaned.redacted)} replaced by a keyed hash")
+    if cleaned.kept:
+        return _pass(f"{_listed(cleaned.kept)} kept, as the policy allows")
+    return _pass("no personal data or secret that patterns can see")
+
+
+def _injection(case: Case) -> Finding:
+    """Words aimed at the agent or its memory wait for an operator."""
+    found = case.reading.directives
+    if found and not case.is_confirmed:
+        detail = f"quarantined: reads as a directive ({found[0].kind}: {found[0].cue!r})"
+        return Disposal.CONFIRM, GateReason.DIRECTIVE, detail
+    return _pass("no directive to the agent or its memory")
+
+
+def _meaning(case: Case) -> Finding:
+    """Would recalling it change a future action? Repetition does not make it meaningful."""
+    found = case.reading.meaning
+    if found.kind is not Meaning.STATEMENT:
+        what = str(found.kind).replace("_", " ")
+        detail = f"{what} ({found.cue!r}): recalling it would change no future action"
+        return _reject(GateReason.NOT_MEANINGFUL, detail)
+    return _pass("a statement that a later action may go by")
+
+
+def _speculation(case: Case) -> Finding:
+    """Half a hypothesis dies with its task; somebody's own word is only scored as hedged."""
+    cue = case.reading.speculation
+    is_own_word = case.policy.file.sources[case.candidate.note.trust].is_own_word
+    if cue and not is_own_word and not case.is_confirmed:
+        return _reject(GateReason.SPECULATION, f"an unverified hypothesis ({cue!r})")
+    return _pass(f"hedged by its speaker ({cue!r})" if cue else "no hypothesis")
+
+
+def _domain(case: Case) -> Finding:
+    """What this domain never keeps. Source: seed 001, section 10."""
+    rule = next((each for each in case.policy.domain_rule.refuse if _matches(each, case)), None)
+    if rule is not None:
+        detail = f"{rule.name} is never kept in domain {case.policy.domain}"
+        return _reject(GateReason.DOMAIN_RULE, detail)
+    return _pass(f"nothing that domain {case.policy.domain} refuses")
+
+
+def _restricted(case: Case) -> Finding:
+    """Health, finance, law and what the policy adds: only through consent."""
+    topic = _consent_topic(case)
+    if topic is None or case.is_confirmed:
+        return _pass("consent was given" if topic else "no restricted topic")
+    cue = case.reading.topics.get(topic)
+    detail = f"{topic}{f' ({cue!r})' if cue else ''} is kept only with the contact's consent"
+    return Disposal.CONSENT, GateReason.SENSITIVE_TOPIC, detail
+
+
+def _literalness(case: Case) -> Finding:
+    """What may not be meant as it stands is asked about, not believed."""
+    found = case.reading.literalness
+    if found.kind is not Literalness.LITERAL:
+        detail = f"{found.kind} evidence ({found.cue!r})"
+        return Disposal.CONFIRM, GateReason.NOT_LITERAL, detail
+    return _pass("confirmed" if case.is_confirmed else "meant as it stands")
+
+
+def _score(case: Case) -> Finding:
+    """The floors of its category. Source: seeds 000 and 001; the policy says which applies."""
+    category, source = case.reading.category, case.candidate.note.trust
+    rule, sure = case.policy.file.categories[category], f"{case.confidence:.2f}"
+    floor = case.policy.admit_min(category, source)
+    if case.confidence < rule.ask_min:
+        detail = f"{sure} is below {rule.ask_min:g}, from which a {category} is asked about"
+        return _reject(GateReason.BELOW_FLOOR, detail)
+    if rule.ask_always and not case.is_confirmed and source not in _APPROVING:
+        return Disposal.CONFIRM, GateReason.NEEDS_APPROVAL, f"a {category} needs approval"
+    if case.confidence < floor and not case.is_confirmed:
+        detail = f"{sure} is below {floor:g}, from which a {category} is admitted"
+        return Disposal.CONFIRM, GateReason.THIN_EVIDENCE, detail
+    return _pass(f"{sure} for a {category}, which takes {floor:g}")
+
+
+CHECKS: Mapping[Check, Callable[[Case], Finding]] = {
+    "source": _source,
+    "evidence": _evidence,
+    "erasure": _erasure,
+    "ownership": _ownership,
+    "sensitive_data": _sensitive_data,
+    "injection": _injection,
+    "meaning": _meaning,
+    "speculation": _speculation,
+    "domain": _domain,
+    "restricted": _restricted,
+    "literalness": _literalness,
+    "score": _score,
+}
+"""In the gate's order."""
+
+FORBIDDING = frozenset({"source", "evidence", "erasure", "ownership", "sensitive_data"})
+"""Checks whose refusal stands whatever the others say."""
+
+
+def findings(case: Case) -> Iterator[CheckFinding]:
+    """What every check found, in order; one that is switched off lets everything through."""
+    for name, check in CHECKS.items():
+        if case.policy.is_on(name):
+            disposal, reason, detail = check(case)
+        else:
+            disposal, reason, detail = _pass("switched off by the policy")
+        yield CheckFinding(check=name, disposal=disposal, reason=reason, detail=detail)
+
+
+def _consent_topic(case: Case) -> str | None:
+    own = case.candidate.note.topic
+    named = [*([own] if own else []), *case.reading.topics]
+    wanted = next((each for each in named if case.policy.needs_consent(each)), None)
+    is_everything = "*" in case.policy.domain_rule.consent_topics
+    return wanted or (case.policy.domain if is_everything else None)
+
+
+def _matches(rule: RefuseRule, case: Case) -> bool:
+    if case.candidate.note.trust in rule.unless_source:
+        return False
+    return rule.pattern.search(case.candidate.claim) is not None
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _listed(kinds: frozenset[str]) -> str:
+    return ", ".join(sorted(str(each).replace("_", " ") for each in kinds))

@@ -1,0 +1,141 @@
+"""Disposing: from all checks' findings to what becomes of a candidate. Pure.
+
+The order of precedence: what forbids a write, then quarantine, then any other refusal, then
+consent, then confirmation. Whatever decides, every check's finding stays on record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from reconciler.domain.candidates import CONTACT, Candidate, Precedents
+from reconciler.domain.gate.assessment import (
+    ALL_PASSED,
+    Assessment,
+    CheckFinding,
+    Disposal,
+    GateReason,
+    Sensitivity,
+)
+from reconciler.domain.gate.checks import FORBIDDING, Case, findings
+from reconciler.domain.gate.cleaning import Cleaned
+from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.gate.questions import question
+from reconciler.domain.gate.reading import Reading, read
+from reconciler.domain.gate.scoring import score
+from reconciler.domain.notes import Note, SourceKind, canonical_text
+
+__all__ = ["assess", "inference_key", "with_effective_source"]
+
+_NO_PRECEDENTS = Precedents()
+
+
+def assess(
+    cleaned: Cleaned,
+    policy: GatePolicy,
+    now: datetime,
+    precedents: Precedents = _NO_PRECEDENTS,
+) -> Assessment:
+    """How the gate disposes of a candidate.
+
+    Args:
+        cleaned: the candidate without the sensitive data that the policy takes out.
+        policy: whose rules apply.
+        now: the time from which recency and the question's lapse count (UTC).
+        precedents: what became of the same inference before.
+    """
+    candidate = cleaned.candidate
+    reading = read(candidate, policy)
+    confidence, parts = score(candidate, reading, policy, now, precedents)
+    case = Case(
+        cleaned=cleaned,
+        reading=reading,
+        policy=policy,
+        confidence=confidence,
+        precedents=precedents,
+    )
+    found = tuple(findings(case))
+    decisive = _decisive(found)
+    disposal, reason, detail = decisive.disposal, decisive.reason, decisive.detail
+    if disposal in (Disposal.CONFIRM, Disposal.CONSENT) and precedents.declined_id:
+        disposal, reason = Disposal.REJECT, GateReason.DECLINED_BEFORE
+        detail = f"somebody said no to it before; it is not asked again ({detail})"
+    is_held = disposal in (Disposal.CONFIRM, Disposal.CONSENT)
+    rule = policy.file.categories[reading.category]
+    topic = candidate.note.topic or next(iter(reading.topics), None)
+    return Assessment(
+        disposal=disposal,
+        reason=reason,
+        detail=ALL_PASSED if disposal is Disposal.ADMIT else detail,
+        findings=tuple(map(str, found)),
+        confidence=confidence,
+        parts=tuple(map(str, parts)),
+        category=reading.category,
+        topic=topic,
+        sensitivity=_sensitivity(cleaned, reading, topic),
+        is_redacted=bool(cleaned.redacted or cleaned.refused),
+        recall_semantics=reading.semantics or rule.recall,
+        yields_to_live_intent=rule.yields_to_live_intent,
+        lifetime_days=policy.lifetime_days(reading.category),
+        question=question(candidate, disposal, reason, topic, policy) if is_held else None,
+        lapses_at=now + timedelta(days=policy.file.confirmation.lapses_days) if is_held else None,
+        policy_version=policy.version,
+        domain=policy.domain,
+        inference_key=inference_key(candidate.note),
+    )
+
+
+def with_effective_source(candidate: Candidate) -> Candidate:
+    """The candidate as the word of the least trusted of its source and its evidence.
+
+    Otherwise a tool's output would become an extractor's word by being read out of a session. What
+    was confirmed is the word of who confirmed it.
+    """
+    note = candidate.note
+    if candidate.confirmed_by is not None:
+        confirmed = SourceKind.USER_EXPLICIT
+        if candidate.confirmed_by != CONTACT:
+            confirmed = SourceKind.OPERATOR
+        return replace(candidate, note=replace(note, source_kind=confirmed))
+    source = note.trust
+    for each in candidate.evidence:
+        if each.source_kind.is_trusted_less_than(source):
+            source = each.source_kind
+    if source is note.trust:
+        return candidate
+    return replace(candidate, note=replace(note, source_kind=source))
+
+
+def inference_key(note: Note) -> str:
+    """Equal for the same inference about the same contact: its slot, else its words."""
+    key = note.slot.key if note.slot else None
+    if key is None:
+        key = " ".join(re.findall(r"\w+", canonical_text(note.text).casefold())) or note.text
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _decisive(found: Sequence[CheckFinding]) -> CheckFinding:
+    """The finding that decides; the first of those that weigh most."""
+    return min(found, key=_weight)
+
+
+def _weight(finding: CheckFinding) -> int:
+    if finding.disposal is Disposal.REJECT:
+        return 0 if finding.check in FORBIDDING else 2
+    if finding.reason is GateReason.DIRECTIVE:
+        return 1
+    return {Disposal.CONSENT: 3, Disposal.CONFIRM: 4, Disposal.ADMIT: 5}[finding.disposal]
+
+
+def _sensitivity(cleaned: Cleaned, reading: Reading, topic: str | None) -> Sensitivity:
+    if "secret" in cleaned.refused | cleaned.redacted | cleaned.kept:
+        return Sensitivity.SECRET
+    if "health" in (topic, *reading.topics):
+        return Sensitivity.PHI
+    if cleaned.redacted or cleaned.kept or cleaned.refused:
+        return Sensitivity.PII
+    return Sensitivity.LOW if reading.topics else Sensitivity.NONE

@@ -1,0 +1,357 @@
+"""Finds directives in a text: words aimed at the agent or its memory instead of telling a fact.
+
+A text is folded (case, accents, width, what cannot be seen) and matched against the cues of
+``injection_vocabulary``; where no cue settles it, a sentence that looks like a task or a question
+for whoever reads it is weighed against the signs of a person's own words. Lexical and pure: the
+same text always has the same findings. No model, no clock and no knowledge of a contact may ever
+live here, nor what follows from a finding; that is the gate's business.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+from reconciler.domain.gate.injection_vocabulary import (
+    CLASSES,
+    CODE_MARKS,
+    CONTEXT_SIGNS,
+    CUES,
+    DISGUISED_WORDS,
+    LOOKALIKES,
+    MARKS,
+    OTHER_SCRIPTS,
+    REQUEST_SCORE_MIN,
+    REQUEST_SIGNS,
+    SUBJECT_SIGNS,
+    Directive,
+)
+
+__all__ = ["CUE_LENGTH_MAX", "Directive", "DirectiveFinding", "find_directives"]
+
+CUE_LENGTH_MAX = 80
+"""Characters of a cue that are kept: enough to see in a record what was found, and why."""
+
+_GAP = r"(?:[^.!?]|\.(?=\w)){0,60}?"
+_DECODED_LENGTH_MIN = 8
+_LETTER_SHARE_MIN = 0.7
+_SCORED_LENGTH_MAX = 600
+"""Characters of a text beyond which it is no bare request, whatever its sentences look like."""
+
+
+@dataclass(frozen=True, slots=True)
+class DirectiveFinding:
+    r"""One thing that a text wants of whoever reads it.
+
+    Attributes:
+        kind: what it wants.
+        cue: the words that show it, as the text has them, at most ``CUE_LENGTH_MAX`` characters;
+            what cannot be seen stands there as an escape such as ``\u200b``.
+    """
+
+    kind: Directive
+    cue: str
+
+
+def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
+    """What in the text is aimed at the agent or its memory; empty where nothing is.
+
+    Of each kind the first is given, in the order in which they stand. Never raises, whatever the
+    string, and takes time in proportion to its length; the first call also compiles the vocabulary.
+
+    Args:
+        text: what somebody said, as it came: not yet stripped or made canonical.
+
+    Returns:
+        At most one finding of each ``Directive``.
+    """
+    reading = _read(text)
+    first: dict[Directive, _Span] = {}
+    for span in _spans(reading):
+        if span.kind not in first or span.start < first[span.kind].start:
+            first[span.kind] = span
+    found = sorted(first.values(), key=lambda span: (span.start, span.kind))
+    return tuple(DirectiveFinding(span.kind, _shown(text[span.start : span.end])) for span in found)
+
+
+class _Span(NamedTuple):
+    """Where in the given text something of a kind stands."""
+
+    start: int
+    end: int
+    kind: Directive
+
+
+class _Reading(NamedTuple):
+    """A text as it was given, as it is matched, and which character stems from which."""
+
+    text: str
+    folded: str
+    places: Sequence[int]
+
+    def span(self, kind: Directive, match: re.Match[str]) -> _Span:
+        """What was matched in the folded text, as a span of the given one."""
+        end = max(match.start(), match.end() - 1)
+        last = self.places[end] if end < len(self.places) else len(self.text) - 1
+        start = self.places[match.start()] if match.start() < len(self.places) else last
+        return _Span(start, last + 1, kind)
+
+
+# Reading
+
+_QUOTES = str.maketrans("\u2018\u2019\u201b\u2032\u201c\u201d\u201e\u00ab\u00bb", "''''" + '"' * 5)
+
+
+_BLANK_LETTERS = "\u115f\u1160\u3164\uffa0\u034f\u180e"
+
+
+@lru_cache(maxsize=4096)
+def _fold(character: str) -> str:
+    """Lower case, without width, accents and quotes of its own; nothing for what is not seen."""
+    decomposed = unicodedata.normalize("NFKD", character.translate(_QUOTES))
+    return "".join(
+        each
+        for each in unicodedata.normalize("NFKD", decomposed.casefold())
+        if unicodedata.category(each) not in ("Mn", "Cf") and each not in _BLANK_LETTERS
+    )
+
+
+def _fold_all(text: str) -> str:
+    return "".join(map(_fold, text))
+
+
+def _read(text: str) -> _Reading:
+    if text.isascii():
+        return _Reading(text, text.lower(), range(len(text)))
+    folded = [_fold(each) for each in text]
+    places = [place for place, each in enumerate(folded) for _ in each]
+    return _Reading(text, "".join(folded), places)
+
+
+def _shown(cue: str) -> str:
+    shown = "".join(each if each.isprintable() else _escape(each) for each in cue.strip(" \n\t"))
+    return shown if len(shown) <= CUE_LENGTH_MAX else shown[: CUE_LENGTH_MAX - 1] + "…"
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+# Matching
+
+_SHORTHAND = re.compile(r"\[(?:\\.|[^\]\\])*\]|<([a-z_]+)>|~| \?| ")
+
+
+def _expand(pattern: str) -> str:
+    """The pattern with its shorthands written out; sets of characters are left as they are."""
+
+    def written_out(match: re.Match[str]) -> str:
+        fixed = {"~": _GAP, " ?": r"\s{0,4}", " ": r"\s{1,4}"}
+        name = match[1]
+        return _expand(CLASSES[name]) if name else fixed.get(match[0], match[0])
+
+    return _SHORTHAND.sub(written_out, pattern)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(_fold_all(pattern))
+
+
+def _of_kinds(table: Iterable[tuple[Directive, str]]) -> dict[Directive, list[str]]:
+    by_kind: dict[Directive, list[str]] = defaultdict(list)
+    for kind, pattern in table:
+        by_kind[kind].append(pattern)
+    return by_kind
+
+
+_HEADS = ("<start>", r"<reveal>\b~\b")
+"""How many cues of a kind begin alike; each is looked for once, for all of them."""
+
+
+def _cue_of_a_kind(patterns: Sequence[str]) -> re.Pattern[str]:
+    """One pattern that finds the first of the cues."""
+    either = [each for each in patterns if not each.startswith(_HEADS)]
+    for head in _HEADS:
+        tails = [each.removeprefix(head) for each in patterns if each.startswith(head)]
+        either += [f"{head}(?:{'|'.join(tails)})"] if tails else []
+    return _compiled(rf"\b(?=\w)(?:{_expand('|'.join(either))})(?:(?!\w)|(?<!\w))")
+
+
+_Signs = Sequence[tuple[int, re.Pattern[str]]]
+
+
+class _Patterns(NamedTuple):
+    """The vocabulary, compiled."""
+
+    cues: dict[Directive, re.Pattern[str]]
+    marks: dict[Directive, re.Pattern[str]]
+    other_scripts: dict[Directive, re.Pattern[str]]
+    code: list[re.Pattern[str]]
+    requests: _Signs
+    subjects: _Signs
+    context: _Signs
+
+
+@cache
+def _patterns() -> _Patterns:
+    """Made when the first text is read: it takes a fifth of a second, too long for an import."""
+    return _Patterns(
+        cues={kind: _cue_of_a_kind(each) for kind, each in _of_kinds(CUES).items()},
+        marks={kind: _compiled("|".join(each)) for kind, each in _of_kinds(MARKS).items()},
+        other_scripts={
+            kind: _compiled("|".join(each)) for kind, each in _of_kinds(OTHER_SCRIPTS).items()
+        },
+        code=[_compiled(pattern) for pattern in CODE_MARKS],
+        requests=_signs(REQUEST_SIGNS),
+        subjects=_signs(SUBJECT_SIGNS),
+        context=_signs(CONTEXT_SIGNS),
+    )
+
+
+def _signs(table: Iterable[tuple[int, str]]) -> _Signs:
+    return [(weight, _compiled(_expand(pattern))) for weight, pattern in table]
+
+
+def _spans(reading: _Reading) -> Iterator[_Span]:
+    found = [span for find in _FINDERS for span in find(reading)]
+    yield from found
+    if not found:
+        yield from _requests(reading)
+
+
+def _cues(reading: _Reading) -> Iterator[_Span]:
+    patterns = _patterns()
+    scripts = {} if reading.text.isascii() else patterns.other_scripts
+    for kind, pattern in chain(patterns.cues.items(), patterns.marks.items(), scripts.items()):
+        if match := pattern.search(reading.folded):
+            yield reading.span(kind, match)
+
+
+def _code(reading: _Reading) -> Iterator[_Span]:
+    for pattern in _patterns().code:
+        if match := pattern.search(reading.folded):
+            yield reading.span(Directive.CODE, match)
+
+
+# What is not said openly
+
+_UNSEEN = re.compile(
+    "[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff" + _BLANK_LETTERS + "]"
+    "|(?<=[A-Za-z])[\u200c\u200d](?=[A-Za-z])"  # between Arabic or Indic letters it is spelling
+    "|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]"  # after the flag: a country
+    "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3}"
+)
+_BASE64 = re.compile(r"(?<![\w+/])[A-Za-z0-9+/_-]{16,}={0,2}(?![\w+/])")
+_HEX = re.compile(r"(?<!\w)(?:0x)?(?:[0-9a-f]{2}[ :]?){12,}(?!\w)", re.IGNORECASE)
+
+
+def _unseen(reading: _Reading) -> Iterator[_Span]:
+    if reading.text.isascii():
+        return
+    if match := _UNSEEN.search(reading.text):
+        start, end = max(0, match.start() - 16), match.end() + 16
+        yield _Span(start, min(end, len(reading.text)), Directive.HIDDEN)
+
+
+def _encoded(reading: _Reading) -> Iterator[_Span]:
+    for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
+        for match in pattern.finditer(reading.text):
+            if _reads_as_text(decode(match[0])):
+                yield _Span(match.start(), match.end(), Directive.HIDDEN)
+
+
+def _from_base64(word: str) -> bytes:
+    word = word.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(word[: len(word) - (len(word) % 4 == 1)] + "=" * (-len(word) % 4))
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _from_hex(digits: str) -> bytes:
+    try:
+        return bytes.fromhex(digits.lower().removeprefix("0x").replace(":", " "))
+    except ValueError:
+        return b""
+
+
+def _reads_as_text(decoded: bytes) -> bool:
+    text = decoded.decode("utf-8", "replace")
+    if len(text) < _DECODED_LENGTH_MIN or not text.isprintable() or "\ufffd" in text:
+        return False
+    letters = sum(each.isalpha() or each == " " for each in text)
+    return letters / len(text) >= _LETTER_SHARE_MIN and " " in text
+
+
+_DISGUISED = tuple(
+    disguised
+    for word in DISGUISED_WORDS
+    for disguised in (word[::-1], codecs.encode(word, "rot13"))
+)
+_MIXED = re.compile(
+    r"[a-z][0134578@$|][a-z0-9]|\b[0134578@$|][a-z]{2}|[a-z]_[a-z]|[a-z][\u0370-\u04ff]|[\u0370-\u04ff][a-z]"
+)
+_STRONG = (Directive.OVERRIDE, Directive.REVEAL)
+
+
+def _disguised(reading: _Reading) -> Iterator[_Span]:
+    """Words read backwards or moved by thirteen, and cues once digits are read as letters."""
+    for word in _DISGUISED:
+        if word in reading.folded and (match := re.search(re.escape(word), reading.folded)):
+            yield reading.span(Directive.HIDDEN, match)
+    if _MIXED.search(reading.folded):
+        read_as_letters = reading.folded.translate(LOOKALIKES)
+        for kind in _STRONG:
+            match = _patterns().cues[kind].search(read_as_letters)
+            if match and match[0] != reading.folded[match.start() : match.end()]:
+                yield reading.span(kind, match)
+
+
+_FINDERS: tuple[Callable[[_Reading], Iterable[_Span]], ...] = (
+    _cues,
+    _code,
+    _unseen,
+    _encoded,
+    _disguised,
+)
+
+# Requests that hold no fact
+
+_SENTENCE = re.compile(r"[^.!?。？！\n]{2,400}[.!?。？！]{0,3}")
+_SENTENCE_BRACKETS = " '\"(*-\t"
+_QUOTED = re.compile(r"(?<!\w)(['\"])[^'\"\n]{1,200}\1(?!\w)")
+"""Somebody else's words, which say nothing of who writes."""
+
+
+def _requests(reading: _Reading) -> Iterator[_Span]:
+    """The first sentence that is a task or a question, where nothing says that a person speaks."""
+    if len(reading.folded) > _SCORED_LENGTH_MAX:
+        return
+    for match in _SENTENCE.finditer(reading.folded):
+        request = _request_score(match[0].strip(_SENTENCE_BRACKETS))
+        if request and request + _context_score(reading.folded) >= REQUEST_SCORE_MIN:
+            yield reading.span(Directive.COMMAND, match)
+            return
+
+
+def _request_score(sentence: str) -> int:
+    """What it asks for counts only where it asks."""
+    request = _score(_patterns().requests, sentence)
+    return request and request + _score(_patterns().subjects, sentence)
+
+
+def _context_score(text: str) -> int:
+    return _score(_patterns().context, _QUOTED.sub(" ", text))
+
+
+def _score(signs: _Signs, text: str) -> int:
+    return sum(weight for weight, pattern in signs if pattern.search(text))

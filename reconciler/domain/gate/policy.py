@@ -1,0 +1,252 @@
+"""The gate's policy: its floors, lifetimes, handlings and domains, checked when it is made.
+
+It comes from ``config/policy.toml``; whoever builds it reads the file. Nothing is judged here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from reconciler.domain.gate.classification import Category, RecallSemantics
+from reconciler.domain.gate.topics import TopicTerms
+from reconciler.domain.notes import SourceKind
+from reconciler.domain.sensitive_data import SensitiveKind
+from reconciler.errors import ConfigurationError
+
+__all__ = [
+    "CategoryRule",
+    "Check",
+    "DomainRule",
+    "GatePolicy",
+    "Handling",
+    "RefuseRule",
+    "ScoreRule",
+    "SourceRule",
+]
+
+Check = Literal[
+    "source",
+    "evidence",
+    "erasure",
+    "ownership",
+    "sensitive_data",
+    "injection",
+    "meaning",
+    "speculation",
+    "domain",
+    "restricted",
+    "literalness",
+    "score",
+]
+"""The checks in the gate's order, cheap to dear and hard to soft."""
+
+Handling = Literal["redact", "refuse", "slot", "keep"]
+"""What becomes of sensitive data: replaced by a keyed hash; the note refused; kept as the value of
+a slot and replaced elsewhere; kept as it stands."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class SourceRule(_Table):
+    """What a source is worth.
+
+    ``may`` is ``admit``, ``ask`` (never written without somebody's yes) or ``nothing``.
+    """
+
+    start: float = Field(ge=0, le=1)
+    is_own_word: bool
+    may: Literal["admit", "ask", "nothing"]
+
+
+class CategoryRule(_Table):
+    """How long a category lives, and how sure it must be."""
+
+    lifetime_days: int | None = Field(default=None, ge=1)
+    admit_min: float = Field(ge=0, le=1)
+    admit_min_by_source: Mapping[SourceKind, float] = {}
+    ask_min: float = Field(ge=0, le=1)
+    recall: RecallSemantics
+    yields_to_live_intent: bool = False
+    ask_always: bool = False
+
+    @model_validator(mode="after")
+    def _floors_in_order(self) -> CategoryRule:
+        if self.ask_min > self.admit_min:
+            raise ValueError("ask_min must not exceed admit_min")
+        return self
+
+
+class ScoreRule(_Table):
+    """The rubric: what is added to where a score starts. Source: seed 000."""
+
+    direct_statement: float
+    asked_to_remember: float
+    one_observation: float
+    many_observations: float
+    not_literal: float
+    hedged: float
+    from_tool: float
+    recent: float
+    cap_hypothetical: float = Field(ge=0, le=1)
+    cap_roleplay: float = Field(ge=0, le=1)
+    observations_min: int = Field(ge=2)
+    sessions_min: int = Field(ge=1)
+    recent_days: float = Field(ge=0)
+
+
+class ConfirmationRule(_Table):
+    """How a question is asked."""
+
+    lapses_days: float = Field(gt=0)
+    change_it: str = Field(min_length=1)
+
+
+class TopicRule(_Table):
+    """A field of life, the words that give it away, and how it is handled."""
+
+    handling: Literal["consent", "ordinary"]
+    terms: tuple[str, ...]
+    exceptions: tuple[str, ...] = Field(default=(), alias="except")
+
+
+class RefuseRule(_Table):
+    """What a domain never keeps: a pattern, and whose word it does not hold for."""
+
+    name: str = Field(min_length=1)
+    pattern: re.Pattern[str]
+    unless_source: frozenset[SourceKind] = frozenset()
+
+
+class DomainRule(_Table):
+    """What one domain does otherwise. Source: seed 001, section 10."""
+
+    fact_lifetime_days: int | None = Field(default=None, ge=1)
+    consent_topics: frozenset[str] = frozenset()
+    sensitive_data: Mapping[SensitiveKind, Handling] = {}
+    keeps: tuple[str, ...] = ()
+    refuse: tuple[RefuseRule, ...] = ()
+
+
+class _PolicyFile(_Table):
+    version: str = Field(min_length=1)
+    default_domain: str = "general"
+    checks: Mapping[Check, Literal["on", "off"]]
+    sources: Mapping[SourceKind, SourceRule]
+    categories: Mapping[Category, CategoryRule]
+    score: ScoreRule
+    confirmation: ConfirmationRule
+    sensitive_data: Mapping[SensitiveKind, Handling]
+    topics: Mapping[str, TopicRule]
+    domains: Mapping[str, DomainRule]
+    agents: Mapping[str, str] = {}
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> _PolicyFile:
+        for name, kinds in (
+            ("checks", Check.__args__),  # type: ignore[attr-defined]
+            ("sources", SourceKind),
+            ("categories", Category),
+            ("sensitive_data", SensitiveKind),
+        ):
+            missing = sorted(set(map(str, kinds)) - set(map(str, getattr(self, name))))
+            if missing:
+                raise ValueError(f"[{name}] lacks {', '.join(missing)}")
+        unknown = {self.default_domain, *self.agents.values()} - self.domains.keys()
+        if unknown:
+            raise ValueError(f"no [domains.{min(unknown)}]; there are {', '.join(self.domains)}")
+        topics = {each for rule in self.domains.values() for each in rule.consent_topics} - {"*"}
+        if topics - self.topics.keys():
+            raise ValueError(f"no [topics.{min(topics - self.topics.keys())}]")
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatePolicy:
+    """The policy as one domain sees it.
+
+    Build it with ``from_mapping``, choose another domain with ``of_agent``.
+    """
+
+    file: _PolicyFile
+    domain: str
+    topics: Mapping[str, TopicTerms] = field(hash=False)
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any], domain: str | None = None) -> GatePolicy:
+        """The policy that a parsed ``policy.toml`` describes.
+
+        Args:
+            mapping: the file's tables.
+            domain: instead of the file's default.
+
+        Raises:
+            ConfigurationError: a table is missing or unusable; the text names it.
+        """
+        try:
+            file = _PolicyFile.model_validate(mapping)
+        except ValidationError as error:
+            found = error.errors()[0]
+            where = ".".join(map(str, found["loc"])) or "the policy"
+            raise ConfigurationError(f"policy: {where}: {found['msg']}") from error
+        chosen = domain or file.default_domain
+        if chosen not in file.domains:
+            known = ", ".join(file.domains)
+            raise ConfigurationError(f"policy: no domain {chosen}; there are {known}")
+        topics = {
+            name: TopicTerms(terms=rule.terms, exceptions=rule.exceptions)
+            for name, rule in file.topics.items()
+        }
+        return cls(file=file, domain=chosen, topics=topics)
+
+    def of_agent(self, agent_id: str) -> GatePolicy:
+        """The policy in the domain that the file gives the agent; else this one."""
+        for pattern, domain in self.file.agents.items():
+            if fnmatchcase(agent_id, pattern):
+                return GatePolicy(file=self.file, domain=domain, topics=self.topics)
+        return self
+
+    @property
+    def version(self) -> str:
+        """As it is recorded on every decision."""
+        return self.file.version
+
+    @property
+    def domain_rule(self) -> DomainRule:
+        """What this domain does otherwise."""
+        return self.file.domains[self.domain]
+
+    def is_on(self, check: Check) -> bool:
+        """Whether the check is made."""
+        return self.file.checks[check] == "on"
+
+    def handling(self, kind: SensitiveKind) -> Handling:
+        """What becomes of sensitive data of a kind, in this domain."""
+        return self.domain_rule.sensitive_data.get(kind, self.file.sensitive_data[kind])
+
+    def needs_consent(self, topic: str) -> bool:
+        """Whether a topic is kept only with the contact's consent, in this domain."""
+        wanted = self.domain_rule.consent_topics
+        if "*" in wanted or topic in wanted:
+            return True
+        rule = self.file.topics.get(topic)
+        return rule is not None and rule.handling == "consent"
+
+    def admit_min(self, category: Category, source: SourceKind) -> float:
+        """The score from which a candidate of that category and source is admitted."""
+        rule = self.file.categories[category]
+        return rule.admit_min_by_source.get(source, rule.admit_min)
+
+    def lifetime_days(self, category: Category) -> int | None:
+        """After how many days a fact of the category expires; None for never."""
+        own = self.domain_rule.fact_lifetime_days
+        if category is Category.FACT and own is not None:
+            return own
+        return self.file.categories[category].lifetime_days

@@ -1,0 +1,100 @@
+"""Readings: what a candidate's words give away, looked at once for all checks. Judges nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from reconciler.domain.candidates import Candidate
+from reconciler.domain.gate.classification import (
+    Category,
+    RecallSemantics,
+    find_speculation,
+    find_trigger,
+    infer_category,
+    infer_recall_semantics,
+)
+from reconciler.domain.gate.injection import DirectiveFinding, find_directives
+from reconciler.domain.gate.literalness import (
+    Literalness,
+    LiteralnessFinding,
+    classify_literalness,
+    find_hedge,
+)
+from reconciler.domain.gate.meaning import MeaningFinding, classify_meaning
+from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.gate.topics import find_topics
+
+__all__ = ["Reading", "read"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What the words of a claim and of its evidence give away; cues are quoted from them."""
+
+    meaning: MeaningFinding
+    literalness: LiteralnessFinding
+    hedge: str | None
+    speculation: str | None
+    trigger: str | None
+    directives: tuple[DirectiveFinding, ...]
+    topics: dict[str, str]
+    category: Category
+    semantics: RecallSemantics | None
+
+
+def read(candidate: Candidate, policy: GatePolicy) -> Reading:
+    """The reading of a candidate, with those checks left out that the policy switches off."""
+    claim = candidate.claim
+    quoted = tuple(dict.fromkeys(span for each in candidate.evidence for span in each.quoted))
+    category = candidate.note.category
+    return Reading(
+        meaning=classify_meaning(claim),
+        literalness=_literalness(candidate, (*quoted, claim), policy),
+        hedge=_first(find_hedge, quoted),
+        speculation=_first(find_speculation, (*quoted, claim)),
+        trigger=_first(find_trigger, _own_words(candidate, policy)),
+        directives=_directives(candidate),
+        topics=find_topics(_said(candidate), policy.topics),
+        category=infer_category(claim) if category is None else Category(category),
+        semantics=infer_recall_semantics(claim),
+    )
+
+
+def _literalness(
+    candidate: Candidate, texts: tuple[str, ...], policy: GatePolicy
+) -> LiteralnessFinding:
+    """The first text that may not be meant as it stands; a yes to the claim settles it."""
+    literal = LiteralnessFinding(Literalness.LITERAL, "")
+    if candidate.confirmed_by is not None or not policy.is_on("literalness"):
+        return literal
+    found = (classify_literalness(text) for text in dict.fromkeys(texts))
+    return next((each for each in found if each.kind is not Literalness.LITERAL), literal)
+
+
+def _directives(candidate: Candidate) -> tuple[DirectiveFinding, ...]:
+    """In all of the evidence, not only in the spans: a poisoned page is poisoned as a whole."""
+    texts = [candidate.claim, *(each.text for each in candidate.evidence)]
+    note = candidate.note
+    texts += filter(None, (note.source_reference, note.contact_name, note.topic, *note.tags))
+    if note.slot:
+        texts += filter(None, (note.slot.subject, note.slot.value))
+    return tuple(each for text in dict.fromkeys(texts) for each in find_directives(text))
+
+
+def _own_words(candidate: Candidate, policy: GatePolicy) -> list[str]:
+    """What was said by whoever may ask that something is remembered; a tool may not."""
+    own = policy.file.sources
+    return [each.text for each in candidate.evidence if own[each.source_kind].is_own_word]
+
+
+def _said(candidate: Candidate) -> str:
+    slot = candidate.note.slot
+    if slot is None:
+        return candidate.claim
+    attribute = (slot.attribute or "").replace("_", " ")
+    return f"{candidate.claim}\n{attribute}: {slot.value or ''}"
+
+
+def _first(find: Callable[[str], str | None], texts: Iterable[str]) -> str | None:
+    return next(filter(None, map(find, texts)), None)

@@ -1,0 +1,87 @@
+"""The score: how sure a candidate is, a sum of visible parts. Source: seed 000's rubric. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from reconciler.domain.candidates import Candidate, Precedents
+from reconciler.domain.gate.assessment import ScorePart
+from reconciler.domain.gate.literalness import Literalness
+from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.gate.reading import Reading
+from reconciler.domain.notes import SourceKind
+
+__all__ = ["score"]
+
+
+def score(
+    candidate: Candidate,
+    reading: Reading,
+    policy: GatePolicy,
+    now: datetime,
+    precedents: Precedents,
+) -> tuple[float, tuple[ScorePart, ...]]:
+    """The score, 0 to 1, and the parts that it is the sum of.
+
+    Args:
+        candidate: what was proposed.
+        reading: what its words give away.
+        policy: the rubric.
+        now: from when evidence counts as recent (UTC).
+        precedents: earlier evidence of the same inference.
+    """
+    parts = [_start(candidate, policy), *_effects(candidate, reading, policy, now, precedents)]
+    total = min(max(sum(each.effect for each in parts), 0.0), 1.0)
+    cap = _cap(reading, policy)
+    if cap is not None and total > cap.effect:
+        parts.append(ScorePart(name=cap.name, effect=cap.effect - total))
+        total = cap.effect
+    return round(total, 4), tuple(parts)
+
+
+def _start(candidate: Candidate, policy: GatePolicy) -> ScorePart:
+    source = candidate.note.trust
+    if candidate.confidence is not None and not policy.file.sources[source].is_own_word:
+        return ScorePart(name="extractor's confidence", effect=candidate.confidence)
+    return ScorePart(name=f"word of {source}", effect=policy.file.sources[source].start)
+
+
+def _effects(
+    candidate: Candidate,
+    reading: Reading,
+    policy: GatePolicy,
+    now: datetime,
+    precedents: Precedents,
+) -> Iterator[ScorePart]:
+    rule, source = policy.file.score, candidate.note.trust
+    is_own_word = policy.file.sources[source].is_own_word
+    is_literal = reading.literalness.kind is Literalness.LITERAL
+    is_direct = is_own_word and is_literal and not reading.hedge
+    observations = precedents.observations_with(candidate)
+    sessions = precedents.sessions_with(candidate)
+    is_pattern = observations >= rule.observations_min and sessions >= rule.sessions_min
+    newest = max((each.said_at for each in candidate.evidence), default=None)
+    is_recent = newest is not None and now - newest <= timedelta(days=rule.recent_days)
+    for name, effect, holds in (
+        ("said directly", rule.direct_statement, is_direct),
+        ("asked to remember", rule.asked_to_remember, bool(reading.trigger)),
+        ("one observation", rule.one_observation, observations <= 1 and not is_own_word),
+        ("many observations", rule.many_observations, is_pattern),
+        (f"{reading.literalness.kind} evidence", rule.not_literal, not is_literal),
+        ("hedged", rule.hedged, bool(reading.hedge)),
+        ("from a tool", rule.from_tool, source is SourceKind.TOOL_OUTPUT),
+        ("recent", rule.recent, is_recent),
+    ):
+        if holds:
+            yield ScorePart(name=name, effect=effect)
+
+
+def _cap(reading: Reading, policy: GatePolicy) -> ScorePart | None:
+    """At most so much, whatever the evidence sums to. Source: seed 002."""
+    caps = {
+        Literalness.HYPOTHETICAL: policy.file.score.cap_hypothetical,
+        Literalness.ROLEPLAY: policy.file.score.cap_roleplay,
+    }
+    kind = reading.literalness.kind
+    return ScorePart(name=f"{kind}: at most", effect=caps[kind]) if kind in caps else None

@@ -1,0 +1,135 @@
+"""The write gate's commands: what waits, its answers, what was refused, and what would be."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from reconciler.bootstrap import build_judge
+from reconciler.domain.gate.classification import Category
+from reconciler.domain.notes import SourceKind
+from reconciler.entrypoints.options import (
+    Agent,
+    AsJson,
+    ContactId,
+    MaybeContactId,
+    Tenant,
+    show,
+)
+from reconciler.entrypoints.rendering import (
+    assessment_view,
+    decision_line,
+    pending_table,
+    refusals_table,
+)
+from reconciler.memory import Memory, note_to_check
+from reconciler.settings import load_settings
+
+__all__ = ["add_gate_commands"]
+
+DecisionId = Annotated[str, typer.Argument(help="As `reconciler pending` prints it.")]
+By = Annotated[
+    str,
+    typer.Option("--by", help="Whose answer: contact, or an operator's name; never the proposer."),
+]
+
+policy_app = typer.Typer(no_args_is_help=True, help="Try the write gate's policy.")
+
+
+def add_gate_commands(app: typer.Typer) -> None:
+    """Give the command line the commands of this module."""
+    for command in (pending, confirm, reject, withdraw, revoke, refusals):
+        app.command()(command)
+    app.add_typer(policy_app, name="policy")
+
+
+def pending(
+    agent: Agent,
+    contact: MaybeContactId = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what is held and waits for somebody's yes, with the question to ask."""
+    with Memory.open() as memory:
+        held = memory.pending(agent, contact, tenant=tenant)
+    show(as_json, [each.to_dict() for each in held], lambda: pending_table(held))
+
+
+def confirm(
+    decision_id: DecisionId,
+    by: By,
+    text: Annotated[
+        str | None, typer.Option("--text", help="The fact in the words of the answer.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer yes to what is held; it is remembered as the word of who answered."""
+    with Memory.open() as memory:
+        decision = memory.confirm(decision_id, by, text=text)
+    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+
+
+def reject(decision_id: DecisionId, by: By, as_json: AsJson = False) -> None:
+    """Answer no to what is held; the same is not asked again."""
+    with Memory.open() as memory:
+        decision = memory.reject(decision_id, by)
+    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+
+
+def withdraw(decision_id: DecisionId, by: By, as_json: AsJson = False) -> None:
+    """Take back what is held, so that nobody is asked."""
+    with Memory.open() as memory:
+        decision = memory.withdraw(decision_id, by)
+    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+
+
+def revoke(
+    fact_id: Annotated[str, typer.Argument(help="As `reconciler history --json` prints it.")],
+    agent: Agent,
+    contact: ContactId,
+    by: Annotated[str, typer.Option("--by", help="contact, or an operator's name.")],
+    reason: Annotated[str, typer.Option(help="Why, in a sentence.")],
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """End a live fact without another in its place; its history is kept."""
+    with Memory.open() as memory:
+        decision = memory.revoke(
+            agent, contact, fact_id, revoked_by=by, reason=reason, tenant=tenant
+        )
+    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+
+
+def refusals(
+    agent: Agent,
+    contact: MaybeContactId = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count what the gate refused, by contact and reason."""
+    with Memory.open() as memory:
+        counts = memory.refusals(agent, contact, tenant=tenant)
+    show(as_json, [asdict(each) for each in counts], lambda: refusals_table(counts))
+
+
+@policy_app.command("check")
+def policy_check(
+    text: Annotated[str, typer.Argument(help="A note, as it would be added.")],
+    agent: Annotated[str, typer.Option("--agent", help="Whose domain applies.")] = "any",
+    source_kind: Annotated[
+        SourceKind, typer.Option(help="Whose word it is.")
+    ] = SourceKind.USER_EXPLICIT,
+    category: Annotated[
+        Category | None, typer.Option(help="What kind of thing it says; default: read from it.")
+    ] = None,
+    topic: Annotated[str | None, typer.Option(help="A field of life, for example work.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what every check of the gate finds in a note; nothing is read or written."""
+    candidate = note_to_check(
+        text, agent_id=agent, source_kind=source_kind, category=category, topic=topic
+    )
+    assessment = build_judge(load_settings())(candidate).assessment
+    show(as_json, asdict(assessment), lambda: assessment_view(assessment))

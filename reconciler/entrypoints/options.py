@@ -1,0 +1,66 @@
+"""What the commands share: options that mean the same everywhere, and how results are printed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from reconciler.errors import InvalidNoteError
+
+__all__ = [
+    "Agent",
+    "AsJson",
+    "ContactId",
+    "Limit",
+    "MaybeContactId",
+    "Tenant",
+    "parse_time",
+    "print_json",
+    "show",
+]
+
+Agent = Annotated[str, typer.Option("--agent", help="Which agent remembers.")]
+ContactId = Annotated[str, typer.Option("--contact", help="Whom the notes are about.")]
+Tenant = Annotated[str | None, typer.Option("--tenant", help="Whose deployment.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="At most so many.")]
+MaybeContactId = Annotated[
+    str | None, typer.Option("--contact", help="Only about this one; all of the agent's without.")
+]
+
+
+def show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
+    """Print plain values as JSON, or what they look like to a person."""
+    if as_json:
+        print_json(plain)
+    else:
+        Console(highlight=False).print(rendered())
+
+
+def print_json(plain: Any) -> None:
+    """Print plain values as JSON; times as ISO 8601."""
+    sys.stdout.write(json.dumps(plain, allow_nan=False, indent=2, default=_json_value) + "\n")
+
+
+def _json_value(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def parse_time(option: str, value: str | None) -> datetime | None:
+    """The time that an option gives; None where it is not given.
+
+    Raises:
+        InvalidNoteError: it is no ISO 8601 time.
+    """
+    if value is None:
+        return None
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError as error:
+        raise InvalidNoteError(f"{option} {value!r} is not an ISO 8601 time") from error

@@ -1,0 +1,390 @@
+"""The write gate: the only way to the reconciler. Disposes of candidates, and keeps a record.
+
+What the checks are and what they weigh is in ``reconciler.domain.gate``; here a candidate is
+cleaned, judged against what became of the same inference before, and then reconciled or recorded.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.domain.candidates import Candidate, Evidence, Precedents
+from reconciler.domain.decisions import Action, Decision
+from reconciler.domain.gate.assessment import ALL_PASSED, Assessment, Disposal, GateReason
+from reconciler.domain.gate.cleaning import Cleaned, clean
+from reconciler.domain.gate.disposing import assess, with_effective_source
+from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.notes import Note
+from reconciler.domain.sensitive_data import SensitiveKind
+from reconciler.errors import InvalidRequestError, UnknownDecisionError, UnknownFactError
+from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+from reconciler.service.memory_reconciler import MemoryReconciler, Submission
+from reconciler.service.memory_store import MemoryStore
+from reconciler.service.retry import RetryPolicy, call_with_retries
+
+__all__ = ["Judged", "WriteGate", "candidate_of", "judge"]
+
+_THIN = (GateReason.THIN_EVIDENCE, GateReason.UNTRUSTED_SOURCE)
+"""Why a candidate may be held and yet count as agreeing with what is known."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A candidate as the gate sees it, and how it would dispose of it; nothing is written yet."""
+
+    cleaned: Cleaned
+    policy: GatePolicy
+    assessment: Assessment
+
+    @property
+    def candidate(self) -> Candidate:
+        """The candidate with what the gate found out about it: category, topic, no raw secrets."""
+        found, candidate = self.assessment, self.cleaned.candidate
+        note = replace(candidate.note, category=found.category, topic=found.topic)
+        return replace(candidate, note=note)
+
+    @property
+    def is_admitted(self) -> bool:
+        """Whether it may go to the reconciler."""
+        return self.assessment.disposal is Disposal.ADMIT
+
+    @property
+    def is_reconciled(self) -> bool:
+        """Whether the call that proposes it also commits it: it is somebody's own word."""
+        source = self.cleaned.candidate.note.trust
+        return self.is_admitted and self.policy.file.sources[source].is_own_word
+
+
+class WriteGate:
+    """Decides whether a candidate earns its place, and keeps a record of what it decided.
+
+    The default is not to write. What was said by whoever may say it is reconciled by the call that
+    proposes it; what was read out of something is only proposed, and committed by a second call.
+
+    Args:
+        store: asked what became of the same inference before.
+        reconciler: what every admitted note goes through.
+        finder: finds personal data and secrets.
+        token_of: what stands for a sensitive value.
+        policy: floors, handlings and domains.
+        retry_policy: how often and how long to try again.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: MemoryStore,
+        reconciler: MemoryReconciler,
+        finder: SensitiveDataFinder,
+        token_of: Callable[[SensitiveKind, str], str],
+        policy: GatePolicy,
+        retry_policy: RetryPolicy,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._reconciler = reconciler
+        self._finder = finder
+        self._token_of = token_of
+        self._policy = policy
+        self._retry_policy = retry_policy
+        self._clock = clock
+
+    def judge(self, candidate: Candidate) -> Judged:
+        """How the gate would dispose of a candidate; reads and writes nothing."""
+        return judge(candidate, self._finder, self._token_of, self._policy, self._clock())
+
+    def submit(self, candidate: Candidate, door: str) -> Decision:
+        """What became of a candidate: reconciled where it is admitted and somebody's own word.
+
+        Raises:
+            EmbeddingError: the model failed; nothing was written.
+            GraphUnavailableError: the engine stayed away.
+            GraphConflictError: other writers came first too often; nothing was written.
+        """
+        return self.settle(self.judge(candidate), door)
+
+    def settle(
+        self, judged: Judged, door: str, vector: NDArray[np.float32] | None = None
+    ) -> Decision:
+        """As ``submit``, of what was judged already.
+
+        Args:
+            judged: what ``judge`` found.
+            door: which door it came through.
+            vector: its embedding, where the caller made it already.
+
+        Raises:
+            As ``submit``.
+        """
+        if judged.is_reconciled:
+            return self._reconciler.reconcile(_submission(judged, door), vector)
+        return self._propose(judged, door)
+
+    def propose(self, candidate: Candidate, door: str) -> Decision:
+        """How the gate disposes of a candidate, on record; no fact is written, also if admitted.
+
+        Raises:
+            GraphUnavailableError: the engine stayed away.
+            GraphConflictError: other writers came first too often; nothing was written.
+        """
+        return self._propose(self.judge(candidate), door)
+
+    def commit(self, decision_id: str, door: str) -> Decision:
+        """Remember what a proposal was admitted as; once, however often it is called.
+
+        Raises:
+            UnknownDecisionError: there is no such decision.
+            InvalidRequestError: it is no proposal that the gate let through.
+            EmbeddingError, GraphUnavailableError, GraphConflictError: as ``submit``.
+        """
+        proposal = self.find(decision_id)
+        if proposal.action is not Action.ADMIT:
+            raise InvalidRequestError(
+                f"decision {decision_id} is {proposal.action}; only a proposal that the gate "
+                "admitted can be committed"
+            )
+        assert proposal.gate is not None, "what was admitted was judged"  # noqa: S101
+        return self._reconciler.reconcile(
+            Submission(
+                candidate=candidate_of(proposal, self.evidence_of(proposal)),
+                assessment=proposal.gate,
+                door=door,
+                settles_id=decision_id,
+            )
+        )
+
+    def find(self, decision_id: str) -> Decision:
+        """The decision of that id.
+
+        Raises:
+            UnknownDecisionError: there is none.
+        """
+        found = self._try(lambda: self._store.find_decision(decision_id))
+        if found is None:
+            raise UnknownDecisionError(f"there is no decision {decision_id}")
+        return found
+
+    def evidence_of(self, decision: Decision) -> tuple[Evidence, ...]:
+        """The episodes that a decision rests on."""
+        scope = decision.scope
+        return tuple(self._try(lambda: self._store.list_evidence(decision.decision_id, scope)))
+
+    def record_answer(self, held: Decision, action: Action, answered_by: str) -> Decision:
+        """Record a no, or that a proposal was taken back; once, however often it is called.
+
+        Raises:
+            GraphUnavailableError, GraphConflictError: as ``submit``.
+        """
+        assert held.gate is not None, "what was held was judged"  # noqa: S101
+        is_no = action is Action.DECLINE
+        submission = Submission(
+            candidate=candidate_of(held, self.evidence_of(held)),
+            assessment=replace(
+                held.gate,
+                disposal=Disposal.REJECT,
+                reason=GateReason.DECLINED if is_no else GateReason.WITHDRAWN,
+                detail=f"{answered_by} {'said no' if is_no else 'took it back'}",
+                question=None,
+                lapses_at=None,
+            ),
+            door=held.door,
+            settles_id=held.decision_id,
+            answered_by=answered_by,
+        )
+        return self._record(submission, action)
+
+    def submit_confirmed(self, held: Decision, candidate: Candidate) -> Decision:
+        """Reconcile what somebody said yes to; a refusal that no yes lifts is recorded instead.
+
+        Args:
+            held: the decision that waited for the answer.
+            candidate: what was confirmed, with ``confirmed_by`` and the answer as its evidence.
+
+        Raises:
+            As ``submit``.
+        """
+        judged = self.judge(candidate)
+        submission = replace(
+            _submission(judged, held.door),
+            assessment=_as_sensitive_as(held, judged.assessment),
+            settles_id=held.decision_id,
+            answered_by=candidate.confirmed_by,
+        )
+        if judged.is_admitted:
+            return self._reconciler.reconcile(submission)
+        return self._record(submission, _action_of(judged.assessment))
+
+    def revoke(self, candidate: Candidate, fact_id: str, door: str) -> Decision:
+        """End a live fact without another in its place; the candidate says why, and by whom.
+
+        Raises:
+            UnknownFactError: the contact has no live fact of that id.
+            GraphUnavailableError, GraphConflictError: as ``submit``.
+        """
+        judged = self.judge(candidate)
+        scope = candidate.note.scope
+        submission = Submission(
+            candidate=judged.candidate,
+            assessment=replace(
+                judged.assessment,
+                disposal=Disposal.ADMIT,
+                reason=GateReason.ADMITTED,
+                detail=f"revoked by {candidate.proposed_by}: {judged.candidate.claim}",
+                question=None,
+                lapses_at=None,
+            ),
+            door=door,
+            answered_by=candidate.proposed_by,
+        )
+
+        def once(_: int) -> Decision:
+            version = self._store.contact_version(scope)
+            facts = self._store.list_facts(scope)
+            if not any(each.fact_id == fact_id and each.is_live for each in facts):
+                raise UnknownFactError(f"contact {scope.contact_id} has no live fact {fact_id}")
+            return self._reconciler.revoke(submission, fact_id, version)
+
+        return call_with_retries(self._retry_policy, once)
+
+    def _propose(self, judged: Judged, door: str) -> Decision:
+        submission = _submission(judged, door)
+        if earlier := self._try(lambda: self._reconciler.find_earlier(submission)):
+            return earlier
+        if judged.assessment.reason in _THIN and (
+            known := self._reconciler.reconfirm(_agreeing(submission), judged.assessment.detail)
+        ):
+            return known
+        return call_with_retries(self._retry_policy, lambda _: self._propose_once(judged, door))
+
+    def _propose_once(self, judged: Judged, door: str) -> Decision:
+        """Judged once more with its precedents, where it would be held or is thin."""
+        scope = judged.candidate.note.scope
+        version = self._store.contact_version(scope)
+        precedents = Precedents()
+        if judged.assessment.is_held or judged.assessment.reason is GateReason.BELOW_FLOOR:
+            now, key = self._clock(), judged.assessment.inference_key
+            precedents = self._store.find_precedents(scope, key, now)
+            judged = replace(
+                judged, assessment=assess(judged.cleaned, judged.policy, now, precedents)
+            )
+        submission = _submission(judged, door)
+        if judged.assessment.is_held:
+            submission = replace(submission, held_id=precedents.pending_id)
+        return self._reconciler.record(submission, _action_of(judged.assessment), version)
+
+    def _record(self, submission: Submission, action: Action) -> Decision:
+        scope = submission.note.scope
+
+        def once(_: int) -> Decision:
+            if earlier := self._reconciler.find_earlier(submission):
+                return earlier
+            return self._reconciler.record(submission, action, self._store.contact_version(scope))
+
+        return call_with_retries(self._retry_policy, once)
+
+    def _try(self, call: Callable[[], T]) -> T:
+        return call_with_retries(self._retry_policy, lambda _: call())
+
+
+def judge(
+    candidate: Candidate,
+    finder: SensitiveDataFinder,
+    token_of: Callable[[SensitiveKind, str], str],
+    policy: GatePolicy,
+    now: datetime,
+) -> Judged:
+    """How the gate would dispose of a candidate that nothing is known of.
+
+    Args:
+        candidate: as it was proposed.
+        finder: finds personal data and secrets.
+        token_of: what stands for a sensitive value.
+        policy: floors, handlings and domains; the candidate's agent chooses the domain.
+        now: the time now (UTC).
+    """
+    policy = policy.of_agent(candidate.note.scope.agent_id)
+    cleaned = clean(with_effective_source(candidate), finder.find, token_of, policy)
+    return Judged(cleaned=cleaned, policy=policy, assessment=assess(cleaned, policy, now))
+
+
+def candidate_of(decision: Decision, evidence: tuple[Evidence, ...]) -> Candidate:
+    """The candidate that a decision was about, as far as it is on record."""
+    found = decision.gate
+    own = [each for each in evidence if each.episode_id == decision.episode_id]
+    others = [each for each in evidence if each.episode_id != decision.episode_id]
+    return Candidate(
+        note=Note(
+            scope=decision.scope,
+            text=decision.text,
+            said_at=decision.said_at,
+            valid_from=decision.valid_from,
+            importance=decision.importance,
+            source_kind=decision.trust,
+            source_reference=decision.source_reference,
+            session_id=decision.session_id,
+            slot=decision.slot,
+            category=found.category if found else None,
+            topic=found.topic if found else None,
+            tags=decision.tags,
+        ),
+        evidence=(*own, *others),
+        proposed_by=decision.proposed_by or "unknown",
+        confidence=None,
+    )
+
+
+def _submission(judged: Judged, door: str) -> Submission:
+    candidate = judged.candidate
+    if not candidate.evidence:
+        candidate = replace(candidate, evidence=(_proposal(candidate.note),))
+    return Submission(candidate=candidate, assessment=judged.assessment, door=door)
+
+
+def _proposal(note: Note) -> Evidence:
+    """What was proposed, as the episode of a refusal that no evidence supports."""
+    return Evidence(
+        episode_id=str(uuid.uuid4()),
+        session_id=note.session,
+        scope=note.scope,
+        text=note.text,
+        said_at=note.said_at,
+        source_kind=note.trust,
+    )
+
+
+def _agreeing(submission: Submission) -> Submission:
+    """The same, as what is admitted only because it is known already."""
+    return replace(
+        submission,
+        assessment=replace(
+            submission.assessment,
+            disposal=Disposal.ADMIT,
+            reason=GateReason.ADMITTED,
+            detail=ALL_PASSED,
+            question=None,
+            lapses_at=None,
+        ),
+    )
+
+
+def _as_sensitive_as(held: Decision, assessment: Assessment) -> Assessment:
+    """What was taken out of a text before it was held is not seen when it is judged again."""
+    if held.gate is None or not held.gate.is_redacted:
+        return assessment
+    return replace(assessment, is_redacted=True, sensitivity=held.gate.sensitivity)
+
+
+def _action_of(assessment: Assessment) -> Action:
+    if assessment.is_held:
+        return Action.HOLD
+    return Action.ADMIT if assessment.disposal is Disposal.ADMIT else Action.REJECT

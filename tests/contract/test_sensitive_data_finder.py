@@ -1,0 +1,127 @@
+"""The obligations of the port, for every finder there is, and the promises of the real ones that
+only they can break: no network, no noise, nothing heavy imported, nothing global changed.
+"""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
+from reconciler.adapters.presidio_finder import PresidioFinder
+from reconciler.adapters.sensitive_data_finders import CombinedFinder
+from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+
+FINDERS = {
+    "presidio": PresidioFinder,
+    "detect-secrets": DetectSecretsFinder,
+    "combined": lambda: CombinedFinder((DetectSecretsFinder(), PresidioFinder())),
+}
+PIECES = st.sampled_from(
+    [
+        "ada@example.com",
+        "password: Blue42!",
+        "the PIN is 4821",
+        "call +44 20 7946 0018",
+        "SSN 987-65-4321",
+        "4111 1111 1111 1111",
+        "GB82 WEST 1234 5698 7654 32",
+        "12 High Street, Leeds LS1 4AP",
+        "account number 55779911",
+        "10.0.0.17",
+        "\u200b",
+        "４１１１",
+        " ",
+        "\n",
+        "e\u0301",
+        "Ⅷ",
+        "½",
+        "𝟙",
+    ]
+)
+TEXTS = st.lists(PIECES | st.text(max_size=12), max_size=8).map("".join)
+TEXT = (
+    "Ada (ada@example.com, +44 20 7946 0018) pays with 4111 1111 1111 1111; her password is "
+    "Blue42!, her SSN 987-65-4321."
+)
+OBSERVER = """
+import socket, sys, warnings
+warnings.simplefilter("error")
+def refuse(*arguments, **options):
+    raise SystemExit("the test allows no network")
+socket.getaddrinfo = socket.socket.connect = socket.socket.connect_ex = refuse
+from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
+from reconciler.adapters.presidio_finder import PresidioFinder
+from reconciler.adapters.sensitive_data_finders import CombinedFinder
+assert "detect_secrets" not in sys.modules
+assert len(CombinedFinder((DetectSecretsFinder(), PresidioFinder())).find(sys.argv[1])) == 5
+print(*sorted({name.split(".")[0] for name in sys.modules}))
+"""
+
+
+@cache
+def finder(name: str) -> SensitiveDataFinder:
+    return FINDERS[name]()
+
+
+@pytest.mark.parametrize("name", FINDERS)
+@given(text=TEXTS)
+def test_spans_lie_within_the_text_and_are_not_empty(name: str, text: str) -> None:
+    assert all(0 <= span.start < span.end <= len(text) for span in finder(name).find(text))
+
+
+@pytest.mark.parametrize("name", FINDERS)
+@given(text=TEXTS)
+def test_spans_come_in_order_and_do_not_overlap(name: str, text: str) -> None:
+    spans = finder(name).find(text)
+    assert all(one.end <= other.start for one, other in pairwise(spans))
+
+
+@pytest.mark.parametrize("name", FINDERS)
+@given(text=TEXTS)
+def test_the_same_text_gives_the_same_spans(name: str, text: str) -> None:
+    assert finder(name).find(text) == finder(name).find(text)
+
+
+@pytest.mark.parametrize("name", FINDERS)
+def test_a_fresh_finder_gives_the_same_on_any_thread(name: str) -> None:
+    fresh = FINDERS[name]()
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(fresh.find, [TEXT] * 32))
+    assert found == [finder(name).find(TEXT)] * 32
+
+
+@pytest.mark.parametrize("name", FINDERS)
+def test_nothing_of_a_text_is_logged(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    finder(name).find(TEXT)
+    assert not any(word in caplog.text for word in ("ada@", "7946", "4111", "Blue42", "4321"))
+
+
+def test_loading_a_finder_leaves_logging_as_it_was() -> None:
+    shows, level = warnings.showwarning, logging.getLogger().level
+    FINDERS["combined"]().find(TEXT)
+    assert (warnings.showwarning, logging.getLogger().level) == (shows, level)
+
+
+def test_finders_need_no_network_no_language_model_and_make_no_noise() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", OBSERVER, TEXT], capture_output=True, text=True, timeout=120
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert not {"spacy", "torch", "transformers", "tldextract"} & set(ran.stdout.split())
+    assert ran.stderr == ""
+
+
+def test_whoever_imports_presidio_for_itself_gets_all_of_it() -> None:
+    PresidioFinder().find(TEXT)
+    assert not [name for name in sys.modules if name.split(".")[0] == "presidio_analyzer"]

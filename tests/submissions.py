@@ -1,0 +1,16 @@
+"""Notes as the write gate lets them through, for tests of what lies behind it."""
+
+from __future__ import annotations
+
+from reconciler.bootstrap import build_judge
+from reconciler.domain.notes import Note
+from reconciler.service.doors import own_evidence
+from reconciler.service.memory_reconciler import Submission
+from reconciler.settings import load_settings
+
+
+def admitted(note: Note, door: str = "live") -> Submission:
+    """The note after the real gate, with the shipped policy, admitted it."""
+    judged = build_judge(load_settings())(own_evidence(note, "a test"))
+    assert judged.is_admitted, judged.assessment.detail
+    return Submission(candidate=judged.candidate, assessment=judged.assessment, door=door)

@@ -1,0 +1,319 @@
+"""What the words of a note say of it, as tables of examples."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.domain.gate.classification import (
+    Category,
+    RecallSemantics,
+    find_speculation,
+    find_trigger,
+    infer_category,
+    infer_recall_semantics,
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Prefers email",
+        "Loves Thai food",
+        "Hates phone calls",
+        "His favourite colour is blue",
+        "My favorite band plays in May",
+        "Would rather be called in the morning",
+        "I'd rather meet in person",
+        "Wants to be called Ana",
+        "Email is best",
+        "Best reached by phone",
+        "I like to dance",
+        "Does not like spicy food",
+        "Doesn’t like spicy food",
+        "Now prefers phone calls over email",
+        "The preferred language is French",
+    ],
+)
+def test_a_liking_or_a_dislike_is_a_preference(text: str) -> None:
+    assert infer_category(text) is Category.PREFERENCE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Decided to renew for two years",
+        "We agreed on net 30",
+        "The board approved the budget",
+        "Approved: budget of 40k",
+        "Went with Acme for hosting",
+        "Chose the annual plan",
+        "Signed off on the design",
+        "Always ask before a refund",
+        "Do not make purchases without confirmation",
+        "No refactoring unless asked",
+        "Read-only mode",
+        "Use the southern region by default",
+        "Contact only by email",
+        "Never call before noon",
+    ],
+)
+def test_what_was_agreed_and_what_always_holds_is_a_decision(text: str) -> None:
+    assert infer_category(text) is Category.DECISION
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Has not decided yet",
+        "Will sign once the board has approved the budget",
+        "It is to be decided in May",
+        "Works with an approved vendor",
+    ],
+)
+def test_what_is_still_open_is_no_decision(text: str) -> None:
+    assert infer_category(text) is Category.FACT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "To reset the password: open the settings and click reset",
+        "To reset the router, hold the button for ten seconds",
+        "How to export the contacts",
+        "First open the menu, then click export",
+        "Steps: open, click, save",
+        "Step 1 is to open the menu",
+        "Runbook for the ledger: restart, wait, verify",
+    ],
+)
+def test_an_order_of_steps_is_a_procedure(text: str) -> None:
+    assert infer_category(text) is Category.PROCEDURE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Summary: happy, renews in May",
+        "Call summary: wants a discount",
+        "Summary of the meeting: nothing new",
+        "Ticket 123 resolved by rollback",
+        "Case 7 was closed after a refund",
+        "Incident 12: the disk was full and was replaced",
+    ],
+)
+def test_an_outcome_in_short_is_a_summary(text: str) -> None:
+    assert infer_category(text) is Category.SUMMARY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The server is down",
+        "The share price is 40 EUR right now",
+        "A flight to Rome costs 120 EUR today",
+        "His balance is 1,200 EUR",
+        "In a meeting until 3",
+        "Is currently waiting for a callback",
+        "The blue model is out of stock",
+        "It is raining in Pune",
+        "Weather in Oslo is cold",
+        "On hold right now",
+        "CPU usage is at 93 percent",
+    ],
+)
+def test_what_is_gone_tomorrow_is_volatile(text: str) -> None:
+    assert infer_category(text) is Category.VOLATILE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Lives in Pune",
+        "Budget is 40,000 EUR",
+        "Invoice 1042 is unpaid",
+        "Works at Acme since 2021",
+        "Currently works at Acme",
+        "Is now head of sales",
+        "Moved to Berlin in March",
+        "The price per seat is 40 EUR",
+        "Work-life balance is important",
+        "Has stock options",
+        "Invests in stock options",
+        "Shares an office and is now head of sales",
+        "Is down to earth",
+        "Would like a demo of the reporting module",
+        "I'd like a demo",
+        "Got 500 likes on the post",
+        "It looks like rain",
+        "I know how to fish",
+        "First worked at Acme, then at Globex",
+        "To: Ana Silva",
+        "She never calls",
+        "Allergic to peanuts",
+        "",
+    ],
+)
+def test_whatever_no_list_knows_is_a_fact(text: str) -> None:
+    assert infer_category(text) is Category.FACT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do not suggest Luigi's again",
+        "Never call before noon",
+        "Don’t call him Bob",
+        "Please stop sending newsletters",
+        "No calls before noon",
+        "Asked us not to call on Fridays",
+        "Does not want to be called at work",
+    ],
+)
+def test_what_is_forbidden_is_negative(text: str) -> None:
+    assert infer_recall_semantics(text) is RecallSemantics.NEGATIVE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Always ask before a refund",
+        "Read-only access to the database",
+        "Must not be called at work",
+        "Contact only by email",
+        "Only by email, please",
+        "Prefers to be contacted only by email",
+        "Emails only",
+        "Invoices must carry a PO number",
+        "Always copy his assistant",
+    ],
+)
+def test_what_binds_is_a_constraint(text: str) -> None:
+    assert infer_recall_semantics(text) is RecallSemantics.CONSTRAINT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do not make purchases without confirmation",
+        "Never refund without asking",
+        "No refactoring unless asked",
+    ],
+)
+def test_what_is_forbidden_until_somebody_agrees_is_a_constraint(text: str) -> None:
+    assert infer_recall_semantics(text) is RecallSemantics.CONSTRAINT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Lives in Pune",
+        "Prefers email",
+        "She never calls",
+        "I never call my mother",
+        "They do not use spreadsheets",
+        "They always ask for discounts",
+        "Has no calls scheduled",
+        "I read only novels",
+        "Has only one dog",
+        "My phone must be broken",
+    ],
+)
+def test_a_habit_or_a_fact_orders_nothing(text: str) -> None:
+    assert infer_recall_semantics(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "cue"),
+    [
+        ("Remember that she is vegan", "remember that"),
+        ("Please remember to copy Bob", "remember to"),
+        ("From now on use email", "from now on"),
+        ("Email only, going forward", "going forward"),
+        ("Make a note: vegan", "make a note"),
+        ("Approved: 40k", "approved:"),
+        ("For the record, he paid", "for the record"),
+    ],
+)
+def test_a_wish_to_have_it_kept_is_found(text: str, cue: str) -> None:
+    assert find_trigger(text) == cue
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I remember that trip",
+        "Do you remember that trip?",
+        "I don't remember that",
+        "Is going forward with the deal",
+        "The budget was approved",
+        "Has a bright future",
+    ],
+)
+def test_words_that_only_sound_like_a_wish_are_passed_over(text: str) -> None:
+    assert find_trigger(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "cue"),
+    [
+        ("Hypothesis: the disk is full", "hypothesis:"),
+        ("I suspect the root cause is the proxy", "i suspect"),
+        ("My guess is he leaves", "my guess is"),
+        ("It could be that the cache is stale", "it could be that"),
+        ("Working theory: the proxy", "working theory:"),
+        ("Probably caused by the upgrade", "probably caused by"),
+        ("The root cause is probably the proxy", "cause is probably"),
+    ],
+)
+def test_a_guess_at_what_nobody_verified_is_found(text: str, cue: str) -> None:
+    assert find_speculation(text) == cue
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I think she prefers tea",
+        "She may be in Berlin",
+        "Is a likely buyer",
+        "The issue may be closed",
+        "The root cause was a full disk",
+        "Suspects that his account was hacked",
+        "The theory of music interests him",
+    ],
+)
+def test_a_hedge_or_a_finding_is_no_speculation(text: str) -> None:
+    assert find_speculation(text) is None
+
+
+def test_a_decision_about_a_preference_is_a_decision() -> None:
+    assert infer_category("We decided that she prefers email") is Category.DECISION
+
+
+def test_line_breaks_and_case_do_not_count() -> None:
+    assert infer_category("ALWAYS ASK\n  before a refund") is Category.DECISION
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_a_category(text: str) -> None:
+    assert infer_category(text) in Category
+
+
+@given(st.text(max_size=300))
+def test_nothing_is_recalled_by_default_because_of_its_words(text: str) -> None:
+    assert infer_recall_semantics(text) is not RecallSemantics.DEFAULT
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["never ", "not a ", "price is ", "costs 1 ", "first open ", "to a ", "use a ", "i ", "1. "],
+)
+def test_a_text_made_to_be_slow_is_not(piece: str) -> None:
+    text = (piece * 2000)[:2000]
+    began = time.perf_counter()
+    for look in (infer_category, infer_recall_semantics, find_trigger, find_speculation):
+        look(text)
+    assert time.perf_counter() - began < 0.5

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.domain.gate.meaning import Meaning, classify_meaning
+
+REFUSED = {
+    Meaning.FILLER: """
+        Thanks!
+        thaaanks!!!
+        THANK YOU SO MUCH
+        Thanks for the update, Priya
+        Hi Priya, thanks for your help!
+        hello
+        Good morning, everyone
+        Bye, see you later. Bye!
+        Sounds good
+        ok
+        K.
+        haha
+        hahahaha
+        no worries
+        👍
+        🙏🙏
+        :-)
+        You're welcome
+        That makes sense, thank you
+        Great, thanks. Have a good weekend!
+        Got it, will do
+        merci beaucoup
+        Danke schön
+        merci pour votre aide
+        I appreciate your patience
+        ¡Gracias!
+        ありがとう
+        gooood mooorning
+        yesss
+        That's a great idea!
+    """,
+    Meaning.MOOD: """
+        I'm tired today
+        feeling great
+        User seemed to be having a good day
+        In a bad mood
+        I am SO happy right now!
+        I'm having a rough day
+        Had a terrible morning
+        She is tired today
+        not feeling well today
+    """,
+    Meaning.PASSING_STATE: """
+        I'm in a rush today
+        brb
+        just having lunch
+        I'll be back in five minutes
+        it's raining here right now
+        On the train at the moment
+        One sec
+        Gotta go
+        Running ten minutes late
+        Sorry, I'm in a meeting right now
+        I just got home
+        Let me think about it
+        Currently stuck in traffic
+        my battery is dying
+    """,
+    Meaning.QUESTION: """
+        Can you help me?
+        What time is it?
+        Hi, how do I export a report?
+        Is there a dark theme? Where is it?
+        Thanks! Could you send the link?
+        Does Globex have an office in Oslo?
+        Any ideas?
+    """,
+    Meaning.REQUEST: """
+        Write me a poem
+        Tell me more
+        make it shorter
+        Please translate this into French
+        Explain how it works
+        Thanks, now summarise the article
+        Go on
+        Give me three examples
+        Can you rewrite it please
+    """,
+    Meaning.VENTING: """
+        this is so slow!
+        ugh, this app
+        Argh!!!
+        This stupid thing keeps crashing
+        I hate this
+        why is everything so complicated
+        so annoying
+        why does this always happen to me?
+    """,
+    Meaning.RAW_OUTPUT: """
+        {"status": "ok", "items": [1, 2, 3]}
+        [{"id": 4, "name": "x"}]
+        2026-01-05T10:22:31Z ERROR worker failed
+        [INFO] started in 3 s
+        <div class="note"><p>Hello</p></div>
+        ValueError: invalid literal for int()
+        127.0.0.1 - - "GET /index HTTP/1.1" 200 512
+        aGVsbG8gd29ybGQgdGhpcyBpcyBhIGxvbmcgYmFzZTY0IHN0cmluZyB3aXRoIDEyMyBpbnNpZGU=
+    """,
+}
+
+STATEMENTS = """
+    note 17
+    Invoice 1042 is unpaid
+    Lives in Pune
+    tea
+    Vegan
+    Morning
+    No meat
+    Good Friday is a holiday there
+    Do not call before noon
+    Never offer discounts
+    Please always email her
+    Please call me in the evening
+    Prefers email
+    Is always tired
+    Happy customer since 2019
+    Thanks for the update, she moved to Oslo
+    Hi! I moved to Oslo.
+    I live in Pune. Can you help me?
+    Can you remind her that she pays by invoice?
+    Can you find a plan for my team, which I lead since May?
+    Is there a gym near me? I usually go at seven.
+    Could you walk my dog Max?
+    Hello Kitty collector
+    Write to him in French
+    Explain everything to her in simple words
+    Make all calls after six
+    Tell her nothing about the price
+    The app is slow on her phone since the update
+    Reports that the export is so slow that she cannot work
+    Sends JSON such as {"a": 1} by mail
+    Error in the invoice of May
+    I'm tired of the delays with invoices
+    I'm at home on Fridays
+    I'm in a meeting every Monday at nine
+    It's raining money at Globex
+    Wohnt in Berlin
+    Vive en Madrid
+    住在北京
+    Xk29-qq
+    qzxv
+    Great Dane owner
+    Fine dining critic
+    Welcome pack sent
+    Sorry for the late invoice, it is 40 euros
+    Interested in the pro plan
+    Lives in Nice
+    Let me know before any price change
+    Thanks to her, the deal closed
+    I just got married
+    I need a wheelchair
+    Busy on Mondays
+    Yes to the June offer
+"""
+
+
+def lines(text: str) -> list[str]:
+    return [line.strip() for line in text.strip().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [(kind, text) for kind, table in REFUSED.items() for text in lines(table)]
+)
+def test_a_text_not_worth_recalling_is_told_by_its_kind(kind: Meaning, text: str) -> None:
+    assert classify_meaning(text).kind is kind
+
+
+@pytest.mark.parametrize("text", lines(STATEMENTS))
+def test_what_states_anything_is_a_statement(text: str) -> None:
+    assert classify_meaning(text).kind is Meaning.STATEMENT
+
+
+@pytest.mark.parametrize("text", ["", " ", "...", "?", "+", "0", "-"])
+def test_a_text_without_words_is_left_alone(text: str) -> None:
+    assert classify_meaning(text).kind is Meaning.STATEMENT
+
+
+def test_a_stack_trace_is_raw_output() -> None:
+    text = 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n    f()'
+    assert classify_meaning(text).kind is Meaning.RAW_OUTPUT
+
+
+def test_a_cue_stands_in_the_text() -> None:
+    assert classify_meaning("Great. I'm in a rush today!").cue == "I'm in a rush today!"
+
+
+def test_a_statement_has_no_cue() -> None:
+    assert classify_meaning("Lives in Pune").cue == ""
+
+
+@pytest.mark.parametrize("text", ["thanks", "brb", "feeling great", "so annoying"])
+def test_case_marks_and_emoji_change_nothing(text: str) -> None:
+    kind = classify_meaning(text).kind
+    for said in (text.upper(), f"{text}!!!", f"🙂 {text} 🎉", f"  {text} :)", f"...{text}..."):
+        assert classify_meaning(said).kind is kind
+
+
+@pytest.mark.parametrize("table", REFUSED.values(), ids=REFUSED)
+def test_a_fact_after_it_makes_any_text_a_statement(table: str) -> None:
+    for text in lines(table)[:6]:
+        if classify_meaning(text).kind is not Meaning.RAW_OUTPUT:
+            assert classify_meaning(f"{text}. She owns a bakery.").kind is Meaning.STATEMENT
+
+
+@given(st.text(max_size=200))
+def test_any_text_gets_the_same_answer_twice(text: str) -> None:
+    assert classify_meaning(text) == classify_meaning(text)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["a ", "thanks ", "ok. ", "so very ", "haha", "I'm just ", '{"', "<a ", "aA1", "\n", "? "],
+)
+def test_a_long_text_of_cue_words_takes_no_time(unit: str) -> None:
+    text = (unit * 2000)[:2000]
+    started = time.perf_counter()
+    classify_meaning(text)
+    assert time.perf_counter() - started < 0.5

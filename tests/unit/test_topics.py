@@ -1,0 +1,392 @@
+"""Topics and refused patterns: the matcher's rules, then what config/policy.toml makes of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import timeit
+import tomllib
+from functools import lru_cache
+from importlib.resources import files
+
+import pytest
+
+from reconciler.domain.gate.topics import TopicTerms, find_topics
+from reconciler.errors import ConfigurationError
+from reconciler.resources import resource_path
+
+POLICY = tomllib.loads((resource_path("config") / "policy.toml").read_text(encoding="utf-8"))
+TOPICS = {
+    name: TopicTerms(tuple(topic["terms"]), tuple(topic["except"]))
+    for name, topic in POLICY["topics"].items()
+}
+REFUSED = [
+    (domain, rule["name"])
+    for domain, table in POLICY["domains"].items()
+    for rule in table.get("refuse", [])
+]
+
+ORDINARY = """
+Lives in Pune
+Budget is 40,000 EUR
+Invoice 1042 is unpaid
+Works at Acme since 2021
+Works as a nurse
+Works at a bank
+Works in the hospital as a porter
+Is a lawyer
+Is a prison officer
+Is a therapist in private practice
+Is divorced
+The contract renewal is due in May
+Pays quarterly
+Bills quarterly in arrears
+Wants to pay in instalments
+Net payment terms are 30 days
+Credit limit raised to 50,000
+Owes us 3,000 EUR for invoice 7
+Allergic to peanuts
+Is severely allergic to shellfish and nuts
+Has a food allergy
+I am allergic to mangoes
+Allergic to cats
+Is vegetarian
+Is lactose intolerant
+Runs a health food shop
+Recovered from the flu
+Went to a doctor's appointment at 3
+Goes to the gym
+Yoga class on Mondays
+Is on maternity leave
+Wants wheelchair access at the venue
+Diagnosed the router fault with us on the phone
+The symptoms started after the upgrade
+The account is disabled
+SSO was disabled last week
+Wants to reduce technical debt
+Works in debt collection
+Cache eviction is too slow
+Interested in the cancer research partnership
+Sells insulin pumps to hospitals
+Collects depression-era glassware
+Account health score is 80
+Revenue was 4 million last year
+Runs payroll for 300 people
+The NDA must be signed by legal
+Legal review of the contract takes two weeks
+Was charged twice for the order
+Is charged with leading the rollout
+Said it with conviction
+Is on probation until June in the new role
+The API is undocumented
+Plays tennis, booked the court for Friday
+Needs a visa for the trip to China
+Pays by Visa card
+Threatened to cancel the contract
+Trial ends on Friday
+""".strip().splitlines()
+
+
+@lru_cache
+def pattern(domain: str, name: str) -> re.Pattern[str]:
+    rules = POLICY["domains"][domain]["refuse"]
+    return re.compile(next(rule["pattern"] for rule in rules if rule["name"] == name))
+
+
+def terms(*words: str, exceptions: tuple[str, ...] = ()) -> TopicTerms:
+    return TopicTerms(words, exceptions)
+
+
+# ---- The matcher ----
+
+
+def test_a_term_is_found_in_any_case() -> None:
+    assert terms("HIV").find("is hiv positive") == "HIV"
+
+
+def test_a_term_is_a_whole_word() -> None:
+    assert terms("debt").find("Talks to the debtor") is None
+
+
+def test_a_trailing_asterisk_is_any_ending() -> None:
+    assert terms("diagnos*").find("Was diagnosed in May") == "diagnos*"
+
+
+def test_a_lone_asterisk_is_one_word() -> None:
+    earns = terms("earns * a year")
+    assert earns.find("Earns £40,000 a year") == "earns * a year"
+    assert earns.find("Earns far too much a year") is None
+
+
+def test_a_lone_asterisk_does_not_reach_over_a_comma() -> None:
+    assert terms("diabet*", exceptions=("sells * *",)).find("Sells insurance, diabetic") is not None
+
+
+def test_a_space_is_also_a_hyphen_or_a_line_break() -> None:
+    assert terms("self harm").find("self-harm") == "self harm"
+    assert terms("self-harm").find("self\n harm") == "self-harm"
+
+
+def test_a_curly_apostrophe_is_a_straight_one() -> None:
+    assert terms("crohn's").find("Has Crohn’s disease") == "crohn's"
+
+
+def test_a_term_inside_an_exception_does_not_count() -> None:
+    assert terms("allerg*", exceptions=("allerg* to nut*",)).find("Allergic to nuts") is None
+
+
+def test_a_second_mention_outside_of_the_exception_counts() -> None:
+    allergy = terms("allerg*", exceptions=("allerg* to nut*",))
+    assert allergy.find("Allergic to nuts; other allergies too") == "allerg*"
+
+
+def test_a_term_that_reaches_beyond_the_exception_counts() -> None:
+    sick = terms("heart attack victim", exceptions=("heart attack",))
+    assert sick.find("Is a heart attack victim") == "heart attack victim"
+
+
+def test_the_longer_of_two_terms_is_named() -> None:
+    assert terms("debt", "debt collector*").find("A debt collector called") == "debt collector*"
+
+
+def test_every_topic_of_a_text_is_found_in_order() -> None:
+    topics = {"money": terms("debt"), "law": terms("sued"), "none": terms("cat")}
+    assert list(find_topics("Sued over a debt", topics).items()) == [
+        ("money", "debt"),
+        ("law", "sued"),
+    ]
+
+
+def test_no_terms_find_nothing() -> None:
+    assert terms().find("anything") is None
+
+
+@pytest.mark.parametrize("term", ["", " ", "*", "* *", "a*b", "**", "-"])
+def test_a_term_that_says_nothing_is_refused(term: str) -> None:
+    with pytest.raises(ConfigurationError, match="no term"):
+        terms(term)
+
+
+# ---- The topics of config/policy.toml ----
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Was diagnosed with lymphoma in May",
+        "Takes medication for her heart",
+        "Has been in therapy since the accident",
+        "Had knee surgery last week",
+        "Is seven months pregnant",
+        "Her son is disabled",
+        "He has a disability",
+        "Is HIV positive",
+        "His wife has breast cancer",
+        "Suffers from depression",
+        "Is diabetic",
+        "Is on sick leave until June",
+        "Is recovering from a stroke",
+        "Is a recovering alcoholic",
+        "Has Crohn's disease",
+        "Is undergoing IVF",
+        "Struggles with anxiety",
+        "Has high blood pressure",
+        "Allergic to penicillin",
+        "Allergic to peanuts and penicillin",
+        "Attempted suicide years ago",
+    ],
+)
+def test_a_disclosure_about_health_is_found(text: str) -> None:
+    assert "health" in find_topics(text, TOPICS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Her salary is 85,000 EUR",
+        "Earns 120k a year",
+        "Is deep in debt",
+        "Has a credit score of 580",
+        "Filed for bankruptcy",
+        "Two months in mortgage arrears",
+        "Is behind on her mortgage",
+        "Has a net worth of 4 million",
+        "Is on unemployment benefits",
+        "His house was repossessed",
+        "Is struggling financially",
+    ],
+)
+def test_a_disclosure_about_money_is_found(text: str) -> None:
+    assert "finance" in find_topics(text, TOPICS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Filed a lawsuit against his landlord",
+        "Is being sued by a former partner",
+        "Was arrested last night",
+        "Was convicted of fraud",
+        "Divorce proceedings started in May",
+        "Is going through a divorce",
+        "Has a restraining order against her ex",
+        "Her immigration status is uncertain",
+        "Spent two years in prison",
+        "Is fighting for custody of her children",
+        "His visa has expired",
+    ],
+)
+def test_a_disclosure_about_the_law_is_found(text: str) -> None:
+    assert "legal" in find_topics(text, TOPICS)
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_an_ordinary_note_is_about_no_topic(text: str) -> None:
+    assert find_topics(text, TOPICS) == {}
+
+
+def test_the_demo_needs_no_consent() -> None:
+    lines = (files("reconciler.entrypoints") / "demo_notes.jsonl").read_text(encoding="utf-8")
+    texts = [json.loads(line)["text"] for line in lines.splitlines()]
+    assert [text for text in texts if find_topics(text, TOPICS)] == []
+
+
+def test_all_topics_are_looked_for_within_half_a_millisecond() -> None:
+    text = ("Priya moved to Berlin in March and wishes for a callback in the morning; " * 3)[:200]
+    seconds = timeit.repeat(lambda: find_topics(text, TOPICS), repeat=10, number=20)
+    assert min(seconds) / 20 < 0.0005
+
+
+@pytest.mark.parametrize(
+    "piece", ["-", "earns a ", "earns,", "lost a ", "sells a ", "allergic to "]
+)
+def test_a_text_made_to_be_slow_is_not(piece: str) -> None:
+    find_topics("warm", TOPICS)
+    began = time.perf_counter()
+    find_topics((piece * 2000)[:2000], TOPICS)
+    assert time.perf_counter() - began < 0.5
+
+
+# ---- What the domains of config/policy.toml never keep ----
+
+KEPT_OUT = {
+    ("general", "raw log"): [
+        "2025-03-01 10:00:01 host app ERROR connection refused",
+        "Nov 22 04:45:01 web1 sshd[212]: accepted",
+        "Traceback (most recent call last):\n  in main",
+        "Broke again:\n    at com.acme.Shop.buy(Shop.java:12)",
+    ],
+    ("general", "raw tool output"): [
+        '{"id": 7, "name": "Ana"}',
+        'The lookup gave {"status": "ok"}',
+        '<?xml version="1.0"?><a/>',
+    ],
+    ("support", "raw chat transcript"): [
+        "Customer: hi\nAgent: hello\nCustomer: where is it?",
+        "Agent 1: hi Customer: hello Agent 1: bye",
+    ],
+    ("support", "raw log or tool output"): [
+        "2025-03-01T10:00:01Z shop WARN retry",
+        '{"ticket": 7}',
+    ],
+    ("travel", "live price"): [
+        "Flights to Rome cost 120 EUR right now",
+        "The room is now $90 a night",
+        "Today's fare to Oslo is €80",
+    ],
+    ("electronics", "unverified claim about a part"): [
+        "This part is valid for 5 V",
+        "The LM317 is a drop-in replacement",
+        "The connector should be suitable",
+    ],
+    ("coding", "secret of an environment file"): [
+        "PAYMENT_SECRET_KEY=abc",
+        "export DB_PASSWORD = hunter2",
+        "DATABASE_URL=postgres://x",
+    ],
+    ("coding", "raw source code"): [
+        "def double(x):\n    return x * 2\n",
+        "int a = 1;\nint b = 2;\n",
+        "```python\nprint('hello world')\n```",
+    ],
+    ("medical", "identified patient"): [
+        "Patient name is Ana Silva",
+        "Patient Ana Silva came in",
+        "The patient, a teacher, was born in 1980",
+    ],
+    ("ops", "raw log"): [
+        "2025-03-01 10:00:01 host app ERROR connection refused",
+        '{"level": "error"}',
+    ],
+    ("ops", "speculative root cause"): [
+        "I think the root cause is the proxy",
+        "Probably caused by the upgrade",
+        "The root cause might be the cache",
+        "Suspected root cause: a full disk",
+    ],
+}
+
+KEPT = {
+    ("general", "raw log"): ["2025-05-01 10:00 call with Ana", "Was born on Nov 22"],
+    ("general", "raw tool output"): ['She said "yes": fine', "Uses {braces} in templates"],
+    ("support", "raw chat transcript"): ["Agent: Maria", "Ticket 123 resolved by rollback"],
+    ("support", "raw log or tool output"): ["Ticket 123 resolved by rollback at 02:31"],
+    ("travel", "live price"): [
+        "Hotel budget is 150 EUR a night",
+        "Now budget is 200 EUR for hotels",
+        "Prefers aisle seats on flights",
+    ],
+    ("electronics", "unverified claim about a part"): [
+        "Prefers parts from two vendors",
+        "Uses the LM317 in the power stage",
+    ],
+    ("coding", "secret of an environment file"): [
+        "Cluster name = prod-1",
+        "Uses MAX_RETRIES=3",
+        "The API key is rotated monthly",
+    ],
+    ("coding", "raw source code"): [
+        "Indents with tabs; never spaces",
+        "Return early from functions.\nUse black for formatting.\n",
+    ],
+    ("medical", "identified patient"): [
+        "The patient portal is in English",
+        "Patient Care Team meets on Mondays",
+    ],
+    ("ops", "raw log"): ["Logs are kept for 30 days", "Meets at 10:00:00 sharp"],
+    ("ops", "speculative root cause"): [
+        "The root cause was a full disk",
+        "Incident 7 was caused by an expired certificate",
+        "Team Payments owns the ledger",
+    ],
+}
+
+
+def cases(table: dict[tuple[str, str], list[str]]) -> list[tuple[str, str, str]]:
+    return [(*rule, text) for rule, texts in table.items() for text in texts]
+
+
+@pytest.mark.parametrize(("domain", "name", "text"), cases(KEPT_OUT))
+def test_a_domain_refuses_what_it_never_keeps(domain: str, name: str, text: str) -> None:
+    assert pattern(domain, name).search(text)
+
+
+@pytest.mark.parametrize(("domain", "name", "text"), cases(KEPT))
+def test_a_domain_leaves_what_only_looks_alike(domain: str, name: str, text: str) -> None:
+    assert not pattern(domain, name).search(text)
+
+
+@pytest.mark.parametrize(("domain", "name"), REFUSED)
+def test_a_refusal_has_examples_and_leaves_ordinary_notes(domain: str, name: str) -> None:
+    assert (domain, name) in KEPT_OUT
+    assert [text for text in ORDINARY if pattern(domain, name).search(text)] == []
+
+
+@pytest.mark.parametrize(("domain", "name"), REFUSED)
+def test_a_pattern_is_not_slow_on_a_text_made_for_it(domain: str, name: str) -> None:
+    pieces = ["\n", '{"', "agent:", "price now $5 ", "part is ", "A_", "if a;\n", "cause might "]
+    began = time.perf_counter()
+    for piece in pieces:
+        pattern(domain, name).search((piece * 2000)[:2000])
+    assert time.perf_counter() - began < 0.5
