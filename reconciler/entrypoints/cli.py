@@ -137,7 +137,7 @@ def demo(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Watch 41 notes about five contacts being reconciled, with the real model."""
+    """Watch 47 notes about five contacts being gated and reconciled, with the real model."""
     console = Console(quiet=as_json, highlight=False)
     path = platformdirs.user_data_path("reconciler") / "demo.lbug"
     if not here:
@@ -149,7 +149,8 @@ def demo(
             "Look around in it:\n"
             f"  export RECONCILER_EMBEDDED_PATH={path}\n"
             "  reconciler history --agent demo --contact dana\n"
-            "  reconciler decisions --agent demo --contact priya",
+            "  reconciler decisions --agent demo --contact priya\n"
+            "  reconciler pending --agent demo",
             soft_wrap=True,
         )
     if as_json:

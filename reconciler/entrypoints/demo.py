@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.panel import Panel
 
 from reconciler.domain.decisions import Decision
+from reconciler.domain.notes import SourceKind
 from reconciler.entrypoints.rendering import (
     decision_line,
     facts_table,
@@ -64,6 +65,7 @@ def _told(memory: Memory, notes: list[dict[str, Any]], console: Console) -> Iter
             attribute=note.get("attribute"),
             value=note.get("value"),
             contact_name=note["contact_name"],
+            source_kind=note.get("source_kind", SourceKind.USER_EXPLICIT),
             importance=note["importance"],
             said_at=first_day + timedelta(days=note["day"]),
             idempotency_key=f"demo-{number}",
@@ -82,7 +84,10 @@ def _show_facts(memory: Memory, contact_ids: list[str], told: int, console: Cons
         live += len(facts)
         console.print()
         console.print(facts_table(f"{contact.name}: {len(facts)} live facts", facts))
-    console.print(f"\n{told} notes were told, {live} facts are live; nothing was overwritten.\n")
+    console.print(
+        f"\n{told} notes were told, {live} facts are live; nothing was overwritten, and every "
+        "refusal is on record.\n"
+    )
 
 
 def _show_longest_chain(memory: Memory, contact_ids: list[str], console: Console) -> None:
@@ -99,6 +104,9 @@ def _show_longest_chain(memory: Memory, contact_ids: list[str], console: Console
 
 def _closing_words() -> Panel:
     return Panel(
+        "The write gate came first: it refused small talk and a password, put a keyed hash in a "
+        "card number's place, and held back a joke, an illness and a tool's order until somebody says "
+        "yes (see `reconciler pending --agent demo`). What it let through was reconciled. "
         "Where an agent said which attribute a note is about (city, budget, renewal date), a new "
         "value superseded the old one however differently it was worded, and an equal one was a "
         "restatement. Where two notes sounded alike and differed in a number or a name, the guard "

@@ -11,7 +11,14 @@ from statistics import median
 from rich.markup import escape
 from rich.table import Table
 
-from reconciler.bootstrap import build_arbiter, build_embedder, open_graph
+from reconciler.bootstrap import (
+    build_arbiter,
+    build_embedder,
+    build_sensitive_data_finder,
+    open_graph,
+)
+from reconciler.config_files import load_gate_policy
+from reconciler.domain.gate.checks import CHECKS
 from reconciler.errors import ReconcilerError
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Graph
@@ -73,6 +80,7 @@ def _further_checks(
         _check("schema", lambda: _schema(store)),
         _check("model", lambda: f"{embedder.model_id}, ready in {embedder.warm_up():.1f} s"),
         _check("store", lambda: _store(store, embedder.model_id, embedder.dimension)),
+        _check("gate", lambda: _gate(settings)),
         _check("round trip", lambda: _round_trip(store)),
         _check("arbiter", lambda: _arbiter(settings)),
     ]
@@ -103,6 +111,14 @@ def _store(store: MemoryStore, model_id: str, dimension: int) -> str:
         return "empty"
     store.check_model(model_id, dimension)
     return f"holds vectors of {model_id}"
+
+
+def _gate(settings: Settings) -> str:
+    policy = load_gate_policy(settings.gate.policy_file, settings.gate.domain)
+    off = [name for name in CHECKS if not policy.is_on(name)]
+    build_sensitive_data_finder().find("warm 1 up")
+    switched = f"; switched off: {', '.join(off)}" if off else ""
+    return f"policy {policy.version}, domain {policy.domain}, {len(CHECKS)} checks{switched}"
 
 
 def _round_trip(store: MemoryStore) -> str:

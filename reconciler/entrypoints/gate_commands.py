@@ -21,7 +21,7 @@ from reconciler.entrypoints.options import (
 from reconciler.entrypoints.rendering import (
     assessment_view,
     decision_line,
-    pending_table,
+    pending_view,
     refusals_table,
 )
 from reconciler.memory import Memory, note_to_check
@@ -54,7 +54,7 @@ def pending(
     """List what is held and waits for somebody's yes, with the question to ask."""
     with Memory.open() as memory:
         held = memory.pending(agent, contact, tenant=tenant)
-    show(as_json, [each.to_dict() for each in held], lambda: pending_table(held))
+    show(as_json, [each.to_dict() for each in held], lambda: pending_view(held))
 
 
 def confirm(

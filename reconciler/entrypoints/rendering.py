@@ -58,10 +58,8 @@ def decision_line(decision: Decision) -> Text:
     line.append(_visible(decision.text))
     if decision.replayed:
         line.append("  (replayed)", style="magenta")
-    if not decision.action.is_reconciled:
-        line.append(f"\n{'':<25}{_visible(decision.answer)}", style="dim")
-    if decision.action is Action.HOLD:
-        line.append(f"\n{'':<25}{decision.held_id or decision.decision_id}", style="dim")
+    for remark in _gate_remarks(decision):
+        line.append(f"\n{'':<25}{_visible(remark)}", style="dim")
     for verb, fact_id in _touched(decision):
         line.append(f"\n{'':<25}{verb}: {_visible(_text_of(fact_id, decision))}", style="dim")
     return line
@@ -85,20 +83,21 @@ def decisions_table(decisions: Sequence[Decision]) -> Table:
     return table
 
 
-def pending_table(held: Sequence[Decision]) -> Table:
-    """What waits for an answer: the question, why it is asked, until when, and under which id."""
-    table = _table("Waiting for an answer")
-    for name in ("contact", "asked", "until", "because"):
-        table.add_column(name, overflow="fold")
-    for decision in held:
-        lapses_at = decision.gate.lapses_at if decision.gate else None
-        table.add_row(
-            escape(decision.contact_id),
-            f"{escape(decision.question or '')}\n[dim]{decision.decision_id}[/]",
-            _day(lapses_at) if lapses_at else "",
-            escape(decision.reason),
-        )
-    return table
+def pending_view(held: Sequence[Decision]) -> Group:
+    """What waits for an answer: what to ask, under which id, why, and until when."""
+    return Group(*map(_pending_panel, held)) if held else Group("Nothing waits for an answer.")
+
+
+def _pending_panel(decision: Decision) -> Panel:
+    lapses_at = decision.gate.lapses_at if decision.gate else None
+    until = f" · until {_day(lapses_at)}" if lapses_at else ""
+    return Panel(
+        f"{escape(decision.question or '')}\n[dim]{escape(decision.reason)}[/]",
+        title=decision.decision_id,
+        title_align="left",
+        subtitle=f"{escape(decision.contact_id)}{until}",
+        subtitle_align="left",
+    )
 
 
 def refusals_table(counts: Sequence[RefusalCount]) -> Table:
@@ -249,6 +248,16 @@ def _fact_label(fact: Fact) -> str:
     said = f" [dim]from {_day(fact.valid_from)}{until}, said {fact.observations}×[/]"
     contested = " [red]contested[/]" if fact.is_contested else ""
     return f"[{style}]{escape(fact.text)}[/]{said}{contested}"
+
+
+def _gate_remarks(decision: Decision) -> Iterator[str]:
+    """Why the gate did not let it through, and where it waits."""
+    if not decision.action.is_reconciled:
+        yield decision.reason
+    if decision.action is Action.HOLD:
+        yield f"waits as {decision.held_id or decision.decision_id}"
+    if decision.action is Action.ADMIT:
+        yield f"to be committed as {decision.decision_id}"
 
 
 def _touched(decision: Decision) -> Iterator[tuple[str, str]]:

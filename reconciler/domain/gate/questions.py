@@ -38,7 +38,7 @@ def question(
 ) -> str:
     """What to ask about a held candidate: the contact, or an operator where it says so."""
     asked = _template(candidate, disposal, reason).format(
-        claim=candidate.claim.strip(), topic=topic or "yourself"
+        claim=candidate.claim.strip().rstrip("."), topic=topic or "yourself"
     )
     return f"{asked} {policy.file.confirmation.change_it}"
 
