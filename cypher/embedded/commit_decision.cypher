@@ -2,7 +2,7 @@
 // This dialect has no subqueries, so it takes a script: one transaction, rolled back at the first
 // statement that should return a row and does not.
 // mode: write
-// params: tenant, agent_id, agent_key, contact_id, contact_key, contact_name, version, session_id, session_key, episode_id, text, episode_text, span, said_at, valid_from, source_kind, source_reference, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key, decision_id, action, decided_by, cosine, reason, profile_name, cosine_update_min, cosine_add_max, cosine_cut, guard, findings, embedding_model, arbiter, arbiter_reasoning, arbiter_error, arbiter_relation, arbiter_action, arbiter_target, arbiter_confidence, arbiter_cost_usd, arbiter_is_cached, door, idempotency_key, attempts, embed_ms, compare_ms, arbitrate_ms, at, fact_id, superseded_ids, conflicting_ids, history_of_id, history_to, restated_id, is_restatement, is_contested, importance, embedding, neighbour_ids, neighbour_cosines, domain, disposal, gate_reason, gate_findings, score_parts, confidence, category, topic, tags, sensitivity, is_redacted, recall_semantics, yields_to_live_intent, lifetime_days, expires_at, question, lapses_at, policy_version, inference_key, proposed_by, answered_by, is_confirmed_by_user, settles_id, held_id, more_episode_ids, more_episode_texts, more_episode_times, more_episode_sources, more_episode_references, more_episode_spans, more_session_ids, more_session_keys
+// params: tenant, agent_id, agent_key, contact_id, contact_key, contact_name, version, session_id, session_key, episode_id, text, episode_text, episode_said_at, episode_source, episode_reference, span, said_at, valid_from, source_kind, source_reference, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key, decision_id, action, decided_by, cosine, reason, profile_name, cosine_update_min, cosine_add_max, cosine_cut, guard, findings, embedding_model, arbiter, arbiter_reasoning, arbiter_error, arbiter_relation, arbiter_action, arbiter_target, arbiter_confidence, arbiter_cost_usd, arbiter_is_cached, door, idempotency_key, attempts, embed_ms, compare_ms, arbitrate_ms, at, fact_id, superseded_ids, conflicting_ids, history_of_id, history_to, restated_id, is_restatement, is_contested, importance, embedding, neighbour_ids, neighbour_cosines, domain, disposal, gate_reason, gate_findings, score_parts, confidence, category, topic, tags, sensitivity, is_redacted, recall_semantics, yields_to_live_intent, lifetime_days, expires_at, question, lapses_at, policy_version, inference_key, proposed_by, answered_by, is_confirmed_by_user, settles_id, held_id, more_episode_ids, more_episode_texts, more_episode_times, more_episode_sources, more_episode_references, more_episode_spans, more_session_ids, more_session_keys, confirming_confidence
 // returns: decision_id
 // only when version is 0
 MERGE (contact:Contact {contact_key: $contact_key})
@@ -37,8 +37,9 @@ MATCH (session:Session {session_key: $session_key}), (contact:Contact {contact_k
 MERGE (session)-[:`WITH`]->(contact);
 
 MERGE (episode:Episode {episode_id: $episode_id})
-  ON CREATE SET episode.text = $episode_text, episode.said_at = $said_at,
-                episode.source_kind = $source_kind, episode.source_reference = $source_reference;
+  ON CREATE SET episode.text = $episode_text, episode.said_at = $episode_said_at,
+                episode.source_kind = $episode_source,
+                episode.source_reference = $episode_reference;
 
 MATCH (session:Session {session_key: $session_key}), (episode:Episode {episode_id: $episode_id})
 MERGE (episode)-[:`IN`]->(session);
@@ -59,7 +60,8 @@ CREATE (decision:Decision {
   arbiter_confidence: $arbiter_confidence, arbiter_cost_usd: $arbiter_cost_usd,
   arbiter_is_cached: $arbiter_is_cached, door: $door, idempotency_key: $idempotency_key,
   attempts: $attempts, embed_ms: $embed_ms, compare_ms: $compare_ms, arbitrate_ms: $arbitrate_ms,
-  at: $at, text: $text, episode_id: $episode_id, session_id: $session_id, importance: $importance,
+  at: $at, said_at: $said_at, text: $text, episode_id: $episode_id, session_id: $session_id,
+  source_reference: $source_reference, importance: $importance,
   disposal: $disposal, gate_reason: $gate_reason, gate_findings: $gate_findings,
   score_parts: $score_parts, confidence: $confidence, category: $category, topic: $topic,
   tags: $tags, sensitivity: $sensitivity, is_redacted: $is_redacted,
@@ -155,7 +157,7 @@ MERGE (new)-[open:CONFLICTS_WITH]->(other)
 // only when restated_id is not empty
 MATCH (new:Fact {fact_id: $fact_id}), (old:Fact {fact_id: $restated_id})
 SET new.observations = old.observations + 1,
-    new.confidence = 1 - (1 - coalesce(old.confidence, 0.0)) * (1 - new.confidence),
+    new.confidence = 1 - (1 - coalesce(old.confidence, 1.0)) * (1 - new.confidence),
     new.is_confirmed_by_user = new.is_confirmed_by_user
                                OR coalesce(old.is_confirmed_by_user, false),
     new.last_confirmed_at = CASE WHEN $said_at < old.last_confirmed_at
@@ -202,18 +204,20 @@ MATCH (decision:Decision {decision_id: $decision_id}), (old:Fact {fact_id: revok
 SET old.is_live = false, old.valid_to = $valid_from
 CREATE (decision)-[:REVOKED]->(old);
 
-// One more observation of the fact that says it already, which lives on.
+// One more observation of the fact that says it already, which lives on. An episode counts once,
+// however often it is read.
 // only when action is SKIP
 MATCH (fact:Fact {fact_id: $fact_id}), (episode:Episode {episode_id: $episode_id})
+WHERE NOT EXISTS { MATCH (fact)-[:EVIDENCED_BY]->(episode) }
 SET fact.observations = fact.observations + 1,
-    fact.confidence = 1 - (1 - coalesce(fact.confidence, 0.0)) * (1 - coalesce($confidence, 0.0)),
+    fact.confidence = 1 - (1 - coalesce(fact.confidence, 1.0)) * (1 - $confirming_confidence),
     fact.is_confirmed_by_user = coalesce(fact.is_confirmed_by_user, false)
                                 OR $is_confirmed_by_user,
     fact.expires_at = CASE WHEN fact.expires_at < $expires_at
                            THEN $expires_at ELSE fact.expires_at END,
     fact.last_confirmed_at = CASE WHEN $said_at > fact.last_confirmed_at
                                   THEN $said_at ELSE fact.last_confirmed_at END
-MERGE (fact)-[:EVIDENCED_BY]->(episode);
+CREATE (fact)-[:EVIDENCED_BY {span: $span}]->(episode);
 
 // What it was compared with, nearest first. Lists count from 1 here, and an empty one has no type
 // until it is given one (without the casts the engine fails on it).

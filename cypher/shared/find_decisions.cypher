@@ -21,7 +21,7 @@ RETURN decision.decision_id AS decision_id, decision.action AS action,
        episode.episode_id AS episode_id, contact.contact_id AS contact_id,
        contact.tenant AS tenant, contact.agent_id AS agent_id,
        decision.session_id AS session_id, coalesce(decision.importance, 0.5) AS importance,
-       episode.source_reference AS source_reference,
+       coalesce(decision.source_reference, episode.source_reference) AS source_reference,
        coalesce(decision.profile_name, 'seed') AS profile_name,
        decision.cosine_update_min AS cosine_update_min, decision.cosine_add_max AS cosine_add_max,
        coalesce(decision.cosine_cut,
@@ -49,5 +49,5 @@ RETURN decision.decision_id AS decision_id, decision.action AS action,
        decision.domain AS domain, decision.inference_key AS inference_key,
        decision.proposed_by AS proposed_by, decision.answered_by AS answered_by,
        decision.settles_id AS settles_id, decision.held_id AS held_id,
-       episode.said_at AS said_at, decision.at AS at
+       coalesce(decision.said_at, episode.said_at) AS said_at, decision.at AS at
 ORDER BY at DESC, decision_id

@@ -112,6 +112,10 @@ _GATE_COLUMNS = (
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 
+_SUPPORTING = (GateReason.THIN_EVIDENCE, GateReason.BELOW_FLOOR)
+"""Why something was not admitted whose episodes support it all the same. What was quarantined, not
+meant as it stands, a tool's or a model's corroborates nothing."""
+
 _SPANS_JOINED = " … "
 """Between the words that are cited from one episode, as an analyst reads them."""
 
@@ -526,12 +530,18 @@ def _precedents(rows: Sequence[Row], now: datetime) -> Precedents:
         and row["answer_id"] is None
         and row["lapses_at"] > now
     ]
+    supporting = [
+        row
+        for row in proposed
+        if row["gate_reason"] in _SUPPORTING
+        and not SourceKind(row["trust"]).is_trusted_less_than(SourceKind.EXTRACTOR)
+    ]
     declined = [row["decision_id"] for row in rows if row["action"] == Action.DECLINE]
     return Precedents(
         declined_id=next(iter(declined), None),
         pending_id=next(iter(waiting), None),
-        episode_ids=frozenset(row["episode_id"] for row in proposed),
-        sessions=frozenset(row["session_id"] for row in proposed),
+        episode_ids=frozenset(row["episode_id"] for row in supporting),
+        sessions=frozenset(row["session_id"] for row in supporting),
     )
 
 
@@ -563,6 +573,9 @@ def _evidence_parameters(scope: Scope, evidence: Sequence[Evidence]) -> dict[str
     return {
         "episode_id": own.episode_id,
         "episode_text": own.text,
+        "episode_said_at": own.said_at,
+        "episode_source": str(own.source_kind),
+        "episode_reference": own.source_reference,
         "span": _cited(own),
         "session_id": own.session_id,
         "session_key": scope.session_key(own.session_id),
@@ -591,11 +604,19 @@ def _gate_parameters(decision: Decision) -> dict[str, Any]:
         "score_parts": list(found.parts) if found else None,
         "expires_at": None if lifetime is None else decision.at + timedelta(days=lifetime),
         "is_confirmed_by_user": decision.answered_by == CONTACT and decision.action.is_reconciled,
+        "confirming_confidence": _confirming_confidence(decision),
         "proposed_by": decision.proposed_by,
         "answered_by": decision.answered_by,
         "settles_id": decision.settles_id,
         "held_id": decision.held_id,
     }
+
+
+def _confirming_confidence(decision: Decision) -> float:
+    """How much surer a fact is for being said again; a tool that repeats it makes it no surer."""
+    if decision.gate is None or decision.trust.is_trusted_less_than(SourceKind.EXTRACTOR):
+        return 0.0
+    return decision.gate.confidence
 
 
 def _decision_parameters(decision: Decision) -> dict[str, Any]:

@@ -70,6 +70,7 @@ GATE: dict[str, Any] = {
     "is_confirmed_by_user": False,
     "settles_id": None,
     "held_id": None,
+    "confirming_confidence": 0.9,
 }
 MORE_EVIDENCE = (
     "more_episode_ids",
@@ -110,6 +111,8 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
         "session_key": scope.session_key("call-1"),
         "text": "Prefers email",
         "episode_text": "Prefers email",
+        "episode_source": "user_explicit",
+        "episode_reference": None,
         "span": None,
         "said_at": NOON,
         "subject": None,
@@ -164,7 +167,8 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
         **dict.fromkeys(MORE_EVIDENCE),
     }
     usual |= new | changes
-    return {"valid_from": usual["said_at"], **usual}
+    said = usual["said_at"]
+    return {"valid_from": said, "episode_said_at": said, **usual}
 
 
 def update(old: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -373,7 +377,7 @@ HELD = decision(
     lapses_at=NOON + timedelta(days=30),
 )
 REFUSED = decision(version=4, action="REJECT", decided_by="gate", disposal="reject", fact_id=None)
-NOT_OF_A_DECISION = {"expires_at", "is_confirmed_by_user"}
+NOT_OF_A_DECISION = {"expires_at", "is_confirmed_by_user", "confirming_confidence"}
 ALL_DECISIONS = {
     "contact_keys": [ALICE.contact_key],
     "disposal": "",

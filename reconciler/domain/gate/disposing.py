@@ -63,7 +63,7 @@ def assess(
     disposal, reason, detail = decisive.disposal, decisive.reason, decisive.detail
     if disposal in (Disposal.CONFIRM, Disposal.CONSENT) and precedents.declined_id:
         disposal, reason = Disposal.REJECT, GateReason.DECLINED_BEFORE
-        detail = f"somebody said no to it before; it is not asked again ({detail})"
+        detail = "somebody said no to it before; it is not asked again"
     is_held = disposal in (Disposal.CONFIRM, Disposal.CONSENT)
     rule = policy.file.categories[reading.category]
     topic = candidate.note.topic or next(iter(reading.topics), None)
