@@ -22,9 +22,7 @@ from typing import Any
 
 from benchmarks.data import rows
 from benchmarks.engines import Engines
-from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
-from reconciler.adapters.presidio_finder import PresidioFinder
-from reconciler.adapters.sensitive_data_finders import CombinedFinder
+from reconciler.bootstrap import build_sensitive_data_finder
 from reconciler.domain.calibration import Rate
 from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
@@ -87,7 +85,7 @@ class Tally:
 
 def main(_engines: Engines | None) -> None:
     marked, turns = rows("pii.jsonl"), rows("injection.jsonl")
-    finder = CombinedFinder((DetectSecretsFinder(), PresidioFinder()))
+    finder = build_sensitive_data_finder()
     milliseconds = _milliseconds(finder)
     if marked is not None:
         tallies = _tallies(finder, marked)

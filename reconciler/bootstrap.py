@@ -199,10 +199,14 @@ def build_policy(settings: Settings, embedding_model: str) -> ReconcilePolicy:
 def build_sensitive_data_finder() -> SensitiveDataFinder:
     """What finds personal data and secrets; its patterns are compiled once a process."""
     from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
+    from reconciler.adapters.phone_finder import PhoneFinder
     from reconciler.adapters.presidio_finder import PresidioFinder
     from reconciler.adapters.sensitive_data_finders import CombinedFinder
+    from reconciler.adapters.street_address_finder import StreetAddressFinder
 
-    return CombinedFinder([DetectSecretsFinder(), PresidioFinder()])
+    return CombinedFinder(
+        (DetectSecretsFinder(), PresidioFinder(), PhoneFinder(), StreetAddressFinder())
+    )
 
 
 def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:

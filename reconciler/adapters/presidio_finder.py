@@ -1,32 +1,26 @@
-"""The finder of personal data, made of patterns; presidio-analyzer's where it has them.
+"""The finder of personal data made of presidio-analyzer's recognisers, and of patterns in its form.
 
-Beside its single recognisers there are patterns of ours in its ``PatternRecognizer``, for what CRM
-notes say and presidio finds only with a language model.
+Beside presidio's own recognisers there are patterns of ours in its ``PatternRecognizer``, for what
+CRM notes say and presidio finds only with a language model.
 
 Two kinds of evidence count. A number may be of a shape that little else has, or carry a check digit
 (``_loaded_shapes``); or the text says what it is: "account number ...", "passport ..."
 (``_LABELLED``). A bare number is neither, and is left alone: notes are full of quantities, invoices
 and order numbers. Names, places and organisations need a language model and are not looked for;
-secrets are another finder's.
+phones, street addresses and secrets are other finders', and must not come here.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
 from threading import Lock
 from types import ModuleType
 from typing import Any
 
-import phonenumbers
-import regex
-
+from reconciler.adapters.presidio_modules import bare_presidio
 from reconciler.adapters.sensitive_data_finders import merge_spans
 from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
 
@@ -60,7 +54,7 @@ class _Rule:
 
 
 class PresidioFinder:
-    """Finds personal data of the kinds that patterns can see; needs no language model.
+    """Finds e-mail addresses, and numbers by their shape or label; needs no language model.
 
     The recognisers are loaded at the first use, in two tenths of a second: without spaCy, which the
     package would otherwise import, and torch with it.
@@ -68,7 +62,6 @@ class PresidioFinder:
 
     def __init__(self) -> None:
         self._rules: tuple[_Rule, ...] | None = None
-        self._addresses: _Addresses | None = None
         self._lock = Lock()
 
     def find(self, text: str) -> list[SensitiveSpan]:
@@ -84,8 +77,6 @@ class PresidioFinder:
             return
         for rule in rules:
             yield from rule.find(text)
-        yield from _find_phones(text)
-        yield from self._loaded_addresses().find(text)
 
     def _loaded_rules(self) -> tuple[_Rule, ...]:
         with self._lock:
@@ -93,89 +84,26 @@ class PresidioFinder:
                 self._rules = tuple(_load_rules())
             return self._rules
 
-    def _loaded_addresses(self) -> _Addresses:
-        with self._lock:
-            if self._addresses is None:
-                self._addresses = _Addresses.compiled()
-            return self._addresses
 
+# Loading the recognisers
 
-# Loading presidio, module by module
-
-_PACKAGES = (
-    "presidio_analyzer",
-    "presidio_analyzer.nlp_engine",
-    "presidio_analyzer.predefined_recognizers",
-    "presidio_analyzer.predefined_recognizers.generic",
-)
-_HOMES = {
-    "AnalysisExplanation": "analysis_explanation",
-    "EntityRecognizer": "entity_recognizer",
-    "LocalRecognizer": "local_recognizer",
-    "Pattern": "pattern",
-    "PatternRecognizer": "pattern_recognizer",
-    "RecognizerResult": "recognizer_result",
-}
 _COUNTRY = "predefined_recognizers.country_specific"
-_IMPORT_LOCK = Lock()
-
-
-class _BarePackage(ModuleType):
-    """A package whose ``__init__`` has not run; gives the few names that recognisers ask it for."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "NlpArtifacts":  # only ever an annotation
-            return object
-        if name in _HOMES:
-            return getattr(import_module(f"presidio_analyzer.{_HOMES[name]}"), name)
-        raise AttributeError(name)
-
-
-@contextmanager
-def _bare_presidio() -> Iterator[None]:
-    """While it lasts, presidio's modules can be had singly.
-
-    Its ``__init__`` imports spaCy, and transformers and torch where they are installed: four
-    seconds, for a model that no pattern needs. Afterwards nothing of it stays in ``sys.modules``,
-    so that whoever imports presidio for itself gets all of it.
-    """
-    with _IMPORT_LOCK:
-        if "presidio_analyzer" in sys.modules:
-            yield
-            return
-        try:
-            for name in _PACKAGES:
-                sys.modules[name] = _bare_package(name)
-            yield
-        finally:
-            for name in [name for name in sys.modules if name.split(".")[0] == _PACKAGES[0]]:
-                del sys.modules[name]
-
-
-def _bare_package(name: str) -> ModuleType:
-    spec = find_spec(name)
-    if spec is None:
-        raise ModuleNotFoundError(name=name)
-    package = _BarePackage(name)
-    package.__path__ = list(spec.submodule_search_locations or ())
-    package.__spec__ = ModuleSpec(name, None, is_package=True)
-    return package
 
 
 def _load_rules() -> Iterator[_Rule]:
     """All rules, the one for e-mail first, which alone needs no digit."""
-    with _bare_presidio():
-        yield _own(SensitiveKind.EMAIL, *_EMAIL)
+    with bare_presidio() as presidio:
+        yield _own(presidio, SensitiveKind.EMAIL, *_EMAIL)
         yield from _loaded_shapes()
+        yield _card_rule(presidio)
         for each in _LABELLED:
-            yield replace(_own(each.kind, each.pattern), accepts=each.accepts)
+            yield replace(_own(presidio, each.kind, each.pattern), accepts=each.accepts)
 
 
-def _own(kind: SensitiveKind, *patterns: str) -> _Rule:
+def _own(presidio: ModuleType, kind: SensitiveKind, *patterns: str) -> _Rule:
     """A rule of our own patterns, under the kind's name."""
-    package = sys.modules["presidio_analyzer"]
-    made = [package.Pattern(kind.value, pattern, _SCORE_MIN) for pattern in patterns]
-    recogniser = package.PatternRecognizer(kind.value, patterns=made)
+    made = [presidio.Pattern(kind.value, pattern, _SCORE_MIN) for pattern in patterns]
+    recogniser = presidio.PatternRecognizer(kind.value, patterns=made)
     return _Rule(recogniser, kind.value, kind)
 
 
@@ -192,13 +120,11 @@ def _loaded_shapes() -> Iterator[_Rule]:
             strong = [each for each in recogniser.patterns if each.score >= score_min]
             recogniser.patterns = strong
         yield _Rule(recogniser, entity, kind, accepts, score_min)
-    yield _card_rule()
 
 
-def _card_rule() -> _Rule:
-    package = sys.modules["presidio_analyzer"]
+def _card_rule(presidio: ModuleType) -> _Rule:
     cards = import_module("presidio_analyzer.predefined_recognizers.generic.credit_card_recognizer")
-    patterns = [package.Pattern("card", pattern, _SCORE_MIN) for pattern in _CARD]
+    patterns = [presidio.Pattern("card", pattern, _SCORE_MIN) for pattern in _CARD]
     recogniser = cards.CreditCardRecognizer(
         patterns=patterns, replacement_pairs=[("-", ""), (" ", ""), (".", "")]
     )
@@ -324,10 +250,12 @@ _CARD = (
 _EMAIL = (
     r"(?<![\w.+-])[\w!#$%&'*+/=?^`{|}~.-]{1,64}@(?:[\w-]{1,63}\.)+[^\W\d_][\w-]{1,24}(?<!-)",
     # "jane (at) example (dot) com"
-    r"(?<![\w.+-])[\w.+-]{1,64}\s?[(\[]at[)\]]\s?[\w-]{1,63}(?:(?:\.|\s?[(\[]dot[)\]]\s?)[\w-]{2,63})+",
+    r"(?<![\w.+-])[\w.+-]{1,64}\s?[(\[]at[)\]]\s?[\w-]{1,63}"
+    r"(?:(?:\.|\s?[(\[]dot[)\]]\s?)[\w-]{2,63})+",
     # Indian payment addresses, a name at a bank's handle.
     r"(?<![\w.+-])[\w.-]{2,64}@(?:upi|ybl|ibl|axl|apl|yapl|paytm|(?:ok|pt)?(?:sbi|axis|icici|yes)"
-    r"|ok?hdfcbank|hdfcbank|axisbank|pthdfc|kotak|indus|federal|idfcbank|freecharge|airtel)\b(?!\.\w)",
+    r"|ok?hdfcbank|hdfcbank|axisbank|pthdfc|kotak|indus|federal|idfcbank|freecharge"
+    r"|airtel)\b(?!\.\w)",
 )
 
 # What the text says it is
@@ -411,217 +339,10 @@ _LABELLED = (
         r"(?:bank|savings|checking|current|giro|deposit|customer|beneficiary)[ ]accounts?"
         r"|accounts?(?=[ ](?:number|num|no\b|nr)|[ ]?(?:\#|no\.))|acct|a/c"
         r"|acc(?:num)?(?=[ ]?:|[ ]no)|ach|kontonummer|account(?=[ ]?:[ ]?\d{6})"
-        r"|(?:checking|savings)(?=[ ]?:)"
-        r"|routing(?=[ ]?(?:code|num|no|:|\*))"
+        r"|(?:checking|savings)(?=[ ]?:)|routing(?=[ ]?(?:code|num|no|:|\*))"
         r"|(?:aba|sort|ifsc|bsb)(?=[ ]?(?:code|num|no|:|\d))|clabe",
         digits_min=3,
     ),
     # One whose check digits do not fit is still the number of an account.
     _Labelled(SensitiveKind.BANK_ACCOUNT, r"ibans?", length_min=12, value=_IBAN_VALUE),
 )
-
-# Phones
-
-_PHONE_SHAPE = (
-    r"(?:(?<![\w+])\+|(?<![\w./$€£¥#+-])(?<!\d,))\(?\d{1,7}\)?(?:[ ./-]{0,2}\(?\d{1,8}\)?){0,6}"
-    r"(?:[ ]?(?:x|ext\.?|extension)[ ]?\d{1,6})?(?!\w|[.,]\d|[ ]?%)"
-)
-_PHONE = regex.compile(_PHONE_SHAPE, regex.IGNORECASE)
-_PHONE_SAID_BEFORE = regex.compile(
-    r"(?i)\b(?:(?:tele|mobile[ ]?|cell[ ]?)?phones?|mobiles?|cells?|tel|telefon|t[ée]l[ée]phone|fax"
-    r"|whats?app|handy|calls?|called|calling|rings?|dial(?:l?ed)?|texts?|text(?:ed|ing)|sms|ph|mob"
-    r"|reach(?:ed|able)?|landline|hotline|helpline|messages?|direct[ ]line"
-    r"|contact[ ]n\w+)"
-    r"\b(?:[ ](?:me|us|him|her|them|back|at|on|to|via|by|is|was|now|number|num|no|the|my|his|their"
-    r"|our|your|new|work|home|office|mobile|phone|cell|please|or|under|registered|line|nr)\b)*"
-    r"[ ]?[.:#=]*[\s('\"]*\Z"
-)
-_PHONE_SAID_AFTER = regex.compile(
-    r"(?i)[ ]?[-(,]?[ ]?\(?(?:office|fax|mobile|cell|home|work|tel|phone|landline|direct)\b"
-    r"(?=[)\]]*[ ]*(?:[,;|\\/\n]|\.?\Z|\.\s))"
-)
-_DATE_OR_SPAN = re.compile(
-    r"(?:19|20)\d\d[-/. ]\d{1,2}[-/. ]\d{1,2}\Z|\d{1,2}[-/. ]\d{1,2}[-/. ](?:19|20)?\d\d\Z"
-    r"|(?:19|20)\d\d ?[-/] ?(?:19|20)?\d\d\Z|\d{1,3}(?: \d{3})+\Z(?<! \d{3} \d{3} \d{3})"
-)
-_NORTH_AMERICAN = re.compile(
-    r"(?:1[-. ])?(?:\(\d{3}\)[ ]?|\d{3}([-.]))\d{3}(?(1)\1|[-. ])\d{4}(?!\d)"
-)
-_REGIONS = ("US", "GB", "IN", "DE", "FR", "ES", "IT", "NL", "AU", "BR", "CH", "SE")
-_NO_PHONE_BEFORE = re.compile(
-    r"(?:invoice|order|ticket|case|ref|reference|sku|item|part|serial|tracking|contract|quote|po"
-    r"|account|version|model|isbn|zoom|meeting|webinar|id|number|no)\b[ .:#]*$",
-    re.IGNORECASE,
-)
-
-
-def _find_phones(text: str) -> Iterator[SensitiveSpan]:
-    for match in _PHONE.finditer(text):
-        start, end = match.span()
-        start += text[start] == "(" and ")" not in text[start : end - 1]
-        end -= text[end - 1] == ")" and "(" not in text[start:end]
-        if _is_phone(text, start, end):
-            yield SensitiveSpan(start, end, SensitiveKind.PHONE)
-
-
-def _is_phone(text: str, start: int, end: int) -> bool:
-    """By its country code, by what is said about it, or by a grouping that only phones have."""
-    found = text[start:end]
-    count = sum(map(str.isdigit, found))
-    if not 6 <= count <= 20 or ("/" in found and count < 9):
-        return False
-    if found.startswith("+") or (re.match(r"00[1-9]", found) and not found.isdigit()):
-        return count >= 8
-    if _PHONE_SAID_BEFORE.search(text, max(0, start - 60), start):
-        return not re.match(r"(?:19|20)\d\d[-/.]|\d{1,3}(?: 000)+\Z", found)
-    if _PHONE_SAID_AFTER.match(text, end):
-        return not re.search(r"(?:19|20)\d\d\b", found) or count > 8
-    return not _DATE_OR_SPAN.match(found) and _is_national(text, start, found)
-
-
-def _is_national(text: str, start: int, found: str) -> bool:
-    """A grouped number that is some country's, and is not said to be something else."""
-    if found.isdigit() or _NO_PHONE_BEFORE.search(text[max(0, start - 20) : start]):
-        return False
-    if _NORTH_AMERICAN.match(found):
-        return True
-    is_trunk = found.startswith(("0", "(0"))
-    return is_trunk and any(_is_valid_in(region, found) for region in _REGIONS)
-
-
-def _is_valid_in(region: str, found: str) -> bool:
-    try:
-        return phonenumbers.is_valid_number(phonenumbers.parse(found, region))
-    except phonenumbers.NumberParseException:
-        return False
-
-
-# Street addresses
-
-_WORD = r"(?:[^\W\d_][\w.'\u2019-]*)"
-_CAPITAL = r"(?:(?=\p{Lu})[\w.'\u2019-]+)"
-_OF = (
-    r"(?:d[eaiou]s?|del(?:la)?|dell'|van|von|der|den|of|the|la|le|les|al|el|y|e|and|zum|zur|am|an)"
-)
-_NAME = rf"(?:(?:{_CAPITAL}|\d{{1,3}}(?:st|nd|rd|th))(?:[ ](?:{_OF}[ ]){{0,2}}{_CAPITAL}){{0,4}})"
-_NO = r"(?:\d{1,5}(?:[ ]?[-/][ ]?\d{1,4})?[a-zA-Z]?)"
-_STREET = (
-    r"(?:Street|Str|St|Avenue|Ave|Av|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Courts?|Ct|Place|Pl"
-    r"|Square|Sq|Terrace|Ter|Way|Close|Crescent|Cres|Highway|Hwy|Parkway|Pkwy|Gardens|Mews"
-    r"|Quay|Alley|Trail|Circle|Cir|Grove|Esplanade|Promenade|Marg)"
-)
-_STREET_ANY_CASE = r"(?:street|avenue|boulevard|road|lane)"
-_SIDE = r"(?:[ ](?:N|S|E|W|NE|NW|SE|SW|North|South|East|West)\b\.?)"
-_SUFFIXED = (
-    r"(?:(?<!\w)\p{Lu}[\w'-]{0,40}(?i:stra(?:ss|ß)e|str\.|gasse|weg|platz|laan|straat|plein|gade|vej|gatan|vägen"
-    r"|gata|vegen|veien|katu|kuja|gränd|steenweg|dreef|allee|damm|chaussee|ufer|utca))"
-)
-_RUE = r"(?i:rue|avenue|boulevard|quai|allée|chemin|impasse|via|calle)"
-_NOT_A_TOOL = r"(?![ ](?:Zoom|Slack|Teams|Email|LinkedIn|WhatsApp|Skype|Phone|Google))"
-_PREFIX = (
-    rf"(?:Rue|Avenue|Boulevard|Bd|Quai|Allée|Chemin|Impasse|Cours|Via{_NOT_A_TOOL}|Viale|Piazza"
-    r"|Piazzetta|Corso|Vicolo|Calle|C/|Avda\.?|Avenida|Av\.|Paseo|Plaza|Pza\.?|Rua|Rúa|Travessa"
-    r"|Praça|Estrada|Alameda|Largo|ul\.|al\.|pl\.|os\.|Ulica|ulica|Trg|trg|Ctra\.?|Carretera"
-    r"|Camino|Camiño|Strada|Λεωφ\.|Οδός)"
-)
-_FOLLOWING = (
-    r"(?:Stra(?:ss|ß)e|Weg|Gasse|Platz|Allee|Ring|Damm|u\.|utca|út|útja|tér|tere|rkp\.|krt\.|gate|gata"
-    r"|väg|vei|veg|tee|tie|tänav|pst|mnt)"
-)
-_FLAT = r"(?:(?:Suite|Ste\.?|Apt\.?|Apartment|Flat|Appt\.?)[ ]?#?[ ]?\d{1,5}[A-Za-z]?\b)"
-_UNIT = rf"(?:{_FLAT}|(?:Unit|Piso|Room|Floor|Fl\.?)[ ]?#?[ ]?\d{{1,5}}[A-Za-z]?\b)"
-_HOME = (
-    r"(?i:address(?:es)?(?:[ ](?:is|was|to)\b|[ ]?:)"
-    r"|\b(?:lives?|living|lived|reside[sd]?|residing|located)[ ]at)"
-)
-_SENT = (
-    r"(?i:\b(?:lives?|living|lived|resides?)[ ]in|arrived[ ]at|address[ ]with"
-    r"|(?<![\w-])(?:ship|deliver|mail|post|sent?|send|taxi)(?:ed)?[ ](?:\w+[ ]){0,3}?to)"
-)
-_BREAK = r"(?:[ ]*,[ ]*|[ ]*\n[\s>?|*,-]{0,8}|[ ]+)"
-_ZIP = r"(?:\d{3,6}(?:[- ]\d{2,4})?(?!\d)|[A-Z]{1,2}\d[A-Z\d]?[ ]\d[A-Z]{2})"
-_BOX = r"(?i:p\.?[ ]?o\.?[ ]?box|postbox|postfach|post[ ]office[ ]box|bo[iî]te[ ]postale)"
-_MILITARY = (
-    r"(?i:(?:(?:PSC|CMR|Unit)[ ]\d{1,5},?[ ]Box[ ]\d{1,5}|US[A-Z]{1,3}[ ][\w' -]{2,40})\s{1,3}"
-    r"(?:APO|FPO|DPO)[ ]A[AEP][ ]\d{5})"
-)
-_NOT_STREET_WORDS = (
-    r"(?!(?:of|from|in|on|at|to|by|for|with|and|or|per|the|a|an|hours?|minutes?|mins?|days?|weeks?"
-    r"|months?|years?|km|miles?|metres?|meters?|blocks?|people|more|new|other|lane|way|stars?"
-    r"|different|big|small|busy|good|bad|long|short|open|main|side|high|city|local|ring|cross|toll"
-    r"|dirt|bike|bus|fast|private|bedroom|pm|am|st|nd|rd|th)\b)"
-)
-_NOT_MONTH = (
-    r"(?!(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sep|Oct|Nov|Dec)[a-z]*\b"
-    r"|(?:AM|PM|EUR|USD|GBP|INR)\b)"
-)
-_NOT_YEAR = (
-    r"(?!(?<=\b(?i:in|since|by|until|during|from|of|before|after|late|early|mid)[ ])"
-    r"(?:19|20)\d\d\b)"
-)
-_TAIL = (
-    rf"(?:{_BREAK}{_UNIT}){{0,2}}"
-    rf"(?:(?:{_BREAK}(?:{_CAPITAL}|{_OF}|\([^)\n]{{2,20}}\)),?){{0,8}}"
-    rf"{_BREAK}{_ZIP}(?![\w/:-]|[. ]\d)"
-    rf"|(?:,[ ]{_NAME}){{1,3}}(?=[ ]*(?:[.;?!)\n]|\Z)))?"
-)
-_FORMS = {
-    # 12 High Street; 12 high street
-    rf"\b(?:{_STREET}|(?i:{_STREET_ANY_CASE}))\b": (
-        rf"{_NO},?[ ]{_NAME}[ ]{_STREET}\b\.?{_SIDE}?",
-        rf"{_NO}[ ](?:{_NOT_STREET_WORDS}{_WORD}[ ]){{1,2}}{_STREET_ANY_CASE}\b",
-    ),
-    # Hauptstraße 5
-    _SUFFIXED: (rf"{_SUFFIXED}[ ]{_NO}\b", rf"{_NO}[ ]{_SUFFIXED}\b"),
-    # Kossuth utca 5.
-    rf"[ ]{_FOLLOWING}[ ]\d": (rf"{_NAME}[ ]{_FOLLOWING}[ ]{_NO}\b\.?",),
-    # Rue de la Paix 5; 5 rue de la Paix
-    rf"\b(?:{_PREFIX}|{_RUE})": (
-        rf"{_PREFIX}[ ]?(?:{_OF}[ ]){{0,3}}{_NAME},?[ ](?:n[.º°]?[ ]?)?{_NO}\b",
-        rf"{_NO},?[ ](?:bis[ ]|ter[ ])?{_RUE}[ ](?:(?i:{_OF})[ ]){{0,3}}{_NAME}",
-    ),
-    r"corner of": (rf"(?:the[ ])?corner[ ]of[ ][^\n]{{4,70}}?[ ]and[ ]{_NAME}(?:[ ]{_NO}\b)?",),
-    _BOX: (rf"{_BOX}[ ]?(?:\#|no\.?)?[ ]?\d{{1,7}}",),
-    r"(?i:[AFD]PO[ ]A)": (_MILITARY,),
-    # Whatever stands beside its flat: "731 Miła 57 Apt. 819", on one line or on two
-    _FLAT: (
-        rf"{_FLAT}[ ]{_NO}[ ](?:{_NO}[ ])?{_NAME}[ ]{_NO}\b",
-        rf"(?:\d{{1,5}}[ ])?(?:{_WORD}[ ]){{1,6}}?{_NO}\.?{_BREAK}{_FLAT}",
-        rf"{_NO}[ ](?:{_NOT_STREET_WORDS}{_WORD}[ ,]{{1,2}}){{1,6}}?{_FLAT}",
-        rf"{_NO}[ ](?:{_WORD}[ ]){{0,5}}{_WORD}\n[ \t>?|*-]{{0,8}}{_FLAT}",
-        rf"(?m:(?:^[ \t>?]*|,[ ]|\b(?:Mrs?|Ms|Dr)\.[ ][^\n,]{{3,40}}?[ ])\K{_FLAT})",
-    ),
-    # Said to be one
-    _HOME: (rf"{_HOME}\s+\K{_NO}[ ](?:\d{{1,5}}[ ])?{_NOT_MONTH}{_NAME}(?:[ ]{_NO}\b)?",),
-    _SENT: (rf"{_SENT}\s+\K{_NO}[ ](?:\d{{1,5}}[ ])?{_NOT_MONTH}{_NAME}[ ]{_NO}\b",),
-}
-"""What a form of address has in it, which is quickly looked for, and the form itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Addresses:
-    """The forms of address, compiled; that takes longer than all else here, so it is done once."""
-
-    forms: tuple[tuple[Any, tuple[Any, ...]], ...]
-    tail: Any
-
-    @classmethod
-    def compiled(cls) -> _Addresses:
-        front = rf"(?<![\w./$€£#-]){_NOT_YEAR}(?:{_UNIT},?[ ])?(?:\d{{1,5}}[ ])??"
-        forms = (
-            (regex.compile(cue), tuple(regex.compile(f"{front}(?:{form})") for form in each))
-            for cue, each in _FORMS.items()
-        )
-        return cls(tuple(forms), regex.compile(_TAIL))
-
-    def find(self, text: str) -> Iterator[SensitiveSpan]:
-        for cue, patterns in self.forms:
-            if cue.search(text):
-                for pattern in patterns:
-                    for match in pattern.finditer(text):
-                        yield self._span(text, match.start(), match.end())
-
-    def _span(self, text: str, start: int, end: int) -> SensitiveSpan:
-        """With the flat, place and postcode that follow; a full stop is the sentence's."""
-        end = self.tail.match(text, end).end()
-        return SensitiveSpan(start, end - (text[end - 1] == "."), SensitiveKind.STREET_ADDRESS)

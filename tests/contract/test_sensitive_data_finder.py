@@ -1,5 +1,6 @@
-"""The obligations of the port, for every finder there is, and the promises of the real ones that
-only they can break: no network, no noise, nothing heavy imported, nothing global changed.
+"""The obligations of the port, for every finder there is and for all of them combined, and the
+promises that only real ones can break: no network, no noise, nothing heavy imported, nothing global
+changed.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ import logging
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -17,14 +19,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
+from reconciler.adapters.phone_finder import PhoneFinder
 from reconciler.adapters.presidio_finder import PresidioFinder
 from reconciler.adapters.sensitive_data_finders import CombinedFinder
+from reconciler.adapters.street_address_finder import StreetAddressFinder
+from reconciler.domain.sensitive_data import SensitiveKind
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 
-FINDERS = {
-    "presidio": PresidioFinder,
+SINGLE: dict[str, Callable[[], SensitiveDataFinder]] = {
     "detect-secrets": DetectSecretsFinder,
-    "combined": lambda: CombinedFinder((DetectSecretsFinder(), PresidioFinder())),
+    "presidio": PresidioFinder,
+    "phone": PhoneFinder,
+    "street-address": StreetAddressFinder,
+}
+FINDERS: dict[str, Callable[[], SensitiveDataFinder]] = {
+    **SINGLE,
+    "combined": lambda: CombinedFinder(made() for made in SINGLE.values()),
 }
 PIECES = st.sampled_from(
     [
@@ -51,19 +61,19 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(PIECES | st.text(max_size=12), max_size=8).map("".join)
 TEXT = (
     "Ada (ada@example.com, +44 20 7946 0018) pays with 4111 1111 1111 1111; her password is "
-    "Blue42!, her SSN 987-65-4321."
+    "Blue42!, her SSN 987-65-4321. Lives at 12 High Street, Leeds LS1 4AP."
 )
+TELLING = ("ada@", "7946", "4111", "Blue42", "4321", "High Street")
 OBSERVER = """
 import socket, sys, warnings
 warnings.simplefilter("error")
 def refuse(*arguments, **options):
     raise SystemExit("the test allows no network")
 socket.getaddrinfo = socket.socket.connect = socket.socket.connect_ex = refuse
-from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
-from reconciler.adapters.presidio_finder import PresidioFinder
-from reconciler.adapters.sensitive_data_finders import CombinedFinder
+from reconciler.bootstrap import build_sensitive_data_finder
+finder = build_sensitive_data_finder()
 assert "detect_secrets" not in sys.modules
-assert len(CombinedFinder((DetectSecretsFinder(), PresidioFinder())).find(sys.argv[1])) == 5
+assert len(finder.find(sys.argv[1])) == 6
 print(*sorted({name.split(".")[0] for name in sys.modules}))
 """
 
@@ -71,6 +81,22 @@ print(*sorted({name.split(".")[0] for name in sys.modules}))
 @cache
 def finder(name: str) -> SensitiveDataFinder:
     return FINDERS[name]()
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("detect-secrets", {SensitiveKind.SECRET}),
+        (
+            "presidio",
+            {SensitiveKind.EMAIL, SensitiveKind.CREDIT_CARD, SensitiveKind.NATIONAL_ID},
+        ),
+        ("phone", {SensitiveKind.PHONE}),
+        ("street-address", {SensitiveKind.STREET_ADDRESS}),
+    ],
+)
+def test_each_finder_finds_only_its_own_kinds(name: str, kinds: set[SensitiveKind]) -> None:
+    assert {span.kind for span in finder(name).find(TEXT)} == kinds
 
 
 @pytest.mark.parametrize("name", FINDERS)
@@ -104,7 +130,7 @@ def test_a_fresh_finder_gives_the_same_on_any_thread(name: str) -> None:
 def test_nothing_of_a_text_is_logged(name: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     finder(name).find(TEXT)
-    assert not any(word in caplog.text for word in ("ada@", "7946", "4111", "Blue42", "4321"))
+    assert not any(word in caplog.text for word in TELLING)
 
 
 def test_loading_a_finder_leaves_logging_as_it_was() -> None:

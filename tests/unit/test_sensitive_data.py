@@ -1,19 +1,11 @@
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
-from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
-from reconciler.adapters.presidio_finder import PresidioFinder
-from reconciler.adapters.sensitive_data_finders import CombinedFinder, FoldedText, merge_spans
+from reconciler.adapters.sensitive_data_finders import FoldedText, merge_spans
+from reconciler.bootstrap import build_sensitive_data_finder as finder
 from reconciler.domain.sensitive_data import SensitiveKind as K
 from reconciler.domain.sensitive_data import SensitiveSpan, redact
-
-
-@cache
-def finder() -> CombinedFinder:
-    return CombinedFinder((DetectSecretsFinder(), PresidioFinder()))
 
 
 def found(text: str) -> list[tuple[K, str]]:

@@ -1,0 +1,100 @@
+"""The finder of telephone numbers, with phonenumbers for the numbering plans of countries.
+
+A run of digits is a phone by its country code, by what is said about it ("call", "mobile"), or by a
+grouping that is some country's; a bare run is left alone, because notes are full of quantities,
+invoices and order numbers. No other kind of number is looked for here, and none is ruled out that
+is sensitive too: where another finder sees a national id in a phone's place, the two are combined.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import phonenumbers
+import regex
+
+from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
+
+__all__ = ["PhoneFinder"]
+
+_DIGIT = re.compile(r"\d")
+_SHAPE = (
+    r"(?:(?<![\w+])\+|(?<![\w./$€£¥#+-])(?<!\d,))\(?\d{1,7}\)?(?:[ ./-]{0,2}\(?\d{1,8}\)?){0,6}"
+    r"(?:[ ]?(?:x|ext\.?|extension)[ ]?\d{1,6})?(?!\w|[.,]\d|[ ]?%)"
+)
+_PHONE = regex.compile(_SHAPE, regex.IGNORECASE)
+_SAID_BEFORE = regex.compile(
+    r"(?i)\b(?:(?:tele|mobile[ ]?|cell[ ]?)?phones?|mobiles?|cells?|tel|telefon|t[ée]l[ée]phone|fax"
+    r"|whats?app|handy|calls?|called|calling|rings?|dial(?:l?ed)?|texts?|text(?:ed|ing)|sms|ph|mob"
+    r"|reach(?:ed|able)?|landline|hotline|helpline|messages?|direct[ ]line|contact[ ]n\w+)"
+    r"\b(?:[ ](?:me|us|him|her|them|back|at|on|to|via|by|is|was|now|number|num|no|the|my|his|their"
+    r"|our|your|new|work|home|office|mobile|phone|cell|please|or|under|registered|line|nr)\b)*"
+    r"[ ]?[.:#=]*[\s('\"]*\Z"
+)
+_SAID_AFTER = regex.compile(
+    r"(?i)[ ]?[-(,]?[ ]?\(?(?:office|fax|mobile|cell|home|work|tel|phone|landline|direct)\b"
+    r"(?=[)\]]*[ ]*(?:[,;|\\/\n]|\.?\Z|\.\s))"
+)
+_DATE_OR_SPAN = re.compile(
+    r"(?:19|20)\d\d[-/. ]\d{1,2}[-/. ]\d{1,2}\Z|\d{1,2}[-/. ]\d{1,2}[-/. ](?:19|20)?\d\d\Z"
+    r"|(?:19|20)\d\d ?[-/] ?(?:19|20)?\d\d\Z|\d{1,3}(?: \d{3})+\Z(?<! \d{3} \d{3} \d{3})"
+)
+_NORTH_AMERICAN = re.compile(
+    r"(?:1[-. ])?(?:\(\d{3}\)[ ]?|\d{3}([-.]))\d{3}(?(1)\1|[-. ])\d{4}(?!\d)"
+)
+_REGIONS = ("US", "GB", "IN", "DE", "FR", "ES", "IT", "NL", "AU", "BR", "CH", "SE")
+_NO_PHONE_BEFORE = re.compile(
+    r"(?:invoice|order|ticket|case|ref|reference|sku|item|part|serial|tracking|contract|quote|po"
+    r"|account|version|model|isbn|zoom|meeting|webinar|id|number|no)\b[ .:#]*$",
+    re.IGNORECASE,
+)
+
+
+class PhoneFinder:
+    """Finds telephone numbers, with their extension where one is said; holds no state."""
+
+    def find(self, text: str) -> list[SensitiveSpan]:
+        """The phone numbers of a text, first to last."""
+        return list(_find_phones(text)) if _DIGIT.search(text) else []
+
+
+def _find_phones(text: str) -> Iterator[SensitiveSpan]:
+    for match in _PHONE.finditer(text):
+        start, end = match.span()
+        start += text[start] == "(" and ")" not in text[start : end - 1]
+        end -= text[end - 1] == ")" and "(" not in text[start:end]
+        if _is_phone(text, start, end):
+            yield SensitiveSpan(start, end, SensitiveKind.PHONE)
+
+
+def _is_phone(text: str, start: int, end: int) -> bool:
+    """By its country code, by what is said about it, or by a grouping that only phones have."""
+    found = text[start:end]
+    count = sum(map(str.isdigit, found))
+    if not 6 <= count <= 20 or ("/" in found and count < 9):
+        return False
+    if found.startswith("+") or (re.match(r"00[1-9]", found) and not found.isdigit()):
+        return count >= 8
+    if _SAID_BEFORE.search(text, max(0, start - 60), start):
+        return not re.match(r"(?:19|20)\d\d[-/.]|\d{1,3}(?: 000)+\Z", found)
+    if _SAID_AFTER.match(text, end):
+        return not re.search(r"(?:19|20)\d\d\b", found) or count > 8
+    return not _DATE_OR_SPAN.match(found) and _is_national(text, start, found)
+
+
+def _is_national(text: str, start: int, found: str) -> bool:
+    """A grouped number that is some country's, and is not said to be something else."""
+    if found.isdigit() or _NO_PHONE_BEFORE.search(text[max(0, start - 20) : start]):
+        return False
+    if _NORTH_AMERICAN.match(found):
+        return True
+    is_trunk = found.startswith(("0", "(0"))
+    return is_trunk and any(_is_valid_in(region, found) for region in _REGIONS)
+
+
+def _is_valid_in(region: str, found: str) -> bool:
+    try:
+        return phonenumbers.is_valid_number(phonenumbers.parse(found, region))
+    except phonenumbers.NumberParseException:
+        return False
