@@ -18,7 +18,7 @@ from reconciler.domain.candidates import Candidate
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.ranking import RankingPolicy
 from reconciler.domain.rule import ReconcilePolicy
-from reconciler.domain.sensitive_data import SensitiveKind, keyed_token
+from reconciler.domain.sensitive_data import keyed_digest, keyed_token
 from reconciler.errors import ConfigurationError
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
@@ -26,7 +26,7 @@ from reconciler.ports.graph import Graph
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.service.arbitration import Arbitration, ArbitrationPolicy
 from reconciler.service.confirmations import Confirmations
-from reconciler.service.doors import MemoryToolset
+from reconciler.service.doors import AGENT_SOURCES, MemoryToolset
 from reconciler.service.memory_reconciler import MemoryReconciler
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.note_import import NoteImport
@@ -220,8 +220,8 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:
     return lambda candidate: judge(candidate, finder, lambda kind, _: f"[{kind}]", policy, _now())
 
 
-def _token_of(settings: Settings) -> Callable[[SensitiveKind, str], str]:
-    """What stands for sensitive data; the key is read, or made, when there is first need of it."""
+def _hash_key(settings: Settings) -> Callable[[], bytes]:
+    """The key of the hashes; read, or made, when there is first need of it."""
 
     @cache
     def key() -> bytes:
@@ -233,7 +233,7 @@ def _token_of(settings: Settings) -> Callable[[SensitiveKind, str], str]:
         path = chosen.hash_key_file or _usual_key_path(settings)
         return load_or_create_key(path.expanduser())
 
-    return lambda kind, value: keyed_token(key(), kind, value)
+    return key
 
 
 def _usual_key_path(settings: Settings) -> Path:
@@ -267,11 +267,12 @@ def _wire(
         retry_policy=retry_policy,
         clock=clock,
     )
+    hash_key = _hash_key(settings)
     gate = WriteGate(
         store=store,
         reconciler=reconciler,
         finder=build_sensitive_data_finder(),
-        token_of=_token_of(settings),
+        token_of=lambda kind, value: keyed_token(hash_key(), kind, value),
         policy=gate_policy,
         retry_policy=retry_policy,
         clock=clock,
@@ -279,6 +280,7 @@ def _wire(
     toolset = MemoryToolset(
         gate=gate,
         attributes=attributes,
+        sources=AGENT_SOURCES,
         default_tenant=settings.tenant,
         clock=clock,
     )
@@ -304,6 +306,7 @@ def _wire(
         note_import=NoteImport(
             gate=gate,
             embed=reconciler.embed,
+            digest=lambda line: keyed_digest(hash_key(), line),
             store=store,
             attributes=attributes,
             retry_policy=retry_policy,

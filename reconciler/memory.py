@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 
 from reconciler.bootstrap import Services, build_judge, build_policy, build_services
 from reconciler.domain.candidates import CONTACT, Candidate
-from reconciler.domain.decisions import Decision, Relation
+from reconciler.domain.decisions import DecidedBy, Decision, Relation
 from reconciler.domain.explanation import Explanation, explain
 from reconciler.domain.facts import Contact, FactHistory, RankedFact, RefusalCount
 from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
@@ -51,6 +51,7 @@ class Memory(MemoryToolset):
         super().__init__(
             gate=services.gate,
             attributes=services.attributes,
+            sources=frozenset(SourceKind),
             default_tenant=services.settings.tenant,
             clock=services.clock,
         )
@@ -389,7 +390,7 @@ class Memory(MemoryToolset):
         settings = self.settings.model_copy(update={"reconcile": chosen})
         policy = build_policy(settings, self.embedding_model)
         decisions = self.all_decisions(agent_id, contact_id, tenant=tenant)
-        return [replay(each, policy) for each in decisions if each.action.is_reconciled]
+        return [replay(each, policy) for each in decisions if _is_replayable(each)]
 
     def correct(self, decision_id: str, relation: Relation | str) -> Decision:
         """Keep how a note really related to the fact it was decided on; no fact is changed.
@@ -483,6 +484,11 @@ def note_to_check(
         topic=topic,
     )
     return own_evidence(note, "nobody")
+
+
+def _is_replayable(decision: Decision) -> bool:
+    """Whether the rule decided it; what the gate decided no threshold would have changed."""
+    return decision.action.is_reconciled and decision.decided_by is not DecidedBy.GATE
 
 
 def _one_of(kind: type[E], name: str, value: str | None) -> E | None:

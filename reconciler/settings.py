@@ -77,7 +77,7 @@ class GateSettings(_Group):
 
     policy_file: Path | None = None
     domain: str | None = Field(default=None, min_length=1)
-    hash_key: SecretStr | None = None
+    hash_key: SecretStr | None = Field(default=None, min_length=16)
     hash_key_file: Path | None = None
 
 

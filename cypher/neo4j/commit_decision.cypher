@@ -138,6 +138,16 @@ CALL () {
       new.confidence = 1 - (1 - coalesce(old.confidence, 1.0)) * (1 - new.confidence),
       new.is_confirmed_by_user = new.is_confirmed_by_user
                                  OR coalesce(old.is_confirmed_by_user, false),
+      new.category = CASE WHEN old.category = 'decision' THEN old.category ELSE new.category END,
+      new.recall_semantics = CASE WHEN old.category = 'decision' THEN old.recall_semantics
+                                  ELSE new.recall_semantics END,
+      new.yields_to_live_intent = CASE WHEN old.category = 'decision'
+                                       THEN old.yields_to_live_intent
+                                       ELSE new.yields_to_live_intent END,
+      new.expires_at = CASE WHEN old.category = 'decision' OR old.expires_at > $expires_at
+                            THEN old.expires_at ELSE $expires_at END,
+      new.sensitivity = CASE WHEN $sensitivity = 'none' THEN coalesce(old.sensitivity, 'none')
+                             ELSE $sensitivity END,
       new.last_confirmed_at = CASE WHEN $said_at < old.last_confirmed_at
                                    THEN old.last_confirmed_at ELSE $said_at END,
       new.subject = CASE WHEN $subject IS NULL THEN old.subject ELSE $subject END,

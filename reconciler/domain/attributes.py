@@ -162,10 +162,12 @@ class AttributeBook:
         if is_single_valued is not None and not isinstance(is_single_valued, bool):
             raise InvalidNoteError("single_valued must be true or false, or be left out")
         if asked is None:
-            return _slot_without_attribute(about, said)
+            slot = _slot_without_attribute(about, said)
+            return slot and replace(slot, said_subject=subject)
         about, known, name = self._resolved(about or CONTACT_SUBJECT, asked)
         return Slot(
             subject=about,
+            said_subject=subject,
             attribute=name,
             value=said,
             value_key=None if said is None else self._value_key(known, said),

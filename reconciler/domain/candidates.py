@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from reconciler.domain.notes import Note, SourceKind, check_text, utc
+from reconciler.domain.notes import Note, SourceKind, check_text, source_kind_of, utc
 from reconciler.domain.scope import SCOPE_PART_LENGTH_MAX, Scope, check_identifier
 from reconciler.errors import InvalidNoteError
 
@@ -62,7 +62,11 @@ class Evidence:
             check_text("a span", span, EVIDENCE_LENGTH_MAX)
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
         object.__setattr__(self, "spans", tuple(self.spans))
-        object.__setattr__(self, "source_kind", SourceKind(self.source_kind))
+        if self.source_reference is not None:
+            check_text("source_reference", self.source_reference, EVIDENCE_LENGTH_MAX)
+        if not isinstance(self.scope, Scope):
+            raise InvalidNoteError("evidence needs a scope: whose it is")
+        object.__setattr__(self, "source_kind", source_kind_of(self.source_kind))
 
     @property
     def quoted(self) -> tuple[str, ...]:
@@ -80,7 +84,9 @@ class Candidate:
             counts once. Without any the gate refuses it.
         confidence: the extractor's own, 0 to 1; None where nobody extracted it.
         proposed_by: who put it forward; whoever that is may not confirm it.
-        confirmed_by: who said yes to it after it was held; None before.
+        confirmed_by: who said yes to it after it was held; only the gate's own answers set it, and
+            what comes with it already is turned away.
+        is_reworded: whether they said so in other words than they were asked about.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -90,7 +96,8 @@ class Candidate:
     evidence: tuple[Evidence, ...]
     proposed_by: str
     confidence: float | None = None
-    confirmed_by: str | None = None
+    confirmed_by: tuple[str, ...] = ()
+    is_reworded: bool = False
 
     def __post_init__(self) -> None:
         check_text("proposed_by", self.proposed_by, _PROPOSER_LENGTH_MAX)
@@ -98,8 +105,20 @@ class Candidate:
             isinstance(self.confidence, int | float) and 0 <= self.confidence <= 1
         ):
             raise InvalidNoteError("confidence must be a number from 0 to 1")
+        if isinstance(self.confidence, bool):
+            raise InvalidNoteError("confidence must be a number from 0 to 1")
         once = {each.episode_id: each for each in reversed(self.evidence)}
         object.__setattr__(self, "evidence", tuple(reversed(once.values())))
+
+    @property
+    def has_contacts_yes(self) -> bool:
+        """Whether the contact said yes to it; nobody else can give their consent."""
+        return CONTACT in self.confirmed_by
+
+    @property
+    def has_operators_yes(self) -> bool:
+        """Whether somebody who answers for the agent said yes to it."""
+        return any(name != CONTACT for name in self.confirmed_by)
 
     @property
     def claim(self) -> str:

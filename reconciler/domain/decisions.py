@@ -45,7 +45,7 @@ class Action(StrEnum):
     DECLINE = "DECLINE"
     """Somebody said no to what was held."""
     WITHDRAW = "WITHDRAW"
-    """What was held or let through was taken back by who proposed it."""
+    """What was held or let through was taken back."""
     REVOKE = "REVOKE"
     """A fact was ended, and nothing takes its place."""
 
@@ -300,6 +300,8 @@ class Decision:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: enumerations as words, times as ISO 8601 in UTC."""
         own = {name: _plain(value) for name, value in asdict(self).items()}
+        if own["slot"]:
+            del own["slot"]["said_subject"]
         return own | {
             "disposal": str(self.disposal),
             "question": self.question,

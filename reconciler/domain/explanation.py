@@ -156,7 +156,7 @@ def _explain_disposal(decision: Decision) -> Explanation:
     )
     return Explanation(
         outcome=fate,
-        remarks=(_stop(f"The reason: {decision.reason}"),),
+        remarks=(_stop(f"The reason: {_one_line(decision.reason, ARGUMENT_LENGTH_MAX)}"),),
         neighbours=(),
         rule=(*findings, *_score_sentences(decision)),
         differences=(),
@@ -305,7 +305,7 @@ def _apart_sentence(decision: Decision, focus: Neighbour) -> Iterator[str]:
 
 
 def _filed(slot: Slot) -> str:
-    value = "" if slot.value is None else f" as {_quote(slot.value)}"
+    value = "" if slot.value is None else f" as {_quote(slot.shown_value or '')}"
     return f"{_question(slot)}{value}"
 
 

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from reconciler.domain.gate.classification import Category
@@ -15,10 +15,26 @@ from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.slots import Slot
 from reconciler.errors import InvalidNoteError
 
-__all__ = ["TEXT_LENGTH_MAX", "Note", "SourceKind", "canonical_text", "check_text", "utc"]
+__all__ = [
+    "TEXT_LENGTH_MAX",
+    "Note",
+    "SourceKind",
+    "canonical_text",
+    "check_text",
+    "not_in_the_future",
+    "source_kind_of",
+    "utc",
+]
 
 TEXT_LENGTH_MAX = 2000
 """Characters in a note. A note is one fact; a document belongs elsewhere."""
+
+
+_TOKEN = re.compile(r"\[[a-z_]+:[0-9a-f]{12}\]")
+_TOKEN_LENGTH_MAX = 32
+"""What stands for personal data may be longer than that; it is no fault of the note."""
+
+_CLOCK_SKEW_MAX = timedelta(minutes=5)
 
 
 class SourceKind(StrEnum):
@@ -82,12 +98,12 @@ class Note:
     tags: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        check_text("text", self.text, TEXT_LENGTH_MAX)
+        check_text("text", self.text, TEXT_LENGTH_MAX + _length_of_tokens(self.text))
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
         if self.valid_from is not None:
             object.__setattr__(self, "valid_from", utc("valid_from", self.valid_from))
         object.__setattr__(self, "importance", _unit_interval("importance", self.importance))
-        object.__setattr__(self, "source_kind", _source_kind(self.source_kind))
+        object.__setattr__(self, "source_kind", source_kind_of(self.source_kind))
         if self.category is not None:
             object.__setattr__(self, "category", _category(self.category))
         object.__setattr__(self, "tags", _tags(self.tags))
@@ -146,6 +162,22 @@ def utc(name: str, value: object) -> datetime:
         raise InvalidNoteError(f"{name} {value.isoformat()} has no date in UTC") from error
 
 
+def not_in_the_future(at: datetime, now: datetime, name: str = "said_at") -> datetime:
+    """The same time, unless it has not come yet: then its zone is probably wrong.
+
+    What will be true is not true yet: as a live fact it would bury what is.
+
+    Raises:
+        InvalidNoteError: it is more than five minutes ahead.
+    """
+    if at > now + _CLOCK_SKEW_MAX:
+        raise InvalidNoteError(
+            f"{name} {at.isoformat()} has not come yet (it is {now.isoformat()}); "
+            "check its time zone"
+        )
+    return at
+
+
 def _folded(character: str) -> str:
     """Its plain form, except for superscripts and fractions: 10² is not 102."""
     if unicodedata.category(character) == "No":
@@ -196,7 +228,16 @@ def _tags(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _source_kind(value: object) -> SourceKind:
+def _length_of_tokens(text: object) -> int:
+    return _TOKEN_LENGTH_MAX * len(_TOKEN.findall(text)) if isinstance(text, str) else 0
+
+
+def source_kind_of(value: object) -> SourceKind:
+    """The source of that name.
+
+    Raises:
+        InvalidNoteError: there is none.
+    """
     try:
         return SourceKind(str(value))
     except ValueError as error:

@@ -6,6 +6,7 @@ hide from a reader, or pass for the words around it.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from html import escape
@@ -27,6 +28,10 @@ _SEMANTICS = {
     RecallSemantics.NEGATIVE: "not wanted",
 }
 _INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
+_FILLERS = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Letters and marks that show nothing, whatever their category says."""
 
 
 def as_prompt(ranked: Iterable[RankedFact]) -> str:
@@ -57,5 +62,9 @@ def _line(fact: Fact) -> str:
 def _plain(text: str) -> str:
     """On one line, without markup and without characters that a reader does not see."""
     spaced = " ".join(text.split())
-    seen = "".join(c for c in spaced if unicodedata.category(c) not in _INVISIBLE)
+    seen = "".join(c for c in spaced if not _is_invisible(c))
     return escape(seen, quote=False)
+
+
+def _is_invisible(character: str) -> bool:
+    return unicodedata.category(character) in _INVISIBLE or bool(_FILLERS.match(character))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["SensitiveKind", "SensitiveSpan", "keyed_token", "redact"]
+__all__ = ["SensitiveKind", "SensitiveSpan", "keyed_digest", "keyed_token", "redact"]
 
 _DIGEST_LENGTH = 12
 """Hexadecimal digits of a token's hash: 48 bits, enough to tell the values of a store apart."""
@@ -56,6 +56,11 @@ def redact(
     return "".join((*parts, text[done:]))
 
 
+def keyed_digest(key: bytes, text: str) -> str:
+    """A hash of a text from which nobody without the key can guess it: 32 hexadecimal digits."""
+    return hmac.new(key, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]
+
+
 def keyed_token(key: bytes, kind: SensitiveKind, value: str) -> str:
     """What stands for a value: equal for equal values, and no way back without the key.
 
@@ -63,5 +68,7 @@ def keyed_token(key: bytes, kind: SensitiveKind, value: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", value).casefold()
     plain = re.sub(r"[^\w@]|_", "", folded) or folded
-    digest = hmac.new(key, f"{kind}:{plain}".encode(), hashlib.sha256).hexdigest()
+    digest = hmac.new(
+        key, f"{kind}:{plain}".encode("utf-8", "surrogatepass"), hashlib.sha256
+    ).hexdigest()
     return f"[{kind}:{digest[:_DIGEST_LENGTH]}]"

@@ -7,7 +7,7 @@ the normalised slots are only compared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 __all__ = ["CONTACT_SUBJECT", "Slot", "SlotMatch", "compare_slots"]
@@ -30,6 +30,7 @@ class Slot:
         is_single_valued: whether the attribute holds one value at a time.
         is_known: whether the attribute is one of the book's, so that its name is its own; a name
             that somebody made up may be another word for another name.
+        said_subject: the subject as it was said, until the gate has looked at it; never stored.
         is_personal: whether the value is personal data, which no reason or prompt repeats.
     """
 
@@ -40,6 +41,7 @@ class Slot:
     is_single_valued: bool
     is_known: bool = False
     is_personal: bool = False
+    said_subject: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def shown_value(self) -> str | None:

@@ -105,8 +105,8 @@ def _show_longest_chain(memory: Memory, contact_ids: list[str], console: Console
 def _closing_words() -> Panel:
     return Panel(
         "The write gate came first: it refused small talk and a password, put a keyed hash in a "
-        "card number's place, and held back a joke, an illness and a tool's order until somebody says "
-        "yes (see `reconciler pending --agent demo`). What it let through was reconciled. "
+        "card number's place, and held back a joke, an illness and a tool's order until somebody "
+        "says yes (see `reconciler pending --agent demo`). What it let through was reconciled. "
         "Where an agent said which attribute a note is about (city, budget, renewal date), a new "
         "value superseded the old one however differently it was worded, and an equal one was a "
         "restatement. Where two notes sounded alike and differed in a number or a name, the guard "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from reconciler.domain.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.decisions import Action, Decision
@@ -18,13 +20,15 @@ from reconciler.service.memory_store import MemoryStore
 from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.write_gate import WriteGate, candidate_of
 
-__all__ = ["AGENT_PREFIX", "Confirmations"]
-
-AGENT_PREFIX = "agent:"
-"""How an agent is named as a proposer; no agent may answer."""
+__all__ = ["Confirmations"]
 
 _FOR_OPERATORS = (GateReason.DIRECTIVE, GateReason.NEEDS_APPROVAL)
-_YES = frozenset({Action.ADD, Action.UPDATE, Action.SKIP})
+_YES = frozenset({Action.ADD, Action.UPDATE, Action.SKIP, Action.HOLD})
+"""A yes remembers, or leads to another question, for somebody else to answer."""
+
+_JUST_SAID = timedelta(minutes=1)
+_NO = frozenset({Action.DECLINE})
+_BACK = frozenset({Action.WITHDRAW})
 
 
 class Confirmations:
@@ -72,10 +76,11 @@ class Confirmations:
             InvalidNoteError: the text cannot be used.
         """
         held, earlier = self._held(decision_id)
-        if earlier:
-            return self._same_answer(earlier, is_yes=True)
-        self._check_may_answer(held, answered_by)
-        return self._gate.submit_confirmed(held, self._confirmed(held, answered_by, text))
+        if earlier is None:
+            self._check_may_answer(held, answered_by, decision_id)
+            candidate = self._confirmed(held, answered_by, text)
+            earlier = self._gate.submit_confirmed(held, candidate)
+        return _same_answer(earlier, _YES)
 
     def reject(self, decision_id: str, answered_by: str) -> Decision:
         """Keep the answer no; the same inference about the contact is not asked again.
@@ -84,30 +89,38 @@ class Confirmations:
             As ``confirm``.
         """
         held, earlier = self._held(decision_id)
-        if earlier:
-            return self._same_answer(earlier, is_yes=False)
-        self._check_may_answer(held, answered_by)
-        return self._gate.record_answer(held, Action.DECLINE, answered_by)
+        if earlier is None:
+            self._check_may_answer(held, answered_by, decision_id)
+            earlier = self._gate.record_answer(held, Action.DECLINE, answered_by)
+        return _same_answer(earlier, _NO)
 
     def withdraw(self, decision_id: str, withdrawn_by: str) -> Decision:
-        """Take back what was held, so that nobody is asked; it may be proposed again.
+        """Take back what was held or let through, so that nobody is asked and nothing committed.
+
+        Args:
+            decision_id: the decision that held it or let it through.
+            withdrawn_by: who proposed it, or an operator's name.
 
         Raises:
             As ``confirm``.
         """
         check_identifier("withdrawn_by", withdrawn_by, InvalidAnswerError)
-        held, earlier = self._held(decision_id)
-        if earlier and earlier.action is not Action.WITHDRAW:
-            raise InvalidAnswerError(f"decision {held.decision_id} was answered already")
-        return earlier or self._gate.record_answer(held, Action.WITHDRAW, withdrawn_by)
+        held, earlier = self._held(decision_id, (Action.HOLD, Action.ADMIT))
+        if earlier is None:
+            if withdrawn_by != held.proposed_by and _is_agent(withdrawn_by, held):
+                raise InvalidAnswerError(f"{withdrawn_by} may take back its own proposals only")
+            earlier = self._gate.record_answer(held, Action.WITHDRAW, withdrawn_by)
+        return _same_answer(earlier, _BACK)
 
-    def _held(self, decision_id: str) -> tuple[Decision, Decision | None]:
+    def _held(
+        self, decision_id: str, actions: tuple[Action, ...] = (Action.HOLD,)
+    ) -> tuple[Decision, Decision | None]:
         """The decision that waits, and how it was settled, if it was."""
         check_identifier("decision_id", decision_id, InvalidAnswerError)
         found = self._gate.find(decision_id)
         if found.held_id is not None:
             found = self._gate.find(found.held_id)
-        if found.action is not Action.HOLD or found.gate is None:
+        if found.action not in actions or found.gate is None:
             raise InvalidAnswerError(
                 f"decision {decision_id} is {found.action}; only what is held can be answered"
             )
@@ -122,27 +135,23 @@ class Confirmations:
             )
         return found, earlier and earlier.as_replay()
 
-    def _same_answer(self, earlier: Decision, *, is_yes: bool) -> Decision:
-        if (earlier.action in _YES) is is_yes and earlier.action is not Action.WITHDRAW:
-            return earlier
-        raise InvalidAnswerError(
-            f"decision {earlier.settles_id} was settled already, as {earlier.action}, "
-            f"by {earlier.answered_by}; a fact is ended with `reconciler revoke`"
-        )
-
-    def _check_may_answer(self, held: Decision, answered_by: str) -> None:
+    def _check_may_answer(self, held: Decision, answered_by: str, asked_id: str) -> None:
         check_identifier("answered_by", answered_by, InvalidAnswerError)
-        if answered_by == held.proposed_by or answered_by.startswith(AGENT_PREFIX):
+        if _plain(answered_by) == CONTACT and answered_by != CONTACT:
+            raise InvalidAnswerError(f"write {CONTACT!r}, not {answered_by!r}, for the contact")
+        proposers = {held.proposed_by, self._gate.find(asked_id).proposed_by}
+        named = {_plain(each) for each in proposers if each}
+        if _plain(answered_by) in named or _is_agent(answered_by, held):
             raise InvalidAnswerError(
                 f"{answered_by} may not answer: who proposed it may not confirm it, and no agent "
                 f"may; answer as {CONTACT!r} with the contact's own answer, or as an operator by "
                 "name"
             )
+        assert held.gate is not None, "what is held was judged"  # noqa: S101
         if held.disposal is Disposal.CONSENT and answered_by != CONTACT:
             raise InvalidAnswerError(
                 f"consent is the contact's to give: answer as {CONTACT!r}, with their own answer"
             )
-        assert held.gate is not None, "what is held was judged"  # noqa: S101
         if held.gate.reason in _FOR_OPERATORS and answered_by == CONTACT:
             raise InvalidAnswerError(
                 f"{held.gate.reason} is for an operator to answer, by name, not for the contact"
@@ -155,8 +164,10 @@ class Confirmations:
         source = SourceKind.USER_EXPLICIT if is_contact else SourceKind.OPERATOR
         session_id = f"confirmations-{now:%Y-%m-%d}"
         note = replace(proposed.note, said_at=now, source_kind=source, session_id=session_id)
+        if held.at - held.valid_from < _JUST_SAID:
+            note = replace(note, valid_from=None)  # nobody dated it: it holds as of the yes
         if text is not None:
-            note = replace(note, text=text, slot=None)
+            note = replace(note, text=text, slot=None, category=None, topic=None)
         answer = Evidence(
             episode_id=str(uuid.uuid4()),
             session_id=session_id,
@@ -170,5 +181,31 @@ class Confirmations:
             proposed,
             note=note,
             evidence=(answer, *proposed.evidence),
-            confirmed_by=answered_by,
+            # A yes that was not enough by itself counts on.
+            confirmed_by=(*([held.answered_by] if held.answered_by else []), answered_by),
+            is_reworded=text is not None,
+            confidence=None,
         )
+
+
+def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
+    """The decision that settled it, if it is what was asked for; another may have come first.
+
+    Raises:
+        InvalidAnswerError: it was settled otherwise.
+    """
+    if settled.action in wanted:
+        return settled
+    raise InvalidAnswerError(
+        f"decision {settled.settles_id} was settled already, as {settled.action}, "
+        f"by {settled.answered_by}; a fact is ended with `reconciler revoke`"
+    )
+
+
+def _plain(name: str) -> str:
+    """A name without what may hide that it is another's: case, width, spaces, punctuation."""
+    return re.sub(r"[\W_]", "", unicodedata.normalize("NFKC", name).casefold())
+
+
+def _is_agent(name: str, held: Decision) -> bool:
+    return _plain(name).startswith("agent") or _plain(name) == _plain(held.agent_id)

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Decision
 from reconciler.domain.gate.classification import Category
-from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, utc
+from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, not_in_the_future, utc
 from reconciler.domain.scope import Scope
 from reconciler.errors import InvalidNoteError
 from reconciler.service.write_gate import WriteGate
 
-__all__ = ["LIVE_DOOR", "MemoryToolset", "own_evidence"]
+__all__ = ["AGENT_SOURCES", "LIVE_DOOR", "MemoryToolset", "own_evidence"]
 
 LIVE_DOOR = "live"
-_CLOCK_SKEW_MAX = timedelta(minutes=5)
+AGENT_SOURCES = frozenset(
+    {
+        SourceKind.USER_EXPLICIT,
+        SourceKind.EXTRACTOR,
+        SourceKind.TOOL_OUTPUT,
+        SourceKind.MODEL_GUESS,
+    }
+)
+"""Whose word an agent may pass on; an operator and an approved document speak for themselves."""
+
 _TOOL_DESCRIPTION = (
     "Remember one durable fact about the contact you are talking with. One call for each fact. "
     "Whenever the fact is the value of some attribute, give attribute and value as well: that is "
@@ -35,6 +44,7 @@ class MemoryToolset:
     Args:
         gate: what every note goes through.
         attributes: the attributes of slots that are known.
+        sources: whose word its holder may give a note as; an agent speaks for no operator.
         default_tenant: the tenant of calls that name none.
         clock: the time now, UTC-aware.
     """
@@ -44,11 +54,13 @@ class MemoryToolset:
         *,
         gate: WriteGate,
         attributes: AttributeBook,
+        sources: frozenset[SourceKind],
         default_tenant: str,
         clock: Callable[[], datetime],
     ) -> None:
         self._gate = gate
         self._attributes = attributes
+        self._sources = sources
         self._default_tenant = default_tenant
         self._clock = clock
 
@@ -160,6 +172,9 @@ class MemoryToolset:
                 is_single_valued=single_valued,
             ),
         )
+        if note.trust not in self._sources:
+            may = ", ".join(sorted(self._sources))
+            raise InvalidNoteError(f"source_kind {note.trust} is not an agent's to give; use {may}")
         return self._gate.submit(own_evidence(note, proposed_by or f"agent:{agent_id}"), LIVE_DOOR)
 
     def _said_at(self, said_at: datetime | None) -> datetime:
@@ -225,19 +240,3 @@ def _tool_properties(attributes: AttributeBook) -> dict[str, Any]:
             "at a time, so that a new value replaces the old one.",
         },
     }
-
-
-def not_in_the_future(at: datetime, now: datetime, name: str = "said_at") -> datetime:
-    """The same time, unless it has not come yet: then its zone is probably wrong.
-
-    What will be true is not true yet: as a live fact it would bury what is.
-
-    Raises:
-        InvalidNoteError: it is more than five minutes ahead.
-    """
-    if at > now + _CLOCK_SKEW_MAX:
-        raise InvalidNoteError(
-            f"{name} {at.isoformat()} has not come yet (it is {now.isoformat()}); "
-            "check its time zone"
-        )
-    return at

@@ -50,6 +50,8 @@ class Submission:
         settles_id: the held or admitted proposal that this settles, which is settled once.
         answered_by: who answered it.
         held_id: the earlier decision under which the same question waits.
+        decision_id: the id of its decision, the same at every attempt, so that a try whose answer
+            was lost finds what it wrote; "" makes it. A proposal is settled under one id.
     """
 
     candidate: Candidate
@@ -58,18 +60,18 @@ class Submission:
     settles_id: str | None = None
     answered_by: str | None = None
     held_id: str | None = None
+    decision_id: str = ""
+
+    def __post_init__(self) -> None:
+        if self.settles_id is not None:
+            object.__setattr__(self, "decision_id", settlement_id_of(self.settles_id))
+        elif not self.decision_id:
+            object.__setattr__(self, "decision_id", decision_id_of(self.note))
 
     @property
     def note(self) -> Note:
         """What is to be remembered."""
         return self.candidate.note
-
-    @property
-    def decision_id(self) -> str:
-        """The id of its decision, the same at every attempt; a proposal is settled under one."""
-        if self.settles_id is not None:
-            return settlement_id_of(self.settles_id)
-        return decision_id_of(self.note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +154,7 @@ class MemoryReconciler:
         has_key = submission.note.idempotency_key or submission.settles_id
         if vector is not None:
             attempt = replace(attempt, vector=vector)
-        elif has_key and (earlier := self._try(lambda _: self._earlier(attempt))):
+        elif has_key and (earlier := self._try(lambda _: self.find_earlier(submission))):
             return earlier
         else:
             attempt = self._embedded(attempt)
@@ -191,9 +193,17 @@ class MemoryReconciler:
         """
         return self._write_plain(submission, Action.REVOKE, version, ended=(fact_id,))
 
-    def find_earlier(self, submission: Submission) -> Decision | None:
-        """The decision if the same submission was decided before, as a replay."""
-        return self._earlier(self._attempt(submission))
+    def find_earlier(self, submission: Submission, number: int = 1) -> Decision | None:
+        """The decision if it is written already: by another call, as a replay, or by this one.
+
+        Args:
+            submission: what was decided about.
+            number: which try of this call asks; only a later one may find its own writing.
+        """
+        if number > 1:
+            return self._earlier(self._attempt(submission))
+        found = self._store.find_decision(submission.decision_id)
+        return None if found is None else found.as_replay()
 
     def correct(self, decision_id: str, relation: Relation) -> None:
         """Keep what a person says about a decision; the graph's facts stay as they are.

@@ -33,7 +33,7 @@ from reconciler.domain.gate.classification import Category, RecallSemantics
 from reconciler.domain.notes import Note, SourceKind
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot, SlotMatch, compare_slots
-from reconciler.errors import GraphConflictError, SchemaError
+from reconciler.errors import GraphConflictError, InvalidNoteError, SchemaError
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
 
@@ -321,6 +321,24 @@ class MemoryStore:
         rows = self._graph.run("list_evidence", {"decision_id": decision_id})
         return [_evidence(row, scope) for row in rows]
 
+    def check_episodes(self, evidence: Iterable[Evidence]) -> None:
+        """Let evidence through whose stored episodes, if any, are what it says.
+
+        Raises:
+            InvalidNoteError: an episode of that id belongs to another contact, or says something
+                else, or in somebody else's word.
+        """
+        given = {each.episode_id: each for each in evidence}
+        rows = self._graph.run("find_episodes", {"episode_ids": list(given)}) if given else []
+        for row in rows:
+            each = given[row["episode_id"]]
+            stored = (row["contact_key"], row["text"], row["source_kind"])
+            if stored != (each.scope.contact_key, each.text, str(each.source_kind)):
+                raise InvalidNoteError(
+                    f"episode {each.episode_id} is stored already, with another text, source or "
+                    "contact; give evidence as it is stored, or under an id of its own"
+                )
+
     def count_refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
         """How often the gate refused something, by contact and reason."""
         asked = {"contact_keys": [scope.contact_key for scope in scopes]}
@@ -376,6 +394,8 @@ class MemoryStore:
         """
         parameters = {
             **_note_parameters(note),
+            # Only what is remembered may rename the contact.
+            "contact_name": note.contact_name if decision.action.is_reconciled else None,
             **_evidence_parameters(note.scope, evidence),
             **_decision_parameters(decision),
             **_gate_parameters(decision),
@@ -553,7 +573,6 @@ def _note_parameters(note: Note) -> dict[str, Any]:
         "agent_key": scope.agent_key,
         "contact_id": scope.contact_id,
         "contact_key": scope.contact_key,
-        "contact_name": note.contact_name,
         "text": note.text,
         "tags": list(note.tags) or None,
         "said_at": note.said_at,

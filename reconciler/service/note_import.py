@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +14,11 @@ from numpy.typing import NDArray
 
 from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.decisions import Decision
-from reconciler.domain.notes import Note, utc
+from reconciler.domain.notes import Note, not_in_the_future, utc
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.service.doors import not_in_the_future, own_evidence
+from reconciler.service.doors import own_evidence
 from reconciler.service.json_lines import json_object
 from reconciler.service.memory_reconciler import decision_id_of
 from reconciler.service.memory_store import MemoryStore
@@ -100,6 +99,7 @@ class NoteImport:
     Args:
         gate: what every note goes through, one after the other, in the file's order.
         embed: makes the vectors of many admitted notes at once.
+        digest: a keyed hash of a line, from which nobody can guess what the line said.
         store: asked which lines are done.
         attributes: the attributes of slots that are known.
         retry_policy: how long to wait for an engine that is away.
@@ -111,6 +111,7 @@ class NoteImport:
         *,
         gate: WriteGate,
         embed: Callable[[Sequence[str]], NDArray[np.float32]],
+        digest: Callable[[str], str],
         store: MemoryStore,
         attributes: AttributeBook,
         retry_policy: RetryPolicy,
@@ -118,6 +119,7 @@ class NoteImport:
     ) -> None:
         self._gate = gate
         self._embed = embed
+        self._digest = digest
         self._store = store
         self._attributes = attributes
         self._retry_policy = retry_policy
@@ -184,7 +186,7 @@ class NoteImport:
     def _note(self, line: str, defaults: Mapping[str, str], seen: Counter[str]) -> Note:
         said = {name: value for name, value in _line_values(line).items() if value is not None}
         values = {**defaults, **said}
-        digest = hashlib.sha256(line.strip().encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        digest = self._digest(line.strip())
         seen[digest] += 1
         scope = Scope(*(values.get(name, "") for name in _SCOPE_KEYS))
         given = {name: values[name] for name in _NOTE_KEYS if name in values}

@@ -15,15 +15,22 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.candidates import Candidate, Evidence, Precedents
+from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Action, Decision
 from reconciler.domain.gate.assessment import ALL_PASSED, Assessment, Disposal, GateReason
 from reconciler.domain.gate.cleaning import Cleaned, clean
 from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.notes import Note
+from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
+from reconciler.domain.notes import Note, not_in_the_future
 from reconciler.domain.sensitive_data import SensitiveKind
-from reconciler.errors import InvalidRequestError, UnknownDecisionError, UnknownFactError
+from reconciler.errors import (
+    InvalidAnswerError,
+    InvalidNoteError,
+    InvalidRequestError,
+    UnknownDecisionError,
+    UnknownFactError,
+)
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.service.memory_reconciler import MemoryReconciler, Submission
 from reconciler.service.memory_store import MemoryStore
@@ -31,8 +38,21 @@ from reconciler.service.retry import RetryPolicy, call_with_retries
 
 __all__ = ["Judged", "WriteGate", "candidate_of", "judge"]
 
-_THIN = (GateReason.THIN_EVIDENCE, GateReason.UNTRUSTED_SOURCE)
-"""Why a candidate may be held and yet count as agreeing with what is known."""
+_MAY_AGREE = (
+    GateReason.THIN_EVIDENCE,
+    GateReason.UNTRUSTED_SOURCE,
+    GateReason.SENSITIVE_TOPIC,
+    GateReason.NEEDS_APPROVAL,
+)
+"""Why a candidate may be held and yet count as agreeing with what is known: that was admitted, with
+consent or approval where it needs one."""
+
+_WITHHELD = (
+    GateReason.PENDING_ERASURE,
+    GateReason.AMBIGUOUS_OWNER,
+    GateReason.PRIVATE_EVIDENCE,
+)
+"""Why not even a refusal's record may repeat what was proposed."""
 
 T = TypeVar("T")
 
@@ -44,6 +64,7 @@ class Judged:
     cleaned: Cleaned
     policy: GatePolicy
     assessment: Assessment
+    pending_id: str | None = None
 
     @property
     def candidate(self) -> Candidate:
@@ -58,10 +79,15 @@ class Judged:
         return self.assessment.disposal is Disposal.ADMIT
 
     @property
-    def is_reconciled(self) -> bool:
-        """Whether the call that proposes it also commits it: it is somebody's own word."""
+    def is_own_word(self) -> bool:
+        """Whether it was said by whoever may say it, not read out of something."""
         source = self.cleaned.candidate.note.trust
-        return self.is_admitted and self.policy.file.sources[source].is_own_word
+        return self.policy.file.sources[source].is_own_word
+
+    @property
+    def is_reconciled(self) -> bool:
+        """Whether the call that proposes it also commits it."""
+        return self.is_admitted and self.is_own_word
 
 
 class WriteGate:
@@ -111,7 +137,7 @@ class WriteGate:
             GraphUnavailableError: the engine stayed away.
             GraphConflictError: other writers came first too often; nothing was written.
         """
-        return self.settle(self.judge(candidate), door)
+        return self.settle(self._judged_anew(candidate), door)
 
     def settle(
         self, judged: Judged, door: str, vector: NDArray[np.float32] | None = None
@@ -134,10 +160,19 @@ class WriteGate:
         """How the gate disposes of a candidate, on record; no fact is written, also if admitted.
 
         Raises:
+            InvalidNoteError: it has not been said yet, was confirmed by nobody knows whom, or its
+                evidence is not what is stored under its ids.
             GraphUnavailableError: the engine stayed away.
             GraphConflictError: other writers came first too often; nothing was written.
         """
-        return self._propose(self.judge(candidate), door)
+        now = self._clock()
+        times = [each.said_at for each in candidate.evidence]
+        for at in (candidate.note.said_at, candidate.note.holds_from, *times):
+            not_in_the_future(at, now)
+        judged = self._judged_anew(candidate)
+        if judged.assessment.reason not in _WITHHELD:
+            self._try(lambda: self._store.check_episodes(judged.candidate.evidence))
+        return self._propose(judged, door, may_commit=False)
 
     def commit(self, decision_id: str, door: str) -> Decision:
         """Remember what a proposal was admitted as; once, however often it is called.
@@ -154,14 +189,19 @@ class WriteGate:
                 "admitted can be committed"
             )
         assert proposal.gate is not None, "what was admitted was judged"  # noqa: S101
-        return self._reconciler.reconcile(
-            Submission(
-                candidate=candidate_of(proposal, self.evidence_of(proposal)),
-                assessment=proposal.gate,
-                door=door,
-                settles_id=decision_id,
-            )
+        candidate = candidate_of(proposal, self.evidence_of(proposal))
+        submission = Submission(
+            candidate=candidate, assessment=proposal.gate, door=door, settles_id=decision_id
         )
+        if refused := self._refused_since(candidate):
+            return self._record(replace(submission, assessment=refused), Action.REJECT)
+        return self._reconciler.reconcile(submission)
+
+    def _refused_since(self, candidate: Candidate) -> Assessment | None:
+        """Why the gate would refuse today what it admitted then, if it would."""
+        judged = self.judge(candidate)
+        found = self._with_precedents(judged).assessment
+        return found if found.disposal is Disposal.REJECT else None
 
     def find(self, decision_id: str) -> Decision:
         """The decision of that id.
@@ -204,13 +244,14 @@ class WriteGate:
         return self._record(submission, action)
 
     def submit_confirmed(self, held: Decision, candidate: Candidate) -> Decision:
-        """Reconcile what somebody said yes to; a refusal that no yes lifts is recorded instead.
+        """Reconcile what somebody said yes to; held anew where another's yes is needed as well.
 
         Args:
             held: the decision that waited for the answer.
             candidate: what was confirmed, with ``confirmed_by`` and the answer as its evidence.
 
         Raises:
+            InvalidAnswerError: the gate refuses it in spite of the yes; it waits on.
             As ``submit``.
         """
         judged = self.judge(candidate)
@@ -218,11 +259,16 @@ class WriteGate:
             _submission(judged, held.door),
             assessment=_as_sensitive_as(held, judged.assessment),
             settles_id=held.decision_id,
-            answered_by=candidate.confirmed_by,
+            answered_by=candidate.confirmed_by[-1],
         )
+        if judged.assessment.disposal is Disposal.REJECT:
+            raise InvalidAnswerError(
+                f"the gate refuses this in spite of the yes: {judged.assessment.detail}; "
+                "nothing was kept, and the question waits on"
+            )
         if judged.is_admitted:
             return self._reconciler.reconcile(submission)
-        return self._record(submission, _action_of(judged.assessment))
+        return self._record(submission, Action.HOLD)
 
     def revoke(self, candidate: Candidate, fact_id: str, door: str) -> Decision:
         """End a live fact without another in its place; the candidate says why, and by whom.
@@ -247,7 +293,9 @@ class WriteGate:
             answered_by=candidate.proposed_by,
         )
 
-        def once(_: int) -> Decision:
+        def once(number: int) -> Decision:
+            if number > 1 and (earlier := self._reconciler.find_earlier(submission, number)):
+                return earlier
             version = self._store.contact_version(scope)
             facts = self._store.list_facts(scope)
             if not any(each.fact_id == fact_id and each.is_live for each in facts):
@@ -256,37 +304,57 @@ class WriteGate:
 
         return call_with_retries(self._retry_policy, once)
 
-    def _propose(self, judged: Judged, door: str) -> Decision:
+    def _judged_anew(self, candidate: Candidate) -> Judged:
+        if candidate.confirmed_by:
+            raise InvalidNoteError(
+                "a candidate comes without confirmed_by; hold it, then let it be confirmed"
+            )
+        return self.judge(candidate)
+
+    def _propose(self, judged: Judged, door: str, *, may_commit: bool = True) -> Decision:
         submission = _submission(judged, door)
         if earlier := self._try(lambda: self._reconciler.find_earlier(submission)):
             return earlier
-        if judged.assessment.reason in _THIN and (
+        if judged.assessment.reason in _MAY_AGREE and (
             known := self._reconciler.reconfirm(_agreeing(submission), judged.assessment.detail)
         ):
             return known
-        return call_with_retries(self._retry_policy, lambda _: self._propose_once(judged, door))
+        found = self._with_precedents(judged)
+        if found.is_reconciled and may_commit:
+            return self._reconciler.reconcile(replace(submission, assessment=found.assessment))
+        return call_with_retries(
+            self._retry_policy, lambda number: self._propose_once(judged, submission, number)
+        )
 
-    def _propose_once(self, judged: Judged, door: str) -> Decision:
-        """Judged once more with its precedents, where it would be held or is thin."""
-        scope = judged.candidate.note.scope
-        version = self._store.contact_version(scope)
-        precedents = Precedents()
-        if judged.assessment.is_held or judged.assessment.reason is GateReason.BELOW_FLOOR:
-            now, key = self._clock(), judged.assessment.inference_key
-            precedents = self._store.find_precedents(scope, key, now)
-            judged = replace(
-                judged, assessment=assess(judged.cleaned, judged.policy, now, precedents)
-            )
-        submission = _submission(judged, door)
-        if judged.assessment.is_held:
-            submission = replace(submission, held_id=precedents.pending_id)
-        return self._reconciler.record(submission, _action_of(judged.assessment), version)
+    def _propose_once(self, judged: Judged, submission: Submission, number: int) -> Decision:
+        if number > 1 and (earlier := self._reconciler.find_earlier(submission, number)):
+            return earlier
+        version = self._store.contact_version(submission.note.scope)
+        found = self._with_precedents(judged)
+        submission = replace(submission, assessment=found.assessment)
+        if found.assessment.is_held:
+            submission = replace(submission, held_id=found.pending_id)
+        return self._reconciler.record(submission, _action_of(found.assessment), version)
+
+    def _with_precedents(self, judged: Judged) -> Judged:
+        """Judged once more with what became of the same inference before, where that may matter."""
+        is_thin = judged.assessment.is_held or judged.assessment.reason is GateReason.BELOW_FLOOR
+        if judged.is_reconciled or not (is_thin or judged.is_admitted):
+            return judged
+        now, scope = self._clock(), judged.candidate.note.scope
+        key = judged.assessment.inference_key
+        precedents = self._try(lambda: self._store.find_precedents(scope, key, now))
+        return replace(
+            judged,
+            assessment=assess(judged.cleaned, judged.policy, now, precedents),
+            pending_id=precedents.pending_id,
+        )
 
     def _record(self, submission: Submission, action: Action) -> Decision:
         scope = submission.note.scope
 
-        def once(_: int) -> Decision:
-            if earlier := self._reconciler.find_earlier(submission):
+        def once(number: int) -> Decision:
+            if earlier := self._reconciler.find_earlier(submission, number):
                 return earlier
             return self._reconciler.record(submission, action, self._store.contact_version(scope))
 
@@ -339,15 +407,35 @@ def candidate_of(decision: Decision, evidence: tuple[Evidence, ...]) -> Candidat
         ),
         evidence=(*own, *others),
         proposed_by=decision.proposed_by or "unknown",
-        confidence=None,
+        confidence=_extractors_confidence(found),
     )
 
 
+def _extractors_confidence(found: Assessment | None) -> float | None:
+    """What a score started at, where an extractor said how sure it was."""
+    name, _, effect = (found.parts[0] if found and found.parts else "").rpartition(" ")
+    return float(effect) if name == EXTRACTORS_CONFIDENCE else None
+
+
 def _submission(judged: Judged, door: str) -> Submission:
-    candidate = judged.candidate
-    if not candidate.evidence:
+    candidate, assessment = judged.candidate, judged.assessment
+    if assessment.reason in _WITHHELD:
+        candidate, assessment = _withheld(candidate), replace(assessment, inference_key="withheld")
+    elif not candidate.evidence:
         candidate = replace(candidate, evidence=(_proposal(candidate.note),))
-    return Submission(candidate=candidate, assessment=judged.assessment, door=door)
+    return Submission(candidate=candidate, assessment=assessment, door=door)
+
+
+def _withheld(candidate: Candidate) -> Candidate:
+    """A candidate without a word of what it said, as its refusal is recorded."""
+    note = Note(
+        scope=candidate.note.scope,
+        text="(withheld: the evidence may not be used here)",
+        said_at=candidate.note.said_at,
+        source_kind=candidate.note.source_kind,
+        idempotency_key=candidate.note.idempotency_key,
+    )
+    return replace(candidate, note=note, evidence=(_proposal(note),))
 
 
 def _proposal(note: Note) -> Evidence:

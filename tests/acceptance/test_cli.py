@@ -151,6 +151,7 @@ def test_doctor_finds_a_working_memory_in_order(run: Run) -> None:
         "schema",
         "model",
         "store",
+        "gate",
         "round trip",
         "arbiter",
     ]

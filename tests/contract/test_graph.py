@@ -394,6 +394,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "find_contact_version": CONTACT,
     "find_decisions": {"decision_ids": [SECOND["decision_id"]]},
     "find_decision_ids": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
+    "find_episodes": {"episode_ids": [FIRST["episode_id"]]},
     "find_neighbours": CONTACT
     | NO_SLOT
     | {"embedding_model": MODEL, "embedding": EAST, "now": NOON},

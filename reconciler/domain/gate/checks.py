@@ -18,7 +18,7 @@ from reconciler.domain.gate.policy import Check, GatePolicy, RefuseRule
 from reconciler.domain.gate.reading import Reading
 from reconciler.domain.notes import SourceKind
 
-__all__ = ["CHECKS", "FORBIDDING", "Case", "findings"]
+__all__ = ["CHECKS", "FORBIDDING", "Case", "consent_topic", "findings"]
 
 _APPROVING = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
 """Whose word is an approval already, where a category always needs one."""
@@ -50,7 +50,7 @@ class Case:
     @property
     def is_confirmed(self) -> bool:
         """Whether it was held, and somebody said yes."""
-        return self.candidate.confirmed_by is not None
+        return bool(self.candidate.confirmed_by)
 
 
 Finding = tuple[Disposal, GateReason, str]
@@ -124,7 +124,7 @@ def _sensitive_data(case: Case) -> Finding:
 def _injection(case: Case) -> Finding:
     """Words aimed at the agent or its memory wait for an operator."""
     found = case.reading.directives
-    if found and not case.is_confirmed:
+    if found and not case.candidate.has_operators_yes:
         detail = f"quarantined: reads as a directive ({found[0].kind}: {found[0].cue!r})"
         return Disposal.CONFIRM, GateReason.DIRECTIVE, detail
     return _pass("no directive to the agent or its memory")
@@ -160,8 +160,8 @@ def _domain(case: Case) -> Finding:
 
 def _restricted(case: Case) -> Finding:
     """Health, finance, law and what the policy adds: only through consent."""
-    topic = _consent_topic(case)
-    if topic is None or case.is_confirmed:
+    topic = consent_topic(case)
+    if topic is None or case.candidate.has_contacts_yes:
         return _pass("consent was given" if topic else "no restricted topic")
     cue = case.reading.topics.get(topic)
     detail = f"{topic}{f' ({cue!r})' if cue else ''} is kept only with the contact's consent"
@@ -185,7 +185,7 @@ def _score(case: Case) -> Finding:
     if case.confidence < rule.ask_min:
         detail = f"{sure} is below {rule.ask_min:g}, from which a {category} is asked about"
         return _reject(GateReason.BELOW_FLOOR, detail)
-    if rule.ask_always and not case.is_confirmed and source not in _APPROVING:
+    if rule.ask_always and source not in _APPROVING and not case.candidate.has_operators_yes:
         return Disposal.CONFIRM, GateReason.NEEDS_APPROVAL, f"a {category} needs approval"
     if case.confidence < floor and not case.is_confirmed:
         detail = f"{sure} is below {floor:g}, from which a {category} is admitted"
@@ -223,8 +223,9 @@ def findings(case: Case) -> Iterator[CheckFinding]:
         yield CheckFinding(check=name, disposal=disposal, reason=reason, detail=detail)
 
 
-def _consent_topic(case: Case) -> str | None:
-    own = case.candidate.note.topic
+def consent_topic(case: Case) -> str | None:
+    """The topic that is kept only with consent; None where there is none."""
+    own = (case.candidate.note.topic or "").casefold()
     named = [*([own] if own else []), *case.reading.topics]
     wanted = next((each for each in named if case.policy.needs_consent(each)), None)
     is_everything = "*" in case.policy.domain_rule.consent_topics

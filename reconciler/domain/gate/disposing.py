@@ -21,7 +21,7 @@ from reconciler.domain.gate.assessment import (
     GateReason,
     Sensitivity,
 )
-from reconciler.domain.gate.checks import FORBIDDING, Case, findings
+from reconciler.domain.gate.checks import FORBIDDING, Case, consent_topic, findings
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.questions import question
@@ -61,11 +61,14 @@ def assess(
     found = tuple(findings(case))
     decisive = _decisive(found)
     disposal, reason, detail = decisive.disposal, decisive.reason, decisive.detail
-    if disposal in (Disposal.CONFIRM, Disposal.CONSENT) and precedents.declined_id:
+    is_own_word = policy.file.sources[candidate.note.trust].is_own_word
+    is_asked = disposal in (Disposal.CONFIRM, Disposal.CONSENT)
+    if precedents.declined_id and (is_asked or (disposal is Disposal.ADMIT and not is_own_word)):
         disposal, reason = Disposal.REJECT, GateReason.DECLINED_BEFORE
         detail = "somebody said no to it before; it is not asked again"
     is_held = disposal in (Disposal.CONFIRM, Disposal.CONSENT)
     rule = policy.file.categories[reading.category]
+    asked_topic = consent_topic(case)
     topic = candidate.note.topic or next(iter(reading.topics), None)
     return Assessment(
         disposal=disposal,
@@ -81,7 +84,7 @@ def assess(
         recall_semantics=reading.semantics or rule.recall,
         yields_to_live_intent=rule.yields_to_live_intent,
         lifetime_days=policy.lifetime_days(reading.category),
-        question=question(candidate, disposal, reason, topic, policy) if is_held else None,
+        question=question(candidate, disposal, reason, asked_topic, policy) if is_held else None,
         lapses_at=now + timedelta(days=policy.file.confirmation.lapses_days) if is_held else None,
         policy_version=policy.version,
         domain=policy.domain,
@@ -96,12 +99,13 @@ def with_effective_source(candidate: Candidate) -> Candidate:
     was confirmed is the word of who confirmed it.
     """
     note = candidate.note
-    if candidate.confirmed_by is not None:
-        confirmed = SourceKind.USER_EXPLICIT
-        if candidate.confirmed_by != CONTACT:
-            confirmed = SourceKind.OPERATOR
-        return replace(candidate, note=replace(note, source_kind=confirmed))
+    if candidate.confirmed_by:
+        by_contact = candidate.confirmed_by[-1] == CONTACT
+        said = SourceKind.USER_EXPLICIT if by_contact else SourceKind.OPERATOR
+        return replace(candidate, note=replace(note, source_kind=said))
     source = note.trust
+    if candidate.confidence is not None and SourceKind.EXTRACTOR.is_trusted_less_than(source):
+        source = SourceKind.EXTRACTOR  # whoever says it in person has no extractor's confidence
     for each in candidate.evidence:
         if each.source_kind.is_trusted_less_than(source):
             source = each.source_kind

@@ -29,10 +29,14 @@ from reconciler.domain.gate.injection_vocabulary import (
     DISGUISED_WORDS,
     LOOKALIKES,
     MARKS,
+    NAMED,
+    NAMED_WEIGHT,
     OTHER_SCRIPTS,
     REQUEST_SCORE_MIN,
     REQUEST_SIGNS,
     SUBJECT_SIGNS,
+    TALK_SIGNS,
+    TASK_SIGNS,
     Directive,
 )
 
@@ -198,7 +202,10 @@ class _Patterns(NamedTuple):
     code: list[re.Pattern[str]]
     requests: _Signs
     subjects: _Signs
+    tasks: _Signs
     context: _Signs
+    talk: _Signs
+    named: re.Pattern[str]
 
 
 @cache
@@ -213,7 +220,10 @@ def _patterns() -> _Patterns:
         code=[_compiled(pattern) for pattern in CODE_MARKS],
         requests=_signs(REQUEST_SIGNS),
         subjects=_signs(SUBJECT_SIGNS),
+        tasks=_signs(TASK_SIGNS),
         context=_signs(CONTEXT_SIGNS),
+        talk=_signs(TALK_SIGNS),
+        named=re.compile(NAMED),
     )
 
 
@@ -330,6 +340,8 @@ _SENTENCE = re.compile(r"[^.!?。？！\n]{2,400}[.!?。？！]{0,3}")
 _SENTENCE_BRACKETS = " '\"(*-\t"
 _QUOTED = re.compile(r"(?<!\w)(['\"])[^'\"\n]{1,200}\1(?!\w)")
 """Somebody else's words, which say nothing of who writes."""
+_ASKING = re.compile(r"\?|^(?:what|who|how|which|where|when|why)\b")
+"""A question, whether or not it ends like one."""
 
 
 def _requests(reading: _Reading) -> Iterator[_Span]:
@@ -338,19 +350,36 @@ def _requests(reading: _Reading) -> Iterator[_Span]:
         return
     for match in _SENTENCE.finditer(reading.folded):
         request = _request_score(match[0].strip(_SENTENCE_BRACKETS))
-        if request and request + _context_score(reading.folded) >= REQUEST_SCORE_MIN:
-            yield reading.span(Directive.COMMAND, match)
+        if request < REQUEST_SCORE_MIN:
+            continue
+        span = reading.span(Directive.COMMAND, match)
+        context = _context_score(reading.folded) + _name_score(reading, span)
+        if request + context >= REQUEST_SCORE_MIN:
+            yield span
             return
 
 
 def _request_score(sentence: str) -> int:
     """What it asks for counts only where it asks."""
-    request = _score(_patterns().requests, sentence)
-    return request and request + _score(_patterns().subjects, sentence)
+    patterns = _patterns()
+    request = _score(patterns.requests, sentence)
+    if not request:
+        return 0
+    task = 0 if _ASKING.search(sentence) else _score(patterns.tasks, sentence)
+    return request + task + _score(patterns.subjects, sentence)
 
 
 def _context_score(text: str) -> int:
-    return _score(_patterns().context, _QUOTED.sub(" ", text))
+    own = _QUOTED.sub(" ", text)
+    asked = _score(_patterns().talk, own) if _ASKING.search(own) else 0
+    return asked + _score(_patterns().context, own)
+
+
+def _name_score(reading: _Reading, span: _Span) -> int:
+    """A name tells for whom a task is; of a question it is as likely what is asked about."""
+    sentence = reading.text[span.start : span.end]
+    is_named = not _ASKING.search(sentence.lower()) and _patterns().named.search(reading.text)
+    return NAMED_WEIGHT if is_named else 0
 
 
 def _score(signs: _Signs, text: str) -> int:

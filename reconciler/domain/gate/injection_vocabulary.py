@@ -26,10 +26,14 @@ __all__ = [
     "DISGUISED_WORDS",
     "LOOKALIKES",
     "MARKS",
+    "NAMED",
+    "NAMED_WEIGHT",
     "OTHER_SCRIPTS",
     "REQUEST_SCORE_MIN",
     "REQUEST_SIGNS",
     "SUBJECT_SIGNS",
+    "TALK_SIGNS",
+    "TASK_SIGNS",
     "Directive",
 ]
 
@@ -101,18 +105,22 @@ CLASSES = {
         r"|encourage|urge|persuade|convince|invite|link|direct|steer|refer|claim|pretend|spread"
         r"|share|tease|hint|praise|emphasi[sz]e|highlight|stress|express|craft|fill|lace|infuse"
         r"|blend|slip|anagram|repeat|double|number|spell|shift|rotate|ensure|adopt|execute|run"
-        r"|leverage|utili[sz]e|harmoni[sz]e|interweave|meld|absorb)"
+        r"|leverage|utili[sz]e|harmoni[sz]e|interweave|meld|absorb|leave out|withhold|compose"
+        r"|produce|generate|create|build|deploy|implement|fuse|enlist|sabotage|mangle|mirror"
+        r"|install|import|append|complete|exchange|contradict|weaken|pad|clutter|flood)"
     ),
     "letters": (
-        r"(?:letters?|vowels?|consonants?|characters?|syllables?|spaces|spacing"
+        r"(?:letters|(?:each|every|first|last|single|capital|one|the) letter|vowels?|consonants?"
+        r"|characters?|syllables?|spaces|spacing"
         r"|whitespaces?|punctuation|capitals|capitali[sz]ation|uppercase|lowercase"
-        r"|typos?|misspellings?|homophones?|synonyms|emojis?|symbols|digits)"
+        r"|typos?|misspellings?|homophones?|synonyms|emojis?|symbols?|digits)"
     ),
     "code": r"(?:code (?:snippet|block|excerpt|section|segment|fragment|piece|sample)|snippet)",
     # What is secret, and how one asks for it.
     "secret": (
-        r"(?:pass ?words?|pass ?phrases?|pass ?codes?|secret|(?:secret|private|access|api"
-        r"|encryption|master) (?:keys?|codes?|words?|tokens?)|credentials?|pin codes?"
+        r"(?:pass ?words?|pass ?phrases?|pass ?codes?|secret|(?:secret|private|access|api|hidden"
+        r"|encryption|master|code|magic) (?:keys?|codes?|words?|tokens?|phrases?)|code ?words?"
+        r"|credentials?|pin codes?"
         r"|log-?in (?:details|data))"
     ),
     "innards": (
@@ -124,7 +132,7 @@ CLASSES = {
         r"(?:reveal|tell|show|give|share|disclose|divulge|leak|expose|print|output|repeat|recite"
         r"|send|confirm|provide|write|spell|say|encode|translate|list|hand over|hand out|dump"
         r"|echo|display|read out|read me|forward|rhyme|describe|summari[sz]e|quote|return"
-        r"|reproduce|guess|retrieve|fetch|extract)"
+        r"|reproduce|guess|retrieve|fetch|extract|state|mention|whisper|sing)"
     ),
     "personal": (
         r"(?:birth ?(?:dates?|days?|months?|years?)|dates? of birth|(?:home|street|postal|ip"
@@ -173,7 +181,26 @@ CLASSES = {
         r"(?:base ?-?(?:16|32|58|64|85)|rot-?13|rot-?47|caesar|vigenere|morse|hexadecimal"
         r"|hex(?:ed)?|binary|pig ?latin|leet ?-?speak|1337|atbash|cipher|ascii codes?|unicode"
         r" escapes?|braille|nato alphabet|backwards?|reverse order|url-?encod\w{2,3}|alphanumeric"
-        r" substitution)"
+        r" substitution|upside[- ]down|mirror (?:writing|text)|zalgo|semaphore)"
+    ),
+    # The parts of a text, and what a machine runs.
+    "unit": r"(?:paragraph|sentence|word|line|letter|vowel|noun|verb|bullet point|section)",
+    "passage": (
+        r"(?:text|article|passage|paragraphs?|sentences?|document|conversation|content|table"
+        r"|review|story|excerpt|page)"
+    ),
+    "language": (
+        r"(?:english|spanish|french|german|italian|portuguese|dutch|russian|japanese|chinese"
+        r"|mandarin|finnish"
+        r"|korean|arabic|hindi|latin|greek|turkish|polish|swedish|danish|norwegian|hebrew|thai"
+        r"|vietnamese"
+        r"|swahili|czech|hungarian|ukrainian|romanian|indonesian|bengali|welsh|irish|icelandic"
+        r"|esperanto|klingon)"
+    ),
+    "program": (
+        r"(?:code(?:base)?|programme|program|script|functions?|solution|algorithm|implementation"
+        r"|software"
+        r"|module|application logic)"
     ),
 }
 """Classes of words, by the name under which cues and signs use them."""
@@ -425,12 +452,15 @@ CUES = (
         Directive.COMMAND,
         r"<start>(?!(?:thanks?|as|we|i|you|he|she|they|it|the|there|in|on|my|our|for|with|per"
         r"|see|saw|read|found|from|what|why|who|how|when|which|\w{1,15}(?:ed|s|ing))\b)\w{3,15}"
-        r" (?!to your)~\b(?:in|into|within|throughout) (?:your|each|every) (?:(?:final|next)"
+        r" (?!to your)~\b(?:in|into|within|throughout|of|with|between|from) (?:your|each"
+        r"|every) (?:(?:final|next)"
         r" )?<answer>\b",
     ),
     (
         Directive.COMMAND,
-        r"<start><opener><shape>\b(?![^.!?]{0,60}\b(?:her|his|their|my|our|she|he|they)\b)"
+        r"<start><opener>(?!(?:write|end|begin|start|open|close|deliver|print|provide|give|state"
+        r"|share)"
+        r" letters)<shape>\b(?![^.!?]{0,60}\b(?:her|his|their|my|our|she|he|they)\b)"
         r" (?!(?:to|for|with) )(?:~ )?<letters>\b(?=~\b(?:with|by|from|in|of|to|for|as"
         r"|instead)\b|[^.!?]{0,30}(?:[.!?]|$))",
     ),
@@ -468,6 +498,13 @@ CUES = (
         r"(?:the|this|any) (?:ai|assistant|chatbot|llm|language model|agent|bot|model)(?:"
         r" reading this)? (?:must|should|shall|will|has to|needs to|is to|may) (?:now |always "
         r"|never |only |not )?(?:<praise>|<reveal>|<ignore>|follow|use|treat|act)\b",
+    ),
+    (
+        Directive.COMMAND,
+        r"(?:ai|assistant|chatbot|llm|language model|bot|model)s? (?:(?:that (?:is"
+        r"|are) )?(?:reading|processing|parsing"
+        r"|summari[sz]ing|analy[sz]ing|handling) (?:this|the)|that (?:reads|processes|parses"
+        r"|summari[sz]es) (?:this|the))\b",
     ),
     (
         Directive.COMMAND,
@@ -537,6 +574,72 @@ CUES = (
         Directive.COMMAND,
         r"(?:let's|now,? let's|to make this \w{2,15}, let's) (?:say|state|admit|claim|pretend"
         r"|declare|assume) (?:that |to )?(?:the|this|it|using|we)\b",
+    ),
+    # What is aimed at the reader of an answer, its parts or its quality: no contact has one.
+    (
+        Directive.COMMAND,
+        r"<start><opener>(?!(?:as|we|i|you|he|she|they|it|the|there|in|on|my|our|for|with|per|see"
+        r"|what|why|who|how|when|which|wants?|\w{1,15}(?:ed|s"
+        r"|ing))\b)\w{3,15}(?: \w{1,15}){0,2} (?:the|this|each|every|any)"
+        r" (?:user|reader|recipient|audience|viewer)(?:'s\b| (?:to|that|how|about|for|whether|if"
+        r"|they|with|into)\b)",
+    ),
+    (
+        Directive.COMMAND,
+        r"<start><opener>(?:<shape>|teach|explain|ask|promise|sell|show)\b~\b(?:to|for|from|of)"
+        r" (?:the|each|every|any) (?:reader|user|viewer|audience)\b",
+    ),
+    (
+        Directive.COMMAND,
+        r"<start><opener><shape>\b~\b(?:each|every|(?:the|every) (?:first|last|second|third"
+        r"|other)) <unit>\b",
+    ),
+    (
+        Directive.COMMAND,
+        r"<start><opener>(?:<shape>|read|treat|ignore|skip)\b~\b(?:the|this) (?:above|following"
+        r"|preceding"
+        r"|previous|foregoing|aforementioned|surrounding|entire|whole) <passage>\b",
+    ),
+    (
+        Directive.COMMAND,
+        r"<start><opener>(?!what|how|which|who|whose|is"
+        r"|the)\w{3,12} (?:[^.!?]{0,30} )?the <language> (?:word|term|phrase"
+        r"|equivalent|translation|version|name) (?:for|of)\b",
+    ),
+    (
+        Directive.COMMAND,
+        r"<start><opener><shape>\b~\bbetween (?:the|all|each|every|your) <unit>s?\b",
+    ),
+    (
+        Directive.COMMAND,
+        r"<start><opener>(?:keep|hold|limit) the <answer> (?:to|under|below|within|short|vague"
+        r"|as)\b",
+    ),
+    (
+        Directive.COMMAND,
+        r"<start><opener>(?:refuse|decline|fail|pretend not) to (?:answer|respond|reply|help"
+        r"|comply|summari[sz]e|translate|assist|explain)\b",
+    ),
+    (
+        Directive.COMMAND,
+        r"<start>(?:do not|don't|never|avoid) (?:answer\w{0,3}|respond\w{0,3} to|address\w{0,3}"
+        r"|summari[sz]\w{1,3}|translat\w{1,3}) (?:the|this|any|that) (?:\w{2,12} )?(?:question"
+        r"|query|request|prompt|task|<passage>)\b",
+    ),
+    (
+        Directive.COMMAND,
+        r"<start><opener>(?:give|provide|offer|supply|return|output|produce) (?:an? "
+        r"|only )?(?:\w{2,12} )?(?:wrong"
+        r"|incorrect|false|misleading|fake|vague|nonsens\w{1,4}|irrelevant|random|evasive"
+        r"|made-up|contradictory|useless|inaccurate|outdated) (?:\w{2,12} )?(?:<answer>"
+        r"|information|facts?|advice|figures"
+        r"|results?|translations?|summar(?:y|ies))\b",
+    ),
+    (
+        Directive.COMMAND,
+        r"<start><opener>(?:respond|reply|answer|speak|write|talk|communicate"
+        r"|express)\b~\b(?:emojis?|emoticons?|smileys"
+        r"|pictograms)\b",
     ),
     # Who whoever reads is to be, and turns that nobody took.
     (
@@ -629,6 +732,24 @@ CUES = (
     (Directive.REVEAL, r"(?:share|sharing|give|lend) (?:me |us )?(?:your|their) <secret>"),
     (
         Directive.REVEAL,
+        r"you (?:\w{2,12} ){0,3}(?:told|tell|give|gave|shared?|said|say|reveal(?:ed)?|know|hid(?:e"
+        r"|ing)|keep(?:ing)?|kept|guard(?:ing)?|hold(?:ing)?|protect(?:ing)?)\b~\b(?:the|your"
+        r"|that|this|a)"
+        r"(?: \w{2,12}){0,4} <secret>\b(?! (?:reset|was|were|is|has|manager|protect))",
+    ),
+    (
+        Directive.REVEAL,
+        r"(?:read|sing|sang|whisper(?:ed)?|recited?|tell(?:ing)?) (?:it to )?(?:me"
+        r"|us)\b~\b<secret>\b(?! (?:reset|was|is|has))",
+    ),
+    (
+        Directive.REVEAL,
+        r"<secret>\b[^?]{0,120}\b(?:you (?:may|can|must|should|are (?:free|allowed|now)) (?:now "
+        r"|freely )?(?:to )?"
+        r"(?:tell|share|reveal|disclose|say|give)|(?:tell|give|show) me what it is)\b",
+    ),
+    (
+        Directive.REVEAL,
         r"(?:<reveal>|ignore|what (?:is|are|was|were)|what's)\b~\b(?:your|the|its|all)"
         r" (?:\w{2,12} )?<innards>",
     ),
@@ -711,6 +832,11 @@ CUES = (
     ),
     (
         Directive.HIDDEN,
+        r"\w{1,12} ?= ?['\"][^'\"\n]{0,60}['\"][^=\n]{1,12}?\b\w{1,12} ?= ?['\"]"
+        r"|concatenat(?:e|ing) |\b[a-z] \+ [a-z] \+ [a-z]\b",
+    ),
+    (
+        Directive.HIDDEN,
         r"<reveal>\b~\b(?:dashes?|spaces?|dots?|commas?|hyphens?) (?:in )?between (?:each|every)",
     ),
     # Code that is to run somewhere.
@@ -725,6 +851,46 @@ CUES = (
         Directive.CODE,
         r"(?:run|execute|compile|eval(?:uate)?) (?:the |this |following )*(?:code|script|command"
         r"|query|program|shell|payload)\b",
+    ),
+    (
+        Directive.CODE,
+        r"<start><opener>(?:<shape>|to|consider \w{3,15}ing|activate"
+        r"|inject)\b[^.!?;]{0,40}?\b(?:(?:this|the|these|following"
+        r"|below|subsequent)(?: piece of| lines? of)? (?:following |below |subsequent |"
+        r"python |javascript |js )?(?:snippet|lines? of code|code|script|function|shell command)"
+        r"|(?:this|the following|following|these)"
+        r" (?:lines?|commands?|packages?|modules?|library|libraries))\b(?! (?:of conduct"
+        r"|with (?:her|him|them)))"
+        r"(?=:| (?:below|above|to|so that|into|in|as|that|from|at|with|before|after)\b)",
+    ),
+    (
+        Directive.CODE,
+        r"<start><opener>(?:<shape>|let|strengthen|improve|optimi[sz]e|upgrade|refine|finali[sz]e"
+        r"|equip)\b~\byour (?:\w{2,12} )?<program>\b",
+    ),
+    (
+        Directive.CODE,
+        r"the code (?:that )?you (?:write|wrote|produce|generate|give|return|develop|suggest)",
+    ),
+    (
+        Directive.CODE,
+        r"reverse shell|/dev/tcp/|with pip3?|pip3? install|npm (?:i|install) \w{1,40}"
+        r"|apt(?:-get)? install",
+    ),
+    (
+        Directive.CODE,
+        r"(?!e\.g)[a-z_]\w{0,30}\.(?!(?:com|org|net|io|de|eu|co|uk"
+        r"|fr)\b)[a-z_]\w{1,30}\((?=[\w\"'\[{()])",
+    ),
+    (
+        Directive.CODE,
+        r"def \w{1,30}\(\w{0,20}|[a-z]{1,20}_\w{1,20}\((?=[\"'\w])"
+        r"|for \w{1,20} in \w{1,20}: ?\w{1,40}"
+        r"|while (?:true|1): ?\w{1,40}",
+    ),
+    (
+        Directive.CODE,
+        r"from [a-z_][\w.]{0,30} import [\w, *]{1,60}(?=;|$|\n)|import [a-z_][\w.]{0,30};",
     ),
     (Directive.HIDDEN, r"(?:[01]{8} ?){6}|(?:\w[ .\-*_]){14}|(?:\w{1,12}ay\b[ ,.?!]{1,2}){4}"),
     # The same order in other tongues: forget, then what; or what, then forget.
@@ -974,7 +1140,8 @@ CODE_MARKS = (
     r"```|~~~\w",
     r"<script|javascript:|<iframe|<svg[^>]{0,40}onload|onerror ?=|<\?php|#!/(?:bin|usr)",
     r"(?:^|\n)\s{0,8}(?:import [a-z_][\w.]{0,30}(?:, ?[a-z_][\w.]{0,30}){0,6} ?(?:\n|;|$)|from"
-    r" [a-z_][\w.]{0,30} import \w|def \w{1,40}\([^)\n]{0,80}\) ?(?:->|:)|#include ?<|const"
+    r" [a-z_][\w.]{0,30} import [\w, *]{1,60}(?:\n|;|$)|def \w{1,40}\([^)\n]{0,80}\) ?(?:->|:)"
+    r"|#include ?<|const"
     r" \w{1,30} ?= ?|using system;)",
     r"[|] ?(?:ba)?sh\b|/etc/(?:passwd|shadow)|:\(\) ?\{|' or '?1'? ?= ?'?1",
 )
@@ -993,16 +1160,60 @@ REQUEST_SIGNS = (
         r" down|elaborate|proofread|transcribe|derive|categori[sz]e|invent|convert|recite"
         r"|interpret|demonstrate|optimi[sz]e|debug|refactor|automate|detect|extract|assess|teach"
         r"|imitate|critique|outline|explore|imagine|estimate|identify|differentiate|conduct"
-        r"|formulate|visuali[sz]e|(?:name|list|sort|rank|count|rate|give|tell) (?:(?:me |us"
+        r"|formulate|visuali[sz]e|gauge|(?:name|list|sort|rank|count|rate|give|tell) (?:(?:me |us"
         r" )?(?:a joke|a riddle|a fun fact|two|three|four|five|six|seven|ten|\d{1,2})\b|(?:this"
         r"|each|every) (?:\w{2,12} )?(?:text|sentence|statement|passage|review|word)\b|the"
-        r" (?:following|top|first|most|main|key|major|\w{3,9}est|mood|tone)\b))\b",
+        r" (?:(?:two|three|four|five|six|seven|ten|\d{1,2}) )?(?:following|top|first|most|main"
+        r"|key|major|\w{3,9}est|mood|tone)\b))\b",
     ),
     (
         2,
-        r"^<lead>(?:write|draft|create|develop|provide|prepare|design|make|give|list|produce"
+        r"^<lead>(?:write(?! in\b)|draft|create|develop|provide|prepare|design|make|give|list"
+        r"|produce"
         r"|craft|construct|build|tell|show|suggest|offer|form|devise|propose|recommend|share"
-        r"|present|state|find|research|investigate|implement|plan)\b",
+        r"|present|state|find|research|investigate|implement|plan|organi[sz]e|sort|arrange"
+        r"|schedule|set(?: up)?|fill (?:in|out)|archive|label|filter|sync\w{0,9}|back up|block"
+        r"|track|monitor|chat|talk"
+        r"|discuss|converse|engage|ask|argue|claim|assert|insist|declare|allege|imply|insinuate"
+        r"|stress|promote|advertise|market|hype|plug|spread|publish|circulate"
+        r"|announce|broadcast|post|forward|insert|inject|add|include|emphasi[sz]e|persuade"
+        r"|convince|inform|notify"
+        r"|alert|warn|request|urge|invite|encourage|entertain|amuse|search|look up|collect|gather"
+        r"|locate|adopt"
+        r"|measure|score|grade|weigh|disable|bypass|turn off|deactivate|install|capture|record"
+        r"|intercept|log|scan"
+        r"|steal|trick|deceive|offer|disguise|impersonate|praise|blame|discredit|deny|play|put"
+        r"|let|distribute|communicate|raise|publici[sz]e|highlight|mention|showcase|introduce"
+        r"|look for|review|survey|cite|recap|study|examine|segment|discover|say|glorify"
+        r"|demoni[sz]e|vilify|incite|defame|demand|supply|contradict|swap|switch|turn on|control"
+        r"|keep|manage|apply|merge|tag|rename|cancel|mark|download|pull|run|perform|blur|swap"
+        r"|replace|turn)\b",
+    ),
+    # What is asked of the reader's own life, as one passes the time.
+    (
+        5,
+        r"^<lead>(?:do you (?:enjoy|like|love|believe in|dream|ever|feel)|have you ever|what(?:'s"
+        r"| is| are) your"
+        r" (?:favou?rite|opinion|view|take|hobb|thoughts? on|dream)|how (?:was|is) your (?:day"
+        r"|week\w{0,3}|morning|evening)|are you"
+        r" (?:an? |happy|human|real|sentient|afraid)|what do you (?:like|enjoy|do for fun"
+        r"|do in your)|let me know (?:what|how|which|if)"
+        r" [^.!?]{0,40}\byou (?:like|listen|enjoy|prefer|feel|think|do\b|watch|read))",
+    ),
+    (
+        4,
+        r"^<lead>(?:sort|organi[sz]e|manage|track|keep|automate|schedule|plan|set up|monitor"
+        r"|create|sync\w{0,9}|back up|clean"
+        r"|prioriti[sz]e|streamline|integrate|connect|arrange|improve|study|examine|segment|boost"
+        r"|control|protect|simplify|save|delegate)"
+        r"\b[^.!?]{0,40}\byour\b",
+    ),
+    (2, r"^<lead>(?:answer|reply|respond|speak|talk)\b(?! in\b)"),
+    (
+        1,
+        r"^<lead>(?:claim|argue|assert|insist|deny|declare|allege|state|emphasi[sz]e|stress|imply"
+        r"|insinuate|suggest|announce|spread the (?:rumou?r|idea|news|claim|word)) (?:that|how"
+        r"|why)\b",
     ),
     (
         1,
@@ -1055,8 +1266,7 @@ SUBJECT_SIGNS = (
     ),
     (
         1,
-        r"\b(?:english|spanish|french|german|italian|portuguese|dutch|russian|japanese|chinese"
-        r"|korean|arabic|hindi|latin|greek|turkish|polish|swedish)\b",
+        r"\b<language>\b",
     ),
     (
         1,
@@ -1077,6 +1287,11 @@ SUBJECT_SIGNS = (
         r"|keyloggers?|ddos|botnets?|pirated|illegal\w{0,2}|launder\w{0,3}|deepfakes?|propaganda"
         r"|scams?)\b",
     ),
+    (
+        2,
+        r"\b(?:the (?:writer|author|speaker|narrator)|positive|negative|gloomy|cheerful|sarcastic"
+        r"|optimistic|pessimistic|satisfied|attitude)\b",
+    ),
     (1, r"\b(?:papers|articles|studies|publications|literature|step[- ]by[- ]step|tutorial)\b"),
     (
         2,
@@ -1085,6 +1300,136 @@ SUBJECT_SIGNS = (
     ),
 )
 """What a request is about that has nothing to do with a contact; counts only where there is one."""
+
+TASK_SIGNS = (
+    # What harms a machine, or spies on who uses it.
+    (
+        2,
+        r"\b(?:keystrokes?|traffic|packets?|antivirus|firewall|dns|privileges|clipboard"
+        r"|webcam|screenshots?|geolocation|fingerprint\w{0,3}|certificate verification"
+        r"|authentication"
+        r"|log files?|backdoor|cookies|spyware|passwords?|registry|network interface"
+        r"|microphone|browser history)\b",
+    ),
+    # What a reader is talked into.
+    (
+        2,
+        r"\b(?:all (?:employees|students|parents|members|citizens)|residents|community"
+        r"|neighbou?rs|fans|travell?ers|consumers|tourists|homeowners"
+        r"|(?:urge|encourage|persuade|convince|warn|tell|let|trick|invite|ask|inspire|get"
+        r"|motivate) (?:more |other )?people (?:to|that|about)|people (?:to|know)|awareness)\b",
+    ),
+    (
+        2,
+        r"\b(?:on sale|membership|for only|\d{1,2} ?% off|buy one|try the|luxur\w{1,5}|gadgets?"
+        r"|smartphones?|sneakers|perfumes?|diner|eco-friendly"
+        r"|energy drinks?|skin ?care|cosmetics|fitness|streaming service|limited[- ]time"
+        r"|special deal)\b",
+    ),
+    (
+        2,
+        r"\b(?:staged|faked|secretly|fear|hatred|hate|foreigners|traitors?|moon landing"
+        r"|chemtrails|aliens|diet pill|revolution|patriot\w{0,3}|dictator\w{0,4}|supremacy"
+        r"|glorify|leader of|bleach)\b",
+    ),
+    (
+        3,
+        r"\b(?:(?:no|without) credit check|paid in advance|advance fee|risk-free|free (?:money"
+        r"|gift|iphone|laptop|vacation|holiday|trip)|winners?|pyramid scheme|"
+        r"customer (?:reviews|behaviou?r|feedback|satisfaction|segments?|retention|loyalty"
+        r"|preferences|churn))\b",
+    ),
+    (
+        2,
+        r"\b(?:market(?:ing)? (?:trends?|research|strategy|campaign|analysis)|dashboards?"
+        r"|strateg(?:y|ies)|start-?ups?)\b",
+    ),
+    (2, r"\b(?:studies|literature|episodes?|superhero\w{0,2})\b"),
+    (
+        2,
+        r"\b(?:everyone|everybody|(?:other|more|most) people|(?:the )?public|followers|voters"
+        r"|citizens|social (?:media|networks?)"
+        r"|twitter|facebook|forums?|newsgroups?|the (?:whole )?world|readers?|audience|masses"
+        r"|audiences?|subscribers)\b",
+    ),
+    (
+        2,
+        r"\b(?:votes?|voting|ballots?|vaccin\w{2,6}|government|regime|elections?|scientists"
+        r"|climate change|global warming"
+        r"|media|immigrants|nation|conspirac\w{1,3}|hoax|rumou?rs?|plot by|cover-?up|flat"
+        r"|superior\w{0,3}|inferior\w{0,3}"
+        r"|politic\w{2,6}|enem(?:y|ies)|elites?|minorit(?:y|ies)|religions?|miracle|cure\w?|fake"
+        r"|false|hide"
+        r"|misinformation|disinformation|unproven|debunked)\b",
+    ),
+    (
+        2,
+        r"\b(?:lotter(?:y|ies)|prize|giveaway|inheritance|gift cards?|(?:account"
+        r"|card) (?:has been|have been|is|was) "
+        r"(?:locked|suspended|blocked|compromised|frozen)|social security number|(?:credit card"
+        r"|bank account|card|pin) (?:numbers?|details)"
+        r"|bank details|verify (?:their|your|the) identity|get[- ]rich\w{0,6}|guaranteed returns"
+        r"|(?:bit|crypto)\w{2,9} (?:wallet|invest\w{3,5})|bitcoins?|wire transfer"
+        r"|unclaimed|ransom|charity scam|tech support scam|upfront fee|investment (?:scheme"
+        r"|opportunity))\b",
+    ),
+    (
+        1,
+        r"\b(?:(?:best|amazing|revolutionary|exclusive|unbeatable|must-have|limited|discount code"
+        r"|promo code|brand|products?)\b|https?:|www\.)",
+    ),
+    # What amuses, and what only passes the time.
+    (
+        2,
+        r"\b(?:films?|movies?|books?|novels?|songs?|playlists?|bands?|albums?|podcasts?|games?"
+        r"|series|tv shows?|trivia|fun"
+        r" facts?|puns?|memes?|puzzles?|crossword|magic trick|comed(?:y|ies)|celebrit(?:y|ies)"
+        r"|horoscope|bedtime)\b",
+    ),
+    (
+        2,
+        r"\b(?:weather|hobbies|small talk|casual\w{0,2}|cheerful|pets|weekend plans"
+        r"|favou?rite (?:colou?r|food|movie|book|season|sport)"
+        r"|conversation|how to \w{3,15})\b",
+    ),
+    # What an office machine does of itself.
+    (
+        2,
+        r"\b(?:reminders?|alarms?|timers?|to-?do list|task list|inbox|folders?|unread|spam"
+        r"|back-?ups?|spreadsheet|work-?flow"
+        r"|automatic\w{0,4}|(?:every|each) (?:day|morning|evening|night|week|hour|month)"
+        r"|smart home|thermostat|lights|calendar|desktop|recurring|dentist|plants|household"
+        r"|grocer\w{2,4}|shopping list|form with)\b",
+    ),
+    (1, r"\b(?:files|events?|daily|weekly|people|performance|numbers)\b"),
+    (
+        1,
+        r"\b(?:repl(?:y|ies)|e-?mails?|messages?|letter) (?:that|which|declining|announcing"
+        r"|explaining|informing)\b",
+    ),
+    # What is worked out of figures and sources.
+    (
+        2,
+        r"\b(?:revenues?|profits?|margins?|churn|market share|swot|kpis?|growth"
+        r"|year[- ]over[- ]year|quarter(?:ly)? (?:results|sales|earnings)"
+        r"|forecasts?|sales (?:data|figures|numbers|trends?)|likely to|bottlenecks?|roi"
+        r"|benchmarks?|competitors?|averages?|median)\b",
+    ),
+    (
+        2,
+        r"\b(?:research|scientific|academic|thesis|hypothes[ei]s|experiments?|sources on"
+        r"|literature review|citations?|bibliography|methodology|findings)\b",
+    ),
+    # What spoils an answer.
+    (
+        2,
+        r"\b(?:irrelevant|wrong|incorrect|misleading|nonsense|gibberish|vague|made-up|fabricated"
+        r"|fictitious|contradict\w{0,5}|yourself|off[- ]topic|jargon|unrelated|"
+        r"mistakes|errors|biased|upside[- ]down|backwards?|emoticons?|smileys?|step-by-step"
+        r"|the question)\b",
+    ),
+)
+"""What a task is about that has nothing to do with a contact; it says nothing of a question."""
 
 CONTEXT_SIGNS = (
     # A person speaks of themselves, or of somebody; so the text may hold a fact.
@@ -1101,10 +1446,45 @@ CONTEXT_SIGNS = (
         r"|moj\w?|moje|я|мы|мо[йяеи]\w{0,2}|наш\w{0,3})\b|私|我|僕|내|나는|우리",
     ),
     (-4, r"(?<!tell[ ])(?<!give[ ])(?<!show[ ])(?<!teach[ ])(?<!write[ ])\bme\b"),
+    (-3, r"\b(?:he|she|him|her|hers|his|she's|he's)\b"),
     (
-        -3,
-        r"(?<!what[ ]are[ ])(?<!what[ ]do[ ])\b(?:he|she|him|her|hers|his|they|them|theirs?|it"
-        r"|its|they're|it's|she's|he's)\b",
+        -1,
+        r"(?<!what[ ]are[ ])(?<!what[ ]do[ ])\b(?:they|them|theirs?|it|its|they're|it's)\b",
+    ),
+    (-1, r"\b(?:your|yours)\b"),
+    # The business of whoever looks after a contact.
+    (
+        -2,
+        r"\b(?:invoic\w{1,3}|contracts?|offers?(?! (?:advice|tips|guidance|help))|quotes?"
+        r"|quotations?|proposals?|orders?|pricing"
+        r"|prices?|cost|costs|discounts?|refunds?|deliver\w{1,4}|shipments?|shipping"
+        r"|meetings?|calls?|de"
+        r"mos?|deadlines?|paym"
+        r"ents?|budgets?|licen"
+        r"[cs]es?|renewals?|su"
+        r"bscriptions?|account"
+        r"s?|clients?|customers?|contacts?|suppliers?|vendors?|leads?|deals?|tickets?|support"
+        r"|onboarding|invoices|seats|purchase\w{0,2}|procurement|accounting|finance|legal|team"
+        r"|office|agenda|warranty|returns?|stock|warehouse"
+        r"|integrations?|modules?|features?|release|trial|pilot|rollout|manager|sales"
+        r"|reports?|documents?|portal|deck|logo|board|reception|visitors?|warranty|installation"
+        r"|vat|product lines?"
+        r"|manuals?|spare|replacement|parts?|anniversary|budget|labou?r|certificates?|plant|site"
+        r"|branch|spec(?:ification)?s?"
+        r"|fees?|tariffs?|drivers?|catalogues?|brochures?|samples?|crm|audits?|tenders?|ministry"
+        r"|dispatch|outage|presentation"
+        r"|confidential|first,|before the|cards?|plans?|hours|polic(?:y|ies)|tomorrow|today"
+        r"|next (?:week|month|call"
+        r"|quarter)|monday|tuesday|wednesday|thursday|friday|saturday|sunday|noon|q[1-4]|nda|sla"
+        r"|status|appointments?|reservations?|booking)\b",
+    ),
+)
+"""What speaks against it in the whole text: a weight below zero, and how that shows."""
+
+TALK_SIGNS = (
+    (
+        -2,
+        r"(?<!what[ ]are[ ])(?<!what[ ]do[ ])\b(?:they|them|theirs?|it|its|they're|it's)\b",
     ),
     # A turn in a talk, of which more was said before.
     (
@@ -1121,27 +1501,20 @@ CONTEXT_SIGNS = (
         r"|options?|ideas?|favou?rite|looking for|thinking of|worth|should|some|any|near|nearby"
         r"|around)\b",
     ),
-    (-1, r"\b(?:your|yours)\b"),
-    # The business of whoever looks after a contact.
-    (
-        -2,
-        r"\b(?:invoic\w{1,3}|contracts?|offers?|quotes?|quotations?|proposals?|orders?|pricing"
-        r"|prices?|cost|costs|discounts?|refunds?|deliver\w{1,4}|shipments?|shipping"
-        r"|meetings?|calls?|de"
-        r"mos?|deadlines?|paym"
-        r"ents?|budgets?|licen"
-        r"[cs]es?|renewals?|su"
-        r"bscriptions?|account"
-        r"s?|clients?|customers?|contacts?|suppliers?|vendors?|leads?|deals?|tickets?|support"
-        r"|onboarding|invoices|seats|purchase\w{0,2}|procurement|accounting|finance|legal|team"
-        r"|office|agenda|warranty|returns?|stock|warehouse"
-        r"|integrations?|modules?|features?|release|trial|pilot|rollout|manager|sales"
-        r"|cards?|plans?|hours|polic(?:y|ies)|tomorrow|today|tonight|next (?:week|month|call"
-        r"|quarter)|monday|tuesday|wednesday|thursday|friday|saturday|sunday|noon|q[1-4]|nda|sla"
-        r"|status|appointments?|reservations?|booking)\b",
-    ),
 )
-"""What speaks against it in the whole text: a weight below zero, and how that shows."""
+"""What speaks against it as well where the text asks a question, as a turn in a talk does."""
+
+NAMED = (
+    r"\b(?:[Tt]o|[Ff]or|[Ww]ith|[Ff]rom|[Aa]sk|[Tt]ell|[Rr]emind|[Ii]nvite) (?:the )?(?:(?:Mr|Mrs"
+    r"|Ms|Dr)\.? )?"
+    r"(?!(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|English|French|German"
+    r"|Spanish|January|February|March|April|June|July|August)\b)"
+    r"[A-Z][a-z]+|[,;:] [A-Z][a-z]+ [a-z]{2,12}s\b|\b(?:Mr|Mrs|Ms|Dr|Herr|Frau|Sir)\b"
+)
+"""Somebody's name in what is to be done for them; matched against the text as it was given."""
+
+NAMED_WEIGHT = -2
+"""What a name weighs against a task; a question may well be about somebody who is known."""
 
 DISGUISED_WORDS = (
     "ignore all",

@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
 from reconciler.domain.gate.classification import Category, RecallSemantics
 from reconciler.domain.gate.topics import TopicTerms
@@ -51,6 +51,11 @@ Handling = Literal["redact", "refuse", "slot", "keep"]
 a slot and replaced elsewhere; kept as it stands."""
 
 
+Effect = Annotated[float, Field(ge=-1, le=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Days = Annotated[int, Field(ge=1, le=36_500)]
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -62,16 +67,16 @@ class SourceRule(_Table):
     """
 
     start: float = Field(ge=0, le=1)
-    is_own_word: bool
+    is_own_word: StrictBool
     may: Literal["admit", "ask", "nothing"]
 
 
 class CategoryRule(_Table):
     """How long a category lives, and how sure it must be."""
 
-    lifetime_days: int | None = Field(default=None, ge=1)
+    lifetime_days: Days | None = None
     admit_min: float = Field(ge=0, le=1)
-    admit_min_by_source: Mapping[SourceKind, float] = {}
+    admit_min_by_source: Mapping[SourceKind, Share] = {}
     ask_min: float = Field(ge=0, le=1)
     recall: RecallSemantics
     yields_to_live_intent: bool = False
@@ -79,7 +84,7 @@ class CategoryRule(_Table):
 
     @model_validator(mode="after")
     def _floors_in_order(self) -> CategoryRule:
-        if self.ask_min > self.admit_min:
+        if self.ask_min > min((self.admit_min, *self.admit_min_by_source.values())):
             raise ValueError("ask_min must not exceed admit_min")
         return self
 
@@ -87,25 +92,25 @@ class CategoryRule(_Table):
 class ScoreRule(_Table):
     """The rubric: what is added to where a score starts. Source: seed 000."""
 
-    direct_statement: float
-    asked_to_remember: float
-    one_observation: float
-    many_observations: float
-    not_literal: float
-    hedged: float
-    from_tool: float
-    recent: float
+    direct_statement: Effect
+    asked_to_remember: Effect
+    one_observation: Effect
+    many_observations: Effect
+    not_literal: Effect
+    hedged: Effect
+    from_tool: Effect
+    recent: Effect
     cap_hypothetical: float = Field(ge=0, le=1)
     cap_roleplay: float = Field(ge=0, le=1)
     observations_min: int = Field(ge=2)
     sessions_min: int = Field(ge=1)
-    recent_days: float = Field(ge=0)
+    recent_days: float = Field(ge=0, le=36_500)
 
 
 class ConfirmationRule(_Table):
     """How a question is asked."""
 
-    lapses_days: float = Field(gt=0)
+    lapses_days: float = Field(gt=0, le=36_500)
     change_it: str = Field(min_length=1)
 
 
@@ -128,7 +133,7 @@ class RefuseRule(_Table):
 class DomainRule(_Table):
     """What one domain does otherwise. Source: seed 001, section 10."""
 
-    fact_lifetime_days: int | None = Field(default=None, ge=1)
+    fact_lifetime_days: Days | None = None
     consent_topics: frozenset[str] = frozenset()
     sensitive_data: Mapping[SensitiveKind, Handling] = {}
     keeps: tuple[str, ...] = ()

@@ -22,10 +22,14 @@ _ASK_CONSENT = (
     "You mentioned something about {topic}: “{claim}”. May I remember it? That is sensitive, so it "
     "is kept only if you say yes; no is just as good, and changes nothing else."
 )
-_ASK_APPROVAL = "Shall this become a standing procedure: “{claim}”? An operator has to approve it."
+_ASK_APPROVAL = (
+    "For an operator: shall this become a standing procedure: “{claim}”? It is kept only if you "
+    "say yes; no is just as good."
+)
 _REVIEW = (
     "For an operator: this reads as a directive to the agent, not as something about the contact: "
-    "“{claim}”. Keep it as a note all the same?"
+    "“{claim}”. Shall it be a note all the same? It is kept only if you say yes; no is just as "
+    "good."
 )
 
 

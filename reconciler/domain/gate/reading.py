@@ -28,6 +28,16 @@ from reconciler.domain.gate.topics import find_topics
 __all__ = ["Reading", "read"]
 
 
+_GRAVEST_FIRST = (
+    Literalness.HYPOTHETICAL,
+    Literalness.ROLEPLAY,
+    Literalness.SARCASTIC,
+    Literalness.QUOTED,
+    Literalness.CONDITIONAL,
+    Literalness.LITERAL,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """What the words of a claim and of its evidence give away; cues are quoted from them."""
@@ -55,7 +65,7 @@ def read(candidate: Candidate, policy: GatePolicy) -> Reading:
         speculation=_first(find_speculation, (*quoted, claim)),
         trigger=_first(find_trigger, _own_words(candidate, policy)),
         directives=_directives(candidate),
-        topics=find_topics(_said(candidate), policy.topics),
+        topics=find_topics(_said(candidate, quoted), policy.topics),
         category=infer_category(claim) if category is None else Category(category),
         semantics=infer_recall_semantics(claim),
     )
@@ -64,12 +74,14 @@ def read(candidate: Candidate, policy: GatePolicy) -> Reading:
 def _literalness(
     candidate: Candidate, texts: tuple[str, ...], policy: GatePolicy
 ) -> LiteralnessFinding:
-    """The first text that may not be meant as it stands; a yes to the claim settles it."""
+    """The gravest of what may not be meant as it stands; a yes to the claim settles it."""
     literal = LiteralnessFinding(Literalness.LITERAL, "")
-    if candidate.confirmed_by is not None or not policy.is_on("literalness"):
+    if not policy.is_on("literalness"):
         return literal
-    found = (classify_literalness(text) for text in dict.fromkeys(texts))
-    return next((each for each in found if each.kind is not Literalness.LITERAL), literal)
+    if candidate.confirmed_by:
+        texts = (candidate.claim,) if candidate.is_reworded else ()
+    found = [classify_literalness(text) for text in dict.fromkeys(texts)]
+    return min((*found, literal), key=lambda each: _GRAVEST_FIRST.index(each.kind))
 
 
 def _directives(candidate: Candidate) -> tuple[DirectiveFinding, ...]:
@@ -78,7 +90,8 @@ def _directives(candidate: Candidate) -> tuple[DirectiveFinding, ...]:
     note = candidate.note
     texts += filter(None, (note.source_reference, note.contact_name, note.topic, *note.tags))
     if note.slot:
-        texts += filter(None, (note.slot.subject, note.slot.value))
+        attribute = (note.slot.attribute or "").replace("_", " ")
+        texts += filter(None, (note.slot.subject, attribute, note.slot.value))
     return tuple(each for text in dict.fromkeys(texts) for each in find_directives(text))
 
 
@@ -88,12 +101,14 @@ def _own_words(candidate: Candidate, policy: GatePolicy) -> list[str]:
     return [each.text for each in candidate.evidence if own[each.source_kind].is_own_word]
 
 
-def _said(candidate: Candidate) -> str:
-    slot = candidate.note.slot
-    if slot is None:
-        return candidate.claim
-    attribute = (slot.attribute or "").replace("_", " ")
-    return f"{candidate.claim}\n{attribute}: {slot.value or ''}"
+def _said(candidate: Candidate, quoted: Iterable[str]) -> str:
+    """All that a restricted topic may show in, a line each."""
+    note, slot = candidate.note, candidate.note.slot
+    said = [note.text, *quoted, *note.tags]
+    if slot is not None:
+        attribute = (slot.attribute or "").replace("_", " ")
+        said += [f"{attribute}: {slot.value or ''}", slot.subject]
+    return "\n".join(dict.fromkeys(said))
 
 
 def _first(find: Callable[[str], str | None], texts: Iterable[str]) -> str | None:

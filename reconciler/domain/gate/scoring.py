@@ -12,7 +12,10 @@ from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import Reading
 from reconciler.domain.notes import SourceKind
 
-__all__ = ["score"]
+__all__ = ["EXTRACTORS_CONFIDENCE", "score"]
+
+EXTRACTORS_CONFIDENCE = "extractor's confidence"
+"""The first part of a score that an extractor gave."""
 
 
 def score(
@@ -32,18 +35,18 @@ def score(
         precedents: earlier evidence of the same inference.
     """
     parts = [_start(candidate, policy), *_effects(candidate, reading, policy, now, precedents)]
-    total = min(max(sum(each.effect for each in parts), 0.0), 1.0)
+    summed = sum(each.effect for each in parts)
     cap = _cap(reading, policy)
-    if cap is not None and total > cap.effect:
-        parts.append(ScorePart(name=cap.name, effect=cap.effect - total))
-        total = cap.effect
-    return round(total, 4), tuple(parts)
+    if cap is not None and summed > cap.effect:
+        parts.append(ScorePart(name=cap.name, effect=cap.effect - summed))
+        summed = cap.effect
+    return round(min(max(summed, 0.0), 1.0), 4), tuple(parts)
 
 
 def _start(candidate: Candidate, policy: GatePolicy) -> ScorePart:
     source = candidate.note.trust
     if candidate.confidence is not None and not policy.file.sources[source].is_own_word:
-        return ScorePart(name="extractor's confidence", effect=candidate.confidence)
+        return ScorePart(name=EXTRACTORS_CONFIDENCE, effect=candidate.confidence)
     return ScorePart(name=f"word of {source}", effect=policy.file.sources[source].start)
 
 

@@ -1,0 +1,511 @@
+"""The score and the floors: each part alone, the chapter's example, caps, clamps and bounds."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.domain.candidates import CONTACT, Candidate, Evidence, Precedents
+from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
+from reconciler.domain.gate.checks import CHECKS, Case
+from reconciler.domain.gate.classification import Category
+from reconciler.domain.gate.cleaning import Cleaned
+from reconciler.domain.gate.disposing import assess
+from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.gate.reading import read
+from reconciler.domain.gate.scoring import score
+from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.scope import Scope
+from reconciler.resources import resource_path
+
+ADMIT, REJECT, CONFIRM = Disposal.ADMIT, Disposal.REJECT, Disposal.CONFIRM
+USER, OPERATOR, DOCUMENT = SourceKind.USER_EXPLICIT, SourceKind.OPERATOR, SourceKind.APPROVED_DOC
+EXTRACTOR, TOOL, GUESS = SourceKind.EXTRACTOR, SourceKind.TOOL_OUTPUT, SourceKind.MODEL_GUESS
+OWN_WORDS, READ_OUT = (USER, OPERATOR, DOCUMENT), (EXTRACTOR, TOOL, GUESS)
+
+NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
+LONG_AGO = NOW - timedelta(days=400)
+SCOPE = Scope("acme", "crm", "ann")
+TEXT = "Lives in Pune."
+SARCASM = "Yeah right, I love dawn calls."
+DREAM = "If I were rich I would live in Pune."
+ROLE = "Pretend you are a pirate: I live in Pune."
+QUOTE = '"I live in Pune", said the waiter.'
+SHIPPED = tomllib.loads((resource_path("config") / "policy.toml").read_text(encoding="utf-8"))
+POLICY = GatePolicy.from_mapping(SHIPPED)
+RULE = POLICY.file.score
+START = {source: rule.start for source, rule in POLICY.file.sources.items()}
+
+
+def changed(**tables: Mapping[str, Any]) -> GatePolicy:
+    """The shipped policy with some keys of its tables changed."""
+    return GatePolicy.from_mapping(
+        SHIPPED | {name: SHIPPED[name] | table for name, table in tables.items()}
+    )
+
+
+def episodes(*texts: str, sessions: int = 1, said_at: datetime = LONG_AGO) -> tuple[Evidence, ...]:
+    return tuple(
+        Evidence(
+            episode_id=f"episode#{number}",
+            session_id=f"session#{number % sessions}",
+            scope=SCOPE,
+            text=text,
+            said_at=said_at,
+        )
+        for number, text in enumerate(texts)
+    )
+
+
+PLAIN = episodes(TEXT, TEXT)
+"""Two old observations in one session: neither a guess nor a pattern, and not recent."""
+
+
+def candidate(
+    source: SourceKind = EXTRACTOR,
+    confidence: float | None = 0.5,
+    evidence: tuple[Evidence, ...] = PLAIN,
+    text: str = TEXT,
+    confirmed_by: tuple[str, ...] = (),
+    **note: Any,
+) -> Candidate:
+    return Candidate(
+        note=Note(scope=SCOPE, text=text, said_at=NOW, source_kind=source, **note),
+        evidence=evidence,
+        proposed_by="agent:crm",
+        confidence=confidence,
+        confirmed_by=confirmed_by,
+    )
+
+
+def scored(
+    proposed: Candidate, policy: GatePolicy = POLICY, precedents: Precedents | None = None
+) -> float:
+    return score(proposed, read(proposed, policy), policy, NOW, precedents or Precedents())[0]
+
+
+def parts(proposed: Candidate, precedents: Precedents | None = None) -> dict[str, float]:
+    reading = read(proposed, POLICY)
+    found = score(proposed, reading, POLICY, NOW, precedents or Precedents())[1]
+    return {each.name: each.effect for each in found}
+
+
+def assessed(proposed: Candidate, policy: GatePolicy = POLICY) -> Assessment:
+    return assess(Cleaned(candidate=proposed), policy, NOW)
+
+
+def at_floor(
+    category: str, confidence: float, source: SourceKind = EXTRACTOR, **changes: Any
+) -> tuple[Disposal, GateReason]:
+    """What the score check alone says of such a confidence."""
+    proposed = candidate(source=source, category=category, **changes)
+    disposal, reason, _ = CHECKS["score"](
+        Case(
+            cleaned=Cleaned(candidate=proposed),
+            reading=read(proposed, POLICY),
+            policy=POLICY,
+            confidence=confidence,
+            precedents=Precedents(),
+        )
+    )
+    return disposal, reason
+
+
+# Where a score starts
+
+
+@pytest.mark.parametrize("source", READ_OUT)
+def test_what_was_read_out_of_something_starts_with_the_extractors_confidence(
+    source: SourceKind,
+) -> None:
+    assert parts(candidate(source, 0.42))["extractor's confidence"] == 0.42
+
+
+@pytest.mark.parametrize("source", SourceKind)
+def test_without_a_confidence_a_score_starts_where_the_policy_says(source: SourceKind) -> None:
+    assert parts(candidate(source, None))[f"word of {source}"] == START[source]
+
+
+@pytest.mark.parametrize("source", OWN_WORDS)
+def test_an_extractors_confidence_does_not_weaken_somebodys_own_word(source: SourceKind) -> None:
+    assert parts(candidate(source, 0.1))[f"word of {source}"] == START[source]
+
+
+def test_a_confidence_of_zero_is_one() -> None:
+    assert parts(candidate(EXTRACTOR, 0.0)) == {"extractor's confidence": 0.0}
+
+
+# Each part alone
+
+
+@pytest.mark.parametrize("source", SourceKind)
+def test_two_old_observations_of_one_session_move_only_what_their_source_does(
+    source: SourceKind,
+) -> None:
+    moved = list(parts(candidate(source)))[1:]
+    own_word = ["said directly"] if source in OWN_WORDS else []
+    assert moved == own_word + (["from a tool"] if source is TOOL else [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "effect"),
+    [
+        ({"source": USER}, "said directly", RULE.direct_statement),
+        ({"source": TOOL}, "from a tool", RULE.from_tool),
+        ({"evidence": episodes(TEXT)}, "one observation", RULE.one_observation),
+        (
+            {"evidence": episodes(TEXT, TEXT, TEXT, sessions=2)},
+            "many observations",
+            RULE.many_observations,
+        ),
+        (
+            {"evidence": episodes(TEXT, f"Remember that: {TEXT}")},
+            "asked to remember",
+            RULE.asked_to_remember,
+        ),
+        ({"evidence": episodes(TEXT, f"I think {TEXT}")}, "hedged", RULE.hedged),
+        ({"evidence": episodes(TEXT, QUOTE)}, "quoted evidence", RULE.not_literal),
+        ({"evidence": episodes(TEXT, SARCASM)}, "sarcastic evidence", RULE.not_literal),
+        ({"evidence": episodes(TEXT, TEXT, said_at=NOW)}, "recent", RULE.recent),
+    ],
+)
+def test_each_part_moves_the_score_by_what_the_policy_says(
+    changes: dict[str, Any], name: str, effect: float
+) -> None:
+    start, *moved = parts(candidate(**changes)).items()
+    assert moved == [(name, effect)]
+    assert scored(candidate(**changes)) == pytest.approx(min(start[1] + effect, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("part", "sign"),
+    [
+        ("direct_statement", 1),
+        ("asked_to_remember", 1),
+        ("one_observation", -1),
+        ("many_observations", 1),
+        ("not_literal", -1),
+        ("hedged", -1),
+        ("from_tool", -1),
+        ("recent", 1),
+    ],
+)
+def test_the_shipped_rubric_has_the_signs_of_seed_000(part: str, sign: int) -> None:
+    assert math.copysign(1, getattr(RULE, part)) == sign
+    assert abs(RULE.recent) <= min(abs(RULE.one_observation), RULE.many_observations) / 2
+
+
+def test_the_parts_sum_to_the_score() -> None:
+    found = assessed(candidate(EXTRACTOR, 0.7, episodes(TEXT, said_at=NOW)))
+    assert found.parts == ("extractor's confidence +0.70", "one observation -0.20", "recent +0.05")
+    assert found.confidence == pytest.approx(0.55)
+
+
+@pytest.mark.parametrize("source", OWN_WORDS)
+def test_one_mention_is_enough_where_it_is_somebodys_own_word(source: SourceKind) -> None:
+    assert "one observation" not in parts(candidate(source, evidence=episodes(TEXT)))
+
+
+@pytest.mark.parametrize("evidence", [episodes(TEXT, f"I think {TEXT}"), episodes(TEXT, QUOTE)])
+def test_what_is_hedged_or_not_literal_is_not_said_directly(
+    evidence: tuple[Evidence, ...],
+) -> None:
+    assert "said directly" not in parts(candidate(USER, evidence=evidence))
+
+
+@pytest.mark.parametrize(
+    ("observations", "sessions", "is_pattern"),
+    [
+        (RULE.observations_min, RULE.sessions_min, True),
+        (RULE.observations_min + 1, RULE.sessions_min, True),
+        (RULE.observations_min, RULE.sessions_min + 1, True),
+        (RULE.observations_min - 1, RULE.sessions_min, False),
+        (RULE.observations_min, RULE.sessions_min - 1, False),
+        (20, 1, False),
+    ],
+)
+def test_many_observations_are_so_many_over_so_many_sessions(
+    observations: int, sessions: int, is_pattern: bool
+) -> None:
+    evidence = episodes(*[TEXT] * observations, sessions=sessions)
+    assert ("many observations" in parts(candidate(evidence=evidence))) is is_pattern
+
+
+@pytest.mark.parametrize(
+    ("earlier", "expected"), [(0, "one observation"), (2, "many observations")]
+)
+def test_earlier_evidence_of_the_same_inference_counts(earlier: int, expected: str) -> None:
+    ids = frozenset(f"earlier#{number}" for number in range(earlier))
+    found = parts(candidate(evidence=episodes(TEXT)), Precedents(episode_ids=ids, sessions=ids))
+    assert expected in found
+
+
+def test_the_same_episode_again_is_no_further_observation() -> None:
+    again = Precedents(episode_ids=frozenset({"episode#0"}), sessions=frozenset({"other"}))
+    assert "one observation" in parts(candidate(evidence=episodes(TEXT)), again)
+
+
+@pytest.mark.parametrize(
+    ("age", "is_recent"),
+    [
+        (timedelta(0), True),
+        (timedelta(days=RULE.recent_days), True),
+        (timedelta(days=RULE.recent_days, microseconds=1), False),
+    ],
+)
+def test_evidence_is_recent_up_to_the_bound(age: timedelta, is_recent: bool) -> None:
+    found = parts(candidate(evidence=episodes(TEXT, TEXT, said_at=NOW - age)))
+    assert ("recent" in found) is is_recent
+
+
+def test_the_newest_evidence_says_whether_it_is_recent() -> None:
+    new = Evidence(episode_id="new", session_id="s", scope=SCOPE, text=TEXT, said_at=NOW)
+    assert "recent" in parts(candidate(evidence=(*PLAIN, new)))
+
+
+@pytest.mark.parametrize(("kind", "counts"), [(USER, True), (OPERATOR, True), (TOOL, False)])
+def test_a_tool_cannot_ask_that_something_is_remembered(kind: SourceKind, counts: bool) -> None:
+    asked = Evidence(
+        episode_id="asked",
+        session_id="session#0",
+        scope=SCOPE,
+        text=f"Remember that: {TEXT}",
+        said_at=LONG_AGO,
+        source_kind=kind,
+    )
+    assert ("asked to remember" in parts(candidate(evidence=(*PLAIN, asked)))) is counts
+
+
+def test_a_hedge_outside_of_the_cited_words_does_not_count() -> None:
+    text = f"I think it rains. {TEXT}"
+    cited = Evidence(
+        episode_id="cited",
+        session_id="session#0",
+        scope=SCOPE,
+        text=text,
+        spans=(TEXT,),
+        said_at=LONG_AGO,
+    )
+    assert "hedged" not in parts(candidate(evidence=(*PLAIN, cited)))
+
+
+# The worked example, clamps and caps
+
+
+def test_the_chapters_example_is_sure_to_forty_per_cent() -> None:
+    text = "Prefers dawn calls."
+    proposed = candidate(EXTRACTOR, 0.88, episodes(SARCASM), text)
+    assert scored(proposed) == 0.40
+
+
+def test_the_chapters_example_is_asked_about() -> None:
+    proposed = candidate(EXTRACTOR, 0.88, episodes(SARCASM), "Prefers dawn calls.")
+    found = assessed(proposed)
+    assert (found.disposal, found.reason) == (CONFIRM, GateReason.NOT_LITERAL)
+    assert found.yields_to_live_intent
+
+
+def test_a_score_does_not_exceed_one() -> None:
+    evidence = episodes(*[f"Remember that: {TEXT}"] * 3, sessions=3, said_at=NOW)
+    assert scored(candidate(USER, evidence=evidence)) == 1.0
+
+
+def test_a_score_does_not_fall_below_zero() -> None:
+    assert scored(candidate(TOOL, 0.1, episodes(f"I think {SARCASM}"))) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "cap"),
+    [
+        (DREAM, "hypothetical: at most", RULE.cap_hypothetical),
+        (ROLE, "roleplay: at most", RULE.cap_roleplay),
+    ],
+)
+def test_what_is_imagined_or_played_is_capped_whatever_speaks_for_it(
+    text: str, name: str, cap: float
+) -> None:
+    proposed = candidate(USER, evidence=episodes(*[text] * 5, sessions=5, said_at=NOW))
+    assert scored(proposed) == cap
+    assert parts(proposed)[name] < 0
+
+
+def test_a_cap_does_not_raise_what_lies_below_it() -> None:
+    proposed = candidate(EXTRACTOR, 0.5, episodes(DREAM))
+    assert scored(proposed) < RULE.cap_hypothetical
+    assert "hypothetical: at most" not in parts(proposed)
+
+
+@pytest.mark.parametrize("text", [QUOTE, SARCASM])
+def test_what_is_only_quoted_or_sarcastic_is_not_capped(text: str) -> None:
+    evidence = episodes(*[text] * 5, sessions=5, said_at=NOW)
+    assert scored(candidate(USER, evidence=evidence)) > RULE.cap_roleplay
+
+
+def test_a_cap_lies_below_every_floor_of_admission() -> None:
+    lowest = min(rule.admit_min for rule in POLICY.file.categories.values())
+    assert max(RULE.cap_hypothetical, RULE.cap_roleplay) < lowest
+
+
+def test_somebodys_yes_settles_how_the_evidence_was_meant() -> None:
+    found = parts(candidate(USER, evidence=episodes(DREAM), confirmed_by=(CONTACT,)))
+    assert "said directly" in found
+    assert not [name for name in found if "hypothetical" in name]
+
+
+def test_with_the_check_off_nothing_counts_as_not_literal() -> None:
+    proposed = candidate(EXTRACTOR, 0.5, episodes(TEXT, DREAM))
+    assert scored(proposed, changed(checks={"literalness": "off"})) == 0.5
+
+
+REAL = [TEXT, SARCASM, QUOTE, f"I think {TEXT}", f"Remember that: {TEXT}"]
+
+
+@given(
+    st.sampled_from(SourceKind),
+    st.none() | st.floats(0, 1),
+    st.lists(st.sampled_from([*REAL, DREAM, ROLE]), max_size=5),
+    st.integers(1, 3),
+)
+def test_a_score_lies_within_zero_and_one(
+    source: SourceKind, confidence: float | None, said: list[str], sessions: int
+) -> None:
+    assert 0 <= scored(candidate(source, confidence, episodes(*said, sessions=sessions))) <= 1
+
+
+@given(
+    st.sampled_from(SourceKind),
+    st.none() | st.floats(0, 1),
+    st.lists(st.sampled_from(REAL), max_size=5),
+    st.integers(1, 3),
+)
+def test_a_score_is_the_sum_of_its_parts_within_zero_and_one(
+    source: SourceKind, confidence: float | None, said: list[str], sessions: int
+) -> None:
+    proposed = candidate(source, confidence, episodes(*said, sessions=sessions))
+    total = min(max(sum(parts(proposed).values()), 0), 1)
+    assert scored(proposed) == pytest.approx(total, abs=1e-4)
+
+
+def test_the_parts_of_a_capped_score_sum_to_the_cap() -> None:
+    said = [DREAM, f"Remember that: {TEXT}", TEXT]
+    proposed = candidate(USER, evidence=episodes(*said, sessions=2))
+    assert scored(proposed) == RULE.cap_hypothetical
+    assert sum(parts(proposed).values()) == pytest.approx(RULE.cap_hypothetical)
+
+
+# The floors
+
+CATEGORIES = [str(each) for each in Category]
+ASKING = [each for each in CATEGORIES if SHIPPED["categories"][each]["ask_always"]]
+ADMITTING = [each for each in CATEGORIES if each not in ASKING]
+WITH_A_BAND = [
+    each
+    for each in ADMITTING
+    if SHIPPED["categories"][each]["ask_min"] < SHIPPED["categories"][each]["admit_min"]
+]
+
+
+def bounds(category: str) -> tuple[float, float]:
+    rule = SHIPPED["categories"][category]
+    return rule["ask_min"], rule["admit_min"]
+
+
+def below(bound: float) -> float:
+    return math.nextafter(bound, -math.inf)
+
+
+def above(bound: float) -> float:
+    return math.nextafter(bound, math.inf)
+
+
+@pytest.mark.parametrize("category", ADMITTING)
+def test_at_and_above_its_floor_a_category_is_admitted(category: str) -> None:
+    _, admit_min = bounds(category)
+    found = [at_floor(category, each)[0] for each in (admit_min, above(admit_min), 1.0)]
+    assert found == [ADMIT] * 3
+
+
+@pytest.mark.parametrize("category", WITH_A_BAND)
+def test_between_its_floors_a_category_is_asked_about(category: str) -> None:
+    ask_min, admit_min = bounds(category)
+    found = {at_floor(category, each) for each in (ask_min, above(ask_min), below(admit_min))}
+    assert found == {(CONFIRM, GateReason.THIN_EVIDENCE)}
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_below_the_lower_floor_a_category_is_refused(category: str) -> None:
+    ask_min, _ = bounds(category)
+    found = {at_floor(category, each) for each in (0.0, below(ask_min))}
+    assert found == {(REJECT, GateReason.BELOW_FLOOR)}
+
+
+@pytest.mark.parametrize("category", ASKING)
+def test_what_always_needs_approval_is_asked_about_at_any_score(category: str) -> None:
+    ask_min, admit_min = bounds(category)
+    found = {at_floor(category, each) for each in (ask_min, below(admit_min), admit_min, 1.0)}
+    assert found == {(CONFIRM, GateReason.NEEDS_APPROVAL)}
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_somebodys_yes_lifts_the_floor_of_admission_and_not_that_of_asking(category: str) -> None:
+    ask_min, _ = bounds(category)
+    found = [
+        at_floor(category, each, confirmed_by=("olga",))[0] for each in (ask_min, below(ask_min))
+    ]
+    assert found == [ADMIT, REJECT]
+
+
+def test_nobody_is_asked_about_what_is_volatile() -> None:
+    ask_min, admit_min = bounds("volatile")
+    assert ask_min == admit_min
+    assert at_floor("volatile", below(admit_min))[0] is REJECT
+
+
+@pytest.mark.parametrize(
+    ("category", "source"),
+    [
+        (name, source)
+        for name, rule in SHIPPED["categories"].items()
+        for source in rule.get("admit_min_by_source", {})
+    ],
+)
+def test_a_source_may_have_a_floor_of_its_own(category: str, source: str) -> None:
+    floor = SHIPPED["categories"][category]["admit_min_by_source"][source]
+    kind = SourceKind(source)
+    found = [at_floor(category, each, kind)[0] for each in (below(floor), floor, above(floor))]
+    assert found == [CONFIRM, ADMIT, ADMIT]
+
+
+def test_the_shipped_floors_are_those_that_seed_001_names() -> None:
+    categories = POLICY.file.categories
+    assert categories[Category.PREFERENCE].admit_min == 0.9
+    assert POLICY.admit_min(Category.FACT, TOOL) == 0.8
+    assert categories[Category.SUMMARY].admit_min == 0.7
+
+
+@pytest.mark.parametrize("category", ADMITTING)
+@pytest.mark.parametrize(("step", "is_admitted"), [(-0.0001, False), (0.0, True), (0.0001, True)])
+def test_a_confidence_at_the_floor_is_admitted_by_the_whole_gate(
+    category: str, step: float, is_admitted: bool
+) -> None:
+    _, admit_min = bounds(category)
+    proposed = candidate(EXTRACTOR, admit_min + step, category=category)
+    assert (assessed(proposed).disposal is ADMIT) is is_admitted
+
+
+@pytest.mark.parametrize("category", ["preference", "fact", "decision", "summary"])
+def test_one_plain_word_of_the_contact_is_enough_without_a_question(category: str) -> None:
+    proposed = candidate(USER, None, episodes(TEXT), category=category)
+    assert assessed(proposed).disposal is ADMIT
+
+
+def test_a_single_mention_with_an_extractors_default_is_asked_about() -> None:
+    found = assessed(candidate(EXTRACTOR, None, episodes(TEXT)))
+    assert (found.confidence, found.disposal) == (0.4, CONFIRM)
