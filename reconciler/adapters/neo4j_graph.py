@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC
+from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
@@ -21,7 +22,13 @@ from reconciler.errors import (
     QueryError,
 )
 from reconciler.ports.graph import EngineDescription, Row
-from reconciler.queries import Query, load_migrations, load_queries, newest_schema_version
+from reconciler.queries import (
+    PARAMETER,
+    Query,
+    load_migrations,
+    load_queries,
+    newest_schema_version,
+)
 
 __all__ = ["Neo4jGraph"]
 
@@ -30,6 +37,9 @@ _SCHEMES = {f"{scheme}{tls}" for scheme in ("bolt", "neo4j") for tls in ("", "+s
 _TOO_SLOW = "Neo.ClientError.Transaction.TransactionTimedOut"
 _MISSING_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 
+
+_MAP = "given"
+"""The one parameter that every query has on this engine."""
 
 T = TypeVar("T")
 
@@ -89,7 +99,8 @@ class Neo4jGraph:
         """See ``Graph.run``."""
         query = self._queries[name]
         query.check_parameters(parameters)
-        return self._execute(query.statements[0].text, parameters, query)
+        given = {key: _foreign(value) for key, value in parameters.items()}
+        return self._execute(_of_one_map(query.statements[0].text), {_MAP: given}, query)
 
     def schema_version(self) -> int:
         """See ``Graph.schema_version``."""
@@ -127,7 +138,6 @@ class Neo4jGraph:
         is_read = query is not None and query.mode == "read"
         access = neo4j.READ_ACCESS if is_read else neo4j.WRITE_ACCESS
         statement = neo4j.Query(text, timeout=self._query_timeout_seconds)
-        given = {name: _foreign(value) for name, value in parameters.items()}
 
         def rows() -> list[Row]:
             with self._driver.session(
@@ -135,7 +145,7 @@ class Neo4jGraph:
                 default_access_mode=access,
                 bookmark_manager=self._bookmarks,
             ) as session:
-                result = session.run(statement, given)
+                result = session.run(statement, dict(parameters))
                 columns = result.keys()
                 return [{name: _native(record[name]) for name in columns} for record in result]
 
@@ -231,6 +241,17 @@ class _Vector(list[float]):
 
     def __repr__(self) -> str:
         return f"<vector of {len(self)}>"
+
+
+@cache
+def _of_one_map(text: str) -> str:
+    """The text with every parameter read from one map.
+
+    The server plans a query anew for every mix of its parameters' types, and null is a type: a
+    second for the commit, for each of the many mixes of what a note may come with. A map is one
+    type, whatever it holds.
+    """
+    return PARAMETER.sub(rf"${_MAP}.\1", text)
 
 
 def _foreign(value: Any) -> Any:
