@@ -179,7 +179,7 @@ class WriteGate:
 
         Raises:
             UnknownDecisionError: there is no such decision.
-            InvalidRequestError: it is no proposal that the gate let through.
+            InvalidRequestError: it is no proposal that the gate let through, or was taken back.
             EmbeddingError, GraphUnavailableError, GraphConflictError: as ``submit``.
         """
         proposal = self.find(decision_id)
@@ -194,8 +194,12 @@ class WriteGate:
             candidate=candidate, assessment=proposal.gate, door=door, settles_id=decision_id
         )
         if refused := self._refused_since(candidate):
-            return self._record(replace(submission, assessment=refused), Action.REJECT)
-        return self._reconciler.reconcile(submission)
+            decision = self._record(replace(submission, assessment=refused), Action.REJECT)
+        else:
+            decision = self._reconciler.reconcile(submission)
+        if decision.action is Action.WITHDRAW:
+            raise InvalidRequestError(f"proposal {decision_id} was taken back; propose it anew")
+        return decision
 
     def _refused_since(self, candidate: Candidate) -> Assessment | None:
         """Why the gate would refuse today what it admitted then, if it would."""
