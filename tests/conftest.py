@@ -48,6 +48,17 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTest:
     return _neo4j(request.param)
 
 
+@pytest.fixture(params=CHOICE.one_of_each)
+def one_of_each(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTest:
+    """The embedded engine and one Neo4j, for what is told through the facade or the command line.
+
+    What the two lines could do differently is in the contract and the integration tests.
+    """
+    if request.param == "embedded":
+        return embedded_engine(tmp_path)
+    return _neo4j(request.param)
+
+
 @pytest.fixture(params=CHOICE.neo4j_names or [NEO4J_NOT_CHOSEN])
 def neo4j_engine(request: pytest.FixtureRequest) -> EngineUnderTest:
     """Each Neo4j that was chosen, with an empty store."""
@@ -81,7 +92,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def _neo4j_of(item: pytest.Item) -> str | None:
     callspec = getattr(item, "callspec", None)
     params = callspec.params if callspec else {}
-    return params.get("neo4j_engine", params.get("engine"))
+    names = ("neo4j_engine", "one_of_each", "engine")
+    return next((params[name] for name in names if name in params), None)
 
 
 @pytest.hookimpl(trylast=True)

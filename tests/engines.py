@@ -71,6 +71,11 @@ class Choice:
     def neo4j_names(self) -> list[str]:
         return [name for name in self.names if name != "embedded"]
 
+    @property
+    def one_of_each(self) -> list[str]:
+        """The embedded engine and one Neo4j, the newest: where the lines cannot differ."""
+        return [name for name in self.names if name not in self.neo4j_names[:-1]]
+
     def _chosen(self, asked: list[str]) -> list[str]:
         lines = ["neo4j"] if self.uri else list(OWN_LINES)
         known = {"embedded": ["embedded"], "neo4j": lines}
