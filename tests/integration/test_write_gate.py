@@ -1069,9 +1069,9 @@ def test_what_agrees_with_a_live_fact_confirms_it_and_asks_nobody(
 
 
 def test_what_agrees_but_is_not_meant_as_it_stands_confirms_nothing(embedded: Memory) -> None:
-    first = say(embedded, "Loves 7 a.m. meetings")
-    sarcastic = heard("Sure, because I love 7 a.m. meetings")
-    decision = embedded.propose(candidate("Loves 7 a.m. meetings", sarcastic))
+    first = say(embedded, "Adores calls at six")
+    sarcastic = heard("Sure, because I adore calls at six")
+    decision = embedded.propose(candidate("Adores calls at six", sarcastic))
     assert (decision.action, because(decision)) == (Action.HOLD, GateReason.NOT_LITERAL)
     assert fact_of(embedded, first).observations == 1
 

@@ -10,7 +10,7 @@ from reconciler.domain.gate.literalness import Literalness, classify_literalness
 
 NOT_LITERAL = {
     Literalness.SARCASTIC: """
-        Sure, because I love 7 a.m. meetings
+        Sure, because I adore calls at six in the morning
         Oh great, another meeting
         Great, another password to remember
         Oh great. Now I can do it all again.
@@ -58,8 +58,8 @@ NOT_LITERAL = {
         Let's say I'm a pilot
         Act as a travel agent
         You are now a pirate
-        I'm basically a doctor
-        I'm actually a doctor, so walk me through it more technically
+        I'm basically a lawyer
+        I'm actually a pilot, so go into every detail
         I am actually a pilot, so you can skip the basics
         Please act like a lawyer
         In this story I am a spy
@@ -189,7 +189,7 @@ def test_a_literal_text_has_no_cue() -> None:
 
 
 def test_curly_marks_and_wide_spaces_change_nothing() -> None:
-    found = classify_literalness("I’m   actually\ta doctor, so walk me through it")
+    found = classify_literalness("I’m   actually\ta pilot, so go into every detail")
     assert found.kind is Literalness.ROLEPLAY
 
 
