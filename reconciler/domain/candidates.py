@@ -8,6 +8,7 @@ from datetime import datetime
 
 from reconciler.domain.notes import Note, SourceKind, check_text, source_kind_of, utc
 from reconciler.domain.scope import SCOPE_PART_LENGTH_MAX, Scope, check_identifier
+from reconciler.domain.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidNoteError
 
 __all__ = ["CONTACT", "Candidate", "Evidence", "Precedents"]
@@ -124,6 +125,11 @@ class Candidate:
     def claim(self) -> str:
         """The proposed fact in a sentence."""
         return self.note.text
+
+    @property
+    def subject(self) -> str:
+        """About whom it is: the contact, unless its slot names somebody else."""
+        return self.note.slot.subject if self.note.slot else CONTACT_SUBJECT
 
     @property
     def observation_count(self) -> int:

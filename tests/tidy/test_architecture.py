@@ -133,6 +133,11 @@ def test_nothing_reaches_the_reconciler_but_through_the_gate() -> None:
     assert _callers(RECONCILING_METHODS) == {"write_gate.py"}
 
 
+def test_an_agents_toolset_offers_nothing_that_approves() -> None:
+    offered = {name for name in vars(reconciler.MemoryToolset) if not name.startswith("_")}
+    assert offered == {"add_contact_note", "tool_definition"}
+
+
 def test_no_query_returns_an_embedding() -> None:
     for engine in ("neo4j", "embedded"):
         for query in load_queries(engine).values():
