@@ -21,6 +21,12 @@ SCOPE = ("--agent", "crm", "--contact", "alice")
 
 
 @pytest.fixture
+def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
+    """In the place of every engine: these are told through the facade."""
+    return one_of_each
+
+
+@pytest.fixture
 def run(
     engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Run:

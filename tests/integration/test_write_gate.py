@@ -94,6 +94,12 @@ class Clock:
 
 
 @pytest.fixture
+def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
+    """In the place of every engine: these are told through the facade."""
+    return one_of_each
+
+
+@pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The time of every memory that is opened after it."""
     clock = Clock()
