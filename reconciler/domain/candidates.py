@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from reconciler.domain.notes import Note, SourceKind, check_text, source_kind_of, utc
+from reconciler.domain.notes import Note, SourceKind, check_text, source_kind_of, unit_interval, utc
 from reconciler.domain.scope import SCOPE_PART_LENGTH_MAX, Scope, check_identifier
 from reconciler.domain.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidNoteError
@@ -102,12 +102,8 @@ class Candidate:
 
     def __post_init__(self) -> None:
         check_text("proposed_by", self.proposed_by, _PROPOSER_LENGTH_MAX)
-        if self.confidence is not None and not (
-            isinstance(self.confidence, int | float) and 0 <= self.confidence <= 1
-        ):
-            raise InvalidNoteError("confidence must be a number from 0 to 1")
-        if isinstance(self.confidence, bool):
-            raise InvalidNoteError("confidence must be a number from 0 to 1")
+        if self.confidence is not None:
+            unit_interval("confidence", self.confidence)
         once = {each.episode_id: each for each in reversed(self.evidence)}
         object.__setattr__(self, "evidence", tuple(reversed(once.values())))
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from reconciler.domain.gate.classification import Category
 from reconciler.domain.scope import Scope, check_identifier
+from reconciler.domain.sensitive_data import KEYED_TOKEN
 from reconciler.domain.slots import Slot
 from reconciler.errors import InvalidNoteError
 
@@ -23,6 +24,7 @@ __all__ = [
     "check_text",
     "not_in_the_future",
     "source_kind_of",
+    "unit_interval",
     "utc",
 ]
 
@@ -30,7 +32,6 @@ TEXT_LENGTH_MAX = 2000
 """Characters in a note. A note is one fact; a document belongs elsewhere."""
 
 
-_TOKEN = re.compile(r"\[[a-z_]+:[0-9a-f]{12}\]")
 _TOKEN_LENGTH_MAX = 32
 """What stands for personal data may be longer than that; it is no fault of the note."""
 
@@ -102,7 +103,7 @@ class Note:
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
         if self.valid_from is not None:
             object.__setattr__(self, "valid_from", utc("valid_from", self.valid_from))
-        object.__setattr__(self, "importance", _unit_interval("importance", self.importance))
+        object.__setattr__(self, "importance", unit_interval("importance", self.importance))
         object.__setattr__(self, "source_kind", source_kind_of(self.source_kind))
         if self.category is not None:
             object.__setattr__(self, "category", _category(self.category))
@@ -206,7 +207,12 @@ def check_text(name: str, value: object, length_max: int) -> None:
         )
 
 
-def _unit_interval(name: str, value: object) -> float:
+def unit_interval(name: str, value: object) -> float:
+    """The number, from 0 to 1.
+
+    Raises:
+        InvalidNoteError: it is no number, or another one.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidNoteError(f"{name} must be a number from 0 to 1")
     return math.fabs(float(value))
@@ -229,7 +235,7 @@ def _tags(value: object) -> tuple[str, ...]:
 
 
 def _length_of_tokens(text: object) -> int:
-    return _TOKEN_LENGTH_MAX * len(_TOKEN.findall(text)) if isinstance(text, str) else 0
+    return _TOKEN_LENGTH_MAX * len(KEYED_TOKEN.findall(text)) if isinstance(text, str) else 0
 
 
 def source_kind_of(value: object) -> SourceKind:

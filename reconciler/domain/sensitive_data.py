@@ -10,7 +10,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["SensitiveKind", "SensitiveSpan", "keyed_digest", "keyed_token", "redact"]
+__all__ = [
+    "KEYED_TOKEN",
+    "TOKEN",
+    "SensitiveKind",
+    "SensitiveSpan",
+    "keyed_digest",
+    "keyed_token",
+    "redact",
+]
+
+KEYED_TOKEN = re.compile(r"\[[a-z_]+:[0-9a-f]{12}\]")
+"""What ``keyed_token`` makes."""
+
+TOKEN = re.compile(r"\[[a-z_]+(?::[0-9a-f]{12})?\]")
+"""What stands for something, with its hash or, where not even that is kept, without."""
 
 _DIGEST_LENGTH = 12
 """Hexadecimal digits of a token's hash: 48 bits, enough to tell the values of a store apart."""

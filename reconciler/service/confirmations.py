@@ -139,7 +139,8 @@ class Confirmations:
         check_identifier("answered_by", answered_by, InvalidAnswerError)
         if _plain(answered_by) == CONTACT and answered_by != CONTACT:
             raise InvalidAnswerError(f"write {CONTACT!r}, not {answered_by!r}, for the contact")
-        proposers = {held.proposed_by, self._gate.find(asked_id).proposed_by}
+        asked = held if asked_id == held.decision_id else self._gate.find(asked_id)
+        proposers = {held.proposed_by, asked.proposed_by}
         named = {_plain(each) for each in proposers if each}
         if _plain(answered_by) in named or _is_agent(answered_by, held):
             raise InvalidAnswerError(

@@ -323,9 +323,11 @@ class WriteGate:
             known := self._reconciler.reconfirm(_agreeing(submission), judged.assessment.detail)
         ):
             return known
-        found = self._with_precedents(judged)
-        if found.is_reconciled and may_commit:
-            return self._reconciler.reconcile(replace(submission, assessment=found.assessment))
+        # Repeated, somebody's own hedged word may be enough; what was read out is never written here.
+        if may_commit and judged.is_own_word:
+            found = self._with_precedents(judged)
+            if found.is_reconciled:
+                return self._reconciler.reconcile(replace(submission, assessment=found.assessment))
         return call_with_retries(
             self._retry_policy, lambda number: self._propose_once(judged, submission, number)
         )

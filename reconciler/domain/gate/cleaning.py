@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.notes import Note
-from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan, redact
+from reconciler.domain.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
 from reconciler.domain.slots import Slot
 
 __all__ = ["Cleaned", "clean"]
@@ -50,8 +50,6 @@ The longest name that fits counts: an IP address is no street address."""
 
 _NUMBERED = r"_(?:number|no|num|nr|id|value)s?$"
 _GRAVEST_LAST = ("keep", "slot", "redact", "refuse")
-_TOKEN = re.compile(r"\[[a-z_]+(?::[0-9a-f]{12})?\]")
-"""What stands for something already; it is not looked at again."""
 
 _VALUE_LENGTH_MIN = 4
 """A shorter value is not looked for in other texts: it would be found inside of words."""
@@ -123,7 +121,7 @@ class _Cleaner:
         return self.text(slot.subject if said is None or self.text(said) == said else said)
 
     def _with_value(self, slot: Slot, value: str) -> Slot:
-        if _TOKEN.fullmatch(value):
+        if TOKEN.fullmatch(value):
             return slot
         asked, spans = _kind_of(slot.attribute), self._spans(value)
         kinds = {each.kind for each in spans} | ({asked} if asked else set())
@@ -174,7 +172,7 @@ class _Cleaner:
             pattern, kind = self.own_value
             own = [SensitiveSpan(*each.span(), kind) for each in pattern.finditer(text)]
             spans += [each for each in own if not any(_overlap(each, other) for other in spans)]
-        tokens = [each.span() for each in _TOKEN.finditer(text)]
+        tokens = [each.span() for each in TOKEN.finditer(text)]
         return [
             each
             for each in spans
