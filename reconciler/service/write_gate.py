@@ -323,7 +323,7 @@ class WriteGate:
             known := self._reconciler.reconfirm(_agreeing(submission), judged.assessment.detail)
         ):
             return known
-        # Repeated, somebody's own hedged word may be enough; what was read out is never written here.
+        # Repeated, a hedged word of one's own may be enough; what was read out is not written here.
         if may_commit and judged.is_own_word:
             found = self._with_precedents(judged)
             if found.is_reconciled:
