@@ -7,6 +7,7 @@ Start with ``Memory.open()``. Everything public is listed in ``__all__``; errors
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation
 from reconciler.domain.explanation import Explanation
+from reconciler.domain.extraction import Citation, Extracted, Extraction, Speech, Window
 from reconciler.domain.facts import (
     Conflict,
     Contact,
@@ -18,15 +19,24 @@ from reconciler.domain.facts import (
 )
 from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason, Sensitivity
 from reconciler.domain.gate.classification import Category, RecallSemantics
+from reconciler.domain.jobs import Job, JobState, Outcomes, QueueReport
 from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.procedures import Procedure
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.scope import Scope
+from reconciler.domain.sessions import Episode, Role, Session, SessionRecord, Turn
 from reconciler.domain.slots import Slot
+from reconciler.domain.task_states import TaskState
+from reconciler.domain.tasks import Task, WorkingMemory
 from reconciler.memory import Memory
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
+from reconciler.ports.extractor import Extractor
 from reconciler.service.doors import MemoryToolset
+from reconciler.service.extraction import MemoryExtractor
+from reconciler.service.memory_context import Cited, MemoryContext, Proposed
 from reconciler.service.note_import import ImportReport, LineError
+from reconciler.service.task_memory import TaskMemory
 from reconciler.settings import Settings, load_settings
 
 __all__ = [
@@ -35,6 +45,8 @@ __all__ = [
     "Assessment",
     "Candidate",
     "Category",
+    "Citation",
+    "Cited",
     "Comparison",
     "Conflict",
     "Contact",
@@ -42,26 +54,48 @@ __all__ = [
     "Decision",
     "Disposal",
     "Embedder",
+    "Episode",
     "Evidence",
     "Explanation",
+    "Extracted",
+    "Extraction",
+    "Extractor",
     "Fact",
     "FactHistory",
     "GateReason",
     "ImportReport",
+    "Job",
+    "JobState",
     "LineError",
     "Memory",
+    "MemoryContext",
+    "MemoryExtractor",
     "MemoryToolset",
     "Note",
+    "Outcomes",
+    "Procedure",
+    "Proposed",
+    "QueueReport",
     "RankedFact",
     "RecallSemantics",
     "RefusalCount",
     "Relation",
+    "Role",
     "Scope",
     "Sensitivity",
+    "Session",
+    "SessionRecord",
     "Settings",
     "Slot",
     "SourceKind",
+    "Speech",
     "Supersession",
+    "Task",
+    "TaskMemory",
+    "TaskState",
+    "Turn",
+    "Window",
+    "WorkingMemory",
     "as_prompt",
     "load_settings",
 ]

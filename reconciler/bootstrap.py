@@ -16,22 +16,28 @@ from reconciler.config_files import load_attribute_book, load_gate_policy, load_
 from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.candidates import Candidate
 from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.jobs import JobPolicy, Stage
 from reconciler.domain.ranking import RankingPolicy
 from reconciler.domain.rule import ReconcilePolicy
 from reconciler.domain.sensitive_data import keyed_digest, keyed_token
 from reconciler.errors import ConfigurationError
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
+from reconciler.ports.extractor import Extractor
 from reconciler.ports.graph import Graph
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.service.arbitration import Arbitration, ArbitrationPolicy
 from reconciler.service.confirmations import Confirmations
 from reconciler.service.doors import AGENT_SOURCES, MemoryToolset
+from reconciler.service.extraction import ExtractionPolicy, MemoryExtractor, SessionReader
+from reconciler.service.extraction_worker import ExtractionWorker
 from reconciler.service.memory_reconciler import MemoryReconciler
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.note_import import NoteImport
 from reconciler.service.recall import Recall
 from reconciler.service.retry import RetryPolicy, call_with_retries
+from reconciler.service.session_store import SessionStore
+from reconciler.service.task_store import TaskStore
 from reconciler.service.write_gate import Judged, WriteGate, judge
 from reconciler.settings import Settings
 
@@ -39,10 +45,12 @@ __all__ = [
     "Services",
     "build_arbiter",
     "build_embedder",
+    "build_extractor",
     "build_judge",
     "build_policy",
     "build_sensitive_data_finder",
     "build_services",
+    "build_worker",
     "open_graph",
 ]
 
@@ -63,6 +71,28 @@ class Services:
     toolset: MemoryToolset
     recall: Recall
     note_import: NoteImport
+    session_store: SessionStore
+    task_store: TaskStore
+    retry_policy: RetryPolicy
+    extractor: Extractor
+    session_reader: SessionReader
+    memory_extractor: MemoryExtractor
+    closing: ExitStack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """What was opened or read, before it is put together."""
+
+    settings: Settings
+    policy: ReconcilePolicy
+    gate_policy: GatePolicy
+    attributes: AttributeBook
+    graph: Graph
+    store: MemoryStore
+    embedder: Embedder
+    arbitration: Arbitration | None
+    extractor: Extractor
     closing: ExitStack
 
 
@@ -71,6 +101,7 @@ def build_services(
     *,
     embedder: Embedder | None = None,
     arbiter: Arbiter | None = None,
+    extractor: Extractor | None = None,
     migrate: bool = False,
 ) -> Services:
     """An open memory, its store ready for the embedder's model.
@@ -79,6 +110,7 @@ def build_services(
         settings: what to build.
         embedder: instead of the one that the settings name; the caller closes it.
         arbiter: instead of the one that the settings name; the caller closes it.
+        extractor: instead of the one that the settings name; the caller closes it.
         migrate: bring a store of an older schema up to date instead of refusing it.
 
     Raises:
@@ -103,15 +135,22 @@ def build_services(
         arbitration = None
         if arbiter is not None:
             arbitration = Arbitration(arbiter, _arbitration_policy(settings))
+        if extractor is None:
+            extractor = build_extractor(settings, attributes)
+            stack.callback(extractor.close)
         return _wire(
-            settings,
-            policy,
-            gate_policy,
-            attributes,
-            store,
-            embedder,
-            arbitration,
-            stack.pop_all(),
+            _Parts(
+                settings=settings,
+                policy=policy,
+                gate_policy=gate_policy,
+                attributes=attributes,
+                graph=graph,
+                store=store,
+                embedder=embedder,
+                arbitration=arbitration,
+                extractor=extractor,
+                closing=stack.pop_all(),
+            )
         )
 
 
@@ -165,6 +204,24 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
     from reconciler.adapters.anthropic_arbiter import AnthropicArbiter
 
     return AnthropicArbiter(
+        api_key=chosen.api_key.get_secret_value(),
+        model=chosen.model,
+        timeout_seconds=chosen.timeout_seconds,
+        retries_max=chosen.retries_max,
+        base_url=chosen.base_url,
+    )
+
+
+def build_extractor(settings: Settings, attributes: AttributeBook) -> Extractor:
+    """Who reads sessions: Claude where there is a key, else what was said in so many words."""
+    chosen = settings.extractor
+    if chosen.mode == "explicit" or chosen.api_key is None:
+        from reconciler.adapters.explicit_extractor import ExplicitExtractor
+
+        return ExplicitExtractor(attributes)
+    from reconciler.adapters.anthropic_extractor import AnthropicExtractor
+
+    return AnthropicExtractor(
         api_key=chosen.api_key.get_secret_value(),
         model=chosen.model,
         timeout_seconds=chosen.timeout_seconds,
@@ -247,57 +304,60 @@ def _arbitration_policy(settings: Settings) -> ArbitrationPolicy:
     return ArbitrationPolicy(**settings.arbiter.model_dump(include=names))
 
 
-def _wire(
-    settings: Settings,
-    policy: ReconcilePolicy,
-    gate_policy: GatePolicy,
-    attributes: AttributeBook,
-    store: MemoryStore,
-    embedder: Embedder,
-    arbitration: Arbitration | None,
-    closing: ExitStack,
-) -> Services:
+def _wire(parts: _Parts) -> Services:
+    settings, store, attributes = parts.settings, parts.store, parts.attributes
     retry_policy = _retry_policy(settings)
     clock: Callable[[], datetime] = _now
     reconciler = MemoryReconciler(
         store=store,
-        embedder=embedder,
-        arbitration=arbitration,
-        policy=policy,
+        embedder=parts.embedder,
+        arbitration=parts.arbitration,
+        policy=parts.policy,
         retry_policy=retry_policy,
         clock=clock,
     )
     hash_key = _hash_key(settings)
+
+    def digest(text: str) -> str:
+        return keyed_digest(hash_key(), text)
+
     gate = WriteGate(
         store=store,
         reconciler=reconciler,
         finder=build_sensitive_data_finder(),
         token_of=lambda kind, value: keyed_token(hash_key(), kind, value),
-        policy=gate_policy,
+        policy=parts.gate_policy,
         retry_policy=retry_policy,
         clock=clock,
     )
-    toolset = MemoryToolset(
-        gate=gate,
+    session_store = SessionStore(parts.graph)
+    session_reader = SessionReader(
+        extractor=parts.extractor,
         attributes=attributes,
-        sources=AGENT_SOURCES,
-        default_tenant=settings.tenant,
-        clock=clock,
+        clean=gate.clean_texts,
+        digest=digest,
+        policy=_extraction_policy(settings),
     )
     return Services(
         settings=settings,
         store=store,
-        embedder=embedder,
-        policy=policy,
+        embedder=parts.embedder,
+        policy=parts.policy,
         attributes=attributes,
         reconciler=reconciler,
         gate=gate,
         confirmations=Confirmations(gate=gate, store=store, retry_policy=retry_policy, clock=clock),
         clock=clock,
-        toolset=toolset,
+        toolset=MemoryToolset(
+            gate=gate,
+            attributes=attributes,
+            sources=AGENT_SOURCES,
+            default_tenant=settings.tenant,
+            clock=clock,
+        ),
         recall=Recall(
             store=store,
-            embedder=embedder,
+            embedder=parts.embedder,
             policy=_ranking(settings),
             confidence_min=settings.recall.confidence_min,
             retry_policy=retry_policy,
@@ -306,13 +366,51 @@ def _wire(
         note_import=NoteImport(
             gate=gate,
             embed=reconciler.embed,
-            digest=lambda line: keyed_digest(hash_key(), line),
+            digest=digest,
             store=store,
             attributes=attributes,
             retry_policy=retry_policy,
             clock=clock,
         ),
-        closing=closing,
+        session_store=session_store,
+        task_store=TaskStore(parts.graph),
+        retry_policy=retry_policy,
+        extractor=parts.extractor,
+        session_reader=session_reader,
+        memory_extractor=MemoryExtractor(
+            store=session_store, reader=session_reader, retry_policy=retry_policy, clock=clock
+        ),
+        closing=parts.closing,
+    )
+
+
+def build_worker(
+    services: Services, on_stage: Callable[[Stage], None] = lambda _: None
+) -> ExtractionWorker:
+    """A worker on an open memory; every worker is one of its own.
+
+    Args:
+        services: the open memory.
+        on_stage: told at each stage of a job; for tests, which may end the process there.
+    """
+    chosen = services.settings.jobs
+    return ExtractionWorker(
+        store=services.session_store,
+        reader=services.session_reader,
+        gate=services.gate,
+        policy=JobPolicy(**chosen.model_dump(exclude={"poll_seconds"})),
+        poll_seconds=chosen.poll_seconds,
+        retry_policy=services.retry_policy,
+        clock=services.clock,
+        on_stage=on_stage,
+    )
+
+
+def _extraction_policy(settings: Settings) -> ExtractionPolicy:
+    chosen = settings.extractor
+    names = {field.name for field in fields(ExtractionPolicy)} - {"has_fallback"}
+    return ExtractionPolicy(
+        **chosen.model_dump(include=names), has_fallback=chosen.fallback == "raw"
     )
 
 

@@ -6,13 +6,22 @@
     │   ├── InvalidScopeError
     │   ├── InvalidNoteError
     │   ├── InvalidAnswerError
+    │   ├── InvalidSessionError
+    │   ├── IllegalMemoryOperationError
     │   ├── UnknownFactError
-    │   └── UnknownDecisionError
+    │   ├── UnknownDecisionError
+    │   ├── UnknownJobError
+    │   └── UnknownTaskError
     ├── EmbeddingError              the model failed, or gave vectors of the wrong shape
     ├── ArbiterError                the arbiter gave no usable answer; the rule decides without it
     │   ├── ArbiterUnavailableError
     │   ├── ArbiterRefusedError
     │   └── ArbiterAnswerError
+    ├── ExtractionError             the extractor gave no usable answer; the job is tried again
+    │   ├── ExtractionUnavailableError
+    │   ├── ExtractionRefusedError
+    │   └── ExtractionAnswerError
+    ├── LeaseLostError              another worker has the job by now
     ├── GraphError
     │   ├── GraphUnavailableError   away, restarting or too slow            (retryable)
     │   ├── GraphConflictError      another writer was there first          (retryable)
@@ -34,20 +43,29 @@ __all__ = [
     "ArbiterUnavailableError",
     "ConfigurationError",
     "EmbeddingError",
+    "ExtractionAnswerError",
+    "ExtractionError",
+    "ExtractionRefusedError",
+    "ExtractionUnavailableError",
     "GraphConflictError",
     "GraphError",
     "GraphLockedError",
     "GraphUnavailableError",
+    "IllegalMemoryOperationError",
     "InvalidAnswerError",
     "InvalidNoteError",
     "InvalidRequestError",
     "InvalidScopeError",
+    "InvalidSessionError",
+    "LeaseLostError",
     "QueryError",
     "QueryFileError",
     "ReconcilerError",
     "SchemaError",
     "UnknownDecisionError",
     "UnknownFactError",
+    "UnknownJobError",
+    "UnknownTaskError",
 ]
 
 
@@ -86,6 +104,22 @@ class UnknownFactError(InvalidRequestError):
     """No fact of that id exists in the scope."""
 
 
+class InvalidSessionError(InvalidRequestError):
+    """A session is empty, too large, or holds a turn that cannot be used; nothing was stored."""
+
+
+class IllegalMemoryOperationError(InvalidRequestError):
+    """The state of the task allows no such read or write; the text says what it allows."""
+
+
+class UnknownJobError(InvalidRequestError):
+    """No job of that id exists."""
+
+
+class UnknownTaskError(InvalidRequestError):
+    """No task of that id exists in the scope."""
+
+
 class EmbeddingError(ReconcilerError):
     """The embedder failed, or returned vectors of another shape than it declared."""
 
@@ -104,6 +138,34 @@ class ArbiterRefusedError(ArbiterError):
 
 class ArbiterAnswerError(ArbiterError):
     """The answer was cut off, malformed, contradictory, or pointed at no neighbour."""
+
+
+class ExtractionError(ReconcilerError):
+    """The extractor gave no usable answer.
+
+    Attributes:
+        retry_after_seconds: how long the server asked to be left alone, or None.
+    """
+
+    def __init__(self, text: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(text)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class ExtractionUnavailableError(ExtractionError):
+    """The extractor could not be reached in time, or turned the call away."""
+
+
+class ExtractionRefusedError(ExtractionError):
+    """The model declined to answer."""
+
+
+class ExtractionAnswerError(ExtractionError):
+    """The answer was cut off, malformed, or not what was asked for."""
+
+
+class LeaseLostError(ReconcilerError):
+    """Another worker has the job by now; what was done stands, and is not done twice."""
 
 
 class GraphError(ReconcilerError):

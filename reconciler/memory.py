@@ -8,23 +8,36 @@ from enum import StrEnum
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from reconciler.bootstrap import Services, build_judge, build_policy, build_services
+from reconciler.bootstrap import (
+    Services,
+    build_judge,
+    build_policy,
+    build_services,
+    build_worker,
+)
 from reconciler.domain.candidates import CONTACT, Candidate
 from reconciler.domain.decisions import DecidedBy, Decision, Relation
 from reconciler.domain.explanation import Explanation, explain
 from reconciler.domain.facts import Contact, FactHistory, RankedFact, RefusalCount
 from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
 from reconciler.domain.gate.classification import Category
+from reconciler.domain.jobs import Job, JobState, QueueReport, Stage
 from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, check_text, utc
 from reconciler.domain.replay import Replayed, replay
 from reconciler.domain.scope import Scope
+from reconciler.domain.sessions import Session, SessionRecord, Turn
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
+from reconciler.ports.extractor import Extractor
 from reconciler.ports.graph import EngineDescription
 from reconciler.service.doors import MemoryToolset, own_evidence
+from reconciler.service.extraction import MemoryExtractor
+from reconciler.service.extraction_worker import ExtractionWorker, WorkerThread
+from reconciler.service.memory_context import MemoryContext
 from reconciler.service.memory_store import DecisionFilter
 from reconciler.service.note_import import ImportReport
+from reconciler.service.session_store import JobFilter
 from reconciler.settings import Settings, load_settings
 
 __all__ = ["Memory", "note_to_check"]
@@ -56,6 +69,7 @@ class Memory(MemoryToolset):
             clock=services.clock,
         )
         self._services = services
+        self._worker_threads: list[WorkerThread] = []
 
     @classmethod
     def open(
@@ -64,6 +78,7 @@ class Memory(MemoryToolset):
         *,
         embedder: Embedder | None = None,
         arbiter: Arbiter | None = None,
+        extractor: Extractor | None = None,
         migrate: bool = False,
         **arguments: Any,
     ) -> Self:
@@ -73,6 +88,7 @@ class Memory(MemoryToolset):
             settings: all of them; None reads them from arguments, environment and files.
             embedder: instead of the configured one; the caller closes it.
             arbiter: instead of the configured one; the caller closes it.
+            extractor: instead of the configured one; the caller closes it.
             migrate: bring a store of an older schema up to date instead of refusing it.
             **arguments: single settings, as ``load_settings`` takes them.
 
@@ -84,13 +100,17 @@ class Memory(MemoryToolset):
         """
         if settings is not None and arguments:
             raise ConfigurationError("give Memory.open either settings or single settings")
-        if isinstance(embedder, dict) or isinstance(arbiter, dict):
+        if any(isinstance(each, dict) for each in (embedder, arbiter, extractor)):
             raise ConfigurationError(
-                "embedder and arbiter are objects here; give their settings as "
+                "embedder, arbiter and extractor are objects here; give their settings as "
                 "Memory.open(load_settings(embedder={...}))"
             )
         chosen = settings if settings is not None else load_settings(**arguments)
-        return cls(build_services(chosen, embedder=embedder, arbiter=arbiter, migrate=migrate))
+        return cls(
+            build_services(
+                chosen, embedder=embedder, arbiter=arbiter, extractor=extractor, migrate=migrate
+            )
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -104,7 +124,12 @@ class Memory(MemoryToolset):
         self.close()
 
     def close(self) -> None:
-        """Give the engine, the model and the connections back; harmless when called again."""
+        """Give the engine, the model and the connections back; harmless when called again.
+
+        Workers in this process stop first; their jobs wait for others.
+        """
+        for each in self._worker_threads:
+            each.stop()
         self._services.closing.close()
 
     @property
@@ -448,6 +473,163 @@ class Memory(MemoryToolset):
         defaults = {name: value for name, value in given.items() if value is not None}
         defaults["tenant"] = self.settings.tenant if tenant is None else tenant
         return self._services.note_import.run(lines, defaults, on_progress)
+
+    @property
+    def extractor(self) -> MemoryExtractor:
+        """The background door: takes whole sessions, and says what became of them."""
+        return self._services.memory_extractor
+
+    def submit_session(
+        self,
+        agent_id: str,
+        contact_id: str,
+        session_id: str,
+        turns: Iterable[Turn],
+        *,
+        tenant: str | None = None,
+        channel: str = "chat",
+        started_at: datetime | None = None,
+    ) -> str:
+        """Hand a session over; the id of the job that will read it. See ``MemoryExtractor``.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: with whom the session was.
+            session_id: its id; under the same one only what is new is added.
+            turns: in their order, at least one.
+            tenant: whose deployment; None for the configured one.
+            channel: how it was held.
+            started_at: when it began, time-zone aware; None for its first turn's time, or now.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used; nothing was stored.
+            InvalidSessionError: the session cannot be used; nothing was stored.
+            GraphUnavailableError: the engine stayed away; hand it over again.
+        """
+        session = Session(
+            scope=self._scope(tenant, agent_id, contact_id),
+            session_id=session_id,
+            turns=tuple(turns),
+            channel=channel,
+            started_at=started_at,
+        )
+        return self.extractor.submit(session)
+
+    def task(
+        self,
+        agent_id: str,
+        contact_id: str,
+        task_id: str,
+        *,
+        goal: str | None = None,
+        session_id: str | None = None,
+        tenant: str | None = None,
+    ) -> MemoryContext:
+        """The memory of one task of an agent that works in a loop: begun, or gone on with.
+
+        Args:
+            agent_id: which agent.
+            contact_id: for whom it works.
+            task_id: the task; one that has not ended opens as interrupted, to be resumed.
+            goal: what is to be achieved, for a task that is to begin.
+            session_id: where its episodes are kept; None for a session of the task's own.
+            tenant: whose deployment; None for the configured one.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownTaskError: there is no such task, and no goal to begin it with.
+        """
+        services = self._services
+        return MemoryContext(
+            scope=self._scope(tenant, agent_id, contact_id),
+            task_id=task_id,
+            session_id=f"task-{task_id}" if session_id is None else session_id,
+            goal=goal,
+            gate=services.gate,
+            recall=services.recall,
+            sessions=services.session_store,
+            tasks=services.task_store,
+            reader=services.session_reader,
+            retry_policy=services.retry_policy,
+            clock=services.clock,
+        )
+
+    def session(
+        self, agent_id: str, contact_id: str, session_id: str, *, tenant: str | None = None
+    ) -> SessionRecord:
+        """A session as it is kept: its summary, and what became of its candidates.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidSessionError: none of that id was handed over.
+        """
+        return self.extractor.session(self._scope(tenant, agent_id, contact_id), session_id)
+
+    def job(self, job_id: str) -> Job:
+        """One job, as it stands.
+
+        Raises:
+            UnknownJobError: there is none of that id.
+        """
+        return self.extractor.job(job_id)
+
+    def jobs(
+        self,
+        agent_id: str | None = None,
+        contact_id: str | None = None,
+        *,
+        state: JobState | str | None = None,
+        tenant: str | None = None,
+        limit: int = 50,
+    ) -> list[Job]:
+        """Jobs, the newest first.
+
+        Raises:
+            InvalidRequestError: the limit is below 1, or there is no such state.
+        """
+        wanted = JobFilter(
+            agent_id=agent_id, contact_id=contact_id, state=_one_of(JobState, "state", state)
+        )
+        chosen = self.settings.tenant if tenant is None else tenant
+        return self.extractor.jobs(chosen, wanted, _positive("limit", limit))
+
+    def retry(self, job_id: str) -> Job:
+        """Have a dead job, or one that waits, begun anew at once.
+
+        Raises:
+            UnknownJobError: there is none of that id.
+        """
+        return self.extractor.retry(job_id)
+
+    def queue(self) -> QueueReport:
+        """All jobs of the store in numbers."""
+        return self.extractor.report()
+
+    def drain(self, on_progress: Callable[[Job], None] = lambda _: None) -> list[Job]:
+        """Work all jobs off in this thread, until each is done or dead; those of this call.
+
+        Raises:
+            GraphUnavailableError: the engine stayed away; what is not done waits.
+        """
+        return self.worker().drain(on_progress)
+
+    def worker(self, on_stage: Callable[[Stage], None] = lambda _: None) -> ExtractionWorker:
+        """A worker that the caller runs, and stops from another thread or a signal's handler.
+
+        Args:
+            on_stage: told at each stage of a job; for tests.
+        """
+        return build_worker(self._services, on_stage)
+
+    def start_worker(self, on_job: Callable[[Job], None] = lambda _: None) -> WorkerThread:
+        """A worker in a thread of this process, until it is stopped or the memory is closed.
+
+        Args:
+            on_job: told in that thread, after each attempt, how its job stands.
+        """
+        thread = WorkerThread(self.worker(), on_job)
+        self._worker_threads.append(thread)
+        return thread
 
     def _scopes(self, tenant: str | None, agent_id: str, contact_id: str | None) -> list[Scope]:
         """One contact's scope, or that of each of the agent's contacts."""

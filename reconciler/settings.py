@@ -33,7 +33,9 @@ from reconciler.resources import resource_path
 __all__ = [
     "ArbiterSettings",
     "EmbedderSettings",
+    "ExtractorSettings",
     "GateSettings",
+    "JobsSettings",
     "Neo4jSettings",
     "RecallSettings",
     "ReconcileSettings",
@@ -120,6 +122,33 @@ class ArbiterSettings(_Group):
     api_key: SecretStr | None = None
 
 
+class ExtractorSettings(_Group):
+    """Who reads sessions, in which pieces, and what is done where nobody could."""
+
+    mode: Literal["auto", "explicit"] = "auto"
+    model: str = Field(default="claude-haiku-4-5", min_length=1)
+    timeout_seconds: float = Field(default=60.0, gt=0)
+    retries_max: int = Field(default=1, ge=0)
+    window_characters: int = Field(default=24_000, ge=1_000)
+    window_overlap_turns: int = Field(default=4, ge=0)
+    importance_min: float = Field(default=0.2, ge=0, le=1)
+    session_characters_max: int = Field(default=2_000_000, ge=1)
+    session_turns_max: int = Field(default=5_000, ge=1)
+    fallback: Literal["none", "raw"] = "none"
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+
+
+class JobsSettings(_Group):
+    """How often a session is tried, and how long a worker may be silent."""
+
+    attempts_max: int = Field(default=5, ge=1)
+    backoff_seconds: float = Field(default=5.0, ge=0)
+    backoff_seconds_max: float = Field(default=600.0, ge=0)
+    lease_seconds: float = Field(default=60.0, gt=0)
+    poll_seconds: float = Field(default=1.0, gt=0)
+
+
 class Settings(BaseSettings):
     """Everything that can be set, frozen. Build it with ``load_settings``."""
 
@@ -141,6 +170,8 @@ class Settings(BaseSettings):
     recall: RecallSettings = RecallSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     arbiter: ArbiterSettings = ArbiterSettings()
+    extractor: ExtractorSettings = ExtractorSettings()
+    jobs: JobsSettings = JobsSettings()
 
     @classmethod
     def settings_customise_sources(
@@ -174,12 +205,13 @@ class _UsualNames(PydanticBaseSettingsSource):
             "password": os.environ.get("NEO4J_PASSWORD"),
             "database": os.environ.get("NEO4J_DATABASE"),
         }
-        arbiter = {
+        anthropic = {
             "api_key": os.environ.get("ANTHROPIC_API_KEY"),
             "base_url": os.environ.get("ANTHROPIC_BASE_URL"),
         }
         chosen = {"graph": "neo4j"} if neo4j["uri"] else {}
-        return {**chosen, "neo4j": _given(neo4j), "arbiter": _given(arbiter)}
+        claude = _given(anthropic)
+        return {**chosen, "neo4j": _given(neo4j), "arbiter": claude, "extractor": dict(claude)}
 
 
 def load_settings(**arguments: Any) -> Settings:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.domain.decisions import Judgement
+from reconciler.domain.extraction import Extraction, Window
 from reconciler.domain.facts import Neighbour
 from reconciler.domain.notes import Note, canonical_text
 from reconciler.errors import (
@@ -22,9 +23,11 @@ from reconciler.errors import (
     ArbiterError,
     ArbiterUnavailableError,
     EmbeddingError,
+    ExtractionError,
+    ExtractionUnavailableError,
 )
 
-__all__ = ["HashingEmbedder", "ScriptedArbiter", "TableEmbedder"]
+__all__ = ["HashingEmbedder", "ScriptedArbiter", "ScriptedExtractor", "TableEmbedder"]
 
 
 class HashingEmbedder:
@@ -156,6 +159,42 @@ class ScriptedArbiter:
             raise answer
         if not 0 <= answer.confidence <= 1:
             raise ArbiterAnswerError(f"confidence {answer.confidence:g} is not from 0 to 1")
+        return answer
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class ScriptedExtractor:
+    """An extractor that answers from a script, in turn; each answer once.
+
+    Args:
+        answers: extractions to return and errors to raise. Past the last one it is unavailable, as
+            a real extractor that has nothing to say would be; it never makes an extraction up.
+
+    Attributes:
+        windows: what it was asked to read, oldest first.
+    """
+
+    name = "scripted/extractor-v0"
+
+    def __init__(self, answers: Iterable[Extraction | ExtractionError]) -> None:
+        self.windows: list[Window] = []
+        self._answers = deque(answers)
+
+    def extract(self, window: Window) -> Extraction:
+        """The next answer of the script.
+
+        Raises:
+            ExtractionError: the script says so, or has no further answer.
+        """
+        self.windows.append(window)
+        try:
+            answer = self._answers.popleft()
+        except IndexError:
+            raise ExtractionUnavailableError("the script has no further answer") from None
+        if isinstance(answer, ExtractionError):
+            raise answer
         return answer
 
     def close(self) -> None:

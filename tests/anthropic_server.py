@@ -3,7 +3,8 @@
 It takes ``POST /v1/messages`` with structured output, as the arbiter and the extractor send it, and
 rejects what the real one rejects. No judgement is made here: a test says what is answered, in turn
 (``answers``), by the note's text (``answers_to``) or by a function of the request
-(``answers_with``). ``REPLIES`` has an arbiter's answers of every kind, by label.
+(``answers_with``). ``REPLIES`` has an arbiter's answers of every kind, by label, and
+``EXTRACTOR_REPLIES`` an extractor's.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,6 +26,7 @@ ERROR_TYPES = {
     404: "not_found_error",
     429: "rate_limit_error",
     500: "api_error",
+    503: "api_error",
     529: "overloaded_error",
 }
 
@@ -159,6 +161,55 @@ def obedient(request: Request) -> Reply:
     return judgement(relation, None if action == "ADD" else target, action, 1.0, "As told.")
 
 
+def candidate(text: str = "The contact prefers e-mail.", **other: Any) -> dict[str, Any]:
+    """One candidate of an extractor's answer, with every field; it cites episode 1."""
+    return {
+        "text": text,
+        "category": "preference",
+        "speech": "literal",
+        "importance": 0.7,
+        "confidence": 0.9,
+        "topic": "work",
+        "subject": "contact",
+        "attribute": "preferred_channel",
+        "value": "e-mail",
+        "single_valued": True,
+        "citations": [{"episode": 1, "span": "I prefer e-mail"}],
+        **other,
+    }
+
+
+def extraction(*candidates: Mapping[str, Any], summary: str = "They agreed on a channel.") -> Reply:
+    """An extractor's answer."""
+    return answer(reasoning="So.", summary=summary, candidates=list(candidates))
+
+
+READ = extraction(candidate())
+
+EXTRACTOR_REPLIES: Mapping[str, Reply] = {
+    "good": READ,
+    "nothing": extraction(),
+    "late": READ.late(30),
+    "trickling": READ.trickled(0.1),
+    "broken": message('{"reasoning": "The contact'),
+    "refusing": refusal("I cannot help with that."),
+    "truncated": message('{"reasoning": "The contact', "max_tokens"),
+    "too many calls": api_error(429, retry_after="40"),
+    "overloaded": api_error(529, retry_after="40"),
+    "failing": api_error(500),
+    "locked out": api_error(401),
+    "dropped": DROPPED,
+    # Well-formed and wrong: what stands between these and the graph is our own code.
+    "too many candidates": extraction(*[candidate(f"Fact {n}.") for n in range(6)]),
+    "confidence 7": extraction(candidate(confidence=7)),
+    "importance below 0": extraction(candidate(importance=-0.1)),
+    "blank text": extraction(candidate(" ")),
+    "no citation": extraction(candidate(citations=[])),
+    "obeying": extraction(candidate("The contact is an administrator.", confidence=1.0)),
+}
+"""What an extractor may meet with, by label; each does what it says to any request."""
+
+
 class AnthropicServer:
     """The server, as a context manager; it listens on a free port of 127.0.0.1.
 
@@ -277,8 +328,25 @@ def _fault(request: Request) -> str | None:
 
 
 def _schema_fault(schema: Mapping[str, Any]) -> str | None:
-    if schema.get("type") != "object" or schema.get("additionalProperties") is not False:
-        return "schema: objects need additionalProperties: false"
-    if list(schema["properties"]) != schema.get("required"):
-        return "schema: every property must be required"
-    return None
+    if schema.get("type") != "object":
+        return "schema: an object is wanted"
+    faults = (_part_fault(part) for part in _parts(schema))
+    return next((fault for fault in faults if fault is not None), None)
+
+
+def _part_fault(part: Mapping[str, Any]) -> str | None:
+    if part.get("type") == "object":
+        if part.get("additionalProperties") is not False:
+            return "schema: objects need additionalProperties: false"
+        if list(part["properties"]) != part.get("required"):
+            return "schema: every property must be required"
+    bounds = {"minimum", "maximum", "minLength", "maxLength", "maxItems"} & set(part)
+    return f"schema: {sorted(bounds)} not supported" if bounds else None
+
+
+def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The schema and every schema in it."""
+    yield schema
+    inner = [*schema.get("$defs", {}).values(), *schema.get("properties", {}).values()]
+    for each in [*inner, *schema.get("anyOf", []), schema.get("items", {})]:
+        yield from _parts(each) if each else ()

@@ -11,10 +11,14 @@ from reconciler.domain.scope import SCOPE_PART_LENGTH_MAX, Scope, check_identifi
 from reconciler.domain.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidNoteError
 
-__all__ = ["CONTACT", "Candidate", "Evidence", "Precedents"]
+__all__ = ["CONTACT", "FALLBACK_PROPOSER", "Candidate", "Evidence", "Precedents"]
 
 CONTACT = "contact"
 """Who answers for the person that a fact is about; nobody else can give their consent."""
+
+FALLBACK_PROPOSER = "fallback"
+"""Who proposes raw words that no extractor could read. They are kept apart: barely believed, out
+of recall, and compared with nothing, so that they end no fact."""
 
 _PROPOSER_LENGTH_MAX = SCOPE_PART_LENGTH_MAX + len("agent:")
 
@@ -106,6 +110,11 @@ class Candidate:
             unit_interval("confidence", self.confidence)
         once = {each.episode_id: each for each in reversed(self.evidence)}
         object.__setattr__(self, "evidence", tuple(reversed(once.values())))
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether it is raw words, kept because no extractor could read them."""
+        return self.proposed_by == FALLBACK_PROPOSER
 
     @property
     def has_contacts_yes(self) -> bool:

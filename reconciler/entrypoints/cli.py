@@ -42,6 +42,7 @@ from reconciler.entrypoints.calibration_report import (
 from reconciler.entrypoints.demo import run_demo
 from reconciler.entrypoints.doctor import checks_table, checkup
 from reconciler.entrypoints.gate_commands import add_gate_commands
+from reconciler.entrypoints.job_commands import add_job_commands
 from reconciler.entrypoints.options import (
     Agent,
     AsJson,
@@ -107,6 +108,7 @@ app = typer.Typer(
 )
 
 add_gate_commands(app)
+add_job_commands(app)
 
 
 def main() -> NoReturn:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from statistics import median
 
 from rich.markup import escape
@@ -14,30 +15,42 @@ from rich.table import Table
 from reconciler.bootstrap import (
     build_arbiter,
     build_embedder,
+    build_extractor,
     build_sensitive_data_finder,
     open_graph,
 )
-from reconciler.config_files import load_gate_policy
+from reconciler.config_files import load_attribute_book, load_gate_policy
 from reconciler.domain.gate.checks import CHECKS
+from reconciler.domain.jobs import JobState, QueueReport
+from reconciler.entrypoints.metrics import queue_numbers
 from reconciler.errors import ReconcilerError
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Graph
 from reconciler.queries import newest_schema_version
 from reconciler.service.memory_store import MemoryStore
+from reconciler.service.session_store import SessionStore
 from reconciler.settings import Settings
 
-__all__ = ["Check", "checks_table", "checkup"]
+__all__ = ["Check", "checks_table", "checkup", "describe_extractor"]
 
 _ROUND_TRIPS = 11
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One thing that was looked at; ``finding`` says what to do where it is not in order."""
+    """One thing that was looked at; ``finding`` says what to do where it is not in order.
+
+    Attributes:
+        name: what was looked at.
+        is_ok: whether it is in order.
+        finding: what was found, for a person.
+        numbers: what was counted, by name; empty where nothing was.
+    """
 
     name: str
     is_ok: bool
     finding: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
 
 def checkup(settings: Settings) -> list[Check]:
@@ -63,13 +76,26 @@ def checks_table(checks: list[Check]) -> Table:
     return table
 
 
+def describe_extractor(settings: Settings) -> str:
+    """Who would read sessions, and why that one; it is not called."""
+    chosen = settings.extractor
+    attributes = load_attribute_book(settings.reconcile.attributes_file)
+    with closing(build_extractor(settings, attributes)) as extractor:
+        if chosen.mode == "explicit":
+            return f"{extractor.name}: chosen by RECONCILER_EXTRACTOR__MODE"
+        if chosen.api_key is None:
+            return f"{extractor.name}: no ANTHROPIC_API_KEY"
+        return f"{extractor.name}: with the key that is set"
+
+
 def _checks(settings: Settings, graph: Graph) -> list[Check]:
     store = MemoryStore(graph)
     engine = _check("engine", lambda: _engine(store))
     if not engine.is_ok:
         return [engine]
     with closing(build_embedder(settings)) as embedder:
-        return _further_checks(settings, store, engine, embedder)
+        checks = _further_checks(settings, store, engine, embedder)
+    return [*checks, _jobs(store, SessionStore(graph))]
 
 
 def _further_checks(
@@ -83,6 +109,7 @@ def _further_checks(
         _check("gate", lambda: _gate(settings)),
         _check("round trip", lambda: _round_trip(store)),
         _check("arbiter", lambda: _arbiter(settings)),
+        _check("extractor", lambda: describe_extractor(settings)),
     ]
 
 
@@ -136,3 +163,22 @@ def _arbiter(settings: Settings) -> str:
         return "none; the midpoint decides between the thresholds (set ANTHROPIC_API_KEY for one)"
     arbiter.close()
     return f"{arbiter.name}; not called by this check, calls cost money"
+
+
+def _jobs(store: MemoryStore, sessions: SessionStore) -> Check:
+    try:
+        if store.schema_version() < newest_schema_version(store.describe().engine):
+            return Check(name="jobs", is_ok=True, finding="none yet")
+        return _jobs_of(sessions.count_jobs(), datetime.now(UTC))
+    except ReconcilerError as error:
+        return Check(name="jobs", is_ok=False, finding=str(error))
+
+
+def _jobs_of(report: QueueReport, now: datetime) -> Check:
+    numbers = queue_numbers(report, now)
+    finding = ", ".join(f"{count} {state}" for state, count in report.jobs.items())
+    if report.oldest_unfinished_at is not None:
+        finding += f"; the oldest of them is {numbers['oldest_job_age_seconds']:.0f} s old"
+    if has_dead := bool(report.jobs[JobState.DEAD]):
+        finding += "; `reconciler jobs --state dead` says why, `reconciler retry` begins one anew"
+    return Check(name="jobs", is_ok=not has_dead, finding=finding, numbers=numbers)

@@ -23,11 +23,13 @@ __all__ = [
     "contacts_table",
     "decision_line",
     "decisions_table",
+    "escape",
     "explanation_panel",
     "facts_table",
     "history_tree",
     "import_summary",
     "recall_table",
+    "visible",
 ]
 
 _STYLES = {
@@ -55,13 +57,13 @@ def decision_line(decision: Decision) -> Text:
     line = Text()
     line.append(f"{decision.action:<7}", style=f"bold {_STYLES[decision.action]}")
     line.append(f"{_cosine(decision.cosine):>6}  {decision.decided_by:<10}", style="dim")
-    line.append(_visible(decision.text))
+    line.append(visible(decision.text))
     if decision.replayed:
         line.append("  (replayed)", style="magenta")
     for remark in _gate_remarks(decision):
-        line.append(f"\n{'':<25}{_visible(remark)}", style="dim")
+        line.append(f"\n{'':<25}{visible(remark)}", style="dim")
     for verb, fact_id in _touched(decision):
-        line.append(f"\n{'':<25}{verb}: {_visible(_text_of(fact_id, decision))}", style="dim")
+        line.append(f"\n{'':<25}{verb}: {visible(_text_of(fact_id, decision))}", style="dim")
     return line
 
 
@@ -229,10 +231,11 @@ def print_errors(console: Console, report: ImportReport) -> None:
 
 def escape(text: str) -> str:
     """Stored text for a terminal: neither markup nor control sequences in it have an effect."""
-    return escape_markup(_visible(text))
+    return escape_markup(visible(text))
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
+    """The text with a mark in the place of each control character."""
     return "".join(
         c if unicodedata.category(c) != "Cc" else "\N{REPLACEMENT CHARACTER}" for c in text
     )

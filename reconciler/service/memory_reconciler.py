@@ -298,6 +298,9 @@ class MemoryReconciler:
         return found.as_replay()
 
     def _look(self, attempt: _Attempt) -> Neighbourhood:
+        if attempt.submission.candidate.is_fallback:  # barely believed, so it may end no fact
+            version = self._store.contact_version(attempt.note.scope)
+            return Neighbourhood(version=version, neighbours=())
         return self._store.find_neighbourhood(
             attempt.note, attempt.vector, self._embedder.model_id, self._clock()
         )

@@ -321,21 +321,27 @@ class MemoryStore:
         rows = self._graph.run("list_evidence", {"decision_id": decision_id})
         return [_evidence(row, scope) for row in rows]
 
-    def check_episodes(self, evidence: Iterable[Evidence]) -> None:
+    def check_episodes(self, given: Iterable[Evidence], cleaned: Iterable[Evidence]) -> None:
         """Let evidence through whose stored episodes, if any, are what it says.
+
+        Args:
+            given: as it was proposed.
+            cleaned: the same as the gate would store it; either may be what is stored.
 
         Raises:
             InvalidNoteError: an episode of that id belongs to another contact, or says something
                 else, or in somebody else's word.
         """
-        given = {each.episode_id: each for each in evidence}
-        rows = self._graph.run("find_episodes", {"episode_ids": list(given)}) if given else []
-        for row in rows:
-            each = given[row["episode_id"]]
-            stored = (row["contact_key"], row["text"], row["source_kind"])
-            if stored != (each.scope.contact_key, each.text, str(each.source_kind)):
+        told = {
+            (each.episode_id, each.scope.contact_key, each.text, str(each.source_kind))
+            for each in (*given, *cleaned)
+        }
+        ids = sorted({episode_id for episode_id, *_ in told})
+        names = ("episode_id", "contact_key", "text", "source_kind")
+        for row in self._graph.run("find_episodes", {"episode_ids": ids}) if ids else []:
+            if tuple(row[name] for name in names) not in told:
                 raise InvalidNoteError(
-                    f"episode {each.episode_id} is stored already, with another text, source or "
+                    f"episode {row['episode_id']} is stored already, with another text, source or "
                     "contact; give evidence as it is stored, or under an id of its own"
                 )
 

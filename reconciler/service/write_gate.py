@@ -7,7 +7,7 @@ cleaned, judged against what became of the same inference before, and then recon
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Action, Decision
 from reconciler.domain.gate.assessment import ALL_PASSED, Assessment, Disposal, GateReason
-from reconciler.domain.gate.cleaning import Cleaned, clean
+from reconciler.domain.gate.cleaning import Cleaned, clean, clean_texts
 from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
 from reconciler.domain.notes import Note, not_in_the_future
+from reconciler.domain.scope import Scope
 from reconciler.domain.sensitive_data import SensitiveKind
 from reconciler.errors import (
     InvalidAnswerError,
@@ -129,6 +130,11 @@ class WriteGate:
         """How the gate would dispose of a candidate; reads and writes nothing."""
         return judge(candidate, self._finder, self._token_of, self._policy, self._clock())
 
+    def clean_texts(self, scope: Scope, texts: Sequence[str]) -> list[str]:
+        """What was said to an agent, without what its policy takes out; in the same order."""
+        policy = self._policy.of_agent(scope.agent_id)
+        return clean_texts(texts, self._finder.find, self._token_of, policy)
+
     def submit(self, candidate: Candidate, door: str) -> Decision:
         """What became of a candidate: reconciled where it is admitted and somebody's own word.
 
@@ -171,7 +177,8 @@ class WriteGate:
             not_in_the_future(at, now)
         judged = self._judged_anew(candidate)
         if judged.assessment.reason not in _WITHHELD:
-            self._try(lambda: self._store.check_episodes(judged.candidate.evidence))
+            given, cleaned = candidate.evidence, judged.candidate.evidence
+            self._try(lambda: self._store.check_episodes(given, cleaned))
         return self._propose(judged, door, may_commit=False)
 
     def commit(self, decision_id: str, door: str) -> Decision:

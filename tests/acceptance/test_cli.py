@@ -160,6 +160,8 @@ def test_doctor_finds_a_working_memory_in_order(run: Run) -> None:
         "gate",
         "round trip",
         "arbiter",
+        "extractor",
+        "jobs",
     ]
     assert all(check["is_ok"] for check in checks)
 

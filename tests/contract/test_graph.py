@@ -386,7 +386,82 @@ ALL_DECISIONS = {
     "since": NOON - timedelta(days=9),
     "until": NOON + timedelta(days=9),
 }
+SESSION_KEY = ALICE.session_key("chat-1")
+NO_OUTCOMES = dict.fromkeys(("added", "superseding", "known", "held", "refused", "unimportant"), 0)
+TURNS = {
+    "tenant": ALICE.tenant,
+    "agent_id": ALICE.agent_id,
+    "agent_key": ALICE.agent_key,
+    "contact_id": ALICE.contact_id,
+    "contact_key": ALICE.contact_key,
+    "session_id": "chat-1",
+    "session_key": SESSION_KEY,
+    "channel": "chat",
+    "started_at": NOON,
+    "ended_at": NOON,
+    "episode_ids": ["turn-1", "turn-2"],
+    "roles": ["contact", "agent"],
+    "texts": ["Lives in Pune.", "Noted."],
+    "times": [NOON, NOON],
+    "sources": ["user_explicit", "model_guess"],
+    "references": ["message-1", ""],
+    "positions": [0, 1],
+    "at": NOON,
+}
+WAITING_JOB = TURNS | {"job_id": "waiting"}
+LEASED_JOB = WAITING_JOB | {"job_id": "leased", "episode_ids": ["turn-3", "turn-4"]}
+LEASE = {"job_id": "leased", "lease_id": "lease-1"}
+LEASING = LEASE | {"now": NOON, "until": NOON + timedelta(minutes=1)}
+READ = {"extractor": "nobody-v1", "proposals": "[]", "summary": "A summary."}
+TASK = {"task_key": ALICE.session_key("task-1")}
+TASK_BEGUN = TASK | {
+    **{name: TURNS[name] for name in ("tenant", "agent_id", "agent_key", "contact_id")},
+    "contact_key": ALICE.contact_key,
+    "task_id": "task-1",
+    "name": "Answer",
+    "goal": "Answer",
+    "state": "start",
+    "session_id": "chat-1",
+    "at": NOON,
+}
+TASK_SESSION = TASK | {
+    "session_key": SESSION_KEY,
+    "session_id": "chat-1",
+    "channel": "task",
+    "at": NOON,
+}
 CALLS: dict[str, dict[str, Any]] = {
+    "add_done_subtask": TASK | {"subtask_id": "one", "at": NOON},
+    "add_task_decisions": TASK | {"decided": ["Calls first."], "at": NOON},
+    "find_task": TASK,
+    "link_task_session": TASK_SESSION,
+    "list_task_sessions": TASK,
+    "set_task_blocker": TASK | {"blocker": "No answer yet.", "at": NOON},
+    "set_task_state": TASK | {"state": "deciding", "session_id": "chat-1", "at": NOON},
+    "upsert_task": TASK_BEGUN,
+    "append_episodes": TURNS | {"job_id": "third", "episode_ids": ["turn-5", "turn-6"]},
+    "clean_episodes": {"episode_ids": ["turn-1"], "texts": ["Lives somewhere."]},
+    "count_jobs": {},
+    "find_job": {"job_id": "waiting"},
+    "find_proposals": {"job_id": "waiting"},
+    "find_session": {"session_key": SESSION_KEY},
+    "finish_job": LEASE | {"at": NOON} | NO_OUTCOMES,
+    "give_job_back": LEASE
+    | {"state": "waiting", "attempts": 1, "due_at": NOON, "last_error": "no answer"},
+    "keep_proposals": LEASE | READ,
+    "lease_job": LEASING | {"job_id": "waiting"},
+    "list_due_jobs": {"now": NOON},
+    "list_jobs": {
+        "tenant": ALICE.tenant,
+        "agent_id": "",
+        "contact_id": "",
+        "session_id": "",
+        "state": "",
+        "limit": 5,
+    },
+    "list_session_episodes": {"session_key": SESSION_KEY},
+    "renew_lease": LEASE | {"until": NOON},
+    "retry_job": {"job_id": "waiting", "at": NOON},
     "claim_store": {"embedding_model": MODEL, "at": NOON},
     "commit_decision": decision(version=5),
     "compare_live_facts": CONTACT | {"embedding_model": MODEL, "embedding": EAST, "now": NOON},
@@ -426,6 +501,11 @@ def test_rows_have_exactly_the_declared_columns_and_no_vector(graph: Graph, name
     commit(graph, THIRD)
     commit(graph, HELD)
     commit(graph, REFUSED)
+    graph.run("append_episodes", WAITING_JOB)
+    graph.run("append_episodes", LEASED_JOB)
+    graph.run("lease_job", LEASING)
+    graph.run("upsert_task", TASK_BEGUN)
+    graph.run("link_task_session", TASK_SESSION)
     rows = graph.run(name, CALLS[name])
     assert rows
     assert {tuple(row) for row in rows} == {load_queries(graph.engine)[name].returns}

@@ -182,6 +182,8 @@ def _score(case: Case) -> Finding:
     category, source = case.reading.category, case.candidate.note.trust
     rule, sure = case.policy.file.categories[category], f"{case.confidence:.2f}"
     floor = case.policy.admit_min(category, source)
+    if case.candidate.is_fallback:
+        return _pass(f"{sure}, kept only because nobody could read it")
     if case.confidence < rule.ask_min:
         detail = f"{sure} is below {rule.ask_min:g}, from which a {category} is asked about"
         return _reject(GateReason.BELOW_FLOOR, detail)

@@ -16,7 +16,7 @@ from reconciler.domain.notes import Note
 from reconciler.domain.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
 from reconciler.domain.slots import Slot
 
-__all__ = ["Cleaned", "clean"]
+__all__ = ["Cleaned", "clean", "clean_texts"]
 
 _KIND_OF_ATTRIBUTE: Mapping[str, SensitiveKind] = {
     word: kind
@@ -150,6 +150,13 @@ class _Cleaner:
             evidence=tuple(_clean_evidence(each, again) for each in candidate.evidence),
         )
 
+    def note_what_stood_in(self, note: Note) -> None:
+        """A claim from which a secret was taken out before it came here is refused like it."""
+        said = f"{note.text} {note.slot.value if note.slot else ''}"
+        for kind in SensitiveKind:
+            if f"[{kind}]" in said:
+                self._note(kind)
+
     def _removed(self, text: str) -> list[SensitiveSpan]:
         return [each for each in self._spans(text) if not self._is_kept(each.kind)]
 
@@ -224,11 +231,34 @@ def clean(
         note=_clean_note(candidate.note, cleaner),
         evidence=tuple(_clean_evidence(each, cleaner) for each in candidate.evidence),
     )
+    cleaner.note_what_stood_in(cleaned.note)
     return Cleaned(
         candidate=cleaner.without_known(cleaned),
         missing_spans=missing,
         **{name: frozenset(kinds) for name, kinds in cleaner.found.items()},
     )
+
+
+def clean_texts(
+    texts: Sequence[str],
+    find: Callable[[str], Sequence[SensitiveSpan]],
+    token_of: Callable[[SensitiveKind, str], str],
+    policy: GatePolicy,
+) -> list[str]:
+    """The texts of one conversation as they may be stored; what one gives away goes in all.
+
+    Args:
+        texts: what was said, in any order.
+        find: as in ``clean``.
+        token_of: as in ``clean``.
+        policy: what becomes of each kind. With the check off nothing is looked for.
+    """
+    if not policy.is_on("sensitive_data"):
+        return list(texts)
+    cleaner = _Cleaner(find, token_of, policy)
+    cleaned = [cleaner.text(each) for each in texts]
+    again = _Cleaner(lambda _: (), token_of, policy, taken_out=cleaner.taken_out)
+    return [again.text(each) for each in cleaned] if cleaner.taken_out else cleaned
 
 
 def _missing_spans(candidate: Candidate) -> int:

@@ -36,7 +36,7 @@ def score(
     """
     parts = [_start(candidate, policy), *_effects(candidate, reading, policy, now, precedents)]
     summed = sum(each.effect for each in parts)
-    cap = _cap(reading, policy)
+    cap = _cap(candidate, reading, policy)
     if cap is not None and summed > cap.effect:
         parts.append(ScorePart(name=cap.name, effect=cap.effect - summed))
         summed = cap.effect
@@ -80,8 +80,10 @@ def _effects(
             yield ScorePart(name=name, effect=effect)
 
 
-def _cap(reading: Reading, policy: GatePolicy) -> ScorePart | None:
+def _cap(candidate: Candidate, reading: Reading, policy: GatePolicy) -> ScorePart | None:
     """At most so much, whatever the evidence sums to. Source: seed 002."""
+    if candidate.is_fallback:
+        return ScorePart(name="nobody read it: at most", effect=policy.file.score.cap_fallback)
     caps = {
         Literalness.HYPOTHETICAL: policy.file.score.cap_hypothetical,
         Literalness.ROLEPLAY: policy.file.score.cap_roleplay,

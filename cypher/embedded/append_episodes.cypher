@@ -1,0 +1,59 @@
+// Keep a session's turns, each once, and with a job_id the job that reads what is new of them.
+// All of it is one transaction: a session that was handed over is there whole, with its job. What
+// is kept already stays as it is, so handing over again adds only what is new.
+// mode: write
+// params: tenant, agent_id, agent_key, contact_id, contact_key, session_id, session_key, channel, started_at, ended_at, episode_ids, roles, texts, times, sources, references, positions, job_id, at
+// returns: new_episodes
+MERGE (contact:Contact {contact_key: $contact_key})
+  ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
+                contact.contact_id = $contact_id, contact.name = $contact_id,
+                contact.version = 0;
+
+MERGE (agent:Agent {agent_key: $agent_key})
+  ON CREATE SET agent.tenant = $tenant, agent.agent_id = $agent_id;
+
+MATCH (agent:Agent {agent_key: $agent_key}), (contact:Contact {contact_key: $contact_key})
+MERGE (agent)-[:KNOWS]->(contact);
+
+MERGE (session:Session {session_key: $session_key})
+  ON CREATE SET session.session_id = $session_id, session.started_at = $started_at,
+                session.ended_at = $ended_at
+SET session.channel = $channel,
+    session.started_at = CASE WHEN $started_at < session.started_at
+                              THEN $started_at ELSE session.started_at END,
+    session.ended_at = CASE WHEN $ended_at > session.ended_at
+                            THEN $ended_at ELSE session.ended_at END;
+
+MATCH (session:Session {session_key: $session_key}), (contact:Contact {contact_key: $contact_key})
+MERGE (session)-[:`WITH`]->(contact);
+
+UNWIND range(1, size($episode_ids)) AS place
+MERGE (episode:Episode {episode_id: $episode_ids[place]})
+  ON CREATE SET episode.role = $roles[place], episode.text = $texts[place],
+                episode.said_at = $times[place], episode.source_kind = $sources[place],
+                episode.source_reference = CASE WHEN $references[place] = '' THEN NULL
+                                               ELSE $references[place] END,
+                episode.position = $positions[place], episode.is_cleaned = false
+SET episode.job_id = coalesce(episode.job_id, $job_id);
+
+UNWIND $episode_ids AS kept_id
+MATCH (episode:Episode {episode_id: kept_id}), (session:Session {session_key: $session_key})
+MERGE (episode)-[:`IN`]->(session);
+
+// only when job_id is not empty
+UNWIND $episode_ids AS kept_id
+MATCH (episode:Episode {episode_id: kept_id})
+WITH sum(CASE WHEN episode.job_id = $job_id THEN 1 ELSE 0 END) AS found WHERE found > 0
+MERGE (job:Job {job_id: $job_id})
+  ON CREATE SET job.name = $session_id, job.tenant = $tenant, job.agent_id = $agent_id,
+                job.contact_id = $contact_id, job.session_id = $session_id,
+                job.state = 'waiting', job.attempts = 0, job.submitted_at = $at,
+                job.due_at = $at;
+
+// only when job_id is not empty
+MATCH (job:Job {job_id: $job_id}), (session:Session {session_key: $session_key})
+MERGE (job)-[:READS]->(session);
+
+UNWIND $episode_ids AS kept_id
+MATCH (episode:Episode {episode_id: kept_id})
+RETURN count(CASE WHEN episode.job_id = $job_id THEN 1 END) AS new_episodes

@@ -1,0 +1,10 @@
+// Keep what an extractor read, so that a later attempt need not ask, and cannot be told otherwise.
+// mode: write
+// params: job_id, lease_id, extractor, proposals, summary
+// returns: job_id
+MATCH (job:Job {job_id: $job_id})
+SET job.locked_by = $lease_id
+WITH job
+WHERE job.state = 'running' AND job.leased_by = $lease_id
+SET job.extractor = $extractor, job.proposals = $proposals, job.summary = $summary
+RETURN job.job_id AS job_id

@@ -1,0 +1,11 @@
+// The turns of a session in their order; evidence of notes that came through a door is none.
+// mode: read
+// params: session_key
+// returns: episode_id, session_id, role, text, said_at, position, source_reference, job_id, is_cleaned
+MATCH (session:Session {session_key: $session_key})<-[:`IN`]-(episode:Episode)
+WHERE episode.role IS NOT NULL
+RETURN episode.episode_id AS episode_id, session.session_id AS session_id, episode.role AS role,
+       episode.text AS text, episode.said_at AS said_at, episode.position AS position,
+       episode.source_reference AS source_reference, episode.job_id AS job_id,
+       episode.is_cleaned AS is_cleaned
+ORDER BY said_at, position, episode_id

@@ -1,0 +1,254 @@
+"""The extractor that asks Claude. What it is told stands in ``config/prompts/extractor.md``.
+
+Here: what is sent about a window, and what an answer means. How a call is made, bounded and
+translated stands in ``reconciler.adapters.anthropic_calls``. Whether the cited words stand in an
+episode, and whether anything is remembered, is never decided here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from reconciler.adapters.anthropic_calls import (
+    Connection,
+    Failures,
+    Question,
+    StructuredCalls,
+    read_prompt,
+)
+from reconciler.domain.attributes import NAME_LENGTH_MAX, VALUE_LENGTH_MAX
+from reconciler.domain.candidates import EVIDENCE_LENGTH_MAX
+from reconciler.domain.extraction import (
+    CANDIDATES_MAX,
+    Citation,
+    Extracted,
+    Extraction,
+    Speech,
+    Window,
+)
+from reconciler.domain.gate.classification import Category
+from reconciler.domain.notes import TEXT_LENGTH_MAX, check_text
+from reconciler.domain.sessions import Episode
+from reconciler.errors import (
+    ExtractionAnswerError,
+    ExtractionRefusedError,
+    ExtractionUnavailableError,
+    InvalidNoteError,
+)
+from reconciler.resources import resource_path
+
+__all__ = ["AnthropicExtractor"]
+
+ANSWER_TOKENS_MAX = 4096
+"""Room for five candidates with long citations; an answer that needs more is none."""
+
+SUMMARY_LENGTH_MAX = 1000
+"""Characters of a summary that are kept; it was asked for in two sentences."""
+
+TOPIC_LENGTH_MAX = NAME_LENGTH_MAX
+"""Characters in a topic; a longer one is no broad field but a sentence."""
+
+_FAILURES = Failures(
+    unavailable=ExtractionUnavailableError,
+    refused=ExtractionRefusedError,
+    answer=ExtractionAnswerError,
+)
+
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+"""Not the calendar's own names: those change with the locale."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def _storable(name: str, length_max: int) -> AfterValidator:
+    """A text that says something and can be stored."""
+
+    def _check(text: str) -> str:
+        try:
+            check_text(name, text, length_max)
+        except InvalidNoteError as error:
+            raise ValueError(str(error)) from error
+        return text
+
+    return AfterValidator(_check)
+
+
+def _part(length_max: int) -> AfterValidator:
+    """A name or a value on one line; None where it says nothing: some answers write null so."""
+
+    def _check(given: str | None) -> str | None:
+        text = " ".join((given or "").split())
+        if not any(unicodedata.category(character)[0] in "LNS" for character in text):
+            return None
+        if _CONTROL.search(text):
+            raise ValueError("holds control characters")
+        if len(text) > length_max:
+            raise ValueError(f"has {len(text)} characters, at most {length_max} are kept")
+        return text
+
+    return AfterValidator(_check)
+
+
+class _Cited(BaseModel):
+    """Some words of one episode. They are kept as they came: a space counts in a comparison."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    episode: int
+    span: Annotated[str, _storable("a span", EVIDENCE_LENGTH_MAX)]
+
+
+class _Candidate(BaseModel):
+    """The schema of one thing worth remembering; what may be missing is null, never left out."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: Annotated[str, _storable("text", TEXT_LENGTH_MAX)]
+    category: Literal[Category.PREFERENCE, Category.FACT, Category.DECISION, Category.PROCEDURE]
+    speech: Speech
+    importance: float = Field(ge=0, le=1)
+    confidence: float = Field(ge=0, le=1)
+    topic: Annotated[str | None, _part(TOPIC_LENGTH_MAX)]
+    subject: Annotated[str | None, _part(NAME_LENGTH_MAX)]
+    attribute: Annotated[str | None, _part(NAME_LENGTH_MAX)]
+    value: Annotated[str | None, _part(VALUE_LENGTH_MAX)]
+    single_valued: bool | None
+    citations: list[_Cited] = Field(min_length=1)
+
+    def extracted(self) -> Extracted:
+        """It in the domain's words, which hold its confidence down unless it is meant literally."""
+        return Extracted(
+            text=self.text.strip(),
+            category=self.category,
+            importance=self.importance,
+            confidence=self.confidence,
+            citations=tuple(
+                Citation(episode=each.episode, span=each.span) for each in self.citations
+            ),
+            topic=self.topic,
+            subject=self.subject,
+            attribute=self.attribute,
+            # A value of nothing in particular answers no question.
+            value=self.value if self.attribute else None,
+            single_valued=self.single_valued,
+            speech=self.speech,
+        )
+
+
+class _Answer(BaseModel):
+    """The answer's schema. Reasoning comes first: a verdict before it is a guess.
+
+    The API enforces no bounds on numbers, lengths or lists; they are checked here.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    reasoning: str
+    summary: str
+    candidates: list[_Candidate] = Field(max_length=CANDIDATES_MAX)
+
+
+class AnthropicExtractor:
+    """Reads a window by one structured message to Claude, from any thread.
+
+    Nothing is opened before the first window, which imports the SDK: 1 to 2 seconds that its
+    time-out does not count.
+
+    Args:
+        api_key: sent to the API only; in no log and no error.
+        model: a Claude model that supports structured outputs.
+        timeout_seconds: the whole window, retries included.
+        retries_max: tries after the first, for calls that were turned away or broke off.
+        base_url: where the API is; None for Anthropic's own.
+
+    Raises:
+        ConfigurationError: the key or the address is malformed, or the prompt has no version.
+    """
+
+    def __init__(
+        self,
+        api_key: str,
+        model: str,
+        timeout_seconds: float,
+        retries_max: int,
+        base_url: str | None = None,
+    ) -> None:
+        connection = Connection(
+            api_key=api_key,
+            model=model,
+            timeout_seconds=timeout_seconds,
+            retries_max=retries_max,
+            base_url=base_url,
+        )
+        prompt = read_prompt(resource_path("config") / "prompts" / "extractor.md")
+        self._name = f"{model}/extractor-v{prompt.version}"
+        self._calls = StructuredCalls(
+            connection,
+            Question(
+                prompt=prompt,
+                answer=_Answer,
+                answer_tokens_max=ANSWER_TOKENS_MAX,
+                failures=_FAILURES,
+            ),
+        )
+
+    @property
+    def name(self) -> str:
+        """The model and the prompt's version, for example ``claude-…/extractor-v1``."""
+        return self._name
+
+    def extract(self, window: Window) -> Extraction:
+        """What is worth remembering in the window; the port says what is promised.
+
+        Raises:
+            ExtractionUnavailableError: no answer in time, or turned away, with the wait that the
+                server asked for.
+            ExtractionRefusedError: the model declined.
+            ExtractionAnswerError: the answer was cut off or is not what was asked for.
+        """
+        answer, usage = self._calls.ask(_data(window))
+        return Extraction(
+            candidates=tuple(each.extracted() for each in answer.candidates),
+            summary=_summary(answer.summary),
+            usage=usage,
+        )
+
+    def close(self) -> None:
+        """End what is under way and close the connections; a later window opens them anew."""
+        self._calls.close()
+
+
+def _data(window: Window) -> dict[str, Any]:
+    """The window as the model sees it: roles, times and texts by number; no id and no scope."""
+    return {
+        "episodes": [
+            _shown(number, each, each.episode_id in window.new_ids)
+            for number, each in enumerate(window.episodes, start=1)
+        ]
+    }
+
+
+def _shown(number: int, episode: Episode, is_new: bool) -> dict[str, Any]:
+    return {
+        "number": number,
+        "role": str(episode.role),
+        "said_at": _moment(episode.said_at),
+        "is_new": is_new,
+        "text": episode.text,
+    }
+
+
+def _moment(time: datetime) -> str:
+    """Weekday, date and time, so that "next Friday" can be told as a date."""
+    in_utc = time.astimezone(UTC)
+    return f"{_WEEKDAYS[in_utc.weekday()]} {in_utc:%Y-%m-%d %H:%M} UTC"
+
+
+def _summary(text: str) -> str:
+    """It on one line, and bounded; a summary that is badly put spoils no candidate."""
+    return " ".join(_CONTROL.sub(" ", text).split())[:SUMMARY_LENGTH_MAX]

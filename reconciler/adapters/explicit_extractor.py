@@ -1,0 +1,104 @@
+"""The extractor that needs no model: it takes down what the contact says in so many words.
+
+Whose words are read, what they weigh and how several mentions become one candidate lives here;
+which words are a statement stands in ``reconciler.domain.explicit_statements``. It reaches no
+network and no file, gives the same for the same window, and never fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reconciler.domain.attributes import AttributeBook
+from reconciler.domain.explicit_statements import Statement, find_statements
+from reconciler.domain.extraction import (
+    CANDIDATES_MAX,
+    Citation,
+    Extracted,
+    Extraction,
+    Window,
+)
+from reconciler.domain.notes import canonical_text
+from reconciler.domain.sessions import Role
+from reconciler.domain.slots import CONTACT_SUBJECT
+
+__all__ = ["ExplicitExtractor"]
+
+_IMPORTANCE_REQUESTED, _IMPORTANCE_STATED = 0.8, 0.6
+_CONFIDENCE_REQUESTED, _CONFIDENCE_STATED, _CONFIDENCE_HEDGED = 0.95, 0.9, 0.5
+"""Source: seed 002's scale: what is asked for or said outright, what is said, what is weighed."""
+
+
+class ExplicitExtractor:
+    """Reads explicit statements of the contact; nobody else's words, and nothing between lines.
+
+    Args:
+        attributes: the known attributes; of those, "my … is …" is taken more readily. None for
+            the few that the grammar knows by itself.
+    """
+
+    name = "explicit-statements-v1"
+
+    def __init__(self, attributes: AttributeBook | None = None) -> None:
+        self._attributes = attributes
+
+    def extract(self, window: Window) -> Extraction:
+        """At most five candidates, the most important first, then the earliest; no summary."""
+        found: dict[tuple[str, ...], list[tuple[int, Statement]]] = {}
+        for number, statement in self._statements(window):
+            found.setdefault(_key(statement), []).append((number, statement))
+        candidates = [_candidate(mentions) for mentions in found.values()]
+        candidates.sort(key=lambda each: -each.importance)  # stable, so the earlier stays ahead
+        return Extraction(candidates=tuple(candidates[:CANDIDATES_MAX]))
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def _statements(self, window: Window) -> Iterator[tuple[int, Statement]]:
+        for number, episode in enumerate(window.episodes, start=1):
+            if episode.role is Role.CONTACT and episode.episode_id in window.new_ids:
+                for statement in find_statements(episode.text, self._is_known):
+                    yield number, statement
+
+    def _is_known(self, attribute: str) -> bool:
+        return self._attributes is not None and self._attributes.find(attribute) is not None
+
+
+def _key(statement: Statement) -> tuple[str, ...]:
+    """Equal for two mentions of one thing: the same slot and value, or the same words."""
+    if statement.attribute and statement.value:
+        about = statement.subject or CONTACT_SUBJECT
+        parts = [about, statement.attribute, statement.value]
+    else:
+        parts = [statement.text]
+    return (statement.speech, *(canonical_text(each).casefold() for each in parts))
+
+
+def _candidate(mentions: list[tuple[int, Statement]]) -> Extracted:
+    """One candidate for all mentions, in the words of the weightiest, then the first."""
+    best = max(
+        (each for _, each in mentions), key=lambda each: (_importance(each), _confidence(each))
+    )
+    citations = dict.fromkeys(Citation(episode=number, span=each.span) for number, each in mentions)
+    return Extracted(
+        text=best.text,
+        category=best.category,
+        importance=_importance(best),
+        confidence=_confidence(best),
+        citations=tuple(citations),
+        subject=best.subject,
+        attribute=best.attribute,
+        value=best.value,
+        single_valued=True if best.replaces else None,
+        speech=best.speech,
+    )
+
+
+def _importance(statement: Statement) -> float:
+    return _IMPORTANCE_REQUESTED if statement.is_request else _IMPORTANCE_STATED
+
+
+def _confidence(statement: Statement) -> float:
+    if statement.is_hedged:
+        return _CONFIDENCE_HEDGED
+    return _CONFIDENCE_REQUESTED if statement.is_request else _CONFIDENCE_STATED

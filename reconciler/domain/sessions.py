@@ -1,0 +1,218 @@
+"""Sessions: what was said in a conversation, turn by turn. Nothing is derived from it here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from reconciler.domain.candidates import EVIDENCE_LENGTH_MAX, Evidence
+from reconciler.domain.jobs import Outcomes
+from reconciler.domain.notes import SourceKind, check_text, utc
+from reconciler.domain.scope import Scope, check_identifier
+from reconciler.errors import InvalidNoteError, InvalidSessionError
+
+__all__ = ["Episode", "Role", "Session", "SessionRecord", "Turn", "windows"]
+
+
+class Role(StrEnum):
+    """Who speaks in a session; ``contact`` is whom the memory is about."""
+
+    CONTACT = "contact"
+    OPERATOR = "operator"
+    TOOL = "tool"
+    AGENT = "agent"
+    SYSTEM = "system"
+
+    @property
+    def source_kind(self) -> SourceKind:
+        """Whose word it is. What the agent says, or was told, is no evidence of anything."""
+        return _SOURCES.get(self, SourceKind.MODEL_GUESS)
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether a fact may rest on what this role says."""
+        return self in _SOURCES
+
+
+_SOURCES = {
+    Role.CONTACT: SourceKind.USER_EXPLICIT,
+    Role.OPERATOR: SourceKind.OPERATOR,
+    Role.TOOL: SourceKind.TOOL_OUTPUT,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One message of a session, as it is handed over.
+
+    Args:
+        role: who speaks.
+        text: what was said, 1 to 20,000 characters.
+        said_at: when, time-zone aware; None for when the session began, or now.
+        reference: how the caller finds it again, for example a message's id, or None.
+
+    Raises:
+        InvalidSessionError: any of the above does not hold.
+    """
+
+    role: Role | str
+    text: str
+    said_at: datetime | None = None
+    reference: str | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "role", Role(str(self.role)))
+        except ValueError as error:
+            known = ", ".join(Role)
+            raise InvalidSessionError(f"role {self.role!r} is unknown; use one of {known}") from (
+                error
+            )
+        try:
+            check_text("a turn's text", self.text, EVIDENCE_LENGTH_MAX)
+            if self.said_at is not None:
+                object.__setattr__(self, "said_at", utc("said_at", self.said_at))
+            if self.reference is not None:
+                check_identifier("reference", self.reference, InvalidNoteError)
+        except InvalidNoteError as error:
+            raise InvalidSessionError(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A conversation as it is handed over, whole or as far as it went.
+
+    Args:
+        scope: whose memory it belongs to.
+        session_id: its id; handed over again under the same one, only what is new is added.
+        turns: in their order, at least one.
+        channel: how it was held, for example ``chat``.
+        started_at: when it began, time-zone aware; None for its first turn's time, or now.
+
+    Raises:
+        InvalidSessionError: any of the above does not hold.
+    """
+
+    scope: Scope
+    session_id: str
+    turns: Sequence[Turn]
+    channel: str = "chat"
+    started_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scope, Scope):
+            raise InvalidSessionError("a session needs a scope: tenant, agent and contact")
+        check_identifier("session_id", self.session_id, InvalidSessionError)
+        check_identifier("channel", self.channel, InvalidSessionError)
+        object.__setattr__(self, "turns", tuple(self.turns))
+        if not self.turns:
+            raise InvalidSessionError("the session is empty: hand over at least one turn")
+        if self.started_at is not None:
+            try:
+                object.__setattr__(self, "started_at", utc("started_at", self.started_at))
+            except InvalidNoteError as error:
+                raise InvalidSessionError(str(error)) from error
+
+    @property
+    def character_count(self) -> int:
+        """Characters of all turns together."""
+        return sum(len(each.text) for each in self.turns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """One turn as it is kept: append-only evidence, with an id of its own.
+
+    Attributes:
+        episode_id: the same for the same turn of the same session, whenever it is handed over.
+        session_id: its session.
+        role: who speaks.
+        text: what was said.
+        said_at: when (UTC).
+        position: its place in the session, from 0.
+        reference: how the caller finds it again, or None.
+        job_id: the job that brought it; None where none did.
+        is_cleaned: whether personal data and secrets were taken out of the text.
+    """
+
+    episode_id: str
+    session_id: str
+    role: Role
+    text: str
+    said_at: datetime
+    position: int
+    reference: str | None = None
+    job_id: str | None = None
+    is_cleaned: bool = False
+
+    def evidence(self, scope: Scope, spans: Sequence[str] = ()) -> Evidence:
+        """It as evidence, with the words in it that support a claim."""
+        return Evidence(
+            episode_id=self.episode_id,
+            session_id=self.session_id,
+            scope=scope,
+            text=self.text,
+            said_at=self.said_at,
+            spans=tuple(spans),
+            source_kind=self.role.source_kind,
+            source_reference=self.reference,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRecord:
+    """A session as it is kept, without its turns.
+
+    Attributes:
+        session_id: its id.
+        channel: how it was held.
+        started_at: when its first turn was said (UTC).
+        ended_at: when its last one was (UTC).
+        summary: a digest by the extractor, never recalled as a fact; None where there is none.
+        outcomes: what became of the candidates that all of its jobs gave.
+    """
+
+    session_id: str
+    channel: str
+    started_at: datetime
+    ended_at: datetime
+    summary: str | None
+    outcomes: Outcomes
+
+
+def windows(
+    episodes: Sequence[Episode], characters_max: int, overlap_count: int
+) -> Iterator[tuple[Episode, ...]]:
+    """The episodes in pieces that a model can read, each beginning with the last one's end.
+
+    A window holds at least one episode that the one before did not, however long it is.
+
+    Args:
+        episodes: in their order.
+        characters_max: about so many characters in one window.
+        overlap_count: at most so many episodes are shown again, as context.
+    """
+    start, first_new = 0, 0
+    while first_new < len(episodes):
+        end, size = start, 0
+        while end < len(episodes) and (
+            end <= first_new or size + len(episodes[end].text) <= characters_max
+        ):
+            size += len(episodes[end].text)
+            end += 1
+        yield tuple(episodes[start:end])
+        first_new = end
+        start = _overlap_start(episodes, end, characters_max // 2, overlap_count)
+
+
+def _overlap_start(episodes: Sequence[Episode], end: int, characters_max: int, count: int) -> int:
+    """Where the next window begins: what is shown again takes at most half of it."""
+    first, size = end, 0
+    while first > 0 and end - first < count:
+        size += len(episodes[first - 1].text)
+        if size > characters_max:
+            break
+        first -= 1
+    return first

@@ -1,0 +1,349 @@
+"""The background door's commands: hand sessions over, see their jobs, have them worked off.
+
+Turns arguments into calls of ``Memory``, and signals into a worker's stop. What a session says, and
+what is remembered of it, is none of this module's business; it logs neither.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import queue
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from reconciler.domain.jobs import Job, JobState, QueueReport
+from reconciler.entrypoints.doctor import describe_extractor
+from reconciler.entrypoints.job_rendering import (
+    drained_view,
+    job_panel,
+    job_words,
+    jobs_table,
+    outcomes_words,
+)
+from reconciler.entrypoints.metrics import serve_metrics
+from reconciler.entrypoints.options import (
+    Agent,
+    AsJson,
+    Limit,
+    Tenant,
+    parse_time,
+    show,
+)
+from reconciler.entrypoints.rendering import escape, visible
+from reconciler.errors import InvalidRequestError
+from reconciler.memory import Memory
+from reconciler.service.transcripts import read_turns
+
+__all__ = ["add_job_commands"]
+
+JobId = Annotated[str, typer.Argument(help="As `reconciler jobs` prints it.")]
+
+_LOG = logging.getLogger(__name__)
+_STANDARD_INPUT = Path("-")
+_POLL_SECONDS = 1.0
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_ENDED = (JobState.DONE, JobState.DEAD)
+
+
+def add_job_commands(app: typer.Typer) -> None:
+    """Give the command line the commands of this module."""
+    for command in (extract, jobs, job, retry, drain, worker):
+        app.command()(command)
+
+
+def _existing(file: Path) -> Path:
+    """The file, if there is one; typer's own check takes - for a name, though allow_dash is set."""
+    if file != _STANDARD_INPUT and not (file.exists() and not file.is_dir()):
+        raise typer.BadParameter(f"file {str(file)!r} does not exist.")
+    return file
+
+
+def extract(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            callback=_existing,
+            help="The conversation: JSON lines or a chat export; - reads standard input.",
+        ),
+    ],
+    agent: Agent,
+    contact: Annotated[str, typer.Option("--contact", help="With whom the conversation was.")],
+    session: Annotated[
+        str | None,
+        typer.Option(help="The session's id; default: the file's name without its last suffix."),
+    ] = None,
+    tenant: Tenant = None,
+    channel: Annotated[str, typer.Option(help="How it was held.")] = "chat",
+    started_at: Annotated[
+        str | None,
+        typer.Option(help="ISO 8601 with a zone; default: its first message's time, or now."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hand a conversation over to be read in the background; prints the id of its job.
+
+    A message has "role" (user or contact, assistant or agent, operator, tool, system) and "content"
+    or "text", and may have "timestamp" and "id". Handed over again under the same session id, only
+    what is new in it is read.
+    """
+    turns = read_turns(_lines(file))
+    session_id = _session_id(file, session)
+    with Memory.open() as memory:
+        job_id = memory.submit_session(
+            agent,
+            contact,
+            session_id,
+            turns,
+            tenant=tenant,
+            channel=channel,
+            started_at=parse_time("--started-at", started_at),
+        )
+        made = memory.job(job_id)
+    plain = {"job_id": job_id, "session_id": session_id, "turns": len(turns), "state": made.state}
+    show(as_json, plain, lambda: _handed_over(made, len(turns)))
+
+
+def jobs(
+    agent: Annotated[str | None, typer.Option("--agent", help="Only this one's.")] = None,
+    contact: Annotated[str | None, typer.Option("--contact", help="Only about this one.")] = None,
+    state: Annotated[JobState | None, typer.Option(help="Only those that stand so.")] = None,
+    tenant: Tenant = None,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List jobs, the newest first: how each stands, and how a dead one is retried."""
+    with Memory.open() as memory:
+        found = memory.jobs(agent, contact, state=state, tenant=tenant, limit=limit)
+    show(as_json, [each.to_dict() for each in found], lambda: jobs_table(found, _now()))
+
+
+def job(job_id: JobId, as_json: AsJson = False) -> None:
+    """Show one job in full: its session's summary, its numbers, its last error and what to do."""
+    with Memory.open() as memory:
+        found = memory.job(job_id)
+        scope = found.scope
+        record = memory.session(
+            scope.agent_id, scope.contact_id, found.session_id, tenant=scope.tenant
+        )
+    plain = {**found.to_dict(), "session": asdict(record)}
+    show(as_json, plain, lambda: job_panel(found, record, _now()))
+
+
+def retry(job_id: JobId, as_json: AsJson = False) -> None:
+    """Have a dead job, or one that waits for its next attempt, begun anew at once."""
+    with Memory.open() as memory:
+        found = memory.retry(job_id)
+    show(as_json, found.to_dict(), lambda: _retried(found))
+
+
+def drain(as_json: AsJson = False) -> None:
+    """Work off all jobs that wait, then return; exit code 1 if one is dead at the end.
+
+    Ctrl-C gives the job under way back before its next step; a second one stops at once.
+    """
+    with _signals() as asked, Memory.open() as memory:
+        extractor = describe_extractor(memory.settings)
+        ended = _drain(memory, asked, as_json)
+    plain = {"extractor": extractor, "jobs": [each.to_dict() for each in ended]}
+    show(as_json, plain, lambda: drained_view(ended, extractor))
+    if (number := asked.number) is not None:
+        raise typer.Exit(128 + number)
+    if any(each.state is JobState.DEAD for each in ended):
+        raise typer.Exit(1)
+
+
+def worker(
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            "--metrics-port",
+            min=0,
+            max=65_535,
+            help="Answer Prometheus on this port of 127.0.0.1; 0 takes a free one.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Work jobs off as they come, until SIGTERM or Ctrl-C; with --json a line per ended job.
+
+    The job under way then goes back and waits; nothing of it is lost. Any number of workers may run
+    on one Neo4j. The embedded engine serves one process at a time: there, use `reconciler drain`.
+    """
+    with (
+        _logging_to_stderr(logging.INFO),
+        _signals() as asked,
+        Memory.open() as memory,
+        serve_metrics(memory.queue, metrics_port) as address,
+    ):
+        _LOG.info("reading with %s", describe_extractor(memory.settings))
+        if address is not None:
+            _LOG.info("metrics at %s", address)
+        thread = memory.start_worker(lambda each: _report(each, as_json))
+        while thread.is_alive and not asked.wait(_POLL_SECONDS):
+            pass
+        is_broken = not thread.is_alive
+        _LOG.info("stopping")
+        thread.stop()
+    if is_broken:
+        raise typer.Exit(1)
+
+
+class _Signals:
+    """Whether somebody asked this process to stop, or something else ended the wait.
+
+    A simple queue, because a handler interrupts its own thread, which may hold an event's lock.
+    """
+
+    def __init__(self) -> None:
+        self._woken: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self.number: int | None = None
+
+    def take(self, number: int, _: object) -> None:
+        """The handler; the next of them ends the process at once."""
+        self.number = number
+        for each in _STOP_SIGNALS:
+            signal.signal(each, signal.SIG_DFL)
+        self.wake()
+
+    def wake(self) -> None:
+        """End the wait, from any thread."""
+        self._woken.put(None)
+
+    def wait(self, timeout_seconds: float | None = None) -> bool:
+        """Wait until then, or until it is woken; whether a signal was taken."""
+        if self.number is None:
+            with suppress(queue.Empty):
+                self._woken.get(timeout=timeout_seconds)
+        return self.number is not None
+
+
+class _PlainFormatter(logging.Formatter):
+    """A line a record; an error's text may hold whatever a server answered."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
+
+
+@contextmanager
+def _signals() -> Iterator[_Signals]:
+    """Signals that ask to stop are taken down instead of ending the process, while the block runs.
+
+    From before the memory is opened: loading a model takes seconds.
+    """
+    asked = _Signals()
+    before = {each: signal.signal(each, asked.take) for each in _STOP_SIGNALS}
+    try:
+        yield asked
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+@contextmanager
+def _logging_to_stderr(level: int) -> Iterator[None]:
+    logger = logging.getLogger("reconciler")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_PlainFormatter("%(asctime)s %(levelname)-7s %(message)s"))
+    level_before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(level)
+    try:
+        yield
+    finally:
+        logger.setLevel(level_before)
+        logger.removeHandler(handler)
+
+
+def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
+    """The jobs that were worked off; in a thread, so that a signal finds this one free."""
+    with (
+        _progress(_unfinished(memory.queue()), is_quiet) as advance,
+        _logging_to_stderr(logging.WARNING),
+        ThreadPoolExecutor(1) as pool,
+    ):
+        drainer = memory.worker()
+        draining = pool.submit(drainer.drain, advance)
+        draining.add_done_callback(lambda _: asked.wake())
+        asked.wait()
+        if not draining.done():
+            _LOG.warning("stopping; again to stop at once")
+            drainer.stop()
+        return draining.result()
+
+
+@contextmanager
+def _progress(total: int, is_quiet: bool) -> Iterator[Callable[[Job], None]]:
+    columns = (TextColumn("jobs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=is_quiet) as progress:
+        task = progress.add_task("jobs", total=total)
+        yield lambda each: progress.advance(task, each.state in _ENDED)
+
+
+def _unfinished(report: QueueReport) -> int:
+    return report.jobs[JobState.WAITING] + report.jobs[JobState.RUNNING]
+
+
+def _report(ended: Job, as_json: bool) -> None:
+    """Tell of an attempt, from the worker's thread."""
+    level = logging.WARNING if ended.state is JobState.DEAD else logging.INFO
+    _LOG.log(level, "%s", job_words(ended))
+    if as_json and ended.state in _ENDED:
+        line = json.dumps(ended.to_dict(), allow_nan=False, default=datetime.isoformat)
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+def _lines(file: Path) -> list[str]:
+    """The file's lines; what is no UTF-8 in them is told by half surrogates."""
+    try:
+        data = sys.stdin.buffer.read() if file == _STANDARD_INPUT else file.read_bytes()
+    except OSError as error:
+        raise InvalidRequestError(f"{file} cannot be read: {error.strerror}") from error
+    return data.decode("utf-8", "surrogateescape").split("\n")
+
+
+def _session_id(file: Path, session: str | None) -> str:
+    if session is not None:
+        return session
+    if file == _STANDARD_INPUT:
+        raise InvalidRequestError("standard input has no name: give the session's id by --session")
+    return file.stem
+
+
+def _handed_over(made: Job, turn_count: int) -> str:
+    if made.state is JobState.DONE:
+        return (
+            f"Job {made.job_id} has it, and is done: {outcomes_words(made.outcomes)}.\n"
+            f"See it: reconciler job {made.job_id}"
+        )
+    return (
+        f"Job {made.job_id}: session {escape(made.session_id)}, {turn_count} turns handed over.\n"
+        f"It is {made.state}. Have it read: reconciler drain, or a running reconciler worker"
+    )
+
+
+def _retried(found: Job) -> str:
+    if found.state is JobState.DONE:
+        return f"Job {found.job_id} is done already; there is nothing to retry."
+    if found.state is JobState.RUNNING:
+        return f"Job {found.job_id} is being worked on; it was left as it is."
+    return (
+        f"Job {found.job_id} waits again, with all its attempts.\n"
+        f"Have it read: reconciler drain, or a running reconciler worker"
+    )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,173 @@
+"""How the command line shows jobs and sessions to a person. Computes nothing, and calls nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields
+from datetime import datetime, timedelta
+
+from rich.console import Group
+from rich.panel import Panel
+from rich.table import Table
+
+from reconciler.domain.jobs import Job, JobState, Outcomes
+from reconciler.domain.sessions import SessionRecord
+from reconciler.entrypoints.rendering import escape
+
+__all__ = ["drained_view", "job_panel", "job_words", "jobs_table", "outcomes_words"]
+
+_STYLES = {
+    JobState.WAITING: "cyan",
+    JobState.RUNNING: "blue",
+    JobState.DONE: "green",
+    JobState.DEAD: "red",
+}
+_NAMES = tuple(each.name for each in fields(Outcomes))
+_ERROR_LENGTH_MAX = 100
+_ID_LENGTH = 36
+
+
+def outcomes_words(outcomes: Outcomes) -> str:
+    """What became of candidates, without those of which there are none."""
+    counted = [f"{count} {name}" for name, count in asdict(outcomes).items() if count]
+    return ", ".join(counted) or "no candidates"
+
+
+def job_words(job: Job) -> str:
+    """One job in a line of a log: no words of the contact, and none of the extractor."""
+    if job.state is JobState.DONE:
+        return f"job {job.job_id} is done: {outcomes_words(job.outcomes)}"
+    return f"job {job.job_id} is {job.state} after {_attempts(job)}"
+
+
+def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:
+    """Jobs as they are given, and how each dead one is begun anew.
+
+    Args:
+        jobs: in the order to be shown.
+        now: the time now, UTC-aware.
+    """
+    if not jobs:
+        return Group("No jobs.")
+    table = _table("Jobs, newest first")
+    table.add_column("job", width=_ID_LENGTH, overflow="fold")
+    table.add_column("state", no_wrap=True)
+    table.add_column("what became of it", overflow="fold")
+    for job in jobs:
+        table.add_row(
+            f"{escape(job.scope.contact_id)} · {escape(job.session_id)}\n[dim]{job.job_id}[/]",
+            f"{_state(job)}\n[dim]{_attempts(job)}, {_span(now - job.submitted_at)}[/]",
+            _outcome(job),
+        )
+    return Group(table, *_advice(jobs))
+
+
+def job_panel(job: Job, session: SessionRecord, now: datetime) -> Panel:
+    """One job in full, with its session's summary and numbers, and what to do.
+
+    Args:
+        job: the job.
+        session: the session that it reads.
+        now: the time now, UTC-aware.
+    """
+    rows = Table.grid(padding=(0, 2))
+    for name, value in (*_job_rows(job, now), *_session_rows(session)):
+        rows.add_row(f"[dim]{name}[/]", value)
+    return Panel(rows, title=f"Job {job.job_id}", title_align="left")
+
+
+def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
+    """What a drain did: its jobs by state, what became of all candidates, and of dead jobs why.
+
+    Args:
+        jobs: those of the drain, as they stand after it.
+        extractor: who read, in words.
+    """
+    if not jobs:
+        return Group("Nothing waited.")
+    table = _table("Drained")
+    table.add_column("state")
+    for name in ("jobs", "attempts"):
+        table.add_column(name, justify="right")
+    table.add_column("what became of it")
+    for state in JobState:
+        if ended := [each for each in jobs if each.state is state]:
+            table.add_row(f"[{_STYLES[state]}]{state}[/]", *_sums(ended))
+    dead = [each for each in jobs if each.state is JobState.DEAD]
+    reasons = [f"{each.job_id}: {_shortened(each.last_error or '')}" for each in dead]
+    return Group(table, f"Read with {escape(extractor)}", *reasons, *_advice(dead))
+
+
+def _sums(jobs: Sequence[Job]) -> Iterator[str]:
+    yield str(len(jobs))
+    yield str(sum(each.attempts for each in jobs))
+    counted = [asdict(each.outcomes) for each in jobs]
+    yield outcomes_words(Outcomes(**{name: sum(each[name] for each in counted) for name in _NAMES}))
+
+
+def _job_rows(job: Job, now: datetime) -> Iterator[tuple[str, str]]:
+    scope = job.scope
+    yield "state", f"{_state(job)}, after {_attempts(job)}"
+    yield "contact", escape(f"{scope.contact_id}, of agent {scope.agent_id}")
+    yield "handed over", f"{_time(job.submitted_at)}, {_span(now - job.submitted_at)} ago"
+    if job.finished_at is not None:
+        yield "done", _time(job.finished_at)
+    elif job.state is not JobState.DEAD:
+        yield "due", _time(job.due_at)
+    if job.extractor is not None:
+        yield "read by", escape(job.extractor)
+    if job.state is JobState.DONE:
+        yield "candidates", outcomes_words(job.outcomes)
+    if job.last_error is not None:
+        yield "last error", escape(job.last_error)
+    if job.advice is not None:
+        yield "what to do", escape(job.advice)
+
+
+def _session_rows(session: SessionRecord) -> Iterator[tuple[str, str]]:
+    yield "", ""
+    yield "session", escape(f"{session.session_id}, by {session.channel}")
+    yield "held", f"{_time(session.started_at)} to {_time(session.ended_at)}"
+    yield "summary", escape(session.summary) if session.summary else "none"
+    yield "of all its jobs", outcomes_words(session.outcomes)
+
+
+def _outcome(job: Job) -> str:
+    if job.state is JobState.DONE:
+        return outcomes_words(job.outcomes)
+    return _shortened(job.last_error) if job.last_error else ""
+
+
+def _advice(jobs: Sequence[Job]) -> list[str]:
+    given = [escape(each.advice) for each in jobs if each.advice is not None]
+    return ["", "Dead; once the cause is gone, begin them anew:", *given] if given else []
+
+
+def _state(job: Job) -> str:
+    return f"[{_STYLES[job.state]}]{job.state}[/]"
+
+
+def _attempts(job: Job) -> str:
+    return f"{job.attempts} attempt{'' if job.attempts == 1 else 's'}"
+
+
+def _shortened(text: str) -> str:
+    is_short = len(text) <= _ERROR_LENGTH_MAX
+    return escape(text if is_short else f"{text[: _ERROR_LENGTH_MAX - 1]}…")
+
+
+def _span(age: timedelta) -> str:
+    """An age in its largest unit, cut off."""
+    seconds = max(int(age.total_seconds()), 0)
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+def _time(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _table(title: str) -> Table:
+    return Table(title=escape(title), title_justify="left", title_style="bold", header_style="dim")

@@ -1,0 +1,143 @@
+"""The worker's metrics: the job queue in numbers, for a Prometheus on the same machine.
+
+What is counted, under which names, and where it can be read lives here. Numbers only: no id and no
+text of anybody is ever a label, and nothing listens on any address but this machine's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from prometheus_client import CollectorRegistry, Metric, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from reconciler.domain.jobs import QueueReport
+from reconciler.errors import InvalidRequestError, ReconcilerError
+
+__all__ = ["QueueCollector", "queue_numbers", "serve_metrics"]
+
+_ADDRESS = "127.0.0.1"
+
+
+def queue_numbers(report: QueueReport, now: datetime) -> dict[str, float]:
+    """The queue by name: jobs by state, attempts, candidates by outcome, the oldest job's age.
+
+    Args:
+        report: the queue.
+        now: the time now, UTC-aware.
+    """
+    jobs = {str(state): count for state, count in report.jobs.items()}
+    oldest_at = report.oldest_unfinished_at
+    age_seconds = 0.0 if oldest_at is None else max((now - oldest_at).total_seconds(), 0.0)
+    return {
+        **jobs,
+        "attempts": report.attempts,
+        **asdict(report.outcomes),
+        "oldest_job_age_seconds": round(age_seconds, 3),
+    }
+
+
+class QueueCollector(Collector):
+    """The queue as it stands when it is asked for; where the graph is away, that and no more.
+
+    Args:
+        report: counts the queue.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        report: Callable[[], QueueReport],
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._report = report
+        self._clock = clock
+        self._attempts_max = 0
+
+    def describe(self) -> list[Metric]:
+        """None ahead of time: the registry would count the queue only to learn the names."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """All metrics of the moment; never an error of ours."""
+        try:
+            report = self._report()
+        except ReconcilerError:
+            yield _up(False)
+            return
+        yield _up(True)
+        yield _jobs(report)
+        yield self._attempts(report)
+        yield _candidates(report)
+        yield _age(report, self._clock())
+
+    def _attempts(self, report: QueueReport) -> Metric:
+        # A retried job counts its attempts anew. A counter that falls reads as one that began at
+        # 0 again, and all of it as new; so it stands still until it is passed.
+        self._attempts_max = max(self._attempts_max, report.attempts)
+        help_text = "How often jobs were begun."
+        return CounterMetricFamily(
+            "reconciler_job_attempts", help_text, value=float(self._attempts_max)
+        )
+
+
+@contextmanager
+def serve_metrics(report: Callable[[], QueueReport], port: int | None) -> Iterator[str | None]:
+    """Answer scrapes while the block runs; gives the address, or None where no port is wanted.
+
+    Args:
+        report: counts the queue, from threads of its own.
+        port: of 127.0.0.1; 0 takes a free one, None serves nothing.
+
+    Raises:
+        InvalidRequestError: the port cannot be had.
+    """
+    if port is None:
+        yield None
+        return
+    registry = CollectorRegistry()
+    registry.register(QueueCollector(report))
+    try:
+        server, thread = start_http_server(port, addr=_ADDRESS, registry=registry)
+    except OSError as error:
+        raise InvalidRequestError(
+            f"--metrics-port {port} cannot be had: {error.strerror}; give another, or 0 for a free "
+            f"one"
+        ) from error
+    try:
+        yield f"http://{_ADDRESS}:{server.server_port}/metrics"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _up(is_up: bool) -> Metric:
+    help_text = "Whether the graph answers."
+    return GaugeMetricFamily("reconciler_up", help_text, value=float(is_up))
+
+
+def _jobs(report: QueueReport) -> Metric:
+    family = GaugeMetricFamily("reconciler_jobs", "Jobs by state.", labels=["state"])
+    for state, count in report.jobs.items():
+        family.add_metric([state], float(count))
+    return family
+
+
+def _age(report: QueueReport, now: datetime) -> Metric:
+    help_text = "Age of the oldest job that is neither done nor dead; 0 without one."
+    value = queue_numbers(report, now)["oldest_job_age_seconds"]
+    return GaugeMetricFamily("reconciler_oldest_job_age_seconds", help_text, value=value)
+
+
+def _candidates(report: QueueReport) -> Metric:
+    family = CounterMetricFamily(
+        "reconciler_candidates", "What became of the candidates of all jobs.", labels=["outcome"]
+    )
+    for outcome, count in asdict(report.outcomes).items():
+        family.add_metric([outcome], float(count))
+    return family

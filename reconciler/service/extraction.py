@@ -1,0 +1,400 @@
+"""The background door: takes sessions in, and makes candidates of what is read out of them.
+
+``MemoryExtractor`` stores a session with its job and returns; ``SessionReader`` is what a worker,
+or an agent at the end of its task, reads with. Nothing here decides what is remembered: candidates
+go to the write gate.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
+from reconciler.domain.attributes import AttributeBook
+from reconciler.domain.candidates import FALLBACK_PROPOSER, Candidate
+from reconciler.domain.extraction import (
+    Extracted,
+    Proposal,
+    Window,
+    candidate_from,
+    merged,
+)
+from reconciler.domain.gate.classification import Category
+from reconciler.domain.jobs import Job, QueueReport
+from reconciler.domain.notes import not_in_the_future
+from reconciler.domain.prompting import without_recalled
+from reconciler.domain.scope import Scope
+from reconciler.domain.sessions import Episode, Role, Session, SessionRecord, Turn, windows
+from reconciler.domain.slots import Slot
+from reconciler.errors import InvalidNoteError, InvalidSessionError, UnknownJobError
+from reconciler.ports.extractor import Extractor
+from reconciler.service.retry import RetryPolicy, call_with_retries
+from reconciler.service.session_store import JobFilter, ReadSession, SessionStore
+
+__all__ = ["EXTRACTION_DOOR", "ExtractionPolicy", "MemoryExtractor", "SessionReader"]
+
+EXTRACTION_DOOR = "extractor"
+_FALLBACK_TEXT_LENGTH = 500
+_FALLBACK_IMPORTANCE = 0.5
+_ID_SPACE = uuid.UUID("0b1f4a1e-6f0e-5b0c-9a55-0c1f5f3f8f1d")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionPolicy:
+    """How sessions are cut up, and what of them is not even proposed.
+
+    Args:
+        window_characters: about so many characters are read at once.
+        window_overlap_turns: turns that the next window shows again.
+        importance_min: below it nothing is proposed. Source: seed 002, 0.2.
+        session_characters_max: a longer session is refused.
+        session_turns_max: one of more turns is refused.
+        has_fallback: whether a session that no extractor could read is kept as one raw fact.
+    """
+
+    window_characters: int = 24_000
+    window_overlap_turns: int = 4
+    importance_min: float = 0.2
+    session_characters_max: int = 2_000_000
+    session_turns_max: int = 5_000
+    has_fallback: bool = False
+
+
+class SessionReader:
+    """Reads sessions with an extractor, and makes candidates of what it proposes.
+
+    Args:
+        extractor: reads one window at a time.
+        attributes: the attributes of slots that are known.
+        clean: the texts of a scope without personal data and secrets, under its agent's policy.
+        digest: a keyed hash of a text, from which nobody can guess it.
+        policy: windows and bounds.
+    """
+
+    def __init__(
+        self,
+        *,
+        extractor: Extractor,
+        attributes: AttributeBook,
+        clean: Callable[[Scope, Sequence[str]], list[str]],
+        digest: Callable[[str], str],
+        policy: ExtractionPolicy,
+    ) -> None:
+        self._extractor = extractor
+        self._attributes = attributes
+        self._clean = clean
+        self._digest = digest
+        self._policy = policy
+
+    @property
+    def name(self) -> str:
+        """Which extractor reads."""
+        return self._extractor.name
+
+    @property
+    def has_fallback(self) -> bool:
+        """Whether a session that no extractor could read is kept as one raw fact."""
+        return self._policy.has_fallback
+
+    def interrupt(self) -> None:
+        """End a call of the extractor that is under way; it can be called again."""
+        self._extractor.close()
+
+    def episodes(self, session: Session, now: datetime) -> list[Episode]:
+        """The session's turns as they are kept, each with an id that is the same at every time.
+
+        What was recalled into a turn is cut out: it is no evidence.
+
+        Raises:
+            InvalidSessionError: a turn has not been said yet, or nothing is left of any.
+        """
+        started_at = session.started_at or min(
+            (each.said_at for each in session.turns if each.said_at), default=now
+        )
+        seen: Counter[tuple[str, ...]] = Counter()
+        found = []
+        for position, turn in enumerate(session.turns):
+            text = without_recalled(turn.text)
+            if not any(map(str.isalnum, text)):
+                continue
+            turn = replace(turn, text=text)
+            seen[_identity(turn)] += 1
+            found.append(
+                self.episode(
+                    session.scope,
+                    session.session_id,
+                    turn,
+                    position,
+                    started_at,
+                    occurrence=seen[_identity(turn)],
+                )
+            )
+        if not found:
+            raise InvalidSessionError("the session is empty: no turn says anything of its own")
+        for each in found:
+            _check_time(each.said_at, now)
+        return found
+
+    def episode(
+        self,
+        scope: Scope,
+        session_id: str,
+        turn: Turn,
+        position: int,
+        started_at: datetime,
+        *,
+        occurrence: int = 1,
+    ) -> Episode:
+        """One turn as it is kept.
+
+        Args:
+            scope: whose.
+            session_id: which session.
+            turn: what was said.
+            position: its place in the session, from 0.
+            started_at: when it was said, if the turn does not say.
+            occurrence: how often the very same was said in the session by then, from 1.
+        """
+        identity = (scope.session_key(session_id), *_identity(turn), str(occurrence))
+        return Episode(
+            episode_id=str(uuid.uuid5(_ID_SPACE, self._digest("\0".join(identity)))),
+            session_id=session_id,
+            role=Role(turn.role),
+            text=turn.text,
+            said_at=turn.said_at or started_at,
+            position=position,
+            reference=turn.reference,
+        )
+
+    def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
+        """The episodes without personal data and secrets; those that were cleaned stay."""
+        raw = [each for each in episodes if not each.is_cleaned]
+        texts = iter(self._clean(scope, [each.text for each in raw]) if raw else ())
+        return [
+            each if each.is_cleaned else replace(each, text=next(texts), is_cleaned=True)
+            for each in episodes
+        ]
+
+    def read(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> ReadSession:
+        """What the extractor proposes, read window by window and counted together.
+
+        Args:
+            episodes: a session's, cleaned, in their order.
+            new_ids: those that nothing was read out of yet.
+
+        Raises:
+            ExtractionError: the extractor gave no usable answer for some window.
+        """
+        read = [
+            (window, self._extractor.extract(window))
+            for window in self._windows(episodes, new_ids)
+            if window.new_ids
+        ]
+        return ReadSession(
+            extractor=self.name,
+            proposals=tuple(merged(read)),
+            summary=" ".join(found.summary for _, found in read if found.summary),
+        )
+
+    def read_raw(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> ReadSession:
+        """What is kept where no extractor could read: the contact's first words, barely believed.
+
+        Source: seed 002's fallback, with a confidence that keeps it out of recall.
+        """
+        said = [
+            each for each in episodes if each.role is Role.CONTACT and each.episode_id in new_ids
+        ]
+        if not said:
+            return ReadSession(extractor=FALLBACK_PROPOSER, proposals=(), summary="")
+        text = " ".join(each.text for each in said)[:_FALLBACK_TEXT_LENGTH].strip()
+        raw = Extracted(
+            text=text,
+            category=Category.FACT,
+            importance=_FALLBACK_IMPORTANCE,
+            confidence=0.3,
+            citations=(),
+        )
+        spans = {each.episode_id: () for each in said}
+        proposal = Proposal(extracted=raw, spans=spans)
+        return ReadSession(extractor=FALLBACK_PROPOSER, proposals=(proposal,), summary="")
+
+    def candidates(
+        self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
+    ) -> list[Candidate]:
+        """What was read as candidates for the write gate; what is of no importance is left out.
+
+        A candidate's idempotency key is made of its session, its spans and its claim, so that it
+        has its effect once.
+        """
+        by_id = {each.episode_id: each for each in episodes}
+        return [
+            candidate_from(
+                each,
+                scope,
+                by_id,
+                slot=self._slot(each.extracted),
+                idempotency_key=self._key(session_id, each),
+                proposed_by=read.extractor,
+                session_id=session_id,
+            )
+            for each in read.proposals
+            if each.extracted.importance >= self._policy.importance_min
+        ]
+
+    def check_size(self, session: Session) -> None:
+        """Let a session through that can be read.
+
+        Raises:
+            InvalidSessionError: it has too many turns or characters.
+        """
+        turns, characters = len(session.turns), session.character_count
+        if turns > self._policy.session_turns_max:
+            raise InvalidSessionError(
+                f"the session has {turns:,} turns, at most {self._policy.session_turns_max:,} are "
+                "taken; hand it over in parts, under ids of their own"
+            )
+        if characters > self._policy.session_characters_max:
+            raise InvalidSessionError(
+                f"the session has {characters:,} characters, at most "
+                f"{self._policy.session_characters_max:,} are taken; hand it over in parts, under "
+                "ids of their own"
+            )
+
+    def _windows(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> Iterator[Window]:
+        policy = self._policy
+        for part in windows(episodes, policy.window_characters, policy.window_overlap_turns):
+            yield Window(
+                episodes=part, new_ids=new_ids & frozenset(each.episode_id for each in part)
+            )
+
+    def _slot(self, extracted: Extracted) -> Slot | None:
+        """What it answers; none where it names what cannot be one, for the words still count."""
+        try:
+            return self._attributes.slot(
+                subject=extracted.subject,
+                attribute=extracted.attribute,
+                value=extracted.value,
+                is_single_valued=extracted.single_valued,
+            )
+        except InvalidNoteError:
+            return None
+
+    def _key(self, session_id: str, proposal: Proposal) -> str:
+        spans = [f"{key}:{span}" for key in sorted(proposal.spans) for span in proposal.spans[key]]
+        return (
+            f"candidate:{self._digest(chr(0).join((session_id, proposal.extracted.text, *spans)))}"
+        )
+
+
+class MemoryExtractor:
+    """The background door: hand a session over, and go on; what it says is read behind.
+
+    Args:
+        store: where sessions and jobs are kept.
+        reader: makes episodes of turns.
+        retry_policy: how long to wait for an engine that is away.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: SessionStore,
+        reader: SessionReader,
+        retry_policy: RetryPolicy,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._reader = reader
+        self._retry_policy = retry_policy
+        self._clock = clock
+
+    def submit(self, session: Session) -> str:
+        """The id of the job that will read a session, which is stored with it by then.
+
+        One transaction, and no model: it returns in milliseconds, whatever the extractor is doing.
+        Handed over again, whole or with more turns, only what is new is added; where nothing is,
+        the id is that of the job that has it.
+
+        Raises:
+            InvalidSessionError: the session is empty, too large, or was not said yet; nothing was
+                stored.
+            GraphUnavailableError: the engine stayed away; hand it over again.
+        """
+        self._reader.check_size(session)
+        now, job_id = self._clock(), str(uuid.uuid4())
+        episodes = self._reader.episodes(session, now)
+        found = self._try(
+            lambda: self._store.append_episodes(
+                session.scope, session.session_id, session.channel, episodes, now, job_id
+            )
+        )
+        return job_id if found else self._job_of(session)
+
+    def job(self, job_id: str) -> Job:
+        """One job, as it stands.
+
+        Raises:
+            UnknownJobError: there is none of that id.
+        """
+        found = self._try(lambda: self._store.find_job(job_id))
+        if found is None:
+            raise UnknownJobError(f"there is no job {job_id}")
+        return found
+
+    def jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
+        """A tenant's jobs, the newest first."""
+        return self._try(lambda: self._store.list_jobs(tenant, wanted, limit))
+
+    def retry(self, job_id: str) -> Job:
+        """Have a dead job, or one that waits, begun anew at once; one that is done stays done.
+
+        Raises:
+            UnknownJobError: there is none of that id.
+        """
+        self.job(job_id)
+        self._try(lambda: self._store.retry_job(job_id, self._clock()))
+        return self.job(job_id)
+
+    def session(self, scope: Scope, session_id: str) -> SessionRecord:
+        """A session as it is kept: its summary, and what became of its candidates.
+
+        Raises:
+            InvalidSessionError: none of that id was handed over.
+        """
+        found = self._try(lambda: self._store.find_session(scope, session_id))
+        if found is None:
+            raise InvalidSessionError(f"contact {scope.contact_id} has no session {session_id}")
+        return found
+
+    def report(self) -> QueueReport:
+        """All jobs of the store in numbers."""
+        return self._try(self._store.count_jobs)
+
+    def _job_of(self, session: Session) -> str:
+        scope = session.scope
+        wanted = JobFilter(
+            agent_id=scope.agent_id, contact_id=scope.contact_id, session_id=session.session_id
+        )
+        [job] = self._try(lambda: self._store.list_jobs(scope.tenant, wanted, 1))
+        return job.job_id
+
+    def _try(self, call: Callable[[], T]) -> T:
+        return call_with_retries(self._retry_policy, lambda _: call())
+
+
+def _identity(turn: Turn) -> tuple[str, ...]:
+    said_at = turn.said_at.isoformat() if turn.said_at else ""
+    return str(turn.role), said_at, turn.reference or "", turn.text
+
+
+def _check_time(at: datetime, now: datetime) -> None:
+    try:
+        not_in_the_future(at, now)
+    except InvalidNoteError as error:
+        raise InvalidSessionError(str(error)) from error

@@ -1,0 +1,448 @@
+"""The door of an agent that works in a loop: memory for one task, operation by operation.
+
+What is cheap and harmless, what is kept of the task, and what may become a fact are different
+calls, each legal in the states that ``reconciler.domain.task_states`` gives it. Extraction
+proposes, the write gate disposes, and only ``commit`` writes a fact, of what the gate admitted.
+Nothing that answers for a person may ever be reached from here: what is held waits for somebody
+else's yes, and so does every procedure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from reconciler.domain.candidates import Candidate, Evidence
+from reconciler.domain.decisions import Action, Decision
+from reconciler.domain.facts import RankedFact
+from reconciler.domain.gate.classification import Category
+from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, check_text
+from reconciler.domain.procedures import Procedure, procedure_of, procedure_slot, procedure_text
+from reconciler.domain.prompting import as_prompt
+from reconciler.domain.scope import Scope, check_identifier
+from reconciler.domain.sessions import Episode, Role, Session, Turn
+from reconciler.domain.slots import Slot
+from reconciler.domain.task_states import Operation, Step, TaskState
+from reconciler.domain.tasks import Task, WorkingMemory
+from reconciler.errors import IllegalMemoryOperationError, InvalidRequestError
+from reconciler.service.extraction import SessionReader
+from reconciler.service.recall import Recall
+from reconciler.service.retry import RetryPolicy
+from reconciler.service.session_store import SessionStore
+from reconciler.service.task_memory import TaskMemory, TaskRun
+from reconciler.service.task_store import TaskStore
+from reconciler.service.write_gate import WriteGate
+
+__all__ = ["TASK_DOOR", "Cited", "MemoryContext", "Proposed"]
+
+TASK_DOOR = "task"
+CHARACTERS_PER_TOKEN = 4
+"""About so many, in English prose; a budget is a bound, not a bill."""
+
+_QUERY_LENGTH_MAX = 20_000
+
+
+class Proposed(NamedTuple):
+    """A candidate, and how the write gate disposed of it; nothing is remembered yet."""
+
+    candidate: Candidate
+    decision: Decision
+
+
+class Cited(NamedTuple):
+    """An episode, and the words in it that a conclusion rests on, letter by letter."""
+
+    episode: Episode
+    words: str
+
+
+class MemoryContext:
+    """The memory of one task, for one thread; two processes on one task lose nothing of it.
+
+    That a task exists, and where it stands, is kept at every step. A task that is there already and
+    has not ended opens as interrupted, whether it was said so or its process was killed.
+
+    Args:
+        scope: for whom.
+        task_id: the task's id, one of the scope's.
+        session_id: the session that its episodes are kept in; another one when it goes on later.
+        goal: what is to be achieved, for a task that is to begin; one that is there keeps its own.
+        gate: what every candidate goes through.
+        recall: what is known about the contact.
+        sessions: where episodes are kept.
+        tasks: where tasks are kept.
+        reader: makes episodes of turns, and candidates of episodes.
+        retry_policy: how often and how long to try an engine again.
+        clock: the time now, UTC-aware.
+
+    Raises:
+        UnknownTaskError: there is no such task, and no goal to begin it with.
+        InvalidRequestError: an id or the goal cannot be used.
+        GraphUnavailableError: the engine stayed away.
+    """
+
+    def __init__(
+        self,
+        *,
+        scope: Scope,
+        task_id: str,
+        session_id: str,
+        goal: str | None = None,
+        gate: WriteGate,
+        recall: Recall,
+        sessions: SessionStore,
+        tasks: TaskStore,
+        reader: SessionReader,
+        retry_policy: RetryPolicy,
+        clock: Callable[[], datetime],
+    ) -> None:
+        check_identifier("task_id", task_id, InvalidRequestError)
+        check_identifier("session_id", session_id, InvalidRequestError)
+        self._scope = scope
+        self._gate = gate
+        self._recall = recall
+        self._sessions = sessions
+        self._reader = reader
+        self._clock = clock
+        self._position: int | None = None
+        self._proposed: dict[tuple[str, ...], list[Proposed]] = {}
+        self._run = TaskRun(
+            scope=scope,
+            task_id=task_id,
+            session_id=session_id,
+            store=tasks,
+            retry_policy=retry_policy,
+            clock=clock,
+        )
+        self._run.open(None if goal is None else self._cleaned(goal))
+        self._task_memory = TaskMemory(self._run, self._cleaned)
+
+    # Where the task stands
+
+    @property
+    def state(self) -> TaskState:
+        """Where the task stands in this process."""
+        return self._run.state
+
+    @property
+    def task_memory(self) -> TaskMemory:
+        """What is kept of the task itself."""
+        return self._task_memory
+
+    def deciding(self) -> None:
+        """The agent thinks about its next step: working memory only.
+
+        Raises:
+            IllegalMemoryOperationError: the state allows no such step, or another process ended the
+                task; the text says what is legal. So do all steps.
+        """
+        self._run.go(Step.DECIDING)
+
+    def tool_returned(self) -> None:
+        """A tool that the agent called has returned."""
+        self._run.go(Step.TOOL_RETURNED)
+
+    def observed(self) -> None:
+        """Something came in that no tool was called for, for example the contact's message.
+
+        Legal from the start on: nothing is written before there is evidence, and this is evidence.
+        """
+        self._run.go(Step.OBSERVED)
+
+    def succeed(self) -> None:
+        """The task is over, and its goal achieved; what the agent supposed is forgotten."""
+        self._run.go(Step.SUCCEED)
+
+    def fail(self) -> None:
+        """The task is over, and its goal was missed; what the agent supposed is forgotten."""
+        self._run.go(Step.FAIL)
+
+    def interrupt(self) -> None:
+        """The task stops here, to go on later; what the agent supposed is forgotten."""
+        self._run.go(Step.INTERRUPT)
+
+    def resume(self) -> Task:
+        """As ``task_memory.resume``."""
+        return self._task_memory.resume()
+
+    # Reads
+
+    @property
+    def working(self) -> WorkingMemory:
+        """What the agent holds in its head; another one after every interruption.
+
+        Raises:
+            IllegalMemoryOperationError: the agent is not in its loop.
+        """
+        self._run.check(Operation.WORKING)
+        return self._run.working
+
+    def recall(self, query: str, *, budget_tokens: int) -> list[RankedFact]:
+        """Known facts that fit the budget, the best first; they are in working memory as well.
+
+        The first one that does not fit ends the list.
+
+        Args:
+            query: what for, in words; "" for the newest.
+            budget_tokens: for the lines that ``as_prompt`` makes of them, at about four characters
+                a token; 1 or more.
+
+        Raises:
+            IllegalMemoryOperationError: the task has begun already.
+            InvalidRequestError: the query or the budget cannot be used.
+            EmbeddingError: the model failed.
+        """
+        self._run.check(Operation.RECALL)
+        return self._recalled(query, budget_tokens)
+
+    def recall_about(self, entity: str, *, budget_tokens: int) -> list[RankedFact]:
+        """Known facts about what a result mentions; reads only, whoever wrote the result.
+
+        Args:
+            entity: its name.
+            budget_tokens: as ``recall``.
+
+        Raises:
+            IllegalMemoryOperationError: nothing came in that could mention it.
+            InvalidRequestError: the name or the budget cannot be used.
+            EmbeddingError: the model failed.
+        """
+        self._run.check(Operation.RECALL_ABOUT)
+        check_text("entity", entity, TEXT_LENGTH_MAX)
+        return self._recalled(entity, budget_tokens)
+
+    def procedures(self) -> list[Procedure]:
+        """How things are done for this contact, as operators approved it, by name.
+
+        Raises:
+            IllegalMemoryOperationError: the task has begun already.
+        """
+        self._run.check(Operation.READ_PROCEDURES)
+        now = self._clock()
+        found = (procedure_of(each, now) for each in self._recall.history(self._scope))
+        return sorted(filter(None, found), key=lambda each: each.name)
+
+    def episodes(self) -> list[Episode]:
+        """All that was logged in this task, over all its sessions, in order.
+
+        Raises:
+            IllegalMemoryOperationError: the task is not over.
+        """
+        self._run.check(Operation.READ_EPISODES)
+        run = self._run
+        session_ids = run.persist(lambda: run.store.list_sessions(run.scope, run.task_id))
+        return [each for session_id in session_ids for each in self._episodes_of(session_id)]
+
+    # Writes
+
+    def log_episode(self, turn: Turn) -> Episode:
+        """What happened, as it is kept: append-only, without personal data and secrets.
+
+        Evidence, and nothing more; what was recalled into the text is cut out.
+
+        Args:
+            turn: who says what; one that nobody dated is said now.
+
+        Raises:
+            IllegalMemoryOperationError: nothing came in.
+            InvalidSessionError: it says nothing of its own, or has not been said yet.
+        """
+        self._run.check(Operation.LOG_EPISODE)
+        run, now = self._run, self._clock()
+        dated = replace(turn, said_at=turn.said_at or now)
+        session = Session(
+            scope=run.scope, session_id=run.session_id, turns=(dated,), channel=TASK_DOOR
+        )
+        [made] = self._reader.episodes(session, now)
+        [cleaned] = self._reader.clean(run.scope, [replace(made, position=self._next_position())])
+        run.persist(
+            lambda: self._sessions.append_episodes(
+                run.scope, run.session_id, TASK_DOOR, [cleaned], now
+            )
+        )
+        self._position = cleaned.position + 1
+        return cleaned
+
+    def propose_durable(self, episodes: Sequence[Episode]) -> list[Proposed]:
+        """What the task's record gives to remember, each with the gate's decision; no fact yet.
+
+        Meant for the whole record, once: it costs a call of the extractor. Called again with the
+        same episodes it gives what it gave.
+
+        Args:
+            episodes: as ``episodes`` gives them.
+
+        Raises:
+            IllegalMemoryOperationError: the task has not succeeded.
+            InvalidNoteError: an episode is not what is kept under its id.
+            ExtractionError: the extractor gave no usable answer; call it again.
+        """
+        self._run.check(Operation.PROPOSE_DURABLE)
+        ids = tuple(each.episode_id for each in episodes)
+        if ids not in self._proposed:
+            read = self._reader.read(episodes, frozenset(ids))
+            found = self._reader.candidates(read, self._scope, self._run.session_id, episodes)
+            self._proposed[ids] = [
+                Proposed(each, self._gate.propose(each, TASK_DOOR)) for each in found
+            ]
+        return list(self._proposed[ids])
+
+    def propose_procedure(
+        self, name: str, steps: Sequence[str], episodes: Sequence[Episode]
+    ) -> Decision:
+        """How the gate disposes of a way of doing something; an operator's yes applies it.
+
+        Approved, it takes the place of the version before it; steps that are approved already are
+        no new version. What the agent itself said is no evidence, and is left out.
+
+        Args:
+            name: what is done, in a few words.
+            steps: how, in order; at least one.
+            episodes: in which it was seen to work.
+
+        Raises:
+            IllegalMemoryOperationError: the task has not succeeded.
+            InvalidNoteError: the name or the steps cannot be used, or are too long together, or an
+                episode is not what is kept under its id.
+        """
+        self._run.check(Operation.PROPOSE_PROCEDURE)
+        slot = procedure_slot(name, steps)
+        evidence = _evidence(self._scope, [(each, ()) for each in episodes])
+        text = procedure_text(slot)
+        return self._propose(text, SourceKind.EXTRACTOR, evidence, Category.PROCEDURE, slot)
+
+    def propose_reflection(self, text: str, cited: Sequence[Cited]) -> Decision:
+        """How the gate disposes of what a failure may teach; it waits for somebody's yes.
+
+        Blame needs provenance: without words that were really said, by anybody but the agent, the
+        gate refuses it.
+
+        Args:
+            text: what went wrong, in a sentence.
+            cited: the words that show it.
+
+        Raises:
+            IllegalMemoryOperationError: the task has not failed.
+            InvalidNoteError: the text or the words cannot be used, or an episode is not what is
+                kept under its id.
+        """
+        self._run.check(Operation.PROPOSE_REFLECTION)
+        evidence = _evidence(self._scope, [(each.episode, (each.words,)) for each in cited])
+        # The agent's own conclusion is trusted no more than what a tool says: never without a yes.
+        return self._propose(text, SourceKind.TOOL_OUTPUT, evidence)
+
+    def commit(self, candidate: Candidate, decision: Decision) -> Decision:
+        """Remember what the gate admitted; once, however often it is called.
+
+        Args:
+            candidate: what was proposed.
+            decision: the gate's, about this candidate.
+
+        Raises:
+            IllegalMemoryOperationError: the task is not over, the decision is about something else,
+                or the gate did not admit it.
+            UnknownDecisionError: there is no such decision.
+            InvalidRequestError: the proposal was taken back.
+            EmbeddingError, GraphUnavailableError, GraphConflictError: call it again.
+        """
+        self._run.check(Operation.COMMIT)
+        kept = self._gate.find(decision.decision_id)  # what is on record counts, not what is handed
+        self._check_about(candidate, kept)
+        if kept.action is not Action.ADMIT:
+            why = kept.gate.detail if kept.gate else kept.reason
+            raise IllegalMemoryOperationError(
+                f"commit is not legal of decision {kept.decision_id}: it is {kept.action} ({why}); "
+                "only what the gate admitted can be committed"
+            )
+        return self._gate.commit(kept.decision_id, TASK_DOOR)
+
+    def _check_about(self, candidate: Candidate, decision: Decision) -> None:
+        is_ours = candidate.note.scope == decision.scope == self._scope
+        if not is_ours or self._gate.judge(candidate).candidate.claim != decision.text:
+            raise IllegalMemoryOperationError(
+                f"commit is not legal of decision {decision.decision_id}: it is about something "
+                "else than this candidate"
+            )
+
+    def _propose(
+        self,
+        text: str,
+        source: SourceKind,
+        evidence: tuple[Evidence, ...],
+        category: Category | None = None,
+        slot: Slot | None = None,
+    ) -> Decision:
+        note = Note(
+            scope=self._scope,
+            text=text,
+            said_at=self._clock(),
+            source_kind=source,
+            session_id=self._run.session_id,
+            category=category,
+            slot=slot,
+        )
+        candidate = Candidate(
+            note=note, evidence=evidence, proposed_by=f"agent:{self._scope.agent_id}"
+        )
+        return self._gate.propose(candidate, TASK_DOOR)
+
+    def _recalled(self, query: str, budget_tokens: int) -> list[RankedFact]:
+        if not isinstance(query, str) or len(query) > _QUERY_LENGTH_MAX:
+            raise InvalidRequestError(f"query must be at most {_QUERY_LENGTH_MAX:,} characters")
+        if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int):
+            raise InvalidRequestError("budget_tokens must be a whole number")
+        if budget_tokens < 1:
+            raise InvalidRequestError("budget_tokens must be 1 or more: recall is never unbounded")
+        # No line is as short as a token, so that many facts are always enough.
+        found = self._recall.recall(self._scope, query.strip(), budget_tokens)
+        fitting = _within(found, budget_tokens * CHARACTERS_PER_TOKEN)
+        self._run.working.know(fitting)
+        return fitting
+
+    def _next_position(self) -> int:
+        """The turn's place in its session, which is the task's from then on."""
+        if self._position is None:
+            run = self._run
+            run.persist(
+                lambda: run.store.link_session(
+                    run.scope, run.task_id, run.session_id, TASK_DOOR, self._clock()
+                )
+            )
+            self._position = len(self._episodes_of(run.session_id))
+        return self._position
+
+    def _episodes_of(self, session_id: str) -> list[Episode]:
+        return self._run.persist(lambda: self._sessions.list_episodes(self._scope, session_id))
+
+    def _cleaned(self, text: str) -> str:
+        """A text of the task without personal data and secrets, for no gate judges it."""
+        check_text("a task's text", text, TEXT_LENGTH_MAX)
+        turn = Turn(role=Role.AGENT, text=text)
+        made = self._reader.episode(self._scope, TASK_DOOR, turn, 0, self._clock())
+        return self._reader.clean(self._scope, [made])[0].text
+
+
+def _within(ranked: Iterable[RankedFact], characters: int) -> list[RankedFact]:
+    """As many of the first as print within so many characters."""
+    fitting: list[RankedFact] = []
+    for each in ranked:
+        characters -= len(as_prompt([each, each])) - len(as_prompt([each]))
+        if characters < 0:
+            break
+        fitting.append(each)
+    return fitting
+
+
+def _evidence(
+    scope: Scope, cited: Iterable[tuple[Episode, tuple[str, ...]]]
+) -> tuple[Evidence, ...]:
+    """The episodes that can be evidence, each once, with all the words that are cited of it."""
+    spans: dict[str, tuple[str, ...]] = {}
+    episodes: dict[str, Episode] = {}
+    for episode, words in cited:
+        if episode.role.is_evidence:
+            episodes[episode.episode_id] = episode
+            spans[episode.episode_id] = (*spans.get(episode.episode_id, ()), *words)
+    return tuple(each.evidence(scope, spans[key]) for key, each in episodes.items())

@@ -1,0 +1,368 @@
+"""The background door's commands as a person meets them: hand over, look, retry, drain, work."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler.domain.jobs import JobState, Outcomes, QueueReport
+from reconciler.entrypoints.cli import main
+from reconciler.entrypoints.metrics import QueueCollector
+from reconciler.errors import GraphUnavailableError
+from tests.anthropic_server import EXTRACTOR_REPLIES, AnthropicServer, Reply, Request
+from tests.engines import EngineUnderTest
+
+Run = Callable[..., tuple[int, str, str]]
+ROOT = Path(__file__).resolve().parents[2]
+AGENT = ("--agent", "crm")
+SCOPE = (*AGENT, "--contact", "alice")
+CHAT = [
+    {"role": "user", "content": "I live in Pune.", "timestamp": "2026-01-31T09:00:00+00:00"},
+    {"role": "assistant", "content": "Thank you."},
+]
+ON_ONE_ENGINE = pytest.mark.parametrize("one_of_each", ["embedded"], indirect=True)
+NO_SERVER = {
+    "RECONCILER_EXTRACTOR__API_KEY": "a-key",
+    "RECONCILER_EXTRACTOR__BASE_URL": "http://127.0.0.1:9",
+    "RECONCILER_EXTRACTOR__RETRIES_MAX": "0",
+    "RECONCILER_JOBS__ATTEMPTS_MAX": "1",
+}
+
+
+@pytest.fixture
+def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
+    """In the place of every engine: these are told through the facade."""
+    return one_of_each
+
+
+@pytest.fixture
+def run(
+    engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    """Runs a command against an empty store, without a model: exit code, output, errors."""
+    monkeypatch.setenv("RECONCILER_EMBEDDER__MODEL", "noop")
+    monkeypatch.setenv("COLUMNS", "80")
+    for name, value in _environment(engine).items():
+        monkeypatch.setenv(name, value)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["reconciler", *arguments])
+        with pytest.raises(SystemExit) as exit_info:
+            main()
+        printed = capsys.readouterr()
+        return int(exit_info.value.code or 0), printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Path:
+    """A conversation of two turns, as a chat export."""
+    file = tmp_path / "call-17.jsonl"
+    file.write_text("\n".join(map(json.dumps, CHAT)), encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def job_id(run: Run, chat: Path) -> str:
+    """A job that waits."""
+    return str(_json(run, "extract", str(chat), *SCOPE)["job_id"])
+
+
+@pytest.fixture
+def dead_id(run: Run, job_id: str) -> str:
+    """A job that died of an API that nobody could reach."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in NO_SERVER.items():
+            patch.setenv(name, value)
+        code, _, err = run("drain", "--json")
+        assert code == 1, err
+    return job_id
+
+
+def _environment(engine: EngineUnderTest) -> dict[str, str]:
+    arguments = engine.settings_arguments
+    if arguments["graph"] == "embedded":
+        return {"RECONCILER_EMBEDDED_PATH": str(arguments["embedded_path"])}
+    return {f"NEO4J_{name.upper()}": value for name, value in arguments["neo4j"].items()}
+
+
+def _json(run: Run, *arguments: str) -> Any:
+    code, out, err = run(*arguments, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_extract_prints_the_job_and_what_to_run_next(run: Run, chat: Path) -> None:
+    code, out, _ = run("extract", str(chat), *SCOPE)
+    [job] = _json(run, "jobs")
+    assert (code, job["session_id"], job["state"]) == (0, "call-17", "waiting")
+    assert all(shown in out for shown in (job["job_id"], "2 turns", "reconciler drain", "worker"))
+
+
+def test_what_was_handed_over_is_recalled_once_it_is_drained(run: Run, job_id: str) -> None:
+    drained = _json(run, "drain")
+    facts = [each["fact"]["text"] for each in _json(run, "recall", *SCOPE)]
+    assert [each["job_id"] for each in drained["jobs"]] == [job_id]
+    assert (len(facts), "Pune" in facts[0]) == (1, True)
+
+
+@ON_ONE_ENGINE
+def test_drain_says_who_read_and_what_became_of_it(run: Run, job_id: str) -> None:
+    code, out, _ = run("drain")
+    assert (code, "1 added" in out, "done" in out) == (0, True, True)
+    assert "explicit-statements-v1: no ANTHROPIC_API_KEY" in out
+
+
+@ON_ONE_ENGINE
+def test_drain_of_an_empty_queue_says_so(run: Run) -> None:
+    code, out, _ = run("drain")
+    assert (code, "Nothing waited" in out) == (0, True)
+
+
+def test_handed_over_again_it_is_the_same_job(run: Run, chat: Path, job_id: str) -> None:
+    run("drain")
+    code, out, _ = run("extract", str(chat), *SCOPE)
+    assert (code, job_id in out, "is done: 1 added" in out) == (0, True, True)
+
+
+@ON_ONE_ENGINE
+def test_standard_input_is_read_under_the_session_that_is_named(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(CHAT).encode())))
+    made = _json(run, "extract", "-", *SCOPE, "--session", "s1", "--channel", "phone")
+    assert (made["session_id"], made["turns"], made["state"]) == ("s1", 2, "waiting")
+    assert _json(run, "job", made["job_id"])["session"]["channel"] == "phone"
+
+
+@ON_ONE_ENGINE
+@pytest.mark.parametrize(
+    ("text", "mend"),
+    [
+        ("", "empty"),
+        ('{"role": "user", "content": "Hello."}\nnonsense', "line 2: not JSON"),
+        ('{"role": "owner", "content": "Hello."}', "line 1: role 'owner' is unknown"),
+        (
+            '{"role": "user", "content": "Hello.", "timestamp": "2026-01-31T09:00:00"}',
+            "no time zone",
+        ),
+        ("[]", "empty"),
+        ("\xff\xfe", "UTF-8"),
+    ],
+)
+def test_a_conversation_that_cannot_be_read_opens_no_memory(
+    run: Run, tmp_path: Path, text: str, mend: str
+) -> None:
+    file = tmp_path / "call.jsonl"
+    file.write_bytes(text.encode("latin-1"))
+    code, out, err = run("extract", str(file), *SCOPE)
+    assert (code, out, mend in err) == (2, "", True)
+    assert not (tmp_path / "memory.lbug").exists()
+
+
+@ON_ONE_ENGINE
+@pytest.mark.parametrize(
+    ("arguments", "mend"),
+    [
+        (("nowhere.jsonl", *SCOPE), "does not exist"),
+        ((".", *SCOPE), "does not exist"),
+        (("FILE", "--contact", "alice"), "--agent"),
+        (("FILE", *AGENT), "--contact"),
+        (("FILE", *SCOPE, "--session", " "), "session_id is empty"),
+        (("FILE", *SCOPE, "--started-at", "soon"), "--started-at 'soon'"),
+        (("FILE", *SCOPE, "--started-at", "2026-01-31T09:00:00"), "no time zone"),
+        (("-", *SCOPE), "--session"),
+    ],
+)
+def test_wrong_arguments_end_with_exit_code_two(
+    run: Run, chat: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], mend: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(CHAT).encode())))
+    given = [str(chat) if each == "FILE" else each for each in arguments]
+    code, out, err = run("extract", *given)
+    assert (code, out, mend in err) == (2, "", True)
+
+
+@ON_ONE_ENGINE
+@pytest.mark.parametrize("command", ["job", "retry"])
+def test_a_job_that_nobody_knows_ends_with_exit_code_two(run: Run, command: str) -> None:
+    code, out, err = run(command, "no-such-job")
+    assert (code, out, "no job no-such-job" in err) == (2, "", True)
+
+
+def test_jobs_are_those_that_were_asked_for(run: Run, chat: Path, job_id: str) -> None:
+    bobs = _json(run, "extract", str(chat), *AGENT, "--contact", "bob")["job_id"]
+    asked = [("--contact", "bob"), ("--limit", "1"), ("--state", "waiting"), ("--agent", "other")]
+    found = [[each["job_id"] for each in _json(run, "jobs", *filters)] for filters in asked]
+    assert found == [[bobs], [bobs], [bobs, job_id], []]
+
+
+@ON_ONE_ENGINE
+def test_jobs_shows_how_each_stands(run: Run, job_id: str) -> None:
+    code, out, _ = run("jobs")
+    for shown in (job_id, "alice · call-17", "waiting", "0 attempts", "what became of it ┃"):
+        assert shown in out
+    assert code == 0
+
+
+@ON_ONE_ENGINE
+def test_a_state_that_no_job_has_is_refused(run: Run) -> None:
+    code, _, err = run("jobs", "--state", "asleep")
+    assert (code, "waiting" in err) == (2, True)
+
+
+def test_a_job_shows_its_session_and_numbers(run: Run, job_id: str) -> None:
+    run("drain")
+    code, out, _ = run("job", job_id)
+    for shown in (job_id, "done", "call-17", "1 added", "explicit-statements-v1"):
+        assert shown in out
+    assert code == 0
+
+
+def test_a_dead_job_says_why_and_how_to_retry(run: Run, dead_id: str) -> None:
+    for arguments in (("job", dead_id), ("jobs", "--state", "dead")):
+        _, out, _ = run(*arguments)
+        assert "no connection" in out
+        assert f"reconciler retry {dead_id}" in out
+
+
+def test_a_dead_job_that_is_retried_is_read(run: Run, dead_id: str) -> None:
+    code, out, _ = run("retry", dead_id)
+    drained = _json(run, "drain")["jobs"]
+    assert (code, "waits again" in out) == (0, True)
+    assert [(each["job_id"], each["state"]) for each in drained] == [(dead_id, "done")]
+
+
+def test_a_job_that_is_done_is_not_retried(run: Run, job_id: str) -> None:
+    run("drain")
+    code, out, _ = run("retry", job_id)
+    assert (code, "done already" in out) == (0, True)
+    assert _json(run, "job", job_id)["state"] == "done"
+
+
+@ON_ONE_ENGINE
+def test_a_drain_in_which_a_job_dies_says_why_and_ends_with_exit_code_one(
+    run: Run, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in NO_SERVER.items():
+        monkeypatch.setenv(name, value)
+    code, out, _ = run("drain")
+    assert (code, "dead" in out, "no connection" in out) == (1, True, True)
+    assert f"reconciler retry {job_id}" in out
+
+
+def test_the_doctor_counts_jobs_and_names_the_extractor(run: Run, job_id: str) -> None:
+    checks = {each["name"]: each for each in _json(run, "doctor")}
+    assert checks["extractor"]["finding"] == "explicit-statements-v1: no ANTHROPIC_API_KEY"
+    assert (checks["jobs"]["is_ok"], checks["jobs"]["numbers"]["waiting"]) == (True, 1)
+    assert checks["jobs"]["numbers"]["oldest_job_age_seconds"] > 0
+
+
+@ON_ONE_ENGINE
+def test_the_doctor_finds_a_dead_job_wrong(run: Run, dead_id: str) -> None:
+    code, out, _ = run("doctor", "--json")
+    [jobs] = [each for each in json.loads(out) if not each["is_ok"]]
+    assert (code, jobs["name"], jobs["numbers"]["dead"]) == (1, "jobs", 1)
+    assert "reconciler jobs --state dead" in jobs["finding"]
+
+
+@ON_ONE_ENGINE
+def test_the_doctor_finds_no_jobs_in_a_store_without_a_schema(run: Run) -> None:
+    [jobs] = [each for each in _json(run, "doctor") if each["name"] == "jobs"]
+    assert (jobs["is_ok"], jobs["finding"], jobs["numbers"]) == (True, "none yet", {})
+
+
+@contextmanager
+def _worker(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A worker in a process of its own, ended whatever the test does."""
+    command = [sys.executable, "-W", "error", "-m", "reconciler", "worker", *arguments]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _metrics_address(process: subprocess.Popen[str]) -> str:
+    assert process.stderr is not None
+    found = (re.search(r"metrics at (http\S+)", line) for line in process.stderr)
+    return next(match[1] for match in found if match)
+
+
+def test_a_worker_reads_counts_and_ends_gracefully_at_a_signal(run: Run, job_id: str) -> None:
+    with _worker("--json", "--metrics-port", "0") as process:
+        address = _metrics_address(process)
+        assert process.stdout is not None
+        done = json.loads(process.stdout.readline())
+        scraped = urllib.request.urlopen(address, timeout=10).read().decode()
+        process.send_signal(signal.SIGTERM)
+        _, logged = process.communicate(timeout=10)
+    assert (process.returncode, done["job_id"], done["state"]) == (0, job_id, "done")
+    assert {"reconciler_up 1.0", 'reconciler_jobs{state="done"} 1.0'} <= set(scraped.splitlines())
+    assert (f"job {job_id} is done: 1 added" in logged, "Pune" in logged) == (True, False)
+
+
+@ON_ONE_ENGINE
+def test_a_worker_that_waits_for_an_answer_gives_its_job_back_at_a_signal(
+    run: Run, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = threading.Event()
+
+    def late(_: Request) -> Reply:
+        asked.set()
+        return EXTRACTOR_REPLIES["late"]
+
+    with AnthropicServer() as server, monkeypatch.context() as patch:
+        server.answers_with(late)
+        patch.setenv("RECONCILER_EXTRACTOR__API_KEY", "a-key")
+        patch.setenv("RECONCILER_EXTRACTOR__BASE_URL", server.base_url)
+        with _worker() as process:
+            assert asked.wait(30)
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=10)
+    job = _json(run, "job", job_id)
+    assert (process.returncode, job["state"], job["attempts"]) == (0, "waiting", 0)
+
+
+def _report(attempts: int) -> QueueReport:
+    jobs = dict.fromkeys(JobState, 0)
+    return QueueReport(jobs=jobs, attempts=attempts, outcomes=Outcomes(), oldest_unfinished_at=None)
+
+
+def _samples(collector: QueueCollector) -> dict[str, float]:
+    return {each.name: each.value for metric in collector.collect() for each in metric.samples}
+
+
+def test_where_the_graph_is_away_a_scrape_says_only_that() -> None:
+    def away() -> QueueReport:
+        raise GraphUnavailableError("away")
+
+    assert _samples(QueueCollector(away)) == {"reconciler_up": 0.0}
+
+
+def test_the_count_of_attempts_never_falls() -> None:
+    reports = iter([_report(5), _report(2), _report(6)])
+    collector = QueueCollector(lambda: next(reports))
+    seen = [_samples(collector)["reconciler_job_attempts_total"] for _ in range(3)]
+    assert seen == [5, 5, 6]

@@ -1,0 +1,452 @@
+"""The background door on each engine: a session goes in, decisions come out, once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from reconciler import Action, Memory
+from reconciler.domain.extraction import Citation, Extracted, Extraction, Speech, Window
+from reconciler.domain.gate.classification import Category
+from reconciler.domain.jobs import Job, JobState, Outcomes, Stage
+from reconciler.domain.prompting import as_prompt
+from reconciler.domain.sessions import Turn
+from reconciler.errors import (
+    ExtractionAnswerError,
+    ExtractionError,
+    ExtractionUnavailableError,
+    InvalidSessionError,
+    UnknownJobError,
+)
+from reconciler.settings import load_settings
+from reconciler.testing import HashingEmbedder, ScriptedExtractor
+from tests.engines import EngineUnderTest
+
+TEA = "I only drink green tea."
+PUNE = "My city is Pune."
+FAST = {"backoff_seconds": 0.01, "poll_seconds": 0.02, "lease_seconds": 5.0, "attempts_max": 3}
+Open = Callable[..., Memory]
+
+
+@pytest.fixture
+def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
+    """The lines of Neo4j cannot differ here: what they could is in the store's contract."""
+    return one_of_each
+
+
+@pytest.fixture
+def opened(engine: EngineUnderTest) -> Iterator[Open]:
+    opened: list[Memory] = []
+
+    def open_memory(*answers: Extraction | ExtractionError, **changed: Any) -> Memory:
+        settings = load_settings(**engine.settings_arguments | {"jobs": FAST} | changed)
+        memory = Memory.open(
+            settings, embedder=HashingEmbedder(), extractor=ScriptedExtractor(answers)
+        )
+        opened.append(memory)
+        return memory
+
+    yield open_memory
+    for memory in opened:
+        memory.close()
+
+
+def said(*texts: str, role: str = "contact") -> list[Turn]:
+    return [Turn(role=role, text=text) for text in texts]
+
+
+def claim(text: str, *cited: tuple[int, str], **changed: Any) -> Extracted:
+    given = {
+        "text": text,
+        "category": Category.FACT,
+        "importance": 0.6,
+        "confidence": 0.95,
+        "citations": tuple(Citation(episode=number, span=span) for number, span in cited),
+    }
+    return Extracted(**given | changed)
+
+
+def city(value: str, turn: int = 1, span: str | None = None) -> Extracted:
+    cited = (turn, span or f"My city is {value}")
+    return claim(f"Lives in {value}.", cited, attribute="city", value=value)
+
+
+def answer(*candidates: Extracted, summary: str = "") -> Extraction:
+    return Extraction(candidates=candidates, summary=summary)
+
+
+def worked_off(memory: Memory, turns: list[Turn], session_id: str = "chat") -> Job:
+    job_id = memory.submit_session("crm", "alice", session_id, turns)
+    memory.drain()
+    return memory.job(job_id)
+
+
+def known(memory: Memory) -> list[str]:
+    return [each.fact.text for each in memory.recall("crm", "alice")]
+
+
+# through the gate and the reconciler
+
+
+def test_a_session_becomes_facts_with_its_turns_as_evidence(opened: Open) -> None:
+    memory = opened(answer(city("Pune")))
+    job = worked_off(memory, said(PUNE))
+    assert (job.state, job.outcomes, job.extractor) == (
+        JobState.DONE,
+        Outcomes(added=1),
+        ScriptedExtractor.name,
+    )
+    [ranked] = memory.recall("crm", "alice")
+    assert (ranked.fact.text, str(ranked.fact.trust)) == ("Lives in Pune.", "extractor")
+    [proposal] = memory.decisions("crm", "alice", disposal="admit", door="extractor", limit=1)
+    assert proposal.session_id == "chat"
+
+
+def test_a_new_value_supersedes_the_old_one_and_both_are_counted(opened: Open) -> None:
+    memory = opened(answer(city("Pune")), answer(city("Goa")))
+    worked_off(memory, said(PUNE), "first")
+    job = worked_off(memory, said("My city is Goa."), "second")
+    assert job.outcomes == Outcomes(superseding=1)
+    assert known(memory) == ["Lives in Goa."]
+
+
+def test_an_older_session_that_is_read_later_ends_nothing(opened: Open) -> None:
+    memory = opened(answer(city("Goa")), answer(city("Pune")))
+    worked_off(memory, said("My city is Goa."), "new")
+    long_ago = datetime(2025, 3, 9, 12, tzinfo=UTC)
+    worked_off(memory, [Turn(role="contact", text=PUNE, said_at=long_ago)], "old")
+    assert known(memory) == ["Lives in Goa."]
+
+
+def test_a_span_that_was_never_said_is_refused_on_record(opened: Open) -> None:
+    memory = opened(answer(city("Goa", span="My city is Goa")))
+    job = worked_off(memory, said(PUNE))
+    assert job.outcomes == Outcomes(refused=1)
+    [decision] = memory.decisions("crm", "alice")
+    assert decision.gate is not None
+    assert decision.gate.reason == "span_not_in_evidence"
+
+
+def test_an_episode_that_was_never_shown_is_no_evidence(opened: Open) -> None:
+    memory = opened(answer(city("Pune", turn=7)))
+    worked_off(memory, said(PUNE))
+    [decision] = memory.decisions("crm", "alice")
+    assert decision.gate is not None
+    assert decision.gate.reason == "no_provenance"
+
+
+@pytest.mark.parametrize("role", ["agent", "system"])
+def test_what_the_agent_said_or_was_told_is_no_evidence(opened: Open, role: str) -> None:
+    memory = opened(answer(city("Pune", turn=2)))
+    job = worked_off(memory, [*said("Thanks."), *said(PUNE, role=role)])
+    assert job.outcomes == Outcomes(refused=1)
+    assert known(memory) == []
+
+
+def test_a_fact_that_was_recalled_into_a_turn_is_not_extracted_anew(opened: Open) -> None:
+    memory = opened(answer(city("Pune")), answer(city("Pune", span="Lives in Pune")))
+    worked_off(memory, said(PUNE))
+    recalled = as_prompt(memory.recall("crm", "alice"))
+    job = worked_off(memory, said(f"{recalled}\nWhat is my order's status?"), "second")
+    assert job.outcomes == Outcomes(refused=1)
+    [ranked] = memory.recall("crm", "alice")
+    assert ranked.fact.observations == 1
+
+
+def test_a_turn_that_is_nothing_but_recalled_is_none(opened: Open) -> None:
+    memory = opened()
+    with pytest.raises(InvalidSessionError, match="empty"):
+        memory.submit_session("crm", "alice", "chat", said(as_prompt([])))
+
+
+@pytest.mark.parametrize("importance", [0.0, 0.19])
+def test_what_is_of_no_importance_is_not_even_proposed(opened: Open, importance: float) -> None:
+    memory = opened(answer(claim("Is tired.", (1, TEA), importance=importance)))
+    assert worked_off(memory, said(TEA)).outcomes == Outcomes(unimportant=1)
+    assert memory.decisions("crm", "alice") == []
+
+
+def test_importance_at_the_bound_is_proposed_and_kept(opened: Open) -> None:
+    memory = opened(answer(claim("Only drinks green tea.", (1, TEA), importance=0.2)))
+    worked_off(memory, said(TEA))
+    assert memory.recall("crm", "alice")[0].fact.importance == 0.2
+
+
+def test_what_was_played_is_barely_believed_and_never_admitted(opened: Open) -> None:
+    played = claim("Is a doctor.", (1, "I am a doctor"), speech=Speech.ROLEPLAY)
+    memory = opened(answer(played))
+    worked_off(memory, said("Let us pretend: I am a doctor."))
+    [decision] = memory.decisions("crm", "alice")
+    assert decision.gate is not None
+    assert decision.gate.confidence <= 0.3
+    assert known(memory) == []
+
+
+def test_mentions_in_several_windows_are_counted_together(opened: Open) -> None:
+    window = {"window_characters": 1000, "window_overlap_turns": 0}
+    filler = "We talked about the weather for a while. " * 15
+    memory = opened(
+        answer(claim("Only drinks green tea.", (1, TEA))),
+        answer(claim("Only drinks green tea.", (2, TEA))),
+        extractor=window,
+    )
+    worked_off(memory, said(TEA, filler, filler, TEA))
+    [ranked] = memory.recall("crm", "alice")
+    [decision] = [each for each in memory.decisions("crm", "alice") if each.action == "ADMIT"]
+    assert decision.gate is not None
+    assert not any("one observation" in each for each in decision.gate.parts)
+    assert ranked.fact.text == "Only drinks green tea."
+
+
+def test_the_summary_is_kept_on_the_session_and_never_recalled(opened: Open) -> None:
+    memory = opened(answer(summary="They talked about marmalade."))
+    worked_off(memory, said(TEA))
+    assert memory.session("crm", "alice", "chat").summary == "They talked about marmalade."
+    assert memory.recall("crm", "alice", "marmalade") == []
+
+
+def test_secrets_are_out_of_the_turns_before_an_extractor_sees_them(opened: Open) -> None:
+    memory = opened(answer())
+    worked_off(memory, said("My password is tr0ub4dor&3x, mail me at ana@example.com."))
+    extractor = memory._services.extractor
+    assert isinstance(extractor, ScriptedExtractor)
+    [window] = extractor.windows
+    assert "tr0ub4dor" not in window.episodes[0].text
+    assert "ana@example.com" not in window.episodes[0].text
+    stored = memory._services.session_store.list_episodes(
+        memory._scope(None, "crm", "alice"), "chat"
+    )
+    assert stored[0].text == window.episodes[0].text
+
+
+# handing over
+
+
+def test_nothing_new_is_no_new_job_and_is_not_read_again(opened: Open) -> None:
+    memory = opened(answer(city("Pune")))
+    first = worked_off(memory, said(PUNE))
+    assert memory.submit_session("crm", "alice", "chat", said(PUNE)) == first.job_id
+    assert memory.drain() == []
+
+
+def test_a_session_that_went_on_gives_only_what_is_new(opened: Open) -> None:
+    memory = opened(
+        answer(city("Pune")),
+        answer(city("Pune"), claim("Only drinks green tea.", (2, TEA))),
+    )
+    worked_off(memory, said(PUNE))
+    job = worked_off(memory, said(PUNE, TEA))
+    assert job.outcomes == Outcomes(added=1)
+    assert memory.session("crm", "alice", "chat").outcomes == Outcomes(added=2)
+
+
+def test_the_same_words_twice_are_two_turns(opened: Open) -> None:
+    memory = opened(answer())
+    worked_off(memory, said("Yes, please do.", "Yes, please do."))
+    extractor = memory._services.extractor
+    assert isinstance(extractor, ScriptedExtractor)
+    assert len(extractor.windows[0].episodes) == 2
+
+
+@pytest.mark.parametrize(
+    ("turns", "settings", "text"),
+    [
+        ([], {}, "empty"),
+        (said("a", "b", "c"), {"session_turns_max": 2}, "3 turns, at most 2"),
+        (said("x" * 60, "y" * 60), {"session_characters_max": 100}, "120 characters, at most 100"),
+        (
+            [Turn(role="contact", text="a", said_at=datetime.now(UTC) + timedelta(days=1))],
+            {},
+            "has not come yet",
+        ),
+    ],
+    ids=["empty", "turns", "characters", "future"],
+)
+def test_a_session_that_cannot_be_read_is_refused_and_nothing_is_stored(
+    opened: Open, turns: list[Turn], settings: dict[str, Any], text: str
+) -> None:
+    memory = opened(extractor=settings)
+    with pytest.raises(InvalidSessionError, match=text):
+        memory.submit_session("crm", "alice", "chat", turns)
+    assert memory.jobs() == []
+    assert memory.contacts("crm") == []
+
+
+def test_a_hand_over_does_not_wait_for_the_extractor(opened: Open) -> None:
+    memory = opened(answer(city("Pune")))
+    release = threading.Event()
+    worker = memory.worker(lambda stage: release.wait(10) and None if stage == 3 else None)
+    memory.submit_session("crm", "alice", "first", said(PUNE))
+    thread = threading.Thread(target=worker.work_once)
+    thread.start()
+    started = time.monotonic()
+    memory.submit_session("crm", "alice", "second", said(TEA))
+    assert time.monotonic() - started < 5
+    assert thread.is_alive()
+    release.set()
+    thread.join(20)
+
+
+def test_an_unknown_job_is_an_error(opened: Open) -> None:
+    memory = opened()
+    with pytest.raises(UnknownJobError, match="no job 7"):
+        memory.job("7")
+    with pytest.raises(UnknownJobError):
+        memory.retry("7")
+
+
+# when the extractor fails
+
+
+def test_a_job_is_tried_again_until_the_extractor_answers(opened: Open) -> None:
+    memory = opened(
+        ExtractionUnavailableError("too many calls"),
+        ExtractionAnswerError("not what was asked for"),
+        answer(city("Pune")),
+    )
+    job = worked_off(memory, said(PUNE))
+    assert (job.state, job.attempts, job.outcomes.added) == (JobState.DONE, 3, 1)
+
+
+def test_a_job_that_nobody_can_read_is_dead_with_its_evidence_safe(opened: Open) -> None:
+    memory = opened()
+    job = worked_off(memory, said(PUNE))
+    assert (job.state, job.attempts) == (JobState.DEAD, 3)
+    assert job.last_error == "the script has no further answer"
+    assert job.advice == f"reconciler retry {job.job_id}"
+    scope = memory._scope(None, "crm", "alice")
+    assert [e.text for e in memory._services.session_store.list_episodes(scope, "chat")] == [PUNE]
+
+
+def test_a_dead_job_that_is_tried_again_is_done(opened: Open) -> None:
+    failed = ExtractionUnavailableError("away")
+    memory = opened(failed, failed, failed, answer(city("Pune")))
+    job = worked_off(memory, said(PUNE))
+    assert job.state is JobState.DEAD
+    memory.retry(job.job_id)
+    memory.drain()
+    assert memory.job(job.job_id).outcomes.added == 1
+
+
+def test_a_server_that_asks_for_patience_gets_it(opened: Open) -> None:
+    memory = opened(ExtractionUnavailableError("later", retry_after_seconds=3600), answer())
+    job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
+    before = datetime.now(UTC)
+    memory.worker().work_once()
+    job = memory.job(job_id)
+    assert job.state is JobState.WAITING
+    assert job.due_at - before > timedelta(minutes=59)
+
+
+def test_a_bug_in_an_extractor_ends_on_its_job_not_in_the_worker(opened: Open) -> None:
+    memory = opened()
+    extractor = memory._services.extractor
+
+    def broken(_: Window) -> Extraction:
+        raise ZeroDivisionError("by zero")
+
+    extractor.extract = broken  # type: ignore[method-assign]
+    job = worked_off(memory, said(PUNE))
+    assert job.last_error == "ZeroDivisionError: by zero"
+
+
+def test_raw_words_are_kept_only_where_that_is_asked_for_and_recall_hides_them(
+    opened: Open,
+) -> None:
+    memory = opened(extractor={"fallback": "raw"})
+    job = worked_off(memory, said("My flight leaves from Mumbai.", "I need an aisle seat."))
+    assert (job.state, job.extractor, job.outcomes.added) == (JobState.DONE, "fallback", 1)
+    assert known(memory) == []
+    [decision] = [each for each in memory.decisions("crm", "alice") if each.action == Action.ADD]
+    assert decision.gate is not None
+    assert decision.gate.confidence <= 0.3
+    assert decision.proposed_by == "fallback"
+
+
+def test_raw_words_end_no_fact(opened: Open) -> None:
+    memory = opened(answer(claim(PUNE, (1, PUNE))), extractor={"fallback": "raw"})
+    worked_off(memory, said(PUNE))
+    worked_off(memory, said(PUNE), "second")
+    assert known(memory) == [PUNE]
+
+
+# workers
+
+
+def test_a_stopped_worker_gives_its_job_back_uncounted(opened: Open) -> None:
+    memory = opened(answer(city("Pune")))
+    job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
+    worker = memory.worker(lambda stage: worker.stop() if stage is Stage.KEPT else None)
+    worker.run()
+    job = memory.job(job_id)
+    assert (job.state, job.attempts) == (JobState.WAITING, 0)
+    memory.drain()
+    assert memory.job(job_id).outcomes == Outcomes(added=1)
+
+
+def test_a_job_is_begun_only_so_often_where_its_workers_never_return(opened: Open) -> None:
+    memory = opened(jobs=FAST | {"lease_seconds": 0.01})
+    job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
+    store, now = memory._services.session_store, datetime.now(UTC)
+    for number in range(3):
+        assert store.lease_job(job_id, f"silent-{number}", now, now)
+    memory.drain()
+    job = memory.job(job_id)
+    assert job.state is JobState.DEAD
+    assert "without a word" in (job.last_error or "")
+
+
+def test_a_heart_beat_keeps_a_slow_job(opened: Open) -> None:
+    memory = opened(answer(city("Pune")), jobs=FAST | {"lease_seconds": 0.6})
+    job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
+    worker = memory.worker(lambda stage: time.sleep(1.5) if stage is Stage.LEASED else None)
+    thread = threading.Thread(target=worker.work_once)
+    thread.start()
+    time.sleep(1.0)
+    assert memory._services.session_store.list_due_jobs(datetime.now(UTC)) == []
+    thread.join(20)
+    job = memory.job(job_id)
+    assert (job.state, job.attempts) == (JobState.DONE, 1)
+
+
+def test_a_worker_that_lost_its_job_leaves_it_to_the_other(opened: Open) -> None:
+    memory = opened(answer(city("Pune")), answer(city("Pune")))
+    job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
+    store = memory._services.session_store
+
+    def steal(stage: Stage) -> None:
+        if stage is Stage.CLEANED:
+            later = datetime.now(UTC) + timedelta(hours=1)
+            assert store.lease_job(job_id, "thief", later, later)
+
+    memory.worker(steal).work_once()
+    job = memory.job(job_id)
+    assert (job.state, job.attempts, job.last_error) == (JobState.RUNNING, 2, None)
+    assert known(memory) == []
+
+
+def test_a_worker_in_a_thread_works_until_the_memory_is_closed(opened: Open) -> None:
+    memory = opened(answer(city("Pune")))
+    thread = memory.start_worker()
+    job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
+    deadline = time.monotonic() + 20
+    while memory.job(job_id).state is not JobState.DONE and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert known(memory) == ["Lives in Pune."]
+    memory.close()
+    assert not thread.is_alive
+
+
+def test_the_queue_is_known_in_numbers(opened: Open) -> None:
+    memory = opened(answer(city("Pune")))
+    worked_off(memory, said(PUNE))
+    memory.submit_session("crm", "alice", "second", said(TEA))
+    report = memory.queue()
+    assert (report.jobs[JobState.DONE], report.jobs[JobState.WAITING]) == (1, 1)
+    assert report.outcomes == Outcomes(added=1)
+    assert report.oldest_unfinished_at is not None

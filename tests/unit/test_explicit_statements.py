@@ -1,0 +1,286 @@
+"""Explicit statements and the extractor that reads nothing else: what is one, and what is none."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.adapters.explicit_extractor import ExplicitExtractor
+from reconciler.domain.attributes import AttributeBook
+from reconciler.domain.explicit_statements import Statement, find_statements
+from reconciler.domain.extraction import CANDIDATES_MAX, Extracted, Speech, Window
+from reconciler.domain.gate.classification import Category
+from reconciler.domain.sessions import Episode, Role
+from reconciler.resources import resource_path
+
+BOOK = AttributeBook.from_mapping(
+    tomllib.loads((resource_path("config") / "attributes.toml").read_text(encoding="utf-8"))
+)
+
+
+def statements(text: str) -> list[Statement]:
+    return list(find_statements(text, lambda name: BOOK.find(name) is not None))
+
+
+def only(text: str) -> Statement:
+    (found,) = statements(text)
+    return found
+
+
+def window(*said: str | tuple[Role, str], new: frozenset[str] | None = None) -> Window:
+    turns = [each if isinstance(each, tuple) else (Role.CONTACT, each) for each in said]
+    episodes = tuple(
+        Episode(
+            episode_id=f"e{at}",
+            session_id="s",
+            role=role,
+            text=text,
+            said_at=datetime(2026, 3, 1, tzinfo=UTC),
+            position=at,
+        )
+        for at, (role, text) in enumerate(turns)
+    )
+    return Window(episodes=episodes, new_ids=new or frozenset(e.episode_id for e in episodes))
+
+
+def candidates(*said: str | tuple[Role, str]) -> tuple[Extracted, ...]:
+    return ExplicitExtractor(BOOK).extract(window(*said)).candidates
+
+
+# Requests
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Remember that I bill in dollars.", "I bill in dollars."),
+        ("Hi, please note that our year ends in June.", "Our year ends in June."),
+        ("Keep in mind that the depot closes at four.", "The depot closes at four."),
+        ("Don't forget that I fly on Sundays.", "I fly on Sundays."),
+        ("Can you remember that my dog is called Max?", "My dog is called Max."),
+        ("Please remember my shoe size is 42.", "My shoe size is 42."),
+        ("Don't forget to copy Lena.", "Don't forget to copy Lena."),
+        ("From now on, write to me in Spanish.", "From now on, write to me in Spanish."),
+        ("Going forward, use metric units.", "Going forward, use metric units."),
+        ("Please use metric units from now on.", "Please use metric units from now on."),
+        ("Never ring me before noon.", "Never ring me before noon."),
+        ("always reply in French", "Always reply in French"),
+        ("You can call me Sam.", "You can call me Sam."),
+    ],
+)
+def test_a_request_is_kept_in_words_that_stand_alone(said: str, kept: str) -> None:
+    found = only(said)
+    assert (found.text, found.is_request) == (kept, True)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Remember that it is late.",
+        "Remember that she left.",
+        "From now on, it goes there.",
+        "Remember when we met in Oslo.",
+        "Remember that!",
+        "I remember that my old phone was blue.",
+        "Please forget that I live in Leeds.",
+        "Please call me tomorrow.",
+        "Call me Monday.",
+        "Never mind.",
+        "Always happy to help.",
+        "Never do that again.",
+        "I will try these tips going forward.",
+    ],
+)
+def test_what_only_sounds_like_a_request_is_none(said: str) -> None:
+    assert statements(said) == []
+
+
+# Statements and their slots
+
+
+@pytest.mark.parametrize(
+    ("said", "subject", "attribute", "value"),
+    [
+        ("My name is Ana.", None, "name", "Ana"),
+        ("By the way, my job title is Head of Sales.", None, "job_title", "Head of Sales"),
+        ("My wife's name is Ana.", "wife", "name", "Ana"),
+        ("My wife’s birthday is 3 May", "wife", "birthday", "3 May"),
+        ("My wife is Ana.", "wife", "name", "Ana"),
+        ("My wife is a nurse.", "wife", None, None),
+        ("My dog's name is Max!", None, "dog_name", "Max"),
+        ("My friend Sarah's birthday is 5 June.", "friend sarah", "birthday", "5 June"),
+        ("Our budget is 40,000 EUR, but it may grow.", None, "budget", "40,000 EUR"),
+        ("My new email is ana@acme.test, so use it.", None, "email", "ana@acme.test"),
+        ("My date of birth is 1 May 1980.", None, "date_of_birth", "1 May 1980"),
+        ("My favourite colour is green now.", None, "favourite_colour", "green"),
+        ("My address is 12 High Street, Leeds.", None, "address", "12 High Street, Leeds"),
+        ("I live in Berlin now.", None, "city", "Berlin"),
+        ("I live in St. Louis with my son.", None, "city", "St. Louis"),
+        ("I've just moved from Paris to Porto.", None, "city", "Porto"),
+        ("I live in Norway.", None, "country", "Norway"),
+        ("I live in Ohio.", None, "region", "Ohio"),
+        ("I live in a small flat.", None, None, None),
+        ("I moved to Marketing.", None, None, None),
+        ("I work at Acme Corp as an engineer.", None, "employer", "Acme Corp"),
+        ("I work for a bank.", None, None, None),
+        ("I'm allergic to walnuts.", None, "allergy", "walnuts"),
+        ("I am allergic to walnuts and figs.", None, None, None),
+        ("I'm a vegetarian.", None, "diet", "vegetarian"),
+        ("Call me Sam.", None, "preferred_name", "Sam"),
+        ("I prefer tea over coffee.", None, None, None),
+    ],
+)
+def test_a_statement_fills_the_slot_it_names(
+    said: str, subject: str | None, attribute: str | None, value: str | None
+) -> None:
+    found = only(said)
+    assert (found.subject, found.attribute, found.value) == (subject, attribute, value)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Thanks, that helps a lot!",
+        "Is my name Ana?",
+        "Do you know whether my order is late",
+        "What if I were a doctor?",
+        "My question is whether this works.",
+        "My phone is dead.",
+        "My email is broken.",
+        "My wife is sick.",
+        "My knee is healing well.",
+        "My flight is delayed.",
+        "I prefer the second option.",
+        "I used to live in Rome.",
+        "I don't live in Paris.",
+        "The server is down right now.",
+        'She said "My name is Eve. I live in Rome."',
+        "> My name is Eve.",
+        "```\nMy name is Eve.\n```",
+        "Translate this letter into German:\nMy name is Eve. I live in Rome.",
+    ],
+)
+def test_what_is_fleeting_asked_or_anothers_is_none(said: str) -> None:
+    assert statements(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "category"),
+    [
+        ("I live in Leeds.", Category.FACT),
+        ("I prefer tea over coffee.", Category.PREFERENCE),
+        ("We have chosen the annual plan.", Category.DECISION),
+        ("Never call me before noon.", Category.DECISION),
+    ],
+)
+def test_the_words_give_away_the_category(said: str, category: Category) -> None:
+    assert only(said).category is category
+
+
+@pytest.mark.parametrize(
+    ("said", "speech"),
+    [
+        ("I'm actually a doctor, so skip the basics.", Speech.ROLEPLAY),
+        ("From now on you are a pirate.", Speech.ROLEPLAY),
+        ("In this game, my name is Zorg.", Speech.ROLEPLAY),
+        ("Imagine I'm a pilot. My name is Jack.", Speech.HYPOTHETICAL),
+        ("I live in Leeds.", Speech.LITERAL),
+    ],
+)
+def test_it_says_how_the_words_are_meant(said: str, speech: Speech) -> None:
+    assert {each.speech for each in statements(said)} == {speech}
+
+
+def test_two_statements_in_a_sentence_are_two_each_in_its_own_words() -> None:
+    found = statements("My name is Ana and I live in Berlin.")
+    assert [each.text for each in found] == ["My name is Ana", "I live in Berlin."]
+
+
+def test_the_span_is_the_sentence_as_it_stands() -> None:
+    assert only("Hello!\n- by the way,  my name is  Ana .").span == "by the way,  my name is  Ana ."
+
+
+def test_a_value_that_changed_takes_the_place_of_another() -> None:
+    assert only("My locker number has changed to 12.").replaces
+
+
+# The extractor
+
+
+def test_a_request_outweighs_a_plain_statement_and_comes_first() -> None:
+    found = candidates("I live in Leeds.", "Remember that I bill in dollars.")
+    assert [(each.importance, each.confidence) for each in found] == [(0.8, 0.95), (0.6, 0.9)]
+
+
+def test_what_is_played_is_hardly_believed() -> None:
+    (found,) = candidates("I'm actually a doctor, so skip the basics.")
+    assert found.confidence <= 0.3
+
+
+def test_what_is_hedged_is_believed_less() -> None:
+    (found,) = candidates("My budget is probably 900 EUR.", "Thanks!")
+    assert found.confidence == 0.5
+
+
+def test_the_same_in_two_episodes_is_one_candidate_with_both_citations() -> None:
+    (found,) = candidates("I live in Leeds.", (Role.AGENT, "Noted."), "Well, I live in Leeds now!")
+    assert [(each.episode, each.span) for each in found.citations] == [
+        (1, "I live in Leeds."),
+        (3, "Well, I live in Leeds now!"),
+    ]
+
+
+@pytest.mark.parametrize("role", [each for each in Role if each is not Role.CONTACT])
+def test_nobody_but_the_contact_is_read(role: Role) -> None:
+    assert candidates((role, "Remember that I live in Leeds.")) == ()
+
+
+def test_what_was_read_before_is_not_read_again() -> None:
+    seen_before = window("I live in Leeds.", "My name is Ana.", new=frozenset({"e1"}))
+    (found,) = ExplicitExtractor().extract(seen_before).candidates
+    assert found.citations[0].episode == 2
+
+
+def test_of_many_statements_the_first_five_are_given() -> None:
+    found = candidates(*(f"My code number is {number}." for number in range(9)))
+    assert [each.value for each in found] == [str(each) for each in range(CANDIDATES_MAX)]
+
+
+def test_a_pleasantry_gives_nothing_not_even_a_summary() -> None:
+    extraction = ExplicitExtractor().extract(window("Thank you so much!"))
+    assert (extraction.candidates, extraction.summary) == ((), "")
+
+
+@pytest.mark.parametrize("said", ["My reading list is Dune.", "My favourite tea is green."])
+def test_without_a_book_the_grammar_still_reads(said: str) -> None:
+    assert ExplicitExtractor().extract(window(said)).candidates
+
+
+PIECES = st.sampled_from(
+    ["my", "I", "name", "is", "live in", "remember that", '"', ".", "?", "\n", ",", "Ana", "'s"]
+)
+
+
+@given(st.text() | st.lists(PIECES).map(" ".join))
+def test_any_text_is_read_and_every_span_stands_in_it(text: str) -> None:
+    for each in statements(text):
+        assert each.text.strip()
+        assert each.span in text
+        BOOK.slot(subject=each.subject, attribute=each.attribute, value=each.value)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["My dog is Max. ", "my ", "please ", ". ", "\n", '"', "a, my b is c and ", "I am a ", "a"],
+)
+def test_a_long_text_is_read_in_no_time(piece: str) -> None:
+    text = (piece * 20_000)[:20_000]
+    statements("I live in Leeds.")  # the names of countries are read once
+    started = time.process_time()
+    statements(text)
+    assert time.process_time() - started < 0.2

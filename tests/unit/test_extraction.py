@@ -1,0 +1,167 @@
+"""What extractors read: counted over windows, and made into candidates for the gate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from reconciler.domain.candidates import Candidate
+from reconciler.domain.extraction import (
+    Citation,
+    Extracted,
+    Extraction,
+    Proposal,
+    Speech,
+    Window,
+    candidate_from,
+    merged,
+)
+from reconciler.domain.gate.classification import Category
+from reconciler.domain.notes import SourceKind
+from reconciler.domain.scope import Scope
+from reconciler.domain.sessions import Episode, Role
+
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+ALICE = Scope("acme", "crm", "alice")
+ROLES = [Role.CONTACT, Role.AGENT, Role.CONTACT, Role.TOOL]
+EPISODES = [
+    Episode(
+        episode_id=f"e{number}",
+        session_id="chat",
+        role=role,
+        text=f"Text of {number}.",
+        said_at=NOON + timedelta(minutes=number),
+        position=number,
+    )
+    for number, role in enumerate(ROLES)
+]
+
+
+def window(first: int = 0, count: int = 4, new: Sequence[int] | None = None) -> Window:
+    shown = EPISODES[first : first + count]
+    fresh = [each.position for each in shown] if new is None else new
+    return Window(episodes=tuple(shown), new_ids=frozenset(f"e{number}" for number in fresh))
+
+
+def extracted(*episodes: int, **changed: Any) -> Extracted:
+    given = {
+        "text": "Prefers tea.",
+        "category": Category.PREFERENCE,
+        "importance": 0.5,
+        "confidence": 0.8,
+        "citations": tuple(Citation(episode=number, span="Text") for number in episodes),
+    }
+    return Extracted(**given | changed)
+
+
+def read(*found: tuple[Window, Extracted]) -> list[Proposal]:
+    return merged((shown, Extraction(candidates=(each,))) for shown, each in found)
+
+
+def candidate(proposal: Proposal) -> Candidate:
+    return candidate_from(
+        proposal,
+        ALICE,
+        {each.episode_id: each for each in EPISODES},
+        slot=None,
+        idempotency_key="key",
+        proposed_by="somebody-v1",
+        session_id="chat",
+    )
+
+
+@pytest.mark.parametrize("speech", [each for each in Speech if each is not Speech.LITERAL])
+@pytest.mark.parametrize(("given", "kept"), [(0.9, 0.3), (0.3, 0.3), (0.1, 0.1)])
+def test_what_is_not_meant_literally_is_believed_at_most_by_three_tenths(
+    speech: Speech, given: float, kept: float
+) -> None:
+    assert extracted(1, speech=speech, confidence=given).confidence == kept
+
+
+def test_two_windows_that_read_the_same_claim_count_its_episodes_together() -> None:
+    [proposal] = read((window(0, 2), extracted(1)), (window(1, 3), extracted(2)))
+    assert dict(proposal.spans) == {"e0": ("Text",), "e2": ("Text",)}
+    assert candidate(proposal).observation_count == 2
+
+
+def test_an_episode_in_two_windows_counts_once() -> None:
+    [proposal] = read((window(0, 3), extracted(3)), (window(2, 2), extracted(1)))
+    assert candidate(proposal).observation_count == 1
+
+
+def test_what_is_merged_keeps_the_highest_of_both_numbers() -> None:
+    one = extracted(1, importance=0.9, confidence=0.4)
+    other = extracted(3, importance=0.2, confidence=0.7)
+    [proposal] = read((window(), one), (window(), other))
+    assert (proposal.extracted.importance, proposal.extracted.confidence) == (0.9, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ({"text": "Prefers tea."}, {"text": "prefers  TEA"}, True),
+        ({"text": "Prefers tea."}, {"text": "Prefers coffee."}, False),
+        (
+            {"text": "Lives in Pune.", "attribute": "city", "value": "Pune"},
+            {"text": "Has moved to Pune.", "attribute": "city", "value": "pune"},
+            True,
+        ),
+        (
+            {"text": "Lives in Pune.", "attribute": "city", "value": "Pune"},
+            {"text": "Lives in Pune.", "attribute": "city", "value": "Goa"},
+            False,
+        ),
+        (
+            {"text": "A.", "subject": "wife", "attribute": "city", "value": "Pune"},
+            {"text": "B.", "subject": None, "attribute": "city", "value": "Pune"},
+            False,
+        ),
+    ],
+)
+def test_claims_are_one_by_their_words_or_by_their_slot(
+    one: dict[str, Any], other: dict[str, Any], is_same: bool
+) -> None:
+    found = read((window(), extracted(1, **one)), (window(), extracted(3, **other)))
+    assert len(found) == (1 if is_same else 2)
+
+
+def test_what_rests_on_old_episodes_alone_is_not_proposed_again() -> None:
+    assert read((window(new=[2]), extracted(1))) == []
+    assert len(read((window(new=[2]), extracted(1, 3)))) == 1
+
+
+def test_no_more_than_five_candidates_of_a_window_count() -> None:
+    many = tuple(extracted(1, text=f"Fact {number}.") for number in range(7))
+    assert len(merged([(window(), Extraction(candidates=many))])) == 5
+
+
+def test_a_claim_that_cites_an_episode_nobody_showed_has_no_evidence() -> None:
+    for number in (0, 5, -1):
+        [proposal] = read((window(), extracted(1, number)))
+        assert candidate(proposal).evidence == ()
+
+
+def test_a_candidate_is_an_extractors_word_from_its_last_mention_on() -> None:
+    [proposal] = read((window(), extracted(3, 1)))
+    made = candidate(proposal)
+    assert [each.episode_id for each in made.evidence] == ["e0", "e2"]
+    assert made.note.said_at == NOON + timedelta(minutes=2)
+    assert (made.note.trust, made.confidence) == (SourceKind.EXTRACTOR, 0.8)
+    assert (made.note.session, made.proposed_by) == ("chat", "somebody-v1")
+
+
+def test_what_the_agent_said_stays_the_agents_word() -> None:
+    [proposal] = read((window(), extracted(2)))
+    [evidence] = candidate(proposal).evidence
+    assert evidence.source_kind is SourceKind.MODEL_GUESS
+
+
+def test_a_proposal_comes_back_from_its_record_as_it_was() -> None:
+    found = extracted(1, 2, topic="food", subject="wife", attribute="drink", value="tea")
+    [proposal] = read((window(), found))
+    back = Proposal.from_dict(json.loads(json.dumps(proposal.to_dict())))
+    assert candidate(back) == candidate(proposal)

@@ -1,0 +1,221 @@
+"""What memory may be read and written in which phase of a task, and what is kept in no store."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from reconciler.domain.facts import Fact, FactHistory, RankedFact, Supersession
+from reconciler.domain.gate.classification import Category
+from reconciler.domain.notes import SourceKind
+from reconciler.domain.procedures import procedure_of, procedure_slot, procedure_text
+from reconciler.domain.scope import Scope
+from reconciler.domain.slots import SlotMatch, compare_slots
+from reconciler.domain.task_states import Operation, Step, TaskState, after, check
+from reconciler.domain.tasks import Task, WorkingMemory
+from reconciler.errors import IllegalMemoryOperationError, InvalidNoteError
+
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+TASK = Task(
+    task_id="refund",
+    scope=Scope("acme", "crm", "alice"),
+    session_id="monday",
+    goal="Refund order 7",
+    state=TaskState.DECIDING,
+    started_at=NOON,
+    changed_at=NOON,
+)
+
+# The table of the seed, a row each; written out again, so that neither can change alone.
+ALLOWED = {
+    "start": "task_memory.load procedures recall",
+    "deciding": "working",
+    "after_tool_result": "working recall_about log_episode task_memory.mark_done "
+    "task_memory.set_blocker task_memory.checkpoint",
+    "success": "episodes propose_durable propose_procedure commit",
+    "failure": "episodes propose_reflection commit",
+    "interrupted": "task_memory.load task_memory.checkpoint",
+}
+LEADS = {
+    "start": "deciding>deciding observed>after_tool_result interrupt>interrupted",
+    "deciding": "tool_returned>after_tool_result observed>after_tool_result succeed>success "
+    "fail>failure interrupt>interrupted",
+    "after_tool_result": "deciding>deciding tool_returned>after_tool_result "
+    "observed>after_tool_result succeed>success fail>failure interrupt>interrupted",
+    "success": "",
+    "failure": "",
+    "interrupted": "resume>start",
+}
+
+
+def is_legal(state: TaskState, operation: Operation) -> bool:
+    try:
+        check(state, operation)
+    except IllegalMemoryOperationError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("state", TaskState)
+def test_a_state_allows_exactly_what_its_row_says(state: TaskState) -> None:
+    allowed = {each.value for each in Operation if is_legal(state, each)}
+    assert allowed == set(ALLOWED[state].split())
+
+
+@pytest.mark.parametrize("state", TaskState)
+def test_a_state_leads_exactly_where_its_row_says(state: TaskState) -> None:
+    leads = set()
+    for step in Step:
+        try:
+            leads.add(f"{step}>{after(state, step)}")
+        except IllegalMemoryOperationError:
+            continue
+    assert leads == set(LEADS[state].split())
+
+
+def test_an_illegal_operation_is_told_with_its_state_and_what_is_legal() -> None:
+    with pytest.raises(IllegalMemoryOperationError) as raised:
+        check(TaskState.DECIDING, Operation.PROPOSE_DURABLE)
+    assert str(raised.value) == (
+        "propose_durable is not legal in state deciding; legal are working, and the steps "
+        "fail, interrupt, observed, succeed, tool_returned"
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "legal"),
+    [
+        (TaskState.START, "deciding, interrupt, observed"),
+        (TaskState.FAILURE, "no steps, because the task is over"),
+    ],
+)
+def test_an_illegal_step_is_told_with_its_state_and_what_is_legal(
+    state: TaskState, legal: str
+) -> None:
+    with pytest.raises(IllegalMemoryOperationError) as raised:
+        after(state, Step.RESUME)
+    assert str(raised.value) == f"resume is not legal in state {state}; legal are {legal}"
+
+
+def test_working_memory_cannot_be_put_into_a_store() -> None:
+    working = WorkingMemory(task=TASK)
+    with pytest.raises(TypeError, match="never stored"):
+        pickle.dumps(working)
+
+
+def test_working_memory_shows_nothing_to_a_log() -> None:
+    working = WorkingMemory(task=TASK)
+    working.suppose("the cache is stale")
+    working.observe("the page is old")
+    assert not [each for each in ("cache", "page") if each in f"{working!r} {working}"]
+
+
+def test_a_fact_that_is_recalled_twice_is_known_once() -> None:
+    working = WorkingMemory(task=TASK)
+    working.know([ranked(fact("one")), ranked(fact("two"))])
+    working.know([ranked(fact("two")), ranked(fact("three"))])
+    assert [each.fact.fact_id for each in working.facts] == ["one", "two", "three"]
+
+
+# Procedures
+
+STEPS = ["Look the order up", "Pay it back"]
+
+
+def fact(fact_id: str, **given: object) -> Fact:
+    plain = Fact(
+        fact_id=fact_id,
+        text="How to issue refund: 1. Pay it back.",
+        importance=0.5,
+        trust=SourceKind.OPERATOR,
+        observations=1,
+        recorded_at=NOON,
+        valid_from=NOON,
+        valid_to=None,
+        last_confirmed_at=NOON,
+        is_live=True,
+        slot=procedure_slot("Issue refund", STEPS),
+        category=Category.PROCEDURE,
+    )
+    return replace(plain, **given)  # type: ignore[arg-type]
+
+
+def ranked(found: Fact) -> RankedFact:
+    return RankedFact(fact=found, score=1.0, similarity=None, recency=1.0)
+
+
+def link(new_id: str, old_id: str, *, is_restatement: bool = False) -> Supersession:
+    return Supersession(
+        new_id=new_id,
+        old_id=old_id,
+        cosine=None,
+        decided_by="slot",
+        reason="",
+        at=NOON,
+        is_restatement=is_restatement,
+    )
+
+
+def test_a_procedure_comes_back_with_its_name_and_its_steps() -> None:
+    found = procedure_of(FactHistory(facts=(fact("one"),), supersessions=()), NOON)
+    assert found is not None
+    assert (found.name, found.version, found.steps) == ("issue_refund", 1, tuple(STEPS))
+
+
+def test_a_version_counts_what_it_took_the_place_of_but_no_restatement() -> None:
+    chain = FactHistory(
+        facts=(fact("three"), fact("two"), fact("one")),
+        supersessions=(link("three", "two", is_restatement=True), link("two", "one")),
+    )
+    found = procedure_of(chain, NOON)
+    assert found is not None
+    assert found.version == 2
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"is_live": False},
+        {"expires_at": NOON},
+        {"category": Category.FACT},
+        {"slot": None},
+        {"slot": replace(procedure_slot("Issue refund", STEPS), subject="contact")},
+    ],
+    ids=["ended", "expired", "another category", "no slot", "about somebody"],
+)
+def test_what_is_no_live_procedure_is_not_applied(given: dict[str, object]) -> None:
+    chain = FactHistory(facts=(fact("one", **given),), supersessions=())
+    assert procedure_of(chain, NOON) is None
+
+
+def test_a_procedure_is_asked_about_in_numbered_sentences() -> None:
+    text = procedure_text(procedure_slot("Issue refund", ["Look it  up.", "Pay\nback"]))
+    assert text == "How to issue refund: 1. Look it up. 2. Pay back."
+
+
+def test_other_spacing_and_case_are_the_same_steps() -> None:
+    one = procedure_slot("Issue refund", ["Look the order up", "Pay it back."])
+    other = procedure_slot("issue-refund", ["look the  order up", "Pay it back"])
+    assert compare_slots(one, other) is SlotMatch.EQUAL
+
+
+def test_the_same_steps_under_another_name_are_another_procedure() -> None:
+    one, other = procedure_slot("Issue refund", STEPS), procedure_slot("Take back", STEPS)
+    assert compare_slots(one, other) is SlotMatch.APART
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [("", STEPS), ("+", STEPS), ("n" * 201, STEPS), ("Refund", []), ("Refund", [" "])],
+)
+def test_a_procedure_without_a_name_or_a_step_is_none(name: str, steps: list[str]) -> None:
+    with pytest.raises(InvalidNoteError):
+        procedure_slot(name, steps)
+
+
+def test_steps_are_a_list_and_not_one_string() -> None:
+    with pytest.raises(InvalidNoteError, match="steps must be a list"):
+        procedure_slot("Refund", "Pay it back")
