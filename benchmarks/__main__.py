@@ -18,16 +18,20 @@ from benchmarks import (
     gate_literalness,
     gate_meaning,
     gate_pii,
+    hand_over,
     local_arbiter,
     note_import,
+    sessions,
     write_cost,
 )
 from benchmarks.engines import engines
 
 BENCHMARKS = {
     "write": write_cost.main,
+    "hand-over": hand_over.main,
     "import": note_import.main,
     "conversations": conversations.main,
+    "sessions": sessions.main,
     "errors": error_rate.main,
     "local-arbiter": local_arbiter.main,
     "gate": gate.main,

@@ -1,12 +1,11 @@
 // Jobs, the newest first; an empty parameter lets all through.
 // mode: read
-// params: tenant, agent_id, contact_id, session_id, state, limit
+// params: tenant, agent_id, contact_id, state, limit
 // returns: job_id, tenant, agent_id, contact_id, session_id, state, attempts, submitted_at, due_at, finished_at, extractor, last_error, added, superseding, known, held, refused, unimportant
 MATCH (job:Job)
 WHERE job.tenant = $tenant
   AND ($agent_id = '' OR job.agent_id = $agent_id)
   AND ($contact_id = '' OR job.contact_id = $contact_id)
-  AND ($session_id = '' OR job.session_id = $session_id)
   AND ($state = '' OR job.state = $state)
 RETURN job.job_id AS job_id, job.tenant AS tenant, job.agent_id AS agent_id,
        job.contact_id AS contact_id, job.session_id AS session_id, job.state AS state,

@@ -32,7 +32,12 @@ from reconciler.queries import (
 
 __all__ = ["Neo4jGraph"]
 
-_CONFLICTS = ("Neo.TransientError.Transaction.", "Neo.ClientError.Schema.ConstraintValidation")
+_CONFLICTS = (
+    "Neo.TransientError.Transaction.",
+    "Neo.ClientError.Schema.ConstraintValidation",
+    # Two processes that make an empty store at once, in spite of IF NOT EXISTS.
+    "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
+)
 _SCHEMES = {f"{scheme}{tls}" for scheme in ("bolt", "neo4j") for tls in ("", "+s", "+ssc")}
 _TOO_SLOW = "Neo.ClientError.Transaction.TransactionTimedOut"
 _MISSING_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"

@@ -150,6 +150,20 @@ class Proposal:
             "is_cited": self.is_cited,
         }
 
+    def cleaned_as(self, candidate: Candidate) -> Proposal:
+        """The same in the words of its candidate, after personal data and secrets were taken out.
+
+        What a value is may be told by its attribute's name alone, so no text shows it before.
+        """
+        slot = candidate.note.slot
+        value = slot.value if slot and self.extracted.value is not None else self.extracted.value
+        spans = {each.episode_id: each.spans for each in candidate.evidence}
+        return replace(
+            self,
+            extracted=replace(self.extracted, text=candidate.claim, value=value),
+            spans={key: spans.get(key, given) for key, given in self.spans.items()},
+        )
+
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Proposal:
         """As ``to_dict`` gave it."""

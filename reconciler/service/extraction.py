@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
@@ -233,18 +233,33 @@ class SessionReader:
         """
         by_id = {each.episode_id: each for each in episodes}
         return [
-            candidate_from(
-                each,
-                scope,
-                by_id,
-                slot=self._slot(each.extracted),
-                idempotency_key=self._key(session_id, each),
-                proposed_by=read.extractor,
-                session_id=session_id,
-            )
+            self.candidate(each, read.extractor, scope, session_id, by_id)
             for each in read.proposals
             if each.extracted.importance >= self._policy.importance_min
         ]
+
+    def candidate(
+        self,
+        proposal: Proposal,
+        extractor: str,
+        scope: Scope,
+        session_id: str,
+        episodes: Mapping[str, Episode],
+    ) -> Candidate:
+        """One claim as a candidate, with the episodes, by id, that it rests on.
+
+        Raises:
+            InvalidNoteError: the claim cannot be used.
+        """
+        return candidate_from(
+            proposal,
+            scope,
+            episodes,
+            slot=self._slot(proposal.extracted),
+            idempotency_key=self._key(session_id, proposal),
+            proposed_by=extractor,
+            session_id=session_id,
+        )
 
     def check_size(self, session: Session) -> None:
         """Let a session through that can be read.
@@ -377,12 +392,9 @@ class MemoryExtractor:
         return self._try(self._store.count_jobs)
 
     def _job_of(self, session: Session) -> str:
-        scope = session.scope
-        wanted = JobFilter(
-            agent_id=scope.agent_id, contact_id=scope.contact_id, session_id=session.session_id
-        )
-        [job] = self._try(lambda: self._store.list_jobs(scope.tenant, wanted, 1))
-        return job.job_id
+        job_id = self._try(lambda: self._store.find_session_job(session.scope, session.session_id))
+        assert job_id is not None, "a session whose turns are all known has a job"  # noqa: S101
+        return job_id
 
     def _try(self, call: Callable[[], T]) -> T:
         return call_with_retries(self._retry_policy, lambda _: call())

@@ -117,12 +117,14 @@ class ExtractionWorker:
             GraphUnavailableError: the engine stayed away; what is not done waits.
         """
         ended: dict[str, Job] = {}
-        while not self._stopping.is_set() and self._has_unfinished():
-            if (job := self.work_once()) is None:
-                self._stopping.wait(min(self._poll_seconds, 0.25))
-            else:
+        while not self._stopping.is_set():
+            if job := self.work_once():
                 ended[job.job_id] = job
                 on_progress(job)
+            elif self._has_unfinished():
+                self._stopping.wait(min(self._poll_seconds, 0.25))
+            else:
+                break
         return list(ended.values())
 
     def stop(self) -> None:
@@ -186,7 +188,7 @@ class ExtractionWorker:
         self._at(Stage.CLEANED, lease)
         read = self._try(lambda: self._store.find_read(job.job_id))
         if read is None:
-            read = self._read(lease, episodes)
+            read, episodes = self._cleaned_again(job, self._read(lease, episodes), episodes)
             self._try(lambda: self._store.keep_read(job.job_id, lease.lease_id, read))
         self._at(Stage.KEPT, lease)
         self._settle_all(lease, read, episodes)
@@ -201,6 +203,32 @@ class ExtractionWorker:
         }
         self._try(lambda: self._store.clean_episodes(changed))
         return cleaned
+
+    def _cleaned_again(
+        self, job: Job, read: ReadSession, episodes: Sequence[Episode]
+    ) -> tuple[ReadSession, list[Episode]]:
+        """What was read, and the episodes, without what only a claim's slot gives away: a PIN."""
+        by_id = {each.episode_id: each for each in episodes}
+        proposals = []
+        for proposal in read.proposals:
+            try:
+                given = self._reader.candidate(
+                    proposal, read.extractor, job.scope, job.session_id, by_id
+                )
+                judged = self._gate.judge(given).candidate
+            except InvalidRequestError:  # it is refused when it is settled
+                proposals.append(proposal)
+                continue
+            for each in judged.evidence:
+                by_id[each.episode_id] = replace(by_id[each.episode_id], text=each.text)
+            proposals.append(proposal.cleaned_as(judged))
+        texts = {
+            each.episode_id: by_id[each.episode_id].text
+            for each in episodes
+            if by_id[each.episode_id].text != each.text
+        }
+        self._try(lambda: self._store.clean_episodes(texts))
+        return replace(read, proposals=tuple(proposals)), list(by_id.values())
 
     def _read(self, lease: _Lease, episodes: Sequence[Episode]) -> ReadSession:
         job = lease.job
@@ -235,7 +263,6 @@ class ExtractionWorker:
     def _settled(self, lease: _Lease, candidate: Candidate) -> Decision | None:
         """What became of a candidate; None where it could not even be judged."""
         try:
-            self._take_out_what_its_slot_gives_away(candidate)
             decision = self._gate.propose(candidate, EXTRACTION_DOOR)
             self._at(Stage.PROPOSED, lease)
             if decision.action is Action.ADMIT:
@@ -245,17 +272,6 @@ class ExtractionWorker:
             _LOG.warning("a candidate of job %s cannot be used: %s", lease.job.job_id, error)
             return None
         return decision
-
-    def _take_out_what_its_slot_gives_away(self, candidate: Candidate) -> None:
-        """A PIN is seen as one by its attribute's name; what is stored must not keep it either."""
-        cleaned = self._gate.judge(candidate).candidate.evidence
-        self._store.clean_episodes(
-            {
-                after.episode_id: after.text
-                for before, after in zip(candidate.evidence, cleaned, strict=True)
-                if before.text != after.text
-            }
-        )
 
     def _at(self, stage: Stage, lease: _Lease) -> None:
         self._on_stage(stage)

@@ -29,7 +29,6 @@ class JobFilter:
 
     agent_id: str | None = None
     contact_id: str | None = None
-    session_id: str | None = None
     state: JobState | None = None
 
 
@@ -129,6 +128,11 @@ class SessionStore:
         """The job of that id, if there is one."""
         rows = self._graph.run("find_job", {"job_id": job_id})
         return _job(rows[0]) if rows else None
+
+    def find_session_job(self, scope: Scope, session_id: str) -> str | None:
+        """The id of a session's newest job; None where it has none."""
+        rows = self._graph.run("find_session_job", _session(scope, session_id))
+        return rows[0]["job_id"] if rows else None
 
     def list_jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
         """A tenant's jobs, the newest first."""

@@ -445,6 +445,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "find_job": {"job_id": "waiting"},
     "find_proposals": {"job_id": "waiting"},
     "find_session": {"session_key": SESSION_KEY},
+    "find_session_job": {"session_key": SESSION_KEY},
     "finish_job": LEASE | {"at": NOON} | NO_OUTCOMES,
     "give_job_back": LEASE
     | {"state": "waiting", "attempts": 1, "due_at": NOON, "last_error": "no answer"},
@@ -455,7 +456,6 @@ CALLS: dict[str, dict[str, Any]] = {
         "tenant": ALICE.tenant,
         "agent_id": "",
         "contact_id": "",
-        "session_id": "",
         "state": "",
         "limit": 5,
     },

@@ -121,6 +121,13 @@ def test_a_call_whose_answer_was_lost_changes_nothing_when_it_is_made_again(
     assert len(store.list_jobs("acme", JobFilter(), 10)) == 1
 
 
+def test_a_session_knows_its_newest_job(store: SessionStore) -> None:
+    assert store.find_session_job(ALICE, "chat") is None
+    hand_over(store)
+    hand_over(store, "job-2", turns(4), at=NOON + MINUTE)
+    assert store.find_session_job(ALICE, "chat") == "job-2"
+
+
 def test_turns_that_came_without_a_job_are_read_by_the_first_one(store: SessionStore) -> None:
     store.append_episodes(ALICE, "chat", "chat", turns(2), NOON)
     assert store.list_jobs("acme", JobFilter(), 10) == []

@@ -224,6 +224,20 @@ def test_secrets_are_out_of_the_turns_before_an_extractor_sees_them(opened: Open
     assert stored[0].text == window.episodes[0].text
 
 
+def test_what_only_a_slot_gives_away_is_out_of_turns_and_of_what_was_kept(opened: Open) -> None:
+    said_so = "My locker opens with 7741, and my city is Pune."
+    code = claim("The door code is 7741.", (1, "7741"), attribute="door_code", value="7741")
+    memory = opened(answer(code, city("Pune", span="my city is Pune")))
+    job = worked_off(memory, said(said_so))
+    assert job.outcomes == Outcomes(added=1, refused=1)
+    reasons = {each.gate.reason for each in memory.decisions("crm", "alice") if each.gate}
+    assert "secret" in reasons
+    services = memory._services
+    read = services.session_store.find_read(job.job_id)
+    [episode] = services.session_store.list_episodes(memory._scope(None, "crm", "alice"), "chat")
+    assert "7741" not in f"{read}{episode.text}{memory.decisions('crm', 'alice')}"
+
+
 # handing over
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -97,6 +98,14 @@ def test_compose_publishes_on_the_loopback_only_and_demands_a_password() -> None
     assert [port.split(":")[0] for port in service["ports"]] == ["127.0.0.1", "127.0.0.1"]
     assert "${NEO4J_PASSWORD:?" in service["environment"]["NEO4J_AUTH"]
     assert service["image"] == LINES["2026"].image
+
+
+def test_compose_starts_a_worker_only_on_request_and_it_listens_nowhere() -> None:
+    service = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["worker"]
+    assert service["profiles"] == ["worker"]
+    assert "ports" not in service
+    copied = re.findall(r"^COPY (.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert all((ROOT / name).exists() for names in copied for name in names.split())
 
 
 @pytest.mark.parametrize(
