@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reconciler.entrypoints.cli import main
+from tests.command_line import Run
 
-Run = Callable[..., tuple[int, str, str]]
 SCOPE = ("--agent", "crm", "--contact", "alice")
 CITIES = (
     *("Pune", "Oslo", "Lima", "Cairo", "Quito", "Hanoi", "Turin", "Porto", "Lagos", "Osaka"),
@@ -21,20 +19,12 @@ CITIES = (
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(command_line: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs a command in an empty folder with a store of its own and the real model."""
     monkeypatch.setenv("RECONCILER_EMBEDDED_PATH", str(tmp_path / "memory.lbug"))
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["reconciler", *arguments])
-        with pytest.raises(SystemExit) as exit_info:
-            main()
-        printed = capsys.readouterr()
-        return int(exit_info.value.code or 0), printed.out, printed.err
-
-    return run
+    return command_line
 
 
 def pair(fact: str, note: str, label: str) -> dict[str, Any]:

@@ -34,12 +34,6 @@ Open = Callable[..., Memory]
 
 
 @pytest.fixture
-def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
-    """What is told here is told through the facade, where the lines of Neo4j cannot differ."""
-    return one_of_each
-
-
-@pytest.fixture
 def server() -> Iterator[AnthropicServer]:
     with AnthropicServer() as server:
         yield server

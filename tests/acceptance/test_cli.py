@@ -5,63 +5,20 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reconciler import Memory
-from reconciler.entrypoints.cli import main
 from reconciler.testing import HashingEmbedder
+from tests.command_line import Run, json_of
 from tests.engines import EngineUnderTest
 
-Run = Callable[..., tuple[int, str, str]]
 SCOPE = ("--agent", "crm", "--contact", "alice")
 
 
-@pytest.fixture
-def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
-    """In the place of every engine: these are told through the facade."""
-    return one_of_each
-
-
-@pytest.fixture
-def run(
-    engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Run:
-    """Runs a command against an empty store, without a model: exit code, output, errors."""
-    monkeypatch.setenv("RECONCILER_EMBEDDER__MODEL", "noop")
-    monkeypatch.setenv("COLUMNS", "200")
-    for name, value in _environment(engine).items():
-        monkeypatch.setenv(name, value)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["reconciler", *arguments])
-        with pytest.raises(SystemExit) as exit_info:
-            main()
-        printed = capsys.readouterr()
-        return int(exit_info.value.code or 0), printed.out, printed.err
-
-    return run
-
-
-def _environment(engine: EngineUnderTest) -> dict[str, str]:
-    arguments = engine.settings_arguments
-    if arguments["graph"] == "embedded":
-        return {"RECONCILER_EMBEDDED_PATH": str(arguments["embedded_path"])}
-    names = {"uri": "URI", "username": "USERNAME", "password": "PASSWORD", "database": "DATABASE"}
-    return {f"NEO4J_{names[key]}": value for key, value in arguments["neo4j"].items()}
-
-
-def _json(run: Run, *arguments: str) -> Any:
-    code, out, err = run(*arguments, "--json")
-    assert code == 0, err
-    return json.loads(out)
-
-
-def test_add_prints_the_decision_as_json(run: Run) -> None:
-    decision = _json(run, "add", *SCOPE, "Lives in Pune.")
+def test_add_prints_the_decision_asjson_of(run: Run) -> None:
+    decision = json_of(run, "add", *SCOPE, "Lives in Pune.")
     wanted = {"action", "decided_by", "cosine", "fact_id", "superseded_ids", "decision_id"}
     assert wanted | {"reason", "replayed"} <= decision.keys()
     assert (decision["action"], decision["decided_by"]) == ("ADD", "noop")
@@ -70,7 +27,7 @@ def test_add_prints_the_decision_as_json(run: Run) -> None:
 def test_add_keeps_the_slot_and_from_when_it_holds(run: Run) -> None:
     slot = ("--attribute", "Home City", "--value", "Pune", "--subject", "her wife")
     times = ("--valid-from", "2025-03-01T00:00:00+00:00")
-    decision = _json(run, "add", *SCOPE, "Moved to Pune.", *slot, *times)
+    decision = json_of(run, "add", *SCOPE, "Moved to Pune.", *slot, *times)
     assert decision["slot"] == {
         "subject": "wife",
         "attribute": "city",
@@ -81,29 +38,29 @@ def test_add_keeps_the_slot_and_from_when_it_holds(run: Run) -> None:
         "is_personal": False,
     }
     assert decision["valid_from"] == "2025-03-01T00:00:00+00:00"
-    [recalled] = _json(run, "recall", *SCOPE)
+    [recalled] = json_of(run, "recall", *SCOPE)
     assert recalled["fact"]["slot"]["attribute"] == "city"
 
 
 def test_a_decision_is_explained_and_corrected_by_the_id_that_decisions_shows(run: Run) -> None:
-    decision_id = _json(run, "add", *SCOPE, "Likes [red] ink")["decision_id"]
+    decision_id = json_of(run, "add", *SCOPE, "Likes [red] ink")["decision_id"]
     assert decision_id in run("decisions", *SCOPE)[1]
     code, out, _ = run("explain", decision_id)
     assert (code, "Likes [red] ink" in out) == (0, True)
-    assert "outcome" in _json(run, "explain", decision_id)
+    assert "outcome" in json_of(run, "explain", decision_id)
     code, _, err = run("correct", decision_id, "unrelated")
     assert (code, "compared with no fact" in err) == (2, True)
 
 
 def test_add_speaks_as_the_operator(run: Run) -> None:
     run("add", *SCOPE, "Lives in Pune.")
-    [recalled] = _json(run, "recall", *SCOPE)
+    [recalled] = json_of(run, "recall", *SCOPE)
     assert recalled["fact"]["trust"] == "operator"
 
 
 def test_add_with_the_same_key_replays(run: Run) -> None:
-    first = _json(run, "add", *SCOPE, "Lives in Pune.", "--idempotency-key", "k")
-    again = _json(run, "add", *SCOPE, "Lives in Pune.", "--idempotency-key", "k")
+    first = json_of(run, "add", *SCOPE, "Lives in Pune.", "--idempotency-key", "k")
+    again = json_of(run, "add", *SCOPE, "Lives in Pune.", "--idempotency-key", "k")
     assert again == first | {"replayed": True}
 
 
@@ -119,14 +76,14 @@ def test_each_reading_command_shows_what_was_added(run: Run) -> None:
 def test_recall_of_a_word_leaves_other_facts_out(run: Run) -> None:
     run("add", *SCOPE, "Lives in Pune.")
     run("add", *SCOPE, "Has two dogs.")
-    found = _json(run, "recall", *SCOPE, "dogs")
+    found = json_of(run, "recall", *SCOPE, "dogs")
     assert [each["fact"]["text"] for each in found] == ["Has two dogs."]
 
 
 def test_another_tenant_sees_nothing(run: Run) -> None:
     run("add", *SCOPE, "Lives in Pune.", "--tenant", "acme")
-    assert _json(run, "recall", *SCOPE) == []
-    assert len(_json(run, "recall", *SCOPE, "--tenant", "acme")) == 1
+    assert json_of(run, "recall", *SCOPE) == []
+    assert len(json_of(run, "recall", *SCOPE, "--tenant", "acme")) == 1
 
 
 def test_import_reports_malformed_lines_and_goes_on(run: Run, tmp_path: Path) -> None:
@@ -144,14 +101,14 @@ def test_import_reports_malformed_lines_and_goes_on(run: Run, tmp_path: Path) ->
 def test_import_of_the_same_file_again_adds_nothing(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "notes.jsonl"
     file.write_text('{"text": "Lives in Pune."}\n{"text": "Lives in Pune."}\n', encoding="utf-8")
-    first = _json(run, "import", str(file), *SCOPE)
-    again = _json(run, "import", str(file), *SCOPE)
+    first = json_of(run, "import", str(file), *SCOPE)
+    again = json_of(run, "import", str(file), *SCOPE)
     assert (first["resumed"], again["resumed"], again["decisions"]) == (0, 2, [])
 
 
 def test_doctor_finds_a_working_memory_in_order(run: Run) -> None:
     run("init")
-    checks = _json(run, "doctor")
+    checks = json_of(run, "doctor")
     assert [check["name"] for check in checks] == [
         "engine",
         "schema",
@@ -197,7 +154,7 @@ def test_bad_input_ends_with_one_line_and_nothing_written(
     ended, out, err = run(*arguments)
     assert (ended, out) == (code, "")
     assert mend in err
-    assert _json(run, "contacts", "--agent", "crm") == []
+    assert json_of(run, "contacts", "--agent", "crm") == []
 
 
 def test_wrong_settings_end_with_exit_code_three(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +169,7 @@ def test_import_reads_a_pipe(run: Run, tmp_path: Path) -> None:
     lines = '{"text": "Lives in Pune."}\n{"text": "Has a dog."}\n'
     writer = threading.Thread(target=pipe.write_text, args=(lines,), daemon=True)
     writer.start()
-    outcome = _json(run, "import", str(pipe), *SCOPE)
+    outcome = json_of(run, "import", str(pipe), *SCOPE)
     writer.join(10)
     assert sum(each["count"] for each in outcome["decisions"]) == 2
 
@@ -220,7 +177,7 @@ def test_import_reads_a_pipe(run: Run, tmp_path: Path) -> None:
 def test_import_takes_a_byte_order_mark(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "notes.jsonl"
     file.write_text('\ufeff{"text": "Lives in Pune."}\n', encoding="utf-8")
-    assert _json(run, "import", str(file), *SCOPE)["errors"] == []
+    assert json_of(run, "import", str(file), *SCOPE)["errors"] == []
 
 
 def test_control_sequences_in_a_note_do_not_reach_the_terminal(run: Run) -> None:

@@ -3,75 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reconciler.domain.gate.checks import CHECKS
-from reconciler.entrypoints.cli import main
-from tests.engines import EngineUnderTest
+from tests.command_line import Run, json_of
 
-Run = Callable[..., tuple[int, str, str]]
+COLUMNS = 240
 AGENT = ("--agent", "crm")
 SCOPE = (*AGENT, "--contact", "alice")
 SECRET = "The portal's password is Blue42-Horse9!"
 
 
-@pytest.fixture
-def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
-    """In the place of every engine: these are told through the facade."""
-    return one_of_each
-
-
-@pytest.fixture
-def run(
-    engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Run:
-    """Runs a command against an empty store, without a model: exit code, output, errors."""
-    monkeypatch.setenv("RECONCILER_EMBEDDER__MODEL", "noop")
-    monkeypatch.setenv("COLUMNS", "240")
-    for name, value in _environment(engine).items():
-        monkeypatch.setenv(name, value)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["reconciler", *arguments])
-        with pytest.raises(SystemExit) as exit_info:
-            main()
-        printed = capsys.readouterr()
-        return int(exit_info.value.code or 0), printed.out, printed.err
-
-    return run
-
-
-def _environment(engine: EngineUnderTest) -> dict[str, str]:
-    arguments = engine.settings_arguments
-    if arguments["graph"] == "embedded":
-        return {"RECONCILER_EMBEDDED_PATH": str(arguments["embedded_path"])}
-    return {f"NEO4J_{name.upper()}": value for name, value in arguments["neo4j"].items()}
-
-
-def _json(run: Run, *arguments: str) -> Any:
-    code, out, err = run(*arguments, "--json")
-    assert code == 0, err
-    return json.loads(out)
-
-
 def _hold(run: Run, text: str = "Prefers tea", contact: str = "alice") -> str:
     scope = (*AGENT, "--contact", contact)
-    held = _json(run, "add", *scope, text, "--source-kind", "tool_output")
+    held = json_of(run, "add", *scope, text, "--source-kind", "tool_output")
     assert held["action"] == "HOLD"
     return str(held["decision_id"])
 
 
 def _texts(run: Run) -> list[str]:
-    return [each["fact"]["text"] for each in _json(run, "recall", *SCOPE)]
+    return [each["fact"]["text"] for each in json_of(run, "recall", *SCOPE)]
 
 
 def test_a_note_that_is_held_says_why_and_under_which_id(run: Run) -> None:
     code, out, _ = run("add", *SCOPE, "Prefers tea", "--source-kind", "tool_output")
-    [held] = _json(run, "pending", *AGENT)
+    [held] = json_of(run, "pending", *AGENT)
     assert (code, "HOLD" in out, held["reason"] in out) == (0, True, True)
     assert held["decision_id"] in out
 
@@ -92,21 +50,21 @@ def test_pending_shows_question_reason_and_id(run: Run) -> None:
 
 def test_pending_is_of_one_contact_where_one_is_named(run: Run) -> None:
     alices, bobs = _hold(run), _hold(run, contact="bob")
-    both, one = _json(run, "pending", *AGENT), _json(run, "pending", *SCOPE)
+    both, one = json_of(run, "pending", *AGENT), json_of(run, "pending", *SCOPE)
     assert [each["decision_id"] for each in both] == [bobs, alices]
     assert [each["decision_id"] for each in one] == [alices]
 
 
 def test_pending_of_an_agent_that_nobody_knows_is_empty(run: Run) -> None:
-    assert _json(run, "pending", "--agent", "nobody") == []
+    assert json_of(run, "pending", "--agent", "nobody") == []
     assert run("pending", "--agent", "nobody")[0] == 0
 
 
 def test_confirm_remembers_it_as_the_contacts_word(run: Run) -> None:
-    yes = _json(run, "confirm", _hold(run), "--by", "contact")
+    yes = json_of(run, "confirm", _hold(run), "--by", "contact")
     assert (yes["action"], yes["answered_by"], yes["trust"]) == ("ADD", "contact", "user_explicit")
     assert _texts(run) == ["Prefers tea"]
-    assert _json(run, "pending", *AGENT) == []
+    assert json_of(run, "pending", *AGENT) == []
 
 
 def test_confirm_takes_the_words_of_the_answer(run: Run) -> None:
@@ -125,36 +83,36 @@ def test_confirm_again_says_that_it_was_done_before(run: Run) -> None:
 def test_reject_keeps_the_no(run: Run) -> None:
     code, out, _ = run("reject", _hold(run), "--by", "contact")
     assert (code, "DECLINE" in out, "contact said no" in out) == (0, True, True)
-    again = _json(run, "add", *SCOPE, "Prefers tea", "--source-kind", "tool_output")
+    again = json_of(run, "add", *SCOPE, "Prefers tea", "--source-kind", "tool_output")
     assert (again["action"], again["gate"]["reason"]) == ("REJECT", "declined_before")
 
 
 def test_withdraw_takes_it_back(run: Run) -> None:
-    back = _json(run, "withdraw", _hold(run), "--by", "operator")
+    back = json_of(run, "withdraw", _hold(run), "--by", "operator")
     assert (back["action"], back["settles_id"] is not None) == ("WITHDRAW", True)
-    assert _json(run, "pending", *AGENT) == []
+    assert json_of(run, "pending", *AGENT) == []
     assert "operator took it back" in run("withdraw", _hold(run), "--by", "operator")[1]
 
 
 def test_revoke_ends_a_fact_and_keeps_its_history(run: Run) -> None:
-    fact_id = _json(run, "add", *SCOPE, "Lives in Pune.")["fact_id"]
+    fact_id = json_of(run, "add", *SCOPE, "Lives in Pune.")["fact_id"]
     code, out, _ = run("revoke", fact_id, *SCOPE, "--by", "dana", "--reason", "Moved away.")
     assert (code, "REVOKE" in out, "Moved away." in out) == (0, True, True)
     assert _texts(run) == []
-    [chain] = _json(run, "history", *SCOPE)
+    [chain] = json_of(run, "history", *SCOPE)
     assert [each["is_live"] for each in chain["facts"]] == [False]
 
 
 def test_revoke_as_json_names_what_it_ended(run: Run) -> None:
-    fact_id = _json(run, "add", *SCOPE, "Lives in Pune.")["fact_id"]
-    ended = _json(run, "revoke", fact_id, *SCOPE, "--by", "dana", "--reason", "Moved away.")
+    fact_id = json_of(run, "add", *SCOPE, "Lives in Pune.")["fact_id"]
+    ended = json_of(run, "revoke", fact_id, *SCOPE, "--by", "dana", "--reason", "Moved away.")
     assert (ended["action"], ended["superseded_ids"]) == ("REVOKE", [fact_id])
 
 
 def test_refusals_are_counted_by_contact_and_reason(run: Run) -> None:
     for text in (SECRET, SECRET, "thanks a lot"):
         run("add", *SCOPE, text)
-    counted = _json(run, "refusals", *AGENT)
+    counted = json_of(run, "refusals", *AGENT)
     assert [(each["contact_id"], each["reason"], each["refusals"]) for each in counted] == [
         ("alice", "secret", 2),
         ("alice", "not_meaningful", 1),
@@ -180,7 +138,7 @@ def test_policy_check_says_what_the_gate_would_do(run: Run) -> None:
         (("Prefers tea", "--topic", "health"), "consent", "sensitive_topic"),
         ((SECRET,), "reject", "secret"),
     ):
-        found = _json(run, "policy", "check", *arguments)
+        found = json_of(run, "policy", "check", *arguments)
         assert (found["disposal"], found["reason"]) == (disposal, reason)
         assert len(found["findings"]) == len(CHECKS)
         assert "Blue42" not in json.dumps(found)
@@ -190,7 +148,7 @@ def test_policy_check_applies_the_domain_of_the_settings(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RECONCILER_GATE__DOMAIN", "medical")
-    found = _json(run, "policy", "check", "Prefers tea")
+    found = json_of(run, "policy", "check", "Prefers tea")
     assert (found["domain"], found["disposal"]) == ("medical", "consent")
 
 
@@ -209,7 +167,7 @@ def test_decisions_are_found_by_what_they_are(run: Run) -> None:
         (("--since", "2100-01-01T00:00:00+00:00"), []),
         (("--until", "2100-01-01T00:00:00+00:00"), ["HOLD", "REJECT", "ADD"]),
     ):
-        found = _json(run, "decisions", *AGENT, *wanted)
+        found = json_of(run, "decisions", *AGENT, *wanted)
         assert [each["action"] for each in found] == actions, wanted
 
 
@@ -236,13 +194,13 @@ def test_recall_as_a_prompt_of_nothing_says_so(run: Run) -> None:
 
 def test_recall_as_json_stays_json_with_prompt(run: Run) -> None:
     run("add", *SCOPE, "Prefers tea")
-    [recalled] = _json(run, "recall", *SCOPE, "--prompt")
+    [recalled] = json_of(run, "recall", *SCOPE, "--prompt")
     assert recalled["fact"]["yields_to_live_intent"] is True
 
 
 def test_add_takes_what_the_gate_goes_by(run: Run) -> None:
     told = ("--category", "decision", "--topic", "work", "--tag", "vip", "--tag", "eu")
-    made = _json(run, "add", *SCOPE, "Lives in Pune.", *told, "--proposed-by", "dana")
+    made = json_of(run, "add", *SCOPE, "Lives in Pune.", *told, "--proposed-by", "dana")
     assert (made["gate"]["category"], made["gate"]["topic"]) == ("decision", "work")
     assert (made["tags"], made["proposed_by"]) == (["vip", "eu"], "dana")
 
@@ -280,7 +238,7 @@ def test_an_answer_that_is_not_this_persons_to_give_ends_with_exit_code_two(run:
     for by, mend in (("operator", "who proposed it"), ("agent:crm", "no agent may")):
         code, out, err = run("confirm", decision_id, "--by", by)
         assert (code, out, mend in err) == (2, "", True)
-    assert len(_json(run, "pending", *AGENT)) == 1
+    assert len(json_of(run, "pending", *AGENT)) == 1
 
 
 def test_a_no_after_a_yes_ends_with_exit_code_two(run: Run) -> None:

@@ -11,22 +11,20 @@ import subprocess
 import sys
 import threading
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reconciler.domain.jobs import JobState, Outcomes, QueueReport
-from reconciler.entrypoints.cli import main
 from reconciler.entrypoints.metrics import QueueCollector
 from reconciler.errors import GraphUnavailableError
 from tests.anthropic_server import EXTRACTOR_REPLIES, AnthropicServer, Reply, Request
-from tests.engines import EngineUnderTest
+from tests.command_line import Run, json_of
 
-Run = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).resolve().parents[2]
+COLUMNS = 80
 AGENT = ("--agent", "crm")
 SCOPE = (*AGENT, "--contact", "alice")
 CHAT = [
@@ -43,32 +41,6 @@ NO_SERVER = {
 
 
 @pytest.fixture
-def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
-    """In the place of every engine: these are told through the facade."""
-    return one_of_each
-
-
-@pytest.fixture
-def run(
-    engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Run:
-    """Runs a command against an empty store, without a model: exit code, output, errors."""
-    monkeypatch.setenv("RECONCILER_EMBEDDER__MODEL", "noop")
-    monkeypatch.setenv("COLUMNS", "80")
-    for name, value in _environment(engine).items():
-        monkeypatch.setenv(name, value)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["reconciler", *arguments])
-        with pytest.raises(SystemExit) as exit_info:
-            main()
-        printed = capsys.readouterr()
-        return int(exit_info.value.code or 0), printed.out, printed.err
-
-    return run
-
-
-@pytest.fixture
 def chat(tmp_path: Path) -> Path:
     """A conversation of two turns, as a chat export."""
     file = tmp_path / "call-17.jsonl"
@@ -79,7 +51,7 @@ def chat(tmp_path: Path) -> Path:
 @pytest.fixture
 def job_id(run: Run, chat: Path) -> str:
     """A job that waits."""
-    return str(_json(run, "extract", str(chat), *SCOPE)["job_id"])
+    return str(json_of(run, "extract", str(chat), *SCOPE)["job_id"])
 
 
 @pytest.fixture
@@ -93,29 +65,16 @@ def dead_id(run: Run, job_id: str) -> str:
     return job_id
 
 
-def _environment(engine: EngineUnderTest) -> dict[str, str]:
-    arguments = engine.settings_arguments
-    if arguments["graph"] == "embedded":
-        return {"RECONCILER_EMBEDDED_PATH": str(arguments["embedded_path"])}
-    return {f"NEO4J_{name.upper()}": value for name, value in arguments["neo4j"].items()}
-
-
-def _json(run: Run, *arguments: str) -> Any:
-    code, out, err = run(*arguments, "--json")
-    assert code == 0, err
-    return json.loads(out)
-
-
 def test_extract_prints_the_job_and_what_to_run_next(run: Run, chat: Path) -> None:
     code, out, _ = run("extract", str(chat), *SCOPE)
-    [job] = _json(run, "jobs")
+    [job] = json_of(run, "jobs")
     assert (code, job["session_id"], job["state"]) == (0, "call-17", "waiting")
     assert all(shown in out for shown in (job["job_id"], "2 turns", "reconciler drain", "worker"))
 
 
 def test_what_was_handed_over_is_recalled_once_it_is_drained(run: Run, job_id: str) -> None:
-    drained = _json(run, "drain")
-    facts = [each["fact"]["text"] for each in _json(run, "recall", *SCOPE)]
+    drained = json_of(run, "drain")
+    facts = [each["fact"]["text"] for each in json_of(run, "recall", *SCOPE)]
     assert [each["job_id"] for each in drained["jobs"]] == [job_id]
     assert (len(facts), "Pune" in facts[0]) == (1, True)
 
@@ -144,9 +103,9 @@ def test_standard_input_is_read_under_the_session_that_is_named(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(CHAT).encode())))
-    made = _json(run, "extract", "-", *SCOPE, "--session", "s1", "--channel", "phone")
+    made = json_of(run, "extract", "-", *SCOPE, "--session", "s1", "--channel", "phone")
     assert (made["session_id"], made["turns"], made["state"]) == ("s1", 2, "waiting")
-    assert _json(run, "job", made["job_id"])["session"]["channel"] == "phone"
+    assert json_of(run, "job", made["job_id"])["session"]["channel"] == "phone"
 
 
 @ON_ONE_ENGINE
@@ -205,9 +164,9 @@ def test_a_job_that_nobody_knows_ends_with_exit_code_two(run: Run, command: str)
 
 
 def test_jobs_are_those_that_were_asked_for(run: Run, chat: Path, job_id: str) -> None:
-    bobs = _json(run, "extract", str(chat), *AGENT, "--contact", "bob")["job_id"]
+    bobs = json_of(run, "extract", str(chat), *AGENT, "--contact", "bob")["job_id"]
     asked = [("--contact", "bob"), ("--limit", "1"), ("--state", "waiting"), ("--agent", "other")]
-    found = [[each["job_id"] for each in _json(run, "jobs", *filters)] for filters in asked]
+    found = [[each["job_id"] for each in json_of(run, "jobs", *filters)] for filters in asked]
     assert found == [[bobs], [bobs], [bobs, job_id], []]
 
 
@@ -242,7 +201,7 @@ def test_a_dead_job_says_why_and_how_to_retry(run: Run, dead_id: str) -> None:
 
 def test_a_dead_job_that_is_retried_is_read(run: Run, dead_id: str) -> None:
     code, out, _ = run("retry", dead_id)
-    drained = _json(run, "drain")["jobs"]
+    drained = json_of(run, "drain")["jobs"]
     assert (code, "waits again" in out) == (0, True)
     assert [(each["job_id"], each["state"]) for each in drained] == [(dead_id, "done")]
 
@@ -251,7 +210,7 @@ def test_a_job_that_is_done_is_not_retried(run: Run, job_id: str) -> None:
     run("drain")
     code, out, _ = run("retry", job_id)
     assert (code, "done already" in out) == (0, True)
-    assert _json(run, "job", job_id)["state"] == "done"
+    assert json_of(run, "job", job_id)["state"] == "done"
 
 
 @ON_ONE_ENGINE
@@ -266,7 +225,7 @@ def test_a_drain_in_which_a_job_dies_says_why_and_ends_with_exit_code_one(
 
 
 def test_the_doctor_counts_jobs_and_names_the_extractor(run: Run, job_id: str) -> None:
-    checks = {each["name"]: each for each in _json(run, "doctor")}
+    checks = {each["name"]: each for each in json_of(run, "doctor")}
     assert checks["extractor"]["finding"] == "explicit-statements-v1: no ANTHROPIC_API_KEY"
     assert (checks["jobs"]["is_ok"], checks["jobs"]["numbers"]["waiting"]) == (True, 1)
     assert checks["jobs"]["numbers"]["oldest_job_age_seconds"] > 0
@@ -282,7 +241,7 @@ def test_the_doctor_finds_a_dead_job_wrong(run: Run, dead_id: str) -> None:
 
 @ON_ONE_ENGINE
 def test_the_doctor_finds_no_jobs_in_a_store_without_a_schema(run: Run) -> None:
-    [jobs] = [each for each in _json(run, "doctor") if each["name"] == "jobs"]
+    [jobs] = [each for each in json_of(run, "doctor") if each["name"] == "jobs"]
     assert (jobs["is_ok"], jobs["finding"], jobs["numbers"]) == (True, "none yet", {})
 
 
@@ -341,7 +300,7 @@ def test_a_worker_that_waits_for_an_answer_gives_its_job_back_at_a_signal(
             assert asked.wait(30)
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=10)
-    job = _json(run, "job", job_id)
+    job = json_of(run, "job", job_id)
     assert (process.returncode, job["state"], job["attempts"]) == (0, "waiting", 0)
 
 

@@ -53,12 +53,6 @@ Open = Callable[..., Memory]
 
 
 @pytest.fixture
-def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
-    """In the place of every engine: these are told through the facade."""
-    return one_of_each
-
-
-@pytest.fixture
 def open_memory(engine: EngineUnderTest, tmp_path: Path) -> Iterator[Open]:
     """Opens the engine's store with only some checks on; what a test opened is closed after it."""
     with ExitStack() as stack:
