@@ -335,6 +335,7 @@ def _wire(parts: _Parts) -> Services:
         extractor=parts.extractor,
         attributes=attributes,
         clean=gate.clean_texts,
+        judge=lambda candidate: gate.judge(candidate).cleaned.candidate,
         digest=digest,
         policy=_extraction_policy(settings),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from types import TracebackType
@@ -128,8 +128,7 @@ class Memory(MemoryToolset):
 
         Workers in this process stop first; their jobs wait for others.
         """
-        for each in self._worker_threads:
-            each.stop()
+        self.stop_workers()
         self._services.closing.close()
 
     @property
@@ -509,7 +508,7 @@ class Memory(MemoryToolset):
         session = Session(
             scope=self._scope(tenant, agent_id, contact_id),
             session_id=session_id,
-            turns=tuple(turns),
+            turns=turns if isinstance(turns, Sequence) else tuple(turns or ()),
             channel=channel,
             started_at=started_at,
         )
@@ -614,7 +613,7 @@ class Memory(MemoryToolset):
         return self.worker().drain(on_progress)
 
     def worker(self, on_stage: Callable[[Stage], None] = lambda _: None) -> ExtractionWorker:
-        """A worker that the caller runs, and stops from another thread or a signal's handler.
+        """A worker that the caller runs, and stops.
 
         Args:
             on_stage: told at each stage of a job; for tests.
@@ -630,6 +629,25 @@ class Memory(MemoryToolset):
         thread = WorkerThread(self.worker(), on_job)
         self._worker_threads.append(thread)
         return thread
+
+    def interrupt_extraction(self) -> None:
+        """End the calls of the extractor that are under way in this memory; it can be called again.
+
+        Not from a signal's handler, which may interrupt whoever holds the extractor's lock.
+        """
+        self._services.extractor.close()
+
+    def stop_workers(self) -> None:
+        """Have the workers of ``start_worker`` give their jobs back and end; harmless without any.
+
+        Not from a signal's handler, as ``interrupt_extraction``.
+        """
+        for each in self._worker_threads:
+            each.ask_to_stop()
+        if self._worker_threads:
+            self.interrupt_extraction()
+        for each in self._worker_threads:
+            each.stop()
 
     def _scopes(self, tenant: str | None, agent_id: str, contact_id: str | None) -> list[Scope]:
         """One contact's scope, or that of each of the agent's contacts."""

@@ -142,8 +142,8 @@ class ExtractorSettings(_Group):
 class JobsSettings(_Group):
     """How often a session is tried, and how long a worker may be silent."""
 
-    attempts_max: int = Field(default=5, ge=1)
-    backoff_seconds: float = Field(default=5.0, ge=0)
+    attempts_max: int = Field(default=8, ge=1)
+    backoff_seconds: float = Field(default=10.0, ge=0)
     backoff_seconds_max: float = Field(default=600.0, ge=0)
     lease_seconds: float = Field(default=60.0, gt=0)
     poll_seconds: float = Field(default=1.0, gt=0)

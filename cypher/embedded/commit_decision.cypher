@@ -133,7 +133,8 @@ MATCH (fact:Fact {fact_id: $fact_id})
 CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(more);
 
 // The old facts end; their open conflicts stay open. A restatement takes observations and evidence
-// of the one it repeats along, and its slot where the note has none.
+// of the one it repeats along, and its slot where the note has none; an episode that the old one
+// rests on already is neither counted again nor makes surer.
 // only when action is UPDATE
 UNWIND $superseded_ids AS superseded_id
 MATCH (new:Fact {fact_id: $fact_id}), (old:Fact {fact_id: superseded_id})
@@ -155,9 +156,15 @@ MERGE (new)-[open:CONFLICTS_WITH]->(other)
                 open.at = conflict.at;
 
 // only when restated_id is not empty
-MATCH (new:Fact {fact_id: $fact_id}), (old:Fact {fact_id: $restated_id})
-SET new.observations = old.observations + 1,
-    new.confidence = 1 - (1 - coalesce(old.confidence, 1.0)) * (1 - new.confidence),
+MATCH (new:Fact {fact_id: $fact_id}), (old:Fact {fact_id: $restated_id}),
+      (episode:Episode {episode_id: $episode_id})
+WITH new, old, coalesce(old.confidence, 1.0) AS confidence,
+     EXISTS { MATCH (old)-[:EVIDENCED_BY]->(episode) } AS is_read_again
+SET new.observations = CASE WHEN is_read_again THEN old.observations
+                            ELSE old.observations + 1 END,
+    new.confidence = CASE WHEN NOT is_read_again THEN 1 - (1 - confidence) * (1 - new.confidence)
+                          WHEN confidence > new.confidence THEN confidence
+                          ELSE new.confidence END,
     new.is_confirmed_by_user = new.is_confirmed_by_user
                                OR coalesce(old.is_confirmed_by_user, false),
     new.category = CASE WHEN old.category = 'decision' THEN old.category ELSE new.category END,
@@ -188,7 +195,7 @@ MATCH (old)-[said:EVIDENCED_BY]->(earlier:Episode)
 MERGE (new)-[again:EVIDENCED_BY]->(earlier)
   ON CREATE SET again.span = said.span;
 
-// An older note: it lies beneath the newer fact, which takes a restatement's evidence.
+// An older note: it lies beneath the newer fact, which takes a restatement's evidence, once.
 // only when history_of_id is not empty
 MATCH (new:Fact {fact_id: $fact_id}), (above:Fact {fact_id: $history_of_id})
 CREATE (above)-[:SUPERSEDES {
@@ -198,8 +205,9 @@ CREATE (above)-[:SUPERSEDES {
 
 // only when is_restatement is True
 MATCH (above:Fact {fact_id: $history_of_id}), (episode:Episode {episode_id: $episode_id})
+WHERE NOT EXISTS { MATCH (above)-[:EVIDENCED_BY]->(episode) }
 SET above.observations = above.observations + 1
-MERGE (above)-[:EVIDENCED_BY]->(episode);
+CREATE (above)-[:EVIDENCED_BY]->(episode);
 
 // What the note may contradict stays live beside it.
 // only when conflicting_ids is not empty

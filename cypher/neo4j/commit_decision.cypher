@@ -111,7 +111,8 @@ CALL (contact, decision, episode) {
   CALL db.create.setNodeVectorProperty(fact, 'embedding', $embedding)
 }
 // UPDATE: the old facts end. Their open conflicts stay open. A restatement takes observations and
-// evidence of the one it repeats along, and its slot where the note has none.
+// evidence of the one it repeats along, and its slot where the note has none; an episode that the
+// old one rests on already is neither counted again nor makes surer.
 CALL () {
   WITH * WHERE $action = 'UPDATE'
   MATCH (new:Fact {fact_id: $fact_id})
@@ -133,9 +134,14 @@ CALL () {
       ON CREATE SET open.decided_by = conflict.decided_by, open.reason = conflict.reason,
                     open.at = conflict.at
   }
-  WITH new, old WHERE old.fact_id = $restated_id
-  SET new.observations = old.observations + 1,
-      new.confidence = 1 - (1 - coalesce(old.confidence, 1.0)) * (1 - new.confidence),
+  WITH new, old, coalesce(old.confidence, 1.0) AS confidence,
+       EXISTS { MATCH (old)-[:EVIDENCED_BY]->(:Episode {episode_id: $episode_id}) } AS is_read_again
+  WHERE old.fact_id = $restated_id
+  SET new.observations = CASE WHEN is_read_again THEN old.observations
+                              ELSE old.observations + 1 END,
+      new.confidence = CASE WHEN NOT is_read_again THEN 1 - (1 - confidence) * (1 - new.confidence)
+                            WHEN confidence > new.confidence THEN confidence
+                            ELSE new.confidence END,
       new.is_confirmed_by_user = new.is_confirmed_by_user
                                  OR coalesce(old.is_confirmed_by_user, false),
       new.category = CASE WHEN old.category = 'decision' THEN old.category ELSE new.category END,
@@ -164,7 +170,7 @@ CALL () {
   MERGE (new)-[again:EVIDENCED_BY]->(earlier)
     ON CREATE SET again.span = said.span
 }
-// An older note: it lies beneath the newer fact, which takes a restatement's evidence.
+// An older note: it lies beneath the newer fact, which takes a restatement's evidence, once.
 CALL (episode) {
   WITH episode WHERE $history_of_id IS NOT NULL
   MATCH (new:Fact {fact_id: $fact_id})
@@ -173,9 +179,10 @@ CALL (episode) {
     cosine: $cosine, decided_by: $decided_by, reason: $reason, at: $at,
     is_restatement: $is_restatement
   }]->(new)
-  WITH above, episode WHERE $is_restatement
+  WITH above, episode
+  WHERE $is_restatement AND NOT EXISTS { MATCH (above)-[:EVIDENCED_BY]->(episode) }
   SET above.observations = above.observations + 1
-  MERGE (above)-[:EVIDENCED_BY]->(episode)
+  CREATE (above)-[:EVIDENCED_BY]->(episode)
 }
 // What the note may contradict stays live beside it.
 CALL () {

@@ -49,7 +49,10 @@ class ExplicitExtractor:
             found.setdefault(_key(statement), []).append((number, statement))
         candidates = [_candidate(mentions) for mentions in found.values()]
         candidates.sort(key=lambda each: -each.importance)  # stable, so the earlier stays ahead
-        return Extraction(candidates=tuple(candidates[:CANDIDATES_MAX]))
+        return Extraction(
+            candidates=tuple(candidates[:CANDIDATES_MAX]),
+            left_out=len(candidates[CANDIDATES_MAX:]),
+        )
 
     def close(self) -> None:
         """Nothing to close."""

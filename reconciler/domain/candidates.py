@@ -6,7 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from reconciler.domain.notes import Note, SourceKind, check_text, source_kind_of, unit_interval, utc
+from reconciler.domain.notes import (
+    Note,
+    SourceKind,
+    check_text,
+    length_of_tokens,
+    source_kind_of,
+    unit_interval,
+    utc,
+)
 from reconciler.domain.scope import SCOPE_PART_LENGTH_MAX, Scope, check_identifier
 from reconciler.domain.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidNoteError
@@ -60,11 +68,13 @@ class Evidence:
     def __post_init__(self) -> None:
         for name in ("episode_id", "session_id"):
             check_identifier(name, getattr(self, name), InvalidNoteError)
-        check_text("an episode's text", self.text, EVIDENCE_LENGTH_MAX)
+        check_text(
+            "an episode's text", self.text, EVIDENCE_LENGTH_MAX + length_of_tokens(self.text)
+        )
         if not isinstance(self.spans, list | tuple):
             raise InvalidNoteError("spans must be a list of strings")
         for span in self.spans:
-            check_text("a span", span, EVIDENCE_LENGTH_MAX)
+            check_text("a span", span, EVIDENCE_LENGTH_MAX + length_of_tokens(span))
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
         object.__setattr__(self, "spans", tuple(self.spans))
         if self.source_reference is not None:
@@ -87,6 +97,7 @@ class Candidate:
         note: the claim, with its scope, source, slot, category and topic.
         evidence: the episodes that it rests on, the first one first; one that is named twice
             counts once. Without any the gate refuses it.
+        is_literal: whether its words were meant as they stand, as far as an extractor can tell.
         confidence: the extractor's own, 0 to 1; None where nobody extracted it.
         proposed_by: who put it forward; whoever that is may not confirm it.
         confirmed_by: who said yes to it after it was held; only the gate's own answers set it, and
@@ -101,6 +112,7 @@ class Candidate:
     evidence: tuple[Evidence, ...]
     proposed_by: str
     confidence: float | None = None
+    is_literal: bool = True
     confirmed_by: tuple[str, ...] = ()
     is_reworded: bool = False
 

@@ -117,11 +117,13 @@ class Extraction:
     Attributes:
         candidates: what it proposes.
         summary: the window in a sentence or two; "" where it gives none.
+        left_out: how many more there were than five.
         usage: what the call cost, or None.
     """
 
     candidates: tuple[Extracted, ...] = ()
     summary: str = ""
+    left_out: int = 0
     usage: Usage | None = None
 
 
@@ -151,17 +153,25 @@ class Proposal:
         }
 
     def cleaned_as(self, candidate: Candidate) -> Proposal:
-        """The same in the words of its candidate, after personal data and secrets were taken out.
-
-        What a value is may be told by its attribute's name alone, so no text shows it before.
-        """
-        slot = candidate.note.slot
-        value = slot.value if slot and self.extracted.value is not None else self.extracted.value
+        """The same in the words of its candidate, after the gate took out what it takes out."""
         spans = {each.episode_id: each.spans for each in candidate.evidence}
         return replace(
             self,
-            extracted=replace(self.extracted, text=candidate.claim, value=value),
+            extracted=replace(self.extracted, text=candidate.claim),
             spans={key: spans.get(key, given) for key, given in self.spans.items()},
+        )
+
+    def mapped(self, change: Callable[[str], str]) -> Proposal:
+        """The same with all of its words changed so."""
+        found = self.extracted
+        said = {name: getattr(found, name) for name in _WORDS}
+        changed: dict[str, Any] = {
+            name: change(words) for name, words in said.items() if words is not None
+        }
+        return replace(
+            self,
+            extracted=replace(found, **changed),
+            spans={key: tuple(map(change, spans)) for key, spans in self.spans.items()},
         )
 
     @classmethod
@@ -179,16 +189,8 @@ class Proposal:
         )
 
 
-_PLAIN = (
-    "text",
-    "importance",
-    "confidence",
-    "topic",
-    "subject",
-    "attribute",
-    "value",
-    "single_valued",
-)
+_WORDS = ("text", "topic", "subject", "attribute", "value")
+_PLAIN = (*_WORDS, "importance", "confidence", "single_valued")
 
 
 def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Proposal]:
@@ -249,13 +251,14 @@ def candidate_from(
         session_id=session_id,
         idempotency_key=idempotency_key,
         category=extracted.category,
-        topic=extracted.topic,
+        topic=(extracted.topic or "").strip() or None,
         slot=slot,
     )
     return Candidate(
         note=note,
         evidence=tuple(evidence) if proposal.is_cited else (),
         confidence=extracted.confidence,
+        is_literal=extracted.speech is Speech.LITERAL,
         proposed_by=proposed_by,
     )
 
@@ -286,12 +289,17 @@ def _together(one: Proposal, other: Proposal) -> Proposal:
 
 
 def _key(extracted: Extracted) -> tuple[str, ...]:
-    folded: Callable[[str | None], str] = lambda text: _WORDS_APART.sub(  # noqa: E731
-        " ", canonical_text(text or "-").casefold()
-    )
+    """Equal for what is one claim; what is not meant literally supports no literal one."""
+    is_literal = str(extracted.speech is Speech.LITERAL)
     if extracted.attribute and extracted.value:
-        return folded(extracted.subject), folded(extracted.attribute), folded(extracted.value)
-    return (folded(extracted.text),)
+        parts = [extracted.subject, extracted.attribute, extracted.value]
+    else:
+        parts = [extracted.text]
+    return (is_literal, *map(_folded, parts))
+
+
+def _folded(text: str | None) -> str:
+    return _WORDS_APART.sub(" ", canonical_text(text or "-").casefold())
 
 
 _WORDS_APART = re.compile(r"[\W_]+")

@@ -47,8 +47,9 @@ class Outcomes:
         superseding: facts that took another's place.
         known: what was known already, and was counted once more.
         held: waiting for somebody's yes.
-        refused: by the gate; each has its decision and reason.
-        unimportant: of too little importance to be proposed.
+        refused: by the gate, each with its decision and reason; or of no use at all, which the
+            worker's log tells.
+        left_out: of too little importance to be proposed, or beyond the five of a window.
     """
 
     added: int = 0
@@ -56,7 +57,7 @@ class Outcomes:
     known: int = 0
     held: int = 0
     refused: int = 0
-    unimportant: int = 0
+    left_out: int = 0
 
     @property
     def candidates(self) -> int:
@@ -64,10 +65,10 @@ class Outcomes:
         return sum(asdict(self).values())
 
     @classmethod
-    def of(cls, decisions: Iterable[Decision], unimportant: int) -> Outcomes:
+    def of(cls, decisions: Iterable[Decision], left_out: int) -> Outcomes:
         """The numbers of these decisions."""
         made = Counter(_OUTCOMES[each.action] for each in decisions)
-        return cls(**made, unimportant=unimportant)
+        return cls(**made, left_out=left_out)
 
 
 _OUTCOMES = {
@@ -127,6 +128,9 @@ class Job:
 class JobPolicy:
     """How often a job is tried, and how long its worker may be silent.
 
+    By default the waits of a job come to 10 to 20 minutes, so that an extractor that is away for
+    less kills nothing.
+
     Args:
         attempts_max: begun so often without an end, a job is dead.
         backoff_seconds: before the second attempt; doubled before each further one.
@@ -134,8 +138,8 @@ class JobPolicy:
         lease_seconds: a worker that is silent for so long has lost its job to another.
     """
 
-    attempts_max: int = 5
-    backoff_seconds: float = 5.0
+    attempts_max: int = 8
+    backoff_seconds: float = 10.0
     backoff_seconds_max: float = 600.0
     lease_seconds: float = 60.0
 

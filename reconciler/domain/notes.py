@@ -22,6 +22,7 @@ __all__ = [
     "SourceKind",
     "canonical_text",
     "check_text",
+    "length_of_tokens",
     "not_in_the_future",
     "source_kind_of",
     "unit_interval",
@@ -99,7 +100,7 @@ class Note:
     tags: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        check_text("text", self.text, TEXT_LENGTH_MAX + _length_of_tokens(self.text))
+        check_text("text", self.text, TEXT_LENGTH_MAX + length_of_tokens(self.text))
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
         if self.valid_from is not None:
             object.__setattr__(self, "valid_from", utc("valid_from", self.valid_from))
@@ -234,7 +235,8 @@ def _tags(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _length_of_tokens(text: object) -> int:
+def length_of_tokens(text: object) -> int:
+    """Characters beyond its bound that a text may have, for what stands for sensitive data."""
     return _TOKEN_LENGTH_MAX * len(KEYED_TOKEN.findall(text)) if isinstance(text, str) else 0
 
 

@@ -79,7 +79,8 @@ def procedure_text(slot: Slot) -> str:
     name = (slot.attribute or "").removesuffix(_SUFFIX).replace("_", " ")
     steps = (slot.value or "").split("\n")
     listed = " ".join(f"{place}. {each.rstrip('.')}." for place, each in enumerate(steps, 1))
-    return f"How to {name}: {listed}"
+    # Not "how to", which a short name makes read like a command to the agent.
+    return f"The way to {name}: {listed}"
 
 
 def procedure_of(chain: FactHistory, now: datetime) -> Procedure | None:

@@ -17,13 +17,21 @@ __all__ = ["Episode", "Role", "Session", "SessionRecord", "Turn", "windows"]
 
 
 class Role(StrEnum):
-    """Who speaks in a session; ``contact`` is whom the memory is about."""
+    """Who speaks in a session; ``contact`` is whom the memory is about.
+
+    ``user`` and ``assistant`` are understood as ``contact`` and ``agent``.
+    """
 
     CONTACT = "contact"
     OPERATOR = "operator"
     TOOL = "tool"
     AGENT = "agent"
     SYSTEM = "system"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Role | None:
+        """The names that chat APIs use for two of them."""
+        return {"user": cls.CONTACT, "assistant": cls.AGENT}.get(str(value))
 
     @property
     def source_kind(self) -> SourceKind:
@@ -70,6 +78,11 @@ class Turn:
             raise InvalidSessionError(f"role {self.role!r} is unknown; use one of {known}") from (
                 error
             )
+        if isinstance(self.text, str) and len(self.text) > EVIDENCE_LENGTH_MAX:
+            raise InvalidSessionError(
+                f"a turn has {len(self.text):,} characters, at most {EVIDENCE_LENGTH_MAX:,} are "
+                "taken; cut it, or hand it over as several turns"
+            )
         try:
             check_text("a turn's text", self.text, EVIDENCE_LENGTH_MAX)
             if self.said_at is not None:
@@ -106,7 +119,9 @@ class Session:
             raise InvalidSessionError("a session needs a scope: tenant, agent and contact")
         check_identifier("session_id", self.session_id, InvalidSessionError)
         check_identifier("channel", self.channel, InvalidSessionError)
-        object.__setattr__(self, "turns", tuple(self.turns))
+        object.__setattr__(self, "turns", tuple(self.turns or ()))
+        if not all(isinstance(each, Turn) for each in self.turns):
+            raise InvalidSessionError("turns must be a list of Turn(role=..., text=...)")
         if not self.turns:
             raise InvalidSessionError("the session is empty: hand over at least one turn")
         if self.started_at is not None:

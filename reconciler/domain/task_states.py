@@ -144,9 +144,14 @@ def after(state: TaskState, step: Step) -> TaskState:
     """
     found = STEPS[state].get(step)
     if found is None:
-        legal = _listed(STEPS[state]) or "no steps, because the task is over"
+        legal = _listed(STEPS[state])
         raise IllegalMemoryOperationError(
-            f"{step} is not legal in state {state}; legal are {legal}"
+            f"{step} is not legal in state {state}; "
+            + (
+                f"legal are {legal}"
+                if legal
+                else "the task is over: begin another, under its own id"
+            )
         )
     return found
 

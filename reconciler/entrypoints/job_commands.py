@@ -27,10 +27,12 @@ from reconciler.domain.jobs import Job, JobState, QueueReport
 from reconciler.entrypoints.doctor import describe_extractor
 from reconciler.entrypoints.job_rendering import (
     drained_view,
+    handed_over_words,
     job_panel,
     job_words,
     jobs_table,
-    outcomes_words,
+    retried_all_words,
+    retried_words,
 )
 from reconciler.entrypoints.metrics import serve_metrics
 from reconciler.entrypoints.options import (
@@ -41,7 +43,7 @@ from reconciler.entrypoints.options import (
     parse_time,
     show,
 )
-from reconciler.entrypoints.rendering import escape, visible
+from reconciler.entrypoints.rendering import visible
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 from reconciler.service.transcripts import read_turns
@@ -49,12 +51,15 @@ from reconciler.service.transcripts import read_turns
 __all__ = ["add_job_commands"]
 
 JobId = Annotated[str, typer.Argument(help="As `reconciler jobs` prints it.")]
+OnlyAgent = Annotated[str | None, typer.Option("--agent", help="Only this one's.")]
+OnlyContact = Annotated[str | None, typer.Option("--contact", help="Only about this one.")]
 
 _LOG = logging.getLogger(__name__)
 _STANDARD_INPUT = Path("-")
 _POLL_SECONDS = 1.0
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _ENDED = (JobState.DONE, JobState.DEAD)
+_DEAD_JOBS_MAX = 1_000_000
 
 
 def add_job_commands(app: typer.Typer) -> None:
@@ -112,12 +117,12 @@ def extract(
         )
         made = memory.job(job_id)
     plain = {"job_id": job_id, "session_id": session_id, "turns": len(turns), "state": made.state}
-    show(as_json, plain, lambda: _handed_over(made, len(turns)))
+    show(as_json, plain, lambda: handed_over_words(made, len(turns)))
 
 
 def jobs(
-    agent: Annotated[str | None, typer.Option("--agent", help="Only this one's.")] = None,
-    contact: Annotated[str | None, typer.Option("--contact", help="Only about this one.")] = None,
+    agent: OnlyAgent = None,
+    contact: OnlyContact = None,
     state: Annotated[JobState | None, typer.Option(help="Only those that stand so.")] = None,
     tenant: Tenant = None,
     limit: Limit = 50,
@@ -141,11 +146,34 @@ def job(job_id: JobId, as_json: AsJson = False) -> None:
     show(as_json, plain, lambda: job_panel(found, record, _now()))
 
 
-def retry(job_id: JobId, as_json: AsJson = False) -> None:
-    """Have a dead job, or one that waits for its next attempt, begun anew at once."""
-    with Memory.open() as memory:
-        found = memory.retry(job_id)
-    show(as_json, found.to_dict(), lambda: _retried(found))
+def retry(
+    job_id: Annotated[
+        str | None, typer.Argument(help="As `reconciler jobs` prints it; or give --all-dead.")
+    ] = None,
+    all_dead: Annotated[bool, typer.Option("--all-dead", help="Every job that is dead.")] = False,
+    agent: OnlyAgent = None,
+    contact: OnlyContact = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Have a dead job, or one that waits for its next attempt, begun anew at once.
+
+    With --all-dead all dead ones of the tenant, or those of one agent or contact; the oldest first.
+    """
+    if (job_id is None) is not all_dead:
+        raise InvalidRequestError(
+            "give either the id of one job (`reconciler jobs --state dead` lists it) or --all-dead"
+        )
+    filters = (agent, contact, tenant)
+    if job_id is None:
+        _retry_all_dead(*filters, as_json)
+    elif filters == (None, None, None):
+        _retry_one(job_id, as_json)
+    else:
+        raise InvalidRequestError(
+            "--agent, --contact and --tenant choose among dead jobs: give them with --all-dead, or "
+            "leave them out where one job is named"
+        )
 
 
 def drain(as_json: AsJson = False) -> None:
@@ -195,9 +223,25 @@ def worker(
             pass
         is_broken = not thread.is_alive
         _LOG.info("stopping")
-        thread.stop()
+        memory.stop_workers()
     if is_broken:
         raise typer.Exit(1)
+
+
+def _retry_one(job_id: str, as_json: bool) -> None:
+    with Memory.open() as memory:
+        found = memory.retry(job_id)
+    show(as_json, found.to_dict(), lambda: retried_words(found))
+
+
+def _retry_all_dead(
+    agent: str | None, contact: str | None, tenant: str | None, as_json: bool
+) -> None:
+    with Memory.open() as memory:
+        dead = memory.jobs(agent, contact, state=JobState.DEAD, tenant=tenant, limit=_DEAD_JOBS_MAX)
+        # Workers take about what has been due the longest: what was handed over first goes first.
+        begun = [memory.retry(each.job_id) for each in reversed(dead)]
+    show(as_json, [each.to_dict() for each in begun], lambda: retried_all_words(len(begun)))
 
 
 class _Signals:
@@ -273,6 +317,12 @@ def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
         _logging_to_stderr(logging.WARNING),
         ThreadPoolExecutor(1) as pool,
     ):
+        if held := memory.queue().jobs[JobState.RUNNING]:
+            _LOG.warning(
+                "%d running already: waited for, and taken over from a worker silent for %g s",
+                held,
+                memory.settings.jobs.lease_seconds,
+            )
         drainer = memory.worker()
         draining = pool.submit(drainer.drain, advance)
         draining.add_done_callback(lambda _: asked.wake())
@@ -280,6 +330,7 @@ def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
         if not draining.done():
             _LOG.warning("stopping; again to stop at once")
             drainer.stop()
+            memory.interrupt_extraction()
         return draining.result()
 
 
@@ -320,29 +371,6 @@ def _session_id(file: Path, session: str | None) -> str:
     if file == _STANDARD_INPUT:
         raise InvalidRequestError("standard input has no name: give the session's id by --session")
     return file.stem
-
-
-def _handed_over(made: Job, turn_count: int) -> str:
-    if made.state is JobState.DONE:
-        return (
-            f"Job {made.job_id} has it, and is done: {outcomes_words(made.outcomes)}.\n"
-            f"See it: reconciler job {made.job_id}"
-        )
-    return (
-        f"Job {made.job_id}: session {escape(made.session_id)}, {turn_count} turns handed over.\n"
-        f"It is {made.state}. Have it read: reconciler drain, or a running reconciler worker"
-    )
-
-
-def _retried(found: Job) -> str:
-    if found.state is JobState.DONE:
-        return f"Job {found.job_id} is done already; there is nothing to retry."
-    if found.state is JobState.RUNNING:
-        return f"Job {found.job_id} is being worked on; it was left as it is."
-    return (
-        f"Job {found.job_id} waits again, with all its attempts.\n"
-        f"Have it read: reconciler drain, or a running reconciler worker"
-    )
 
 
 def _now() -> datetime:

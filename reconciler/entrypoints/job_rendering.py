@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
@@ -14,7 +15,16 @@ from reconciler.domain.jobs import Job, JobState, Outcomes
 from reconciler.domain.sessions import SessionRecord
 from reconciler.entrypoints.rendering import escape
 
-__all__ = ["drained_view", "job_panel", "job_words", "jobs_table", "outcomes_words"]
+__all__ = [
+    "drained_view",
+    "handed_over_words",
+    "job_panel",
+    "job_words",
+    "jobs_table",
+    "outcomes_words",
+    "retried_all_words",
+    "retried_words",
+]
 
 _STYLES = {
     JobState.WAITING: "cyan",
@@ -25,6 +35,7 @@ _STYLES = {
 _NAMES = tuple(each.name for each in fields(Outcomes))
 _ERROR_LENGTH_MAX = 100
 _ID_LENGTH = 36
+_HAVE_READ = "reconciler drain, or a running reconciler worker"
 
 
 def outcomes_words(outcomes: Outcomes) -> str:
@@ -38,6 +49,46 @@ def job_words(job: Job) -> str:
     if job.state is JobState.DONE:
         return f"job {job.job_id} is done: {outcomes_words(job.outcomes)}"
     return f"job {job.job_id} is {job.state} after {_attempts(job)}"
+
+
+def handed_over_words(job: Job, turn_count: int) -> str:
+    """What became of a session that was handed over, and what to run next.
+
+    Args:
+        job: the job that reads it, or has read it.
+        turn_count: how many turns were handed over.
+    """
+    if job.state is JobState.DONE:
+        return (
+            f"Job {job.job_id} has it, and is done: {outcomes_words(job.outcomes)}.\n"
+            f"See it: reconciler job {job.job_id}"
+        )
+    if job.advice is not None:
+        return (
+            f"Job {job.job_id} has it, and is {job.state}: {escape(job.last_error or 'unknown')}\n"
+            f"Once the cause is gone, begin it anew:\n{escape(job.advice)}"
+        )
+    return (
+        f"Job {job.job_id}: session {escape(job.session_id)}, {turn_count} turns handed over.\n"
+        f"It is {job.state}. Have it read: {_HAVE_READ}"
+    )
+
+
+def retried_words(job: Job) -> str:
+    """How a job stands after somebody wanted it begun anew."""
+    if job.state is JobState.DONE:
+        return f"Job {job.job_id} is done already; there is nothing to retry."
+    if job.state is JobState.RUNNING:
+        return f"Job {job.job_id} is being worked on; it was left as it is."
+    return f"Job {job.job_id} waits again, with all its attempts.\nHave it read: {_HAVE_READ}"
+
+
+def retried_all_words(count: int) -> str:
+    """How many dead jobs were begun anew."""
+    if not count:
+        return "No such job is dead; there is nothing to retry."
+    waiting = "1 dead job waits" if count == 1 else f"{count} dead jobs wait"
+    return f"{waiting} again, with all attempts.\nHave them read: {_HAVE_READ}"
 
 
 def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:
@@ -140,6 +191,10 @@ def _outcome(job: Job) -> str:
 
 def _advice(jobs: Sequence[Job]) -> list[str]:
     given = [escape(each.advice) for each in jobs if each.advice is not None]
+    if len(given) > 1:
+        tenants = sorted({each.scope.tenant for each in jobs if each.advice is not None})
+        all_dead = (f"reconciler retry --all-dead --tenant {shlex.quote(each)}" for each in tenants)
+        given += ["Or all that are dead at once:", *map(escape, all_dead)]
     return ["", "Dead; once the cause is gone, begin them anew:", *given] if given else []
 
 

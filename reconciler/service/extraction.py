@@ -7,6 +7,8 @@ go to the write gate.
 
 from __future__ import annotations
 
+import logging
+import re
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,13 +26,18 @@ from reconciler.domain.extraction import (
     merged,
 )
 from reconciler.domain.gate.classification import Category
-from reconciler.domain.jobs import Job, QueueReport
+from reconciler.domain.jobs import Job, JobState, QueueReport
 from reconciler.domain.notes import not_in_the_future
 from reconciler.domain.prompting import without_recalled
 from reconciler.domain.scope import Scope
 from reconciler.domain.sessions import Episode, Role, Session, SessionRecord, Turn, windows
 from reconciler.domain.slots import Slot
-from reconciler.errors import InvalidNoteError, InvalidSessionError, UnknownJobError
+from reconciler.errors import (
+    InvalidNoteError,
+    InvalidRequestError,
+    InvalidSessionError,
+    UnknownJobError,
+)
 from reconciler.ports.extractor import Extractor
 from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.session_store import JobFilter, ReadSession, SessionStore
@@ -38,7 +45,11 @@ from reconciler.service.session_store import JobFilter, ReadSession, SessionStor
 __all__ = ["EXTRACTION_DOOR", "ExtractionPolicy", "MemoryExtractor", "SessionReader"]
 
 EXTRACTION_DOOR = "extractor"
+_LOG = logging.getLogger(__name__)
 _FALLBACK_TEXT_LENGTH = 500
+_TAKEN_LENGTH_MIN = 4
+"""A shorter value is not looked for in other texts: it would be found inside of words."""
+
 _FALLBACK_IMPORTANCE = 0.5
 _ID_SPACE = uuid.UUID("0b1f4a1e-6f0e-5b0c-9a55-0c1f5f3f8f1d")
 T = TypeVar("T")
@@ -72,6 +83,7 @@ class SessionReader:
         extractor: reads one window at a time.
         attributes: the attributes of slots that are known.
         clean: the texts of a scope without personal data and secrets, under its agent's policy.
+        judge: a candidate as the gate would store it.
         digest: a keyed hash of a text, from which nobody can guess it.
         policy: windows and bounds.
     """
@@ -82,12 +94,14 @@ class SessionReader:
         extractor: Extractor,
         attributes: AttributeBook,
         clean: Callable[[Scope, Sequence[str]], list[str]],
+        judge: Callable[[Candidate], Candidate],
         digest: Callable[[str], str],
         policy: ExtractionPolicy,
     ) -> None:
         self._extractor = extractor
         self._attributes = attributes
         self._clean = clean
+        self._judge = judge
         self._digest = digest
         self._policy = policy
 
@@ -113,14 +127,17 @@ class SessionReader:
         Raises:
             InvalidSessionError: a turn has not been said yet, or nothing is left of any.
         """
-        started_at = session.started_at or min(
+        if session.started_at:
+            _check_time(session.started_at, now, "started_at")
+        at = session.started_at or min(
             (each.said_at for each in session.turns if each.said_at), default=now
         )
         seen: Counter[tuple[str, ...]] = Counter()
         found = []
         for position, turn in enumerate(session.turns):
+            at = turn.said_at or at  # what nobody dated was said after what came before it
             text = without_recalled(turn.text)
-            if not any(map(str.isalnum, text)):
+            if text is None:
                 continue
             turn = replace(turn, text=text)
             seen[_identity(turn)] += 1
@@ -130,14 +147,14 @@ class SessionReader:
                     session.session_id,
                     turn,
                     position,
-                    started_at,
+                    at,
                     occurrence=seen[_identity(turn)],
                 )
             )
         if not found:
             raise InvalidSessionError("the session is empty: no turn says anything of its own")
         for each in found:
-            _check_time(each.said_at, now)
+            _check_time(each.said_at, now, "a turn's said_at")
         return found
 
     def episode(
@@ -174,31 +191,49 @@ class SessionReader:
     def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
         """The episodes without personal data and secrets; those that were cleaned stay."""
         raw = [each for each in episodes if not each.is_cleaned]
-        texts = iter(self._clean(scope, [each.text for each in raw]) if raw else ())
-        return [
-            each if each.is_cleaned else replace(each, text=next(texts), is_cleaned=True)
-            for each in episodes
-        ]
+        said = [each.text for each in raw] + [each.reference or "" for each in raw]
+        cleaned = self._clean(scope, said) if raw else []
+        made = {
+            each.episode_id: replace(each, text=text, reference=reference or None, is_cleaned=True)
+            for each, text, reference in zip(
+                raw, cleaned[: len(raw)], cleaned[len(raw) :], strict=True
+            )
+        }
+        return [made.get(each.episode_id, each) for each in episodes]
 
-    def read(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> ReadSession:
+    def read(
+        self,
+        episodes: Sequence[Episode],
+        new_ids: frozenset[str],
+        on_window: Callable[[], None] = lambda: None,
+    ) -> ReadSession:
         """What the extractor proposes, read window by window and counted together.
 
         Args:
             episodes: a session's, cleaned, in their order.
             new_ids: those that nothing was read out of yet.
+            on_window: called after each window; what it raises ends the reading.
 
         Raises:
             ExtractionError: the extractor gave no usable answer for some window.
         """
-        read = [
-            (window, self._extractor.extract(window))
-            for window in self._windows(episodes, new_ids)
-            if window.new_ids
-        ]
+        read = []
+        for window in self._windows(episodes, new_ids):
+            read.append((window, self._extractor.extract(window)))
+            on_window()
+        costs = [found.usage for _, found in read if found.usage]
+        _LOG.info(
+            "%s read %d windows, %d tokens in, %d out",
+            self.name,
+            len(read),
+            sum(each.input_tokens for each in costs),
+            sum(each.output_tokens for each in costs),
+        )
         return ReadSession(
             extractor=self.name,
             proposals=tuple(merged(read)),
             summary=" ".join(found.summary for _, found in read if found.summary),
+            left_out=sum(found.left_out for _, found in read),
         )
 
     def read_raw(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> ReadSession:
@@ -211,7 +246,7 @@ class SessionReader:
         ]
         if not said:
             return ReadSession(extractor=FALLBACK_PROPOSER, proposals=(), summary="")
-        text = " ".join(each.text for each in said)[:_FALLBACK_TEXT_LENGTH].strip()
+        text = " ".join(" ".join(each.text for each in said).split())[:_FALLBACK_TEXT_LENGTH]
         raw = Extracted(
             text=text,
             category=Category.FACT,
@@ -219,24 +254,70 @@ class SessionReader:
             confidence=0.3,
             citations=(),
         )
-        spans = {each.episode_id: () for each in said}
+        spans: dict[str, tuple[str, ...]] = {each.episode_id: () for each in said}
         proposal = Proposal(extracted=raw, spans=spans)
         return ReadSession(extractor=FALLBACK_PROPOSER, proposals=(proposal,), summary="")
+
+    def cleaned(
+        self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
+    ) -> tuple[ReadSession, list[Episode]]:
+        """What was read, and the episodes, without what only a claim's slot gives away: a PIN.
+
+        A value that the gate takes out of a slot goes out of everything that was said or read.
+        """
+        by_id = {each.episode_id: each for each in episodes}
+        taken: dict[str, str] = {}
+        proposals = []
+        for each in read.proposals:
+            try:
+                given = self.candidate(each, read.extractor, scope, session_id, by_id)
+                judged = self._judge(given)
+            except InvalidRequestError:  # nothing becomes of it, and whoever settles it says so
+                proposals.append(each)
+                continue
+            taken |= _taken(each, given, judged)
+            proposals.append(each.cleaned_as(judged))
+
+        def without(text: str) -> str:
+            for value, token in taken.items():
+                text = re.sub(re.escape(value), lambda _: token, text, flags=re.IGNORECASE)  # noqa: B023
+            return text
+
+        [summary] = self._clean(scope, [read.summary])
+        return (
+            replace(
+                read,
+                proposals=tuple(each.mapped(without) for each in proposals),
+                summary=without(summary),
+            ),
+            [replace(each, text=without(each.text)) for each in episodes],
+        )
+
+    def important(self, read: ReadSession) -> list[Proposal]:
+        """What is worth proposing."""
+        return [
+            each
+            for each in read.proposals
+            if each.extracted.importance >= self._policy.importance_min
+        ]
 
     def candidates(
         self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
     ) -> list[Candidate]:
-        """What was read as candidates for the write gate; what is of no importance is left out.
+        """What was read as candidates for the write gate, in the order in which it was last said.
 
-        A candidate's idempotency key is made of its session, its spans and its claim, so that it
-        has its effect once.
+        What is of no importance is left out, and so is what cannot be used at all. A candidate's
+        idempotency key is made of its session, its spans and its claim, so that it has its effect
+        once.
         """
         by_id = {each.episode_id: each for each in episodes}
-        return [
-            self.candidate(each, read.extractor, scope, session_id, by_id)
-            for each in read.proposals
-            if each.extracted.importance >= self._policy.importance_min
-        ]
+        found = []
+        for each in self.important(read):
+            try:
+                found.append(self.candidate(each, read.extractor, scope, session_id, by_id))
+            except InvalidRequestError as error:
+                _LOG.warning("a claim of session %s cannot be used: %s", session_id, error)
+        return sorted(found, key=lambda each: _last_said(each, by_id))
 
     def candidate(
         self,
@@ -281,11 +362,13 @@ class SessionReader:
             )
 
     def _windows(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> Iterator[Window]:
-        policy = self._policy
+        """Windows with something new; what an earlier one showed is context in a later one."""
+        policy, unread = self._policy, set(new_ids)
         for part in windows(episodes, policy.window_characters, policy.window_overlap_turns):
-            yield Window(
-                episodes=part, new_ids=new_ids & frozenset(each.episode_id for each in part)
-            )
+            fresh = frozenset(unread.intersection(each.episode_id for each in part))
+            if fresh:
+                yield Window(episodes=part, new_ids=fresh)
+            unread -= fresh
 
     def _slot(self, extracted: Extracted) -> Slot | None:
         """What it answers; none where it names what cannot be one, for the words still count."""
@@ -300,10 +383,10 @@ class SessionReader:
             return None
 
     def _key(self, session_id: str, proposal: Proposal) -> str:
+        found = proposal.extracted
+        slot = [f"{each}" for each in (found.subject, found.attribute, found.value)]
         spans = [f"{key}:{span}" for key in sorted(proposal.spans) for span in proposal.spans[key]]
-        return (
-            f"candidate:{self._digest(chr(0).join((session_id, proposal.extracted.text, *spans)))}"
-        )
+        return f"candidate:{self._digest(chr(0).join((session_id, found.text, *slot, *spans)))}"
 
 
 class MemoryExtractor:
@@ -334,7 +417,7 @@ class MemoryExtractor:
 
         One transaction, and no model: it returns in milliseconds, whatever the extractor is doing.
         Handed over again, whole or with more turns, only what is new is added; where nothing is,
-        the id is that of the job that has it.
+        the id is that of the job that has it, one that is not done before all others.
 
         Raises:
             InvalidSessionError: the session is empty, too large, or was not said yet; nothing was
@@ -349,7 +432,7 @@ class MemoryExtractor:
                 session.scope, session.session_id, session.channel, episodes, now, job_id
             )
         )
-        return job_id if found else self._job_of(session)
+        return job_id if found else self._job_of(episodes)
 
     def job(self, job_id: str) -> Job:
         """One job, as it stands.
@@ -359,7 +442,7 @@ class MemoryExtractor:
         """
         found = self._try(lambda: self._store.find_job(job_id))
         if found is None:
-            raise UnknownJobError(f"there is no job {job_id}")
+            raise UnknownJobError(f"there is no job {job_id}; `reconciler jobs` lists them")
         return found
 
     def jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
@@ -391,13 +474,28 @@ class MemoryExtractor:
         """All jobs of the store in numbers."""
         return self._try(self._store.count_jobs)
 
-    def _job_of(self, session: Session) -> str:
-        job_id = self._try(lambda: self._store.find_session_job(session.scope, session.session_id))
-        assert job_id is not None, "a session whose turns are all known has a job"  # noqa: S101
-        return job_id
+    def _job_of(self, episodes: Sequence[Episode]) -> str:
+        """The job that has them: one that is not done, if there is one, else the newest."""
+        jobs = self._try(lambda: self._store.find_jobs_of(episodes))
+        unfinished = [job_id for job_id, state in jobs if state is not JobState.DONE]
+        return next(iter([*unfinished, *(job_id for job_id, _ in jobs)]))
 
     def _try(self, call: Callable[[], T]) -> T:
         return call_with_retries(self._retry_policy, lambda _: call())
+
+
+def _taken(proposal: Proposal, given: Candidate, judged: Candidate) -> dict[str, str]:
+    """What the gate took out of a slot, as it was said and as it was normalised."""
+    before, after = given.note.slot, judged.note.slot
+    if before is None or after is None or before.value == after.value or not after.value:
+        return {}
+    values = (before.value, proposal.extracted.value)
+    return {each: after.value for each in values if each and len(each) >= _TAKEN_LENGTH_MIN}
+
+
+def _last_said(candidate: Candidate, episodes: Mapping[str, Episode]) -> tuple[datetime, int]:
+    places = [episodes[each.episode_id].position for each in candidate.evidence]
+    return candidate.note.said_at, max(places, default=0)
 
 
 def _identity(turn: Turn) -> tuple[str, ...]:
@@ -405,8 +503,8 @@ def _identity(turn: Turn) -> tuple[str, ...]:
     return str(turn.role), said_at, turn.reference or "", turn.text
 
 
-def _check_time(at: datetime, now: datetime) -> None:
+def _check_time(at: datetime, now: datetime, name: str) -> None:
     try:
-        not_in_the_future(at, now)
+        not_in_the_future(at, now, name)
     except InvalidNoteError as error:
         raise InvalidSessionError(str(error)) from error

@@ -130,11 +130,10 @@ class ExtractionWorker:
     def stop(self) -> None:
         """Have the worker stop before its next step; its job goes back, and waits for another.
 
-        A call of the extractor that is under way ends. From any thread, but from no handler of a
-        signal, which may interrupt whoever holds the extractor's lock.
+        A call of the extractor that is under way is waited for; ``Memory.interrupt_extraction``
+        ends it.
         """
         self._stopping.set()
-        self._reader.interrupt()
 
     def work_once(self) -> Job | None:
         """One attempt at one job that is due, as the job stands afterwards; None where none is.
@@ -188,7 +187,11 @@ class ExtractionWorker:
         self._at(Stage.CLEANED, lease)
         read = self._try(lambda: self._store.find_read(job.job_id))
         if read is None:
-            read, episodes = self._cleaned_again(job, self._read(lease, episodes), episodes)
+            before = episodes
+            read, episodes = self._reader.cleaned(
+                self._read(lease, before), job.scope, job.session_id, before
+            )
+            self._try(lambda: self._store.clean_episodes(before, episodes))
             self._try(lambda: self._store.keep_read(job.job_id, lease.lease_id, read))
         self._at(Stage.KEPT, lease)
         self._settle_all(lease, read, episodes)
@@ -196,45 +199,14 @@ class ExtractionWorker:
     def _cleaned(self, job: Job) -> list[Episode]:
         raw = self._try(lambda: self._store.list_episodes(job.scope, job.session_id))
         cleaned = self._reader.clean(job.scope, raw)
-        changed = {
-            after.episode_id: after.text
-            for before, after in zip(raw, cleaned, strict=True)
-            if not before.is_cleaned
-        }
-        self._try(lambda: self._store.clean_episodes(changed))
+        self._try(lambda: self._store.clean_episodes(raw, cleaned))
         return cleaned
-
-    def _cleaned_again(
-        self, job: Job, read: ReadSession, episodes: Sequence[Episode]
-    ) -> tuple[ReadSession, list[Episode]]:
-        """What was read, and the episodes, without what only a claim's slot gives away: a PIN."""
-        by_id = {each.episode_id: each for each in episodes}
-        proposals = []
-        for proposal in read.proposals:
-            try:
-                given = self._reader.candidate(
-                    proposal, read.extractor, job.scope, job.session_id, by_id
-                )
-                judged = self._gate.judge(given).candidate
-            except InvalidRequestError:  # it is refused when it is settled
-                proposals.append(proposal)
-                continue
-            for each in judged.evidence:
-                by_id[each.episode_id] = replace(by_id[each.episode_id], text=each.text)
-            proposals.append(proposal.cleaned_as(judged))
-        texts = {
-            each.episode_id: by_id[each.episode_id].text
-            for each in episodes
-            if by_id[each.episode_id].text != each.text
-        }
-        self._try(lambda: self._store.clean_episodes(texts))
-        return replace(read, proposals=tuple(proposals)), list(by_id.values())
 
     def _read(self, lease: _Lease, episodes: Sequence[Episode]) -> ReadSession:
         job = lease.job
         new_ids = frozenset(each.episode_id for each in episodes if each.job_id == job.job_id)
         try:
-            read = self._reader.read(episodes, new_ids)
+            read = self._reader.read(episodes, new_ids, lambda: self._check(lease))
         except ExtractionError:
             is_last = job.attempts >= self._policy.attempts_max
             if not (is_last and self._reader.has_fallback) or self._stopping.is_set():
@@ -245,17 +217,12 @@ class ExtractionWorker:
 
     def _settle_all(self, lease: _Lease, read: ReadSession, episodes: Sequence[Episode]) -> None:
         job = lease.job
+        proposed = len(self._reader.important(read))
         candidates = self._reader.candidates(read, job.scope, job.session_id, episodes)
-        settled, unusable = [], 0
-        for candidate in candidates:
-            decision = self._settled(lease, candidate)
-            if decision is None:
-                unusable += 1
-            else:
-                settled.append(decision)
+        settled = [each for each in (self._settled(lease, c) for c in candidates) if each]
         self._at(Stage.SETTLED, lease)
-        outcomes = Outcomes.of(settled, unimportant=len(read.proposals) - len(candidates))
-        outcomes = replace(outcomes, refused=outcomes.refused + unusable)
+        outcomes = Outcomes.of(settled, left_out=read.left_out + len(read.proposals) - proposed)
+        outcomes = replace(outcomes, refused=outcomes.refused + proposed - len(settled))
         at = self._clock()
         self._try(lambda: self._store.finish_job(job.job_id, lease.lease_id, outcomes, at))
         self._on_stage(Stage.DONE)
@@ -263,7 +230,7 @@ class ExtractionWorker:
     def _settled(self, lease: _Lease, candidate: Candidate) -> Decision | None:
         """What became of a candidate; None where it could not even be judged."""
         try:
-            decision = self._gate.propose(candidate, EXTRACTION_DOOR)
+            decision = self._gate.propose(candidate, EXTRACTION_DOOR, may_be_fallback=True)
             self._at(Stage.PROPOSED, lease)
             if decision.action is Action.ADMIT:
                 decision = self._gate.commit(decision.decision_id, EXTRACTION_DOOR)
@@ -275,15 +242,17 @@ class ExtractionWorker:
 
     def _at(self, stage: Stage, lease: _Lease) -> None:
         self._on_stage(stage)
+        self._check(lease)
+
+    def _check(self, lease: _Lease) -> None:
         if lease.is_lost:
             raise LeaseLostError(f"another worker has job {lease.job.job_id} by now")
         if self._stopping.is_set():
             raise _StoppedError
 
     def _fail(self, lease: _Lease, error: Exception) -> None:
-        text = (
-            str(error) if isinstance(error, ReconcilerError) else f"{type(error).__name__}: {error}"
-        )
+        # What is no error of ours may quote what was said.
+        text = str(error) if isinstance(error, ReconcilerError) else type(error).__name__
         _LOG.warning("attempt %d at job %s failed: %s", lease.job.attempts, lease.job.job_id, text)
         if lease.job.attempts >= self._policy.attempts_max:
             self._bury(lease, text)
@@ -327,7 +296,7 @@ class ExtractionWorker:
             except LeaseLostError:
                 lease.is_lost = not done.is_set()
                 return
-            except GraphError as error:
+            except Exception as error:  # noqa: BLE001  a heart that stops loses the job
                 _LOG.warning("the lease of job %s was not renewed: %s", lease.job.job_id, error)
 
     def _has_unfinished(self) -> bool:
@@ -361,7 +330,14 @@ class WorkerThread:
         """Whether it still works."""
         return self._thread.is_alive()
 
-    def stop(self, timeout_seconds: float = 30.0) -> None:
-        """Have it give its job back and end; harmless when called again."""
+    def ask_to_stop(self) -> None:
+        """Have it give its job back and end, without waiting for it."""
         self._worker.stop()
+
+    def stop(self, timeout_seconds: float = 90.0) -> None:
+        """Have it give its job back and end; harmless when called again.
+
+        A call of the extractor that is under way is waited for; ``Memory.stop_workers`` ends it.
+        """
+        self.ask_to_stop()
         self._thread.join(timeout_seconds)

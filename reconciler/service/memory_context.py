@@ -3,6 +3,7 @@
 What is cheap and harmless, what is kept of the task, and what may become a fact are different
 calls, each legal in the states that ``reconciler.domain.task_states`` gives it. Extraction
 proposes, the write gate disposes, and only ``commit`` writes a fact, of what the gate admitted.
+What is evidence is read back by its id, as it is kept: a caller's copy of it proves nothing.
 Nothing that answers for a person may ever be reached from here: what is held waits for somebody
 else's yes, and so does every procedure.
 """
@@ -231,9 +232,7 @@ class MemoryContext:
             IllegalMemoryOperationError: the task is not over.
         """
         self._run.check(Operation.READ_EPISODES)
-        run = self._run
-        session_ids = run.persist(lambda: run.store.list_sessions(run.scope, run.task_id))
-        return [each for session_id in session_ids for each in self._episodes_of(session_id)]
+        return self._record()
 
     # Writes
 
@@ -272,20 +271,20 @@ class MemoryContext:
         same episodes it gives what it gave.
 
         Args:
-            episodes: as ``episodes`` gives them.
+            episodes: as ``episodes`` gives them; only their ids count, and they are read as they
+                are kept, in their own order.
 
         Raises:
             IllegalMemoryOperationError: the task has not succeeded.
-            InvalidNoteError: an episode is not what is kept under its id.
+            InvalidRequestError: an episode is not kept in this task.
             ExtractionError: the extractor gave no usable answer; call it again.
         """
         self._run.check(Operation.PROPOSE_DURABLE)
-        ids = tuple(each.episode_id for each in episodes)
+        kept = self._kept(episodes)
+        ids, record = tuple(kept), list(kept.values())
         if ids not in self._proposed:
-            read = self._reader.read(episodes, frozenset(ids))
-            found = self._reader.candidates(read, self._scope, self._run.session_id, episodes)
             self._proposed[ids] = [
-                Proposed(each, self._gate.propose(each, TASK_DOOR)) for each in found
+                Proposed(each, self._gate.propose(each, TASK_DOOR)) for each in self._read(record)
             ]
         return list(self._proposed[ids])
 
@@ -300,16 +299,16 @@ class MemoryContext:
         Args:
             name: what is done, in a few words.
             steps: how, in order; at least one.
-            episodes: in which it was seen to work.
+            episodes: in which it was seen to work; only their ids count.
 
         Raises:
             IllegalMemoryOperationError: the task has not succeeded.
-            InvalidNoteError: the name or the steps cannot be used, or are too long together, or an
-                episode is not what is kept under its id.
+            InvalidNoteError: the name or the steps cannot be used, or are too long together.
+            InvalidRequestError: an episode is not kept in this task.
         """
         self._run.check(Operation.PROPOSE_PROCEDURE)
         slot = procedure_slot(name, steps)
-        evidence = _evidence(self._scope, [(each, ()) for each in episodes])
+        evidence = _evidence(self._scope, [(each, ()) for each in self._kept(episodes).values()])
         text = procedure_text(slot)
         return self._propose(text, SourceKind.EXTRACTOR, evidence, Category.PROCEDURE, slot)
 
@@ -321,15 +320,18 @@ class MemoryContext:
 
         Args:
             text: what went wrong, in a sentence.
-            cited: the words that show it.
+            cited: the words that show it, each looked up in the episode of that id as it is kept.
 
         Raises:
             IllegalMemoryOperationError: the task has not failed.
-            InvalidNoteError: the text or the words cannot be used, or an episode is not what is
-                kept under its id.
+            InvalidNoteError: the text or the words cannot be used.
+            InvalidRequestError: an episode is not kept in this task.
         """
         self._run.check(Operation.PROPOSE_REFLECTION)
-        evidence = _evidence(self._scope, [(each.episode, (each.words,)) for each in cited])
+        kept = self._kept([each.episode for each in cited])
+        evidence = _evidence(
+            self._scope, [(kept[each.episode.episode_id], (each.words,)) for each in cited]
+        )
         # The agent's own conclusion is trusted no more than what a tool says: never without a yes.
         return self._propose(text, SourceKind.TOOL_OUTPUT, evidence)
 
@@ -357,6 +359,14 @@ class MemoryContext:
                 "only what the gate admitted can be committed"
             )
         return self._gate.commit(kept.decision_id, TASK_DOOR)
+
+    def _read(self, record: Sequence[Episode]) -> list[Candidate]:
+        """What the extractor proposes, after what only a claim's slot gives away was taken out."""
+        scope, session_id = self._scope, self._run.session_id
+        read = self._reader.read(record, frozenset(each.episode_id for each in record))
+        read, cleaned = self._reader.cleaned(read, scope, session_id, record)
+        self._run.persist(lambda: self._sessions.clean_episodes(record, cleaned))
+        return self._reader.candidates(read, scope, session_id, cleaned)
 
     def _check_about(self, candidate: Candidate, decision: Decision) -> None:
         is_ours = candidate.note.scope == decision.scope == self._scope
@@ -412,6 +422,22 @@ class MemoryContext:
             )
             self._position = len(self._episodes_of(run.session_id))
         return self._position
+
+    def _kept(self, handed: Iterable[Episode]) -> dict[str, Episode]:
+        """The task's own episodes of these ids, by id, in the order of its record."""
+        ids = {each.episode_id for each in handed}
+        kept = {each.episode_id: each for each in self._record() if each.episode_id in ids}
+        if unknown := sorted(ids - kept.keys()):
+            raise InvalidRequestError(
+                f"no episode {unknown[0]} is kept in task {self._run.task_id}; only what it logged "
+                "is evidence: hand over what episodes() gives"
+            )
+        return kept
+
+    def _record(self) -> list[Episode]:
+        run = self._run
+        session_ids = run.persist(lambda: run.store.list_sessions(run.scope, run.task_id))
+        return [each for session_id in session_ids for each in self._episodes_of(session_id)]
 
     def _episodes_of(self, session_id: str) -> list[Episode]:
         return self._run.persist(lambda: self._sessions.list_episodes(self._scope, session_id))

@@ -35,6 +35,9 @@ from reconciler.service.retry import RetryPolicy, call_with_retries
 __all__ = ["MemoryReconciler", "Submission", "decision_id_of", "settlement_id_of"]
 
 _NAMESPACE = uuid.UUID("3f6d2f0e-7d0b-5a39-9f5e-0a6d1f0c4b7a")
+NO_MODEL = "none"
+"""What embedded raw words: so no look for neighbours, and no recall by meaning, finds them."""
+
 _NO_VECTOR: NDArray[np.float32] = np.empty(0, dtype=np.float32)
 T = TypeVar("T")
 
@@ -85,6 +88,11 @@ class _Attempt:
     vector: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     embed_ms: float = 0.0
     opinions: dict[tuple[Neighbour, ...], Opinion] = field(default_factory=dict)
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether it is raw words, which are compared with nothing, and nothing with them."""
+        return self.submission.candidate.is_fallback
 
     @property
     def episode_id(self) -> str:
@@ -224,6 +232,8 @@ class MemoryReconciler:
         )
 
     def _embedded(self, attempt: _Attempt) -> _Attempt:
+        if attempt.is_fallback:
+            return attempt
         vectors, embed_ms = _timed(lambda: self.embed([attempt.note.text]))
         return replace(attempt, vector=vectors[0], embed_ms=embed_ms)
 
@@ -298,7 +308,7 @@ class MemoryReconciler:
         return found.as_replay()
 
     def _look(self, attempt: _Attempt) -> Neighbourhood:
-        if attempt.submission.candidate.is_fallback:  # barely believed, so it may end no fact
+        if attempt.is_fallback:  # it may end no fact
             version = self._store.contact_version(attempt.note.scope)
             return Neighbourhood(version=version, neighbours=())
         return self._store.find_neighbourhood(
@@ -364,7 +374,7 @@ class MemoryReconciler:
             cosine_add_max=policy.cosine_add_max,
             cosine_cut=policy.cut,
             guard=policy.guard,
-            embedding_model=self._embedder.model_id,
+            embedding_model=NO_MODEL if attempt.is_fallback else self._embedder.model_id,
             **_answer(self._arbitration, opinion, attempt.note, neighbours),
             door=submission.door,
             idempotency_key=note.idempotency_key,

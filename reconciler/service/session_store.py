@@ -6,7 +6,7 @@ What becomes a fact is none of its business: facts and decisions are the memory 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -40,11 +40,13 @@ class ReadSession:
         extractor: who read it.
         proposals: what it proposes, counted over all windows.
         summary: the session in a few sentences; "" where the extractor gives none.
+        left_out: how many claims there were beyond the five of a window.
     """
 
     extractor: str
     proposals: tuple[Proposal, ...]
     summary: str
+    left_out: int = 0
 
 
 class SessionStore:
@@ -118,10 +120,21 @@ class SessionStore:
         rows = self._graph.run("find_session", _session(scope, session_id))
         return SessionRecord(**_with_outcomes(rows[0])) if rows else None
 
-    def clean_episodes(self, texts: Mapping[str, str]) -> None:
-        """Put cleaned texts, by the episode's id, in the place of those that were handed over."""
-        if texts:
-            given = {"episode_ids": list(texts), "texts": list(texts.values())}
+    def clean_episodes(self, before: Sequence[Episode], after: Sequence[Episode]) -> None:
+        """Put cleaned episodes in the place of what they were; what changed meanwhile stays.
+
+        Args:
+            before: as they were read.
+            after: the same ones, cleaned, in the same order.
+        """
+        changed = [each for each in zip(before, after, strict=True) if each[0] != each[1]]
+        if changed:
+            given = {
+                "episode_ids": [new.episode_id for _, new in changed],
+                "texts_before": [old.text for old, _ in changed],
+                "texts": [new.text for _, new in changed],
+                "references": [new.reference or "" for _, new in changed],
+            }
             self._graph.run("clean_episodes", given)
 
     def find_job(self, job_id: str) -> Job | None:
@@ -129,10 +142,11 @@ class SessionStore:
         rows = self._graph.run("find_job", {"job_id": job_id})
         return _job(rows[0]) if rows else None
 
-    def find_session_job(self, scope: Scope, session_id: str) -> str | None:
-        """The id of a session's newest job; None where it has none."""
-        rows = self._graph.run("find_session_job", _session(scope, session_id))
-        return rows[0]["job_id"] if rows else None
+    def find_jobs_of(self, episodes: Iterable[Episode]) -> list[tuple[str, JobState]]:
+        """The jobs that read these turns, and where each stands, the newest first."""
+        asked = {"episode_ids": [each.episode_id for each in episodes]}
+        rows = self._graph.run("find_jobs_of_episodes", asked)
+        return [(row["job_id"], JobState(row["state"])) for row in rows]
 
     def list_jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
         """A tenant's jobs, the newest first."""
@@ -163,10 +177,12 @@ class SessionStore:
         rows = self._graph.run("find_proposals", {"job_id": job_id})
         if not rows or rows[0]["proposals"] is None:
             return None
+        kept = json.loads(rows[0]["proposals"])
         return ReadSession(
             extractor=rows[0]["extractor"],
-            proposals=tuple(map(Proposal.from_dict, json.loads(rows[0]["proposals"]))),
+            proposals=tuple(map(Proposal.from_dict, kept["proposals"])),
             summary=rows[0]["summary"] or "",
+            left_out=kept["left_out"],
         )
 
     def keep_read(self, job_id: str, lease_id: str, read: ReadSession) -> None:
@@ -175,9 +191,10 @@ class SessionStore:
         Raises:
             LeaseLostError: another worker has the job by now.
         """
+        kept = {"proposals": [each.to_dict() for each in read.proposals], "left_out": read.left_out}
         given = {
             "extractor": read.extractor,
-            "proposals": json.dumps([each.to_dict() for each in read.proposals]),
+            "proposals": json.dumps(kept),
             "summary": read.summary,
         }
         self._run_leased("keep_proposals", job_id, lease_id, given)

@@ -178,6 +178,8 @@ def _line_object(number: int, line: str) -> dict[str, Any]:
 def _turns(message: _Message) -> Iterator[Turn]:
     """What was said in it: its words, and before them what tools answered."""
     role = _role(message)
+    if not message.values.keys() & _SAYING:
+        raise message.wrong("neither content nor text is there; one of them says what was said")
     said, answers = _words(message, message.values)
     said_at = _said_at(message)
     for answer in answers:
@@ -213,6 +215,10 @@ def _reference(message: _Message) -> str | None:
 
 
 # Words
+
+
+_SAYING = frozenset({"content", "text", "tool_calls", "function_call"})
+"""One of these is there in every message, if only to say that no words are."""
 
 
 def _words(message: _Message, values: Mapping[str, Any]) -> tuple[str, list[str]]:

@@ -143,6 +143,7 @@ class WriteGate:
             GraphUnavailableError: the engine stayed away.
             GraphConflictError: other writers came first too often; nothing was written.
         """
+        _refuse_fallback(candidate)
         return self.settle(self._judged_anew(candidate), door)
 
     def settle(
@@ -162,15 +163,24 @@ class WriteGate:
             return self._reconciler.reconcile(_submission(judged, door), vector)
         return self._propose(judged, door)
 
-    def propose(self, candidate: Candidate, door: str) -> Decision:
+    def propose(
+        self, candidate: Candidate, door: str, *, may_be_fallback: bool = False
+    ) -> Decision:
         """How the gate disposes of a candidate, on record; no fact is written, also if admitted.
 
+        Args:
+            candidate: what is proposed.
+            door: which door it came through.
+            may_be_fallback: whether it may be raw words that nobody could read.
+
         Raises:
-            InvalidNoteError: it has not been said yet, was confirmed by nobody knows whom, or its
-                evidence is not what is stored under its ids.
+            InvalidNoteError: it has not been said yet, was confirmed by nobody knows whom, its
+                evidence is not what is stored under its ids, or its proposer's name is reserved.
             GraphUnavailableError: the engine stayed away.
             GraphConflictError: other writers came first too often; nothing was written.
         """
+        if not may_be_fallback:
+            _refuse_fallback(candidate)
         now = self._clock()
         times = [each.said_at for each in candidate.evidence]
         for at in (candidate.note.said_at, candidate.note.holds_from, *times):
@@ -428,6 +438,14 @@ def _extractors_confidence(found: Assessment | None) -> float | None:
     """What a score started at, where an extractor said how sure it was."""
     name, _, effect = (found.parts[0] if found and found.parts else "").rpartition(" ")
     return float(effect) if name == EXTRACTORS_CONFIDENCE else None
+
+
+def _refuse_fallback(candidate: Candidate) -> None:
+    """Raw words are held to no floor, so nobody may call theirs so."""
+    if candidate.is_fallback:
+        raise InvalidNoteError(
+            f"proposed_by {candidate.proposed_by!r} is reserved; give who puts it forward"
+        )
 
 
 def _submission(judged: Judged, door: str) -> Submission:

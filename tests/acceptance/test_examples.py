@@ -92,7 +92,7 @@ def test_what_the_gate_admitted_of_the_task_is_remembered(memory: Memory) -> Non
 
 def test_its_preference_and_its_procedure_wait_for_a_yes(memory: Memory) -> None:
     waiting = [each.text for each in memory.pending("dispatch", "vera")]
-    assert [text[:20] for text in waiting] == ["How to move a delive", "The contact likes th"]
+    assert [text[:20] for text in waiting] == ["The way to move a de", "The contact likes th"]
 
 
 def test_the_gate_refuses_words_never_said_and_what_the_agent_said_itself(memory: Memory) -> None:

@@ -54,15 +54,32 @@ def job_id(run: Run, chat: Path) -> str:
     return str(json_of(run, "extract", str(chat), *SCOPE)["job_id"])
 
 
-@pytest.fixture
-def dead_id(run: Run, job_id: str) -> str:
-    """A job that died of an API that nobody could reach."""
+def _drained_in_vain(run: Run) -> None:
+    """All jobs that wait die of an API that nobody can reach."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in NO_SERVER.items():
             patch.setenv(name, value)
         code, _, err = run("drain", "--json")
         assert code == 1, err
+
+
+@pytest.fixture
+def dead_id(run: Run, job_id: str) -> str:
+    """A job that is dead."""
+    _drained_in_vain(run)
     return job_id
+
+
+@pytest.fixture
+def dead_ids(run: Run, chat: Path) -> list[str]:
+    """Three that are dead, the oldest first: of alice, of bob, and of another agent's carol."""
+    handed_over = [("crm", "alice"), ("crm", "bob"), ("sales", "carol")]
+    made = [
+        json_of(run, "extract", str(chat), "--agent", agent, "--contact", contact)["job_id"]
+        for agent, contact in handed_over
+    ]
+    _drained_in_vain(run)
+    return made
 
 
 def test_extract_prints_the_job_and_what_to_run_next(run: Run, chat: Path) -> None:
@@ -96,6 +113,14 @@ def test_handed_over_again_it_is_the_same_job(run: Run, chat: Path, job_id: str)
     run("drain")
     code, out, _ = run("extract", str(chat), *SCOPE)
     assert (code, job_id in out, "is done: 1 added" in out) == (0, True, True)
+
+
+def test_handed_over_again_a_dead_job_says_why_and_how_to_retry(
+    run: Run, chat: Path, dead_id: str
+) -> None:
+    code, out, _ = run("extract", str(chat), *SCOPE)
+    assert (code, "is dead" in out, "no connection" in out) == (0, True, True)
+    assert (f"reconciler retry {dead_id}" in out, "drain" in out) == (True, False)
 
 
 @ON_ONE_ENGINE
@@ -206,6 +231,68 @@ def test_a_dead_job_that_is_retried_is_read(run: Run, dead_id: str) -> None:
     assert [(each["job_id"], each["state"]) for each in drained] == [(dead_id, "done")]
 
 
+def test_all_dead_jobs_are_begun_anew_the_oldest_first(run: Run, dead_ids: list[str]) -> None:
+    begun = json_of(run, "retry", "--all-dead")
+    assert [each["job_id"] for each in begun] == dead_ids
+    assert {(each["state"], each["attempts"]) for each in begun} == {("waiting", 0)}
+
+
+@ON_ONE_ENGINE
+@pytest.mark.parametrize(
+    ("filters", "begun"),
+    [
+        (("--agent", "crm"), [0, 1]),
+        (("--contact", "bob"), [1]),
+        (("--agent", "sales", "--contact", "bob"), []),
+        (("--tenant", "default"), [0, 1, 2]),
+        (("--tenant", "other"), []),
+    ],
+)
+def test_only_the_dead_jobs_that_were_asked_for_are_begun_anew(
+    run: Run, dead_ids: list[str], filters: tuple[str, ...], begun: list[int]
+) -> None:
+    found = json_of(run, "retry", "--all-dead", *filters)
+    assert [each["job_id"] for each in found] == [dead_ids[each] for each in begun]
+    assert len(json_of(run, "jobs", "--state", "dead")) == 3 - len(begun)
+
+
+@ON_ONE_ENGINE
+def test_retry_of_all_dead_jobs_says_how_many_there_were(run: Run, dead_ids: list[str]) -> None:
+    asked = [("--contact", "bob"), (), ()]
+    said = [run("retry", "--all-dead", *filters)[1] for filters in asked]
+    assert said[0].startswith("1 dead job waits again")
+    assert said[1].startswith("2 dead jobs wait again")
+    assert said[2].startswith("No such job is dead")
+
+
+@ON_ONE_ENGINE
+@pytest.mark.parametrize(("contact", "is_told"), [((), True), (("--contact", "bob"), False)])
+def test_several_dead_jobs_are_told_how_all_are_begun_anew(
+    run: Run, dead_ids: list[str], contact: tuple[str, ...], is_told: bool
+) -> None:
+    _, out, _ = run("jobs", *contact)
+    assert (dead_ids[1] in out, "retry --all-dead --tenant default" in out) == (True, is_told)
+
+
+@ON_ONE_ENGINE
+@pytest.mark.parametrize(
+    ("arguments", "mend"),
+    [
+        ((), "--all-dead"),
+        (("a-job", "--all-dead"), "give either"),
+        (("a-job", "--agent", "crm"), "give them with --all-dead"),
+        (("a-job", "--contact", "alice"), "give them with --all-dead"),
+        (("a-job", "--tenant", "default"), "give them with --all-dead"),
+        (("--agent", "crm"), "give either"),
+    ],
+)
+def test_retry_needs_one_job_or_all_that_are_dead(
+    run: Run, arguments: tuple[str, ...], mend: str
+) -> None:
+    code, out, err = run("retry", *arguments)
+    assert (code, out, mend in " ".join(err.split())) == (2, "", True)
+
+
 def test_a_job_that_is_done_is_not_retried(run: Run, job_id: str) -> None:
     run("drain")
     code, out, _ = run("retry", job_id)
@@ -246,9 +333,9 @@ def test_the_doctor_finds_no_jobs_in_a_store_without_a_schema(run: Run) -> None:
 
 
 @contextmanager
-def _worker(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A worker in a process of its own, ended whatever the test does."""
-    command = [sys.executable, "-W", "error", "-m", "reconciler", "worker", *arguments]
+def _process(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A command in a process of its own, ended whatever the test does."""
+    command = [sys.executable, "-W", "error", "-m", "reconciler", *arguments]
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -270,7 +357,7 @@ def _metrics_address(process: subprocess.Popen[str]) -> str:
 
 
 def test_a_worker_reads_counts_and_ends_gracefully_at_a_signal(run: Run, job_id: str) -> None:
-    with _worker("--json", "--metrics-port", "0") as process:
+    with _process("worker", "--json", "--metrics-port", "0") as process:
         address = _metrics_address(process)
         assert process.stdout is not None
         done = json.loads(process.stdout.readline())
@@ -283,8 +370,9 @@ def test_a_worker_reads_counts_and_ends_gracefully_at_a_signal(run: Run, job_id:
 
 
 @ON_ONE_ENGINE
-def test_a_worker_that_waits_for_an_answer_gives_its_job_back_at_a_signal(
-    run: Run, job_id: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("command", "code"), [("worker", 0), ("drain", 128 + signal.SIGTERM)])
+def test_who_waits_for_an_answer_gives_the_job_back_at_a_signal(
+    run: Run, job_id: str, monkeypatch: pytest.MonkeyPatch, command: str, code: int
 ) -> None:
     asked = threading.Event()
 
@@ -296,12 +384,12 @@ def test_a_worker_that_waits_for_an_answer_gives_its_job_back_at_a_signal(
         server.answers_with(late)
         patch.setenv("RECONCILER_EXTRACTOR__API_KEY", "a-key")
         patch.setenv("RECONCILER_EXTRACTOR__BASE_URL", server.base_url)
-        with _worker() as process:
+        with _process(command) as process:
             assert asked.wait(30)
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=10)
     job = json_of(run, "job", job_id)
-    assert (process.returncode, job["state"], job["attempts"]) == (0, "waiting", 0)
+    assert (process.returncode, job["state"], job["attempts"]) == (code, "waiting", 0)
 
 
 def _report(attempts: int) -> QueueReport:

@@ -387,7 +387,7 @@ ALL_DECISIONS = {
     "until": NOON + timedelta(days=9),
 }
 SESSION_KEY = ALICE.session_key("chat-1")
-NO_OUTCOMES = dict.fromkeys(("added", "superseding", "known", "held", "refused", "unimportant"), 0)
+NO_OUTCOMES = dict.fromkeys(("added", "superseding", "known", "held", "refused", "left_out"), 0)
 TURNS = {
     "tenant": ALICE.tenant,
     "agent_id": ALICE.agent_id,
@@ -440,12 +440,17 @@ CALLS: dict[str, dict[str, Any]] = {
     "set_task_state": TASK | {"state": "deciding", "session_id": "chat-1", "at": NOON},
     "upsert_task": TASK_BEGUN,
     "append_episodes": TURNS | {"job_id": "third", "episode_ids": ["turn-5", "turn-6"]},
-    "clean_episodes": {"episode_ids": ["turn-1"], "texts": ["Lives somewhere."]},
+    "clean_episodes": {
+        "episode_ids": ["turn-1"],
+        "texts_before": ["Lives in Pune."],
+        "texts": ["Lives somewhere."],
+        "references": [""],
+    },
     "count_jobs": {},
     "find_job": {"job_id": "waiting"},
     "find_proposals": {"job_id": "waiting"},
     "find_session": {"session_key": SESSION_KEY},
-    "find_session_job": {"session_key": SESSION_KEY},
+    "find_jobs_of_episodes": {"episode_ids": ["turn-1"]},
     "finish_job": LEASE | {"at": NOON} | NO_OUTCOMES,
     "give_job_back": LEASE
     | {"state": "waiting", "attempts": 1, "due_at": NOON, "last_error": "no answer"},
@@ -773,6 +778,55 @@ def test_an_older_note_lies_beneath_the_newer_fact_and_is_not_live(graph: Graph)
     beneath, above = found[older["fact_id"]], found[newer["fact_id"]]
     assert (beneath["is_live"], beneath["valid_from"], beneath["valid_to"]) == (False, early, NOON)
     assert (above["is_live"], above["valid_to"], above["observations"]) == (True, None, 2)
+
+
+@pytest.mark.parametrize(
+    ("is_read_again", "confidences", "observations", "confidence"),
+    [
+        pytest.param(False, (0.6, 0.5), 2, 0.8, id="another episode"),
+        pytest.param(True, (0.6, 0.5), 1, 0.6, id="the same and less sure"),
+        pytest.param(True, (0.5, 0.6), 1, 0.6, id="the same and surer"),
+        pytest.param(True, (0.6, 0.6), 1, 0.6, id="the same and as sure"),
+    ],
+)
+def test_a_restatement_makes_surer_only_by_another_episode(
+    graph: Graph,
+    is_read_again: bool,
+    confidences: tuple[float, float],
+    observations: int,
+    confidence: float,
+) -> None:
+    first = decision(confidence=confidences[0])
+    own = {"episode_id": first["episode_id"]} if is_read_again else {}
+    for each in (first, update(first, confidence=confidences[1], **own)):
+        assert commit(graph, each)
+    [live] = [row for row in facts(graph) if row["is_live"]]
+    assert live["observations"] == observations
+    assert live["confidence"] == pytest.approx(confidence)
+
+
+def test_a_restatement_counts_no_episode_that_an_earlier_one_took_along(graph: Graph) -> None:
+    first = decision()
+    second = update(first)
+    third = update(second, episode_id=first["episode_id"])
+    for each in (first, second, third):
+        assert commit(graph, each)
+    assert sorted(row["observations"] for row in facts(graph)) == [1, 2, 2]
+
+
+@pytest.mark.parametrize(("is_read_again", "observations"), [(True, 1), (False, 2)])
+def test_an_older_note_counts_only_by_an_episode_that_the_newer_fact_lacks(
+    graph: Graph, is_read_again: bool, observations: int
+) -> None:
+    newer = decision()
+    own = {"episode_id": newer["episode_id"]} if is_read_again else {}
+    early = {"valid_from": NOON - timedelta(days=9), "history_to": NOON}
+    beneath = {"version": 1, "history_of_id": newer["fact_id"], "is_restatement": True}
+    for each in (newer, decision(**early, **beneath, **own)):
+        assert commit(graph, each)
+    assert {row["fact_id"]: row["observations"] for row in facts(graph)}[
+        newer["fact_id"]
+    ] == observations
 
 
 def test_all_that_lies_beneath_a_fact_is_found_with_its_cosine(graph: Graph) -> None:

@@ -121,11 +121,14 @@ def test_a_call_whose_answer_was_lost_changes_nothing_when_it_is_made_again(
     assert len(store.list_jobs("acme", JobFilter(), 10)) == 1
 
 
-def test_a_session_knows_its_newest_job(store: SessionStore) -> None:
-    assert store.find_session_job(ALICE, "chat") is None
+def test_turns_know_the_jobs_that_read_them_the_newest_first(store: SessionStore) -> None:
+    assert store.find_jobs_of(turns(4)) == []
     hand_over(store)
     hand_over(store, "job-2", turns(4), at=NOON + MINUTE)
-    assert store.find_session_job(ALICE, "chat") == "job-2"
+    leased(store)
+    both = [("job-2", JobState.WAITING), ("job", JobState.RUNNING)]
+    assert store.find_jobs_of(turns(4)) == both
+    assert store.find_jobs_of(turns(2)) == both[1:]
 
 
 def test_turns_that_came_without_a_job_are_read_by_the_first_one(store: SessionStore) -> None:
@@ -163,14 +166,36 @@ def test_a_session_says_from_when_to_when_it_was_held(store: SessionStore) -> No
 
 def test_a_cleaned_turn_is_not_handed_over_raw_again(store: SessionStore) -> None:
     hand_over(store)
-    store.clean_episodes({"turn-0": "Cleaned."})
+    clean(store, "Cleaned.")
     hand_over(store, "job-2")
     first, *others = store.list_episodes(ALICE, "chat")
     assert (first.text, first.is_cleaned) == ("Cleaned.", True)
     assert not any(each.is_cleaned for each in others)
 
 
+def test_who_fell_behind_brings_nothing_raw_back(store: SessionStore) -> None:
+    hand_over(store)
+    clean(store, "Cleaned, and once more.")
+    clean(store, "Cleaned.")
+    assert store.list_episodes(ALICE, "chat")[0].text == "Cleaned, and once more."
+
+
+def clean(store: SessionStore, text: str) -> None:
+    [raw] = turns(1)
+    store.clean_episodes([raw], [replace(raw, text=text, is_cleaned=True)])
+
+
 # leases
+
+
+def test_a_lease_whose_answer_was_lost_is_asked_for_again_and_counts_once(
+    store: SessionStore,
+) -> None:
+    hand_over(store)
+    leased(store)
+    again = store.lease_job("job", "lease", NOON, NOON + MINUTE)
+    assert again is not None
+    assert again.attempts == 1
 
 
 def test_a_job_is_due_until_somebody_has_it(store: SessionStore) -> None:
@@ -253,7 +278,7 @@ def test_what_was_read_comes_back_to_the_letter(store: SessionStore) -> None:
 def test_a_finished_job_is_counted_on_its_session(store: SessionStore) -> None:
     hand_over(store)
     hand_over(store, "job-2", turns(4))
-    outcomes = Outcomes(added=3, superseding=1, known=2, held=4, refused=5, unimportant=6)
+    outcomes = Outcomes(added=3, superseding=1, known=2, held=4, refused=5, left_out=6)
     for job_id in ("job", "job-2"):
         assert store.lease_job(job_id, "lease", NOON, NOON + MINUTE)
         store.keep_read(job_id, "lease", READ)
@@ -262,9 +287,9 @@ def test_a_finished_job_is_counted_on_its_session(store: SessionStore) -> None:
     assert job is not None
     assert session is not None
     assert (job.state, job.finished_at, job.outcomes) == (JobState.DONE, NOON + MINUTE, outcomes)
-    assert session.summary == READ.summary
+    assert session.summary == f"{READ.summary} {READ.summary}"
     assert session.outcomes == Outcomes(
-        added=6, superseding=2, known=4, held=8, refused=10, unimportant=12
+        added=6, superseding=2, known=4, held=8, refused=10, left_out=12
     )
 
 

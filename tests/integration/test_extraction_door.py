@@ -20,6 +20,7 @@ from reconciler.errors import (
     ExtractionAnswerError,
     ExtractionError,
     ExtractionUnavailableError,
+    InvalidNoteError,
     InvalidSessionError,
     UnknownJobError,
 )
@@ -167,8 +168,14 @@ def test_a_turn_that_is_nothing_but_recalled_is_none(opened: Open) -> None:
 @pytest.mark.parametrize("importance", [0.0, 0.19])
 def test_what_is_of_no_importance_is_not_even_proposed(opened: Open, importance: float) -> None:
     memory = opened(answer(claim("Is tired.", (1, TEA), importance=importance)))
-    assert worked_off(memory, said(TEA)).outcomes == Outcomes(unimportant=1)
+    assert worked_off(memory, said(TEA)).outcomes == Outcomes(left_out=1)
     assert memory.decisions("crm", "alice") == []
+
+
+def test_what_is_beyond_the_five_of_a_window_is_counted(opened: Open) -> None:
+    five = [claim(f"Fact {number}.", (1, TEA), importance=0.1) for number in range(5)]
+    memory = opened(Extraction(candidates=tuple(five), left_out=7))
+    assert worked_off(memory, said(TEA)).outcomes == Outcomes(left_out=12)
 
 
 def test_importance_at_the_bound_is_proposed_and_kept(opened: Open) -> None:
@@ -236,6 +243,98 @@ def test_what_only_a_slot_gives_away_is_out_of_turns_and_of_what_was_kept(opened
     read = services.session_store.find_read(job.job_id)
     [episode] = services.session_store.list_episodes(memory._scope(None, "crm", "alice"), "chat")
     assert "7741" not in f"{read}{episode.text}{memory.decisions('crm', 'alice')}"
+
+
+def test_what_a_slot_gives_away_is_out_of_the_agents_echo_and_the_summary_too(
+    opened: Open,
+) -> None:
+    code = claim("The door code is 77412.", (1, "77412"), attribute="door_code", value="77412")
+    memory = opened(answer(code, summary="They gave 77412 for the door."))
+    turns = [*said("It opens with 77412."), *said("77412, noted.", role="agent")]
+    job_id = memory.submit_session("crm", "alice", "chat", turns)
+    memory.drain()
+    store, scope = memory._services.session_store, memory._scope(None, "crm", "alice")
+    kept = f"{store.list_episodes(scope, 'chat')}{store.find_session(scope, 'chat')}"
+    assert "77412" not in f"{kept}{store.find_read(job_id)}"
+
+
+def test_a_reference_is_kept_without_personal_data(opened: Open) -> None:
+    memory = opened(answer())
+    turn = Turn(role="contact", text=TEA, reference="mailto:ana@example.com")
+    worked_off(memory, [turn])
+    store, scope = memory._services.session_store, memory._scope(None, "crm", "alice")
+    assert "ana@example.com" not in str(store.list_episodes(scope, "chat"))
+
+
+def test_sarcasm_told_by_the_extractor_stays_barely_believed_however_often_it_is_said(
+    opened: Open,
+) -> None:
+    text = "I run the whole warehouse."
+    joke = claim("Runs the whole warehouse.", (1, text), speech=Speech.SARCASTIC)
+    memory = opened(*[answer(joke)] * 4)
+    for number in range(4):
+        worked_off(memory, said(text), f"chat-{number}")
+    assert {each.action for each in memory.decisions("crm", "alice")} <= {"HOLD", "REJECT"}
+    assert known(memory) == []
+
+
+def test_a_part_that_was_played_supports_no_plain_statement(opened: Open) -> None:
+    plain = claim("Is a doctor.", (1, "I am a doctor"), confidence=0.8)
+    played = claim("Is a doctor.", (2, "I am a doctor"), speech=Speech.ROLEPLAY)
+    memory = opened(answer(plain, played))
+    worked_off(memory, said("I am a doctor.", "Let us say that I am a doctor."))
+    assert known(memory) == []
+
+
+@pytest.mark.parametrize("is_dated", [True, False])
+def test_of_two_values_in_one_session_the_later_one_holds(opened: Open, is_dated: bool) -> None:
+    memory = opened(answer(city("Goa", turn=2), city("Pune")))
+    at = datetime(2026, 1, 5, tzinfo=UTC) if is_dated else None
+    worked_off(
+        memory,
+        [
+            Turn(role="contact", text=PUNE, said_at=at),
+            Turn(role="contact", text="Correction: My city is Goa."),
+        ],
+    )
+    assert known(memory) == ["Lives in Goa."]
+
+
+@pytest.mark.parametrize("bad", [{"text": "x" * 2001}, {"text": " "}], ids=["long", "blank"])
+def test_a_claim_that_cannot_be_used_takes_no_other_with_it(
+    opened: Open, bad: dict[str, str]
+) -> None:
+    memory = opened(answer(claim(bad["text"], (1, PUNE)), city("Pune")))
+    assert worked_off(memory, said(PUNE)).outcomes == Outcomes(added=1, refused=1)
+
+
+def test_a_long_turn_may_grow_by_what_stands_for_personal_data(opened: Open) -> None:
+    long = f"{PUNE} Mail me at a@b.co. ".ljust(19_990, "x") + " And so on"
+    memory = opened(answer(city("Pune")))
+    assert worked_off(memory, said(long)).outcomes.added == 1
+
+
+def test_two_values_of_one_sentence_are_two_facts(opened: Open) -> None:
+    text = "I am allergic to nuts and shellfish."
+    both = [
+        claim("Is allergic to nuts and shellfish.", (1, text), attribute="allergy", value=value)
+        for value in ("nuts", "shellfish")
+    ]
+    memory = opened(answer(*both))
+    worked_off(memory, said(text))
+    values = {each.slot.value for each in memory.decisions("crm", "alice") if each.slot is not None}
+    assert values == {"nuts", "shellfish"}
+
+
+def test_what_an_earlier_window_showed_as_new_is_context_in_the_next(opened: Open) -> None:
+    filler = "We talked about the weather for a while. " * 12
+    window = {"window_characters": 1200, "window_overlap_turns": 2}
+    memory = opened(answer(), answer(), answer(), extractor=window)
+    worked_off(memory, said(filler, filler, TEA, filler, PUNE))
+    extractor = memory._services.extractor
+    assert isinstance(extractor, ScriptedExtractor)
+    fresh = [each for window in extractor.windows for each in window.new_ids]
+    assert len(fresh) == len(set(fresh)) == 5
 
 
 # handing over
@@ -366,7 +465,7 @@ def test_a_bug_in_an_extractor_ends_on_its_job_not_in_the_worker(opened: Open) -
 
     extractor.extract = broken  # type: ignore[method-assign]
     job = worked_off(memory, said(PUNE))
-    assert job.last_error == "ZeroDivisionError: by zero"
+    assert job.last_error == "ZeroDivisionError"
 
 
 def test_raw_words_are_kept_only_where_that_is_asked_for_and_recall_hides_them(
@@ -380,6 +479,25 @@ def test_raw_words_are_kept_only_where_that_is_asked_for_and_recall_hides_them(
     assert decision.gate is not None
     assert decision.gate.confidence <= 0.3
     assert decision.proposed_by == "fallback"
+
+
+def test_raw_words_do_not_swallow_what_is_read_later(opened: Open) -> None:
+    failed = [ExtractionUnavailableError("away")] * 3
+    memory = opened(*failed, answer(claim(PUNE, (1, PUNE))), extractor={"fallback": "raw"})
+    worked_off(memory, said(PUNE))
+    assert worked_off(memory, said(PUNE), "second").outcomes == Outcomes(added=1)
+    [ranked] = memory.recall("crm", "alice")
+    assert ranked.fact.observations == 1
+
+
+@pytest.mark.parametrize("category", ["procedure", "preference"])
+def test_nobody_may_call_their_own_words_raw(opened: Open, category: str) -> None:
+    memory = opened()
+    with pytest.raises(InvalidNoteError, match="reserved"):
+        memory.toolset.add_contact_note(
+            "crm", "alice", "First open the till.", category=category, proposed_by="fallback"
+        )
+    assert memory.decisions("crm", "alice") == []
 
 
 def test_raw_words_end_no_fact(opened: Open) -> None:

@@ -49,12 +49,12 @@ def near(cosine: float, one: str, other: str) -> Mapping[str, list[float]]:
 
 
 @pytest.fixture
-def open_memory(engine: EngineUnderTest) -> Iterator[Open]:
+def open_memory(one_of_each: EngineUnderTest) -> Iterator[Open]:
     with ExitStack() as stack:
 
         def open_(vectors: Mapping[str, list[float]], **given: Any) -> Memory:
             embedder = TableEmbedder(vectors, len(next(iter(vectors.values()))))
-            memory = Memory.open(embedder=embedder, **engine.settings_arguments | given)
+            memory = Memory.open(embedder=embedder, **one_of_each.settings_arguments | given)
             stack.callback(memory.close)
             return memory
 

@@ -17,8 +17,12 @@ from numpy.typing import NDArray
 
 from reconciler import Action, DecidedBy, Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Judgement, Relation
 from reconciler.domain.gate.classification import Category, RecallSemantics
+from reconciler.domain.notes import Note
+from reconciler.domain.scope import Scope
+from reconciler.domain.slots import Slot
 from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterError,
@@ -267,6 +271,49 @@ def test_a_restated_fact_keeps_all_its_evidence(engine: EngineUnderTest, open_me
     with open_memory(CHAIN) as memory:
         decisions = [say(memory, text) for text in ("A", "B", "A", "A")]
     assert _evidence(engine, decisions[-1]) == sorted(each.episode_id for each in decisions)
+
+
+READ_TWICE = {"Lives in Pune": axis(0), "Has a home in Pune": at(0.3)}
+IN_PUNE = Slot(
+    subject="contact",
+    attribute="city",
+    value="Pune",
+    value_key="pune",
+    is_single_valued=True,
+    is_known=True,
+)
+
+
+def read(memory: Memory, text: str, episode_id: str, **given: Any) -> Decision:
+    """What is remembered of a claim that an extractor drew from one episode about Pune."""
+    scope = Scope("default", "crm", "alice")
+    said = {"scope": scope, "said_at": LATER}
+    note = Note(text=text, slot=IN_PUNE, source_kind=SourceKind.EXTRACTOR, **said | given)
+    heard = Evidence(episode_id=episode_id, session_id="call", text="I am in Pune.", **said)
+    candidate = Candidate(note=note, evidence=(heard,), proposed_by="extractor", confidence=0.95)
+    return memory.commit(memory.propose(candidate).decision_id)
+
+
+@pytest.mark.parametrize(("second", "observations"), [("one", 1), ("two", 2)])
+def test_an_episode_that_is_read_again_in_other_words_counts_once(
+    open_memory: Open, second: str, observations: int
+) -> None:
+    memory = open_memory(READ_TWICE)
+    first = read(memory, "Lives in Pune", "one")
+    again = read(memory, "Has a home in Pune", second)
+    assert (again.action, again.superseded_ids) == (UPDATE, (first.fact_id,))
+    assert fact_of(memory, again).observations == observations
+
+
+@pytest.mark.parametrize(("second", "observations"), [("one", 1), ("two", 2)])
+def test_an_episode_that_is_read_again_for_an_earlier_time_counts_once(
+    open_memory: Open, second: str, observations: int
+) -> None:
+    memory = open_memory(READ_TWICE)
+    first = read(memory, "Lives in Pune", "one")
+    beneath = read(memory, "Has a home in Pune", second, valid_from=NOON)
+    assert beneath.history_of_id == first.fact_id
+    assert fact_of(memory, first).observations == observations
 
 
 def test_a_superseded_fact_keeps_its_own_evidence(

@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from reconciler.domain.gate.assessment import GateReason
 from reconciler.domain.gate.classification import Category
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.scope import Scope
-from reconciler.domain.sessions import Episode, Turn
+from reconciler.domain.sessions import Episode, Role, Turn
 from reconciler.domain.task_states import TaskState
 from reconciler.errors import (
     ExtractionUnavailableError,
@@ -423,11 +424,32 @@ def test_an_episode_is_cleaned_before_it_is_kept(open_memory: Open, one_of_each:
     assert "4111 1111" not in "\n".join(raw_store.everything(one_of_each))
 
 
+def test_what_only_a_slot_gives_away_is_out_of_the_tasks_record(open_memory: Open) -> None:
+    code = Extracted(
+        text="The door code is 77412.",
+        category=Category.FACT,
+        importance=0.5,
+        confidence=0.9,
+        citations=(Citation(episode=1, span="77412"),),
+        attribute="door_code",
+        value="77412",
+    )
+    memory = open_memory(Extraction(candidates=(code,)))
+    task = context(memory, goal="Open the door")
+    say(task, "contact", "It opens with 77412.")
+    task.succeed()
+    [proposed] = task.propose_durable(task.episodes())
+    assert proposed.decision.gate is not None
+    assert proposed.decision.gate.reason == "secret"
+    assert "77412" not in str(task.episodes())
+
+
 def test_what_was_recalled_into_a_turn_is_no_episode(memory: Memory) -> None:
     known(memory)
     recalled = as_prompt(memory.recall("crm", "alice"))
     task = context(memory, goal="Answer")
-    assert say(task, "tool", f"Found nothing new. {recalled}").text == "Found nothing new."
+    kept = say(task, "tool", f"Found nothing new. {recalled}").text
+    assert (kept.startswith("Found nothing new."), "Rex" in kept) == (True, False)
     with pytest.raises(InvalidSessionError, match="anything of its own"):
         task.log_episode(Turn(role="tool", text=recalled))
 
@@ -468,6 +490,12 @@ def test_the_same_record_is_read_once(open_embedded: Open) -> None:
     memory = open_embedded(extraction())
     task, first = proposed(memory)
     assert task.propose_durable(task.episodes()) == [first]
+
+
+def test_the_same_record_in_another_order_is_read_once(open_embedded: Open) -> None:
+    memory = open_embedded(extraction())
+    task, first = proposed(memory)
+    assert task.propose_durable(task.episodes()[::-1]) == [first]
 
 
 def test_a_record_that_could_not_be_read_can_be_read_again(open_embedded: Open) -> None:
@@ -632,7 +660,7 @@ def test_two_procedures_that_sound_alike_are_two(memory: Memory) -> None:
 @pytest.mark.parametrize("subject", ["procedure", "(procedure)", None])
 def test_no_note_takes_an_approved_procedures_place(memory: Memory, subject: str | None) -> None:
     approve(memory, STEPS, "one")
-    text = "How to issue refund: 1. Look the order up. 2. Pay it back. 3. Tell the contact."
+    text = "The way to issue refund: 1. Look the order up. 2. Pay it back. 3. Tell the contact."
     noted = memory.add_contact_note(
         "crm",
         "alice",
@@ -727,5 +755,58 @@ def test_another_contacts_episode_is_no_evidence(memory: Memory) -> None:
     theirs = context(memory, scope=scope_of(memory, "bob"), goal="Answer")
     episode = say(theirs, "contact", SHOWN)
     task = failed(memory, ("tool", "It failed"))
-    with pytest.raises(InvalidNoteError, match="stored already, with another"):
+    with pytest.raises(InvalidRequestError, match=f"no episode {episode.episode_id} is kept"):
         task.propose_reflection(BLAME, [Cited(episode, SHOWN)])
+
+
+# What is handed over proves nothing
+
+PROPOSALS: dict[str, Callable[[MemoryContext, Episode], Any]] = {
+    "propose_durable": lambda task, episode: task.propose_durable([episode]),
+    "propose_procedure": lambda task, episode: task.propose_procedure("refund", STEPS, [episode]),
+    "propose_reflection": lambda task, episode: task.propose_reflection(
+        BLAME, [Cited(episode, SHOWN)]
+    ),
+}
+
+
+def over(memory: Memory, proposal: str) -> tuple[MemoryContext, Episode]:
+    """A task that may propose so, and the one episode that it logged."""
+    end = failed if proposal == "propose_reflection" else succeeded
+    task = end(memory, ("contact", SHOWN))
+    return task, task.episodes()[0]
+
+
+@pytest.mark.parametrize("proposal", PROPOSALS)
+def test_an_episode_that_was_never_logged_is_no_evidence(memory: Memory, proposal: str) -> None:
+    task, logged = over(memory, proposal)
+    made_up = replace(logged, episode_id="made-up")
+    with pytest.raises(InvalidRequestError, match="no episode made-up is kept in task t"):
+        PROPOSALS[proposal](task, made_up)
+    assert memory.decisions("crm", "alice") == []
+
+
+@pytest.mark.parametrize("proposal", PROPOSALS)
+@pytest.mark.parametrize(
+    "changed",
+    [{"text": "The contact owns the bank"}, {"role": Role.OPERATOR}],
+    ids=["text", "role"],
+)
+def test_what_an_episode_says_and_who_says_it_is_as_it_is_kept(
+    open_embedded: Open, proposal: str, changed: dict[str, Any]
+) -> None:
+    memory = open_embedded(extraction(SHOWN, SHOWN))
+    task, logged = over(memory, proposal)
+    PROPOSALS[proposal](task, replace(logged, **changed))
+    [decision] = memory.decisions("crm", "alice")
+    [evidence] = memory._services.gate.evidence_of(decision)
+    assert (evidence.text, evidence.source_kind) == (SHOWN, logged.role.source_kind)
+
+
+def test_when_an_episode_was_said_is_as_it_is_kept(open_embedded: Open) -> None:
+    memory = open_embedded(extraction(SHOWN, SHOWN))
+    task, logged = over(memory, "propose_durable")
+    backdated = replace(logged, said_at=datetime(2001, 1, 1, tzinfo=UTC))
+    [found] = task.propose_durable([backdated])
+    assert found.candidate.note.said_at == logged.said_at
+    assert [each.said_at for each in found.candidate.evidence] == [logged.said_at]

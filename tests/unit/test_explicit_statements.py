@@ -284,3 +284,10 @@ def test_a_long_text_is_read_in_no_time(piece: str) -> None:
     started = time.process_time()
     statements(text)
     assert time.process_time() - started < 0.2
+
+
+def test_statements_beyond_five_are_counted() -> None:
+    found = ExplicitExtractor().extract(
+        window(*[f"Remember that I bill project {number} in euros." for number in range(7)])
+    )
+    assert (len(found.candidates), found.left_out) == (5, 2)

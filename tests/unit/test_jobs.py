@@ -34,5 +34,5 @@ def test_a_wait_of_its_own_lies_between_the_bounds() -> None:
 
 
 def test_the_outcomes_together_are_all_candidates() -> None:
-    outcomes = Outcomes(added=1, superseding=2, known=3, held=4, refused=5, unimportant=6)
+    outcomes = Outcomes(added=1, superseding=2, known=3, held=4, refused=5, left_out=6)
     assert outcomes.candidates == 21

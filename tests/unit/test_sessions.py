@@ -46,7 +46,7 @@ def session(**changed: Any) -> Session:
         ({"text": ""}, "blank"),
         ({"text": " \n"}, "blank"),
         ({"text": None}, "must be a string"),
-        ({"text": "x" * (EVIDENCE_LENGTH_MAX + 1)}, "at most"),
+        ({"text": "x" * (EVIDENCE_LENGTH_MAX + 1)}, "20,001 characters, at most 20,000"),
         ({"text": "null\0byte"}, "null byte"),
         ({"said_at": datetime(2026, 3, 9, 12)}, "no time zone"),
         ({"reference": " "}, "empty"),
@@ -61,6 +61,8 @@ def test_a_turn_that_cannot_be_kept_says_why(changed: dict[str, Any], said: str)
     ("changed", "said"),
     [
         ({"turns": ()}, "empty"),
+        ({"turns": None}, "empty"),
+        ({"turns": [{"role": "contact", "text": "Hello."}]}, "a list of Turn"),
         ({"session_id": ""}, "session_id is empty"),
         ({"session_id": "a\n"}, "white space"),
         ({"channel": ""}, "channel is empty"),
@@ -72,6 +74,11 @@ def test_a_turn_that_cannot_be_kept_says_why(changed: dict[str, Any], said: str)
 def test_a_session_that_cannot_be_kept_says_why(changed: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidSessionError, match=said):
         session(**changed)
+
+
+@pytest.mark.parametrize(("name", "role"), [("user", Role.CONTACT), ("assistant", Role.AGENT)])
+def test_the_names_of_chat_apis_are_understood(name: str, role: Role) -> None:
+    assert Turn(role=name, text="Hello.").role is role
 
 
 def test_a_turns_time_is_kept_in_utc() -> None:

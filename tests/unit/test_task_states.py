@@ -88,8 +88,8 @@ def test_an_illegal_operation_is_told_with_its_state_and_what_is_legal() -> None
 @pytest.mark.parametrize(
     ("state", "legal"),
     [
-        (TaskState.START, "deciding, interrupt, observed"),
-        (TaskState.FAILURE, "no steps, because the task is over"),
+        (TaskState.START, "legal are deciding, interrupt, observed"),
+        (TaskState.FAILURE, "the task is over: begin another, under its own id"),
     ],
 )
 def test_an_illegal_step_is_told_with_its_state_and_what_is_legal(
@@ -97,7 +97,7 @@ def test_an_illegal_step_is_told_with_its_state_and_what_is_legal(
 ) -> None:
     with pytest.raises(IllegalMemoryOperationError) as raised:
         after(state, Step.RESUME)
-    assert str(raised.value) == f"resume is not legal in state {state}; legal are {legal}"
+    assert str(raised.value) == f"resume is not legal in state {state}; {legal}"
 
 
 def test_working_memory_cannot_be_put_into_a_store() -> None:
@@ -128,7 +128,7 @@ STEPS = ["Look the order up", "Pay it back"]
 def fact(fact_id: str, **given: object) -> Fact:
     plain = Fact(
         fact_id=fact_id,
-        text="How to issue refund: 1. Pay it back.",
+        text="The way to issue refund: 1. Pay it back.",
         importance=0.5,
         trust=SourceKind.OPERATOR,
         observations=1,
@@ -193,7 +193,7 @@ def test_what_is_no_live_procedure_is_not_applied(given: dict[str, object]) -> N
 
 def test_a_procedure_is_asked_about_in_numbered_sentences() -> None:
     text = procedure_text(procedure_slot("Issue refund", ["Look it  up.", "Pay\nback"]))
-    assert text == "How to issue refund: 1. Look it up. 2. Pay back."
+    assert text == "The way to issue refund: 1. Look it up. 2. Pay back."
 
 
 def test_other_spacing_and_case_are_the_same_steps() -> None:

@@ -137,13 +137,18 @@ def test_content_of_another_kind_is_refused(content: Any) -> None:
         one(content=content)
 
 
+def test_a_message_that_names_no_words_at_all_is_refused_by_its_line() -> None:
+    with pytest.raises(InvalidSessionError, match="line 1: neither content nor text is there"):
+        read_turns(lines({"role": "user", "message": "I like figs."}, ANA))
+
+
 @pytest.mark.parametrize(("given_id", "kept"), [("m-1", "m-1"), (17, "17"), (None, None)])
 def test_an_id_becomes_the_reference(given_id: Any, kept: str | None) -> None:
     assert one(id=given_id).reference == kept
 
 
 def test_a_message_that_is_too_long_names_its_line() -> None:
-    with pytest.raises(InvalidSessionError, match="line 1: a turn's text"):
+    with pytest.raises(InvalidSessionError, match="line 1: a turn has 20,001 characters"):
         one(content="a" * 20_001)
 
 
@@ -194,7 +199,7 @@ def test_bytes_that_are_no_utf8_are_refused_clearly() -> None:
 
 
 @pytest.mark.parametrize(
-    "written", [[], ["\n", " "], ["[]"], ['{"messages": []}'], ['{"role": "user"}']]
+    "written", [[], ["\n", " "], ["[]"], ['{"messages": []}'], ['{"role": "user", "text": null}']]
 )
 def test_a_file_that_says_nothing_is_an_empty_session(written: list[str]) -> None:
     with pytest.raises(InvalidSessionError, match="the session is empty"):

@@ -174,6 +174,9 @@ def _literalness(case: Case) -> Finding:
     if found.kind is not Literalness.LITERAL:
         detail = f"{found.kind} evidence ({found.cue!r})"
         return Disposal.CONFIRM, GateReason.NOT_LITERAL, detail
+    if not case.candidate.is_literal and not case.is_confirmed:
+        detail = "the extractor takes it for sarcastic, hypothetical or played"
+        return Disposal.CONFIRM, GateReason.NOT_LITERAL, detail
     return _pass("confirmed" if case.is_confirmed else "meant as it stands")
 
 
@@ -182,13 +185,13 @@ def _score(case: Case) -> Finding:
     category, source = case.reading.category, case.candidate.note.trust
     rule, sure = case.policy.file.categories[category], f"{case.confidence:.2f}"
     floor = case.policy.admit_min(category, source)
-    if case.candidate.is_fallback:
-        return _pass(f"{sure}, kept only because nobody could read it")
-    if case.confidence < rule.ask_min:
+    if case.confidence < rule.ask_min and not case.candidate.is_fallback:
         detail = f"{sure} is below {rule.ask_min:g}, from which a {category} is asked about"
         return _reject(GateReason.BELOW_FLOOR, detail)
     if rule.ask_always and source not in _APPROVING and not case.candidate.has_operators_yes:
         return Disposal.CONFIRM, GateReason.NEEDS_APPROVAL, f"a {category} needs approval"
+    if case.candidate.is_fallback:
+        return _pass(f"{sure}, kept only because nobody could read it")
     if case.confidence < floor and not case.is_confirmed:
         detail = f"{sure} is below {floor:g}, from which a {category} is admitted"
         return Disposal.CONFIRM, GateReason.THIN_EVIDENCE, detail

@@ -84,6 +84,10 @@ def _cap(candidate: Candidate, reading: Reading, policy: GatePolicy) -> ScorePar
     """At most so much, whatever the evidence sums to. Source: seed 002."""
     if candidate.is_fallback:
         return ScorePart(name="nobody read it: at most", effect=policy.file.score.cap_fallback)
+    if not candidate.is_literal:
+        return ScorePart(
+            name="not meant literally: at most", effect=policy.file.score.cap_hypothetical
+        )
     caps = {
         Literalness.HYPOTHETICAL: policy.file.score.cap_hypothetical,
         Literalness.ROLEPLAY: policy.file.score.cap_roleplay,
