@@ -132,8 +132,8 @@ class ExtractorSettings(_Group):
     window_characters: int = Field(default=24_000, ge=1_000)
     window_overlap_turns: int = Field(default=4, ge=0)
     importance_min: float = Field(default=0.2, ge=0, le=1)
-    session_characters_max: int = Field(default=2_000_000, ge=1)
-    session_turns_max: int = Field(default=5_000, ge=1)
+    session_characters_max: int = Field(default=1_000_000, ge=1)
+    session_turns_max: int = Field(default=2_000, ge=1)
     fallback: Literal["none", "raw"] = "none"
     base_url: str | None = None
     api_key: SecretStr | None = None

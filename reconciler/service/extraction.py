@@ -71,8 +71,8 @@ class ExtractionPolicy:
     window_characters: int = 24_000
     window_overlap_turns: int = 4
     importance_min: float = 0.2
-    session_characters_max: int = 2_000_000
-    session_turns_max: int = 5_000
+    session_characters_max: int = 1_000_000
+    session_turns_max: int = 2_000
     has_fallback: bool = False
 
 
@@ -114,10 +114,6 @@ class SessionReader:
     def has_fallback(self) -> bool:
         """Whether a session that no extractor could read is kept as one raw fact."""
         return self._policy.has_fallback
-
-    def interrupt(self) -> None:
-        """End a call of the extractor that is under way; it can be called again."""
-        self._extractor.close()
 
     def episodes(self, session: Session, now: datetime) -> list[Episode]:
         """The session's turns as they are kept, each with an id that is the same at every time.
@@ -280,7 +276,7 @@ class SessionReader:
 
         def without(text: str) -> str:
             for value, token in taken.items():
-                text = re.sub(re.escape(value), lambda _: token, text, flags=re.IGNORECASE)  # noqa: B023
+                text = re.sub(re.escape(value), token, text, flags=re.IGNORECASE)
             return text
 
         [summary] = self._clean(scope, [read.summary])
