@@ -19,7 +19,8 @@ def environment_of(engine: EngineUnderTest) -> dict[str, str]:
     arguments = engine.settings_arguments
     if arguments["graph"] == "embedded":
         return {"RECONCILER_EMBEDDED_PATH": str(arguments["embedded_path"])}
-    return {f"NEO4J_{name.upper()}": value for name, value in arguments["neo4j"].items()}
+    names = ("uri", "username", "password", "database")
+    return {f"NEO4J_{name.upper()}": arguments["neo4j"][name] for name in names}
 
 
 def json_of(run: Run, *arguments: str) -> Any:

@@ -181,7 +181,8 @@ def scrub_environment() -> None:
 
 def _arguments(uri: str, username: str, password: str, database: str) -> dict[str, Any]:
     server = {"uri": uri, "username": username, "password": password, "database": database}
-    return {"graph": "neo4j", "neo4j": server}
+    # Four times the default: a busy machine may keep a server from its first plan for 15 seconds.
+    return {"graph": "neo4j", "neo4j": server | {"query_timeout_seconds": 60.0}}
 
 
 def _callers_arguments(choice: Choice) -> dict[str, Any]:

@@ -54,6 +54,7 @@ from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store
 from tests.anthropic_server import AnthropicServer, judgement
+from tests.command_line import environment_of
 from tests.engines import EngineUnderTest, embedded_engine, wipe_schema
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
@@ -755,7 +756,7 @@ def test_processes_that_answer_at_once_leave_one_fact(neo4j_engine: EngineUnderT
         waiting = held(memory)
         command = ["confirm", waiting.decision_id, "--by", "contact", "--json"]
         environment = os.environ | {"RECONCILER_EMBEDDER__MODEL": "noop"}
-        environment |= {f"NEO4J_{name.upper()}": each for name, each in arguments["neo4j"].items()}
+        environment |= environment_of(neo4j_engine)
         started = [
             subprocess.Popen(
                 [sys.executable, "-m", "reconciler", *command],
