@@ -128,7 +128,7 @@ def line(neo4j_engine: EngineUnderTest) -> Iterator[tuple[Line, dict[str, Any]]]
     """A line to the server, and the settings that use it."""
     line = Line(neo4j_engine.settings_arguments["neo4j"]["uri"])
     with listening(line.carry) as port:
-        short = {"connect_timeout_seconds": 1.0, "query_timeout_seconds": 2.0}
+        short = {"connect_timeout_seconds": 1.0, "query_timeout_seconds": 4.0}
         yield line, changed(neo4j_engine, uri=f"bolt://127.0.0.1:{port}", **short)
         line.cut()
 
