@@ -312,12 +312,13 @@ def _logging_to_stderr(level: int) -> Iterator[None]:
 
 def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
     """The jobs that were worked off; in a thread, so that a signal finds this one free."""
+    report = memory.queue()
     with (
-        _progress(_unfinished(memory.queue()), is_quiet) as advance,
+        _progress(_unfinished(report), is_quiet) as advance,
         _logging_to_stderr(logging.WARNING),
         ThreadPoolExecutor(1) as pool,
     ):
-        if held := memory.queue().jobs[JobState.RUNNING]:
+        if held := report.jobs[JobState.RUNNING]:
             _LOG.warning(
                 "%d running already: waited for, and taken over from a worker silent for %g s",
                 held,

@@ -23,7 +23,7 @@ from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, check_tex
 from reconciler.domain.procedures import Procedure, procedure_of, procedure_slot, procedure_text
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.scope import Scope, check_identifier
-from reconciler.domain.sessions import Episode, Role, Session, Turn
+from reconciler.domain.sessions import Episode, Session, Turn
 from reconciler.domain.slots import Slot
 from reconciler.domain.task_states import Operation, Step, TaskState
 from reconciler.domain.tasks import Task, WorkingMemory
@@ -445,9 +445,8 @@ class MemoryContext:
     def _cleaned(self, text: str) -> str:
         """A text of the task without personal data and secrets, for no gate judges it."""
         check_text("a task's text", text, TEXT_LENGTH_MAX)
-        turn = Turn(role=Role.AGENT, text=text)
-        made = self._reader.episode(self._scope, TASK_DOOR, turn, 0, self._clock())
-        return self._reader.clean(self._scope, [made])[0].text
+        [cleaned] = self._gate.clean_texts(self._scope, [text])
+        return cleaned
 
 
 def _within(ranked: Iterable[RankedFact], characters: int) -> list[RankedFact]:
