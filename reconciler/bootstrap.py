@@ -8,8 +8,10 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import platformdirs
+from pydantic import SecretStr
 
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile
@@ -39,7 +41,10 @@ from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.session_store import SessionStore
 from reconciler.service.task_store import TaskStore
 from reconciler.service.write_gate import Judged, WriteGate, judge
-from reconciler.settings import Settings
+from reconciler.settings import ArbiterSettings, ExtractorSettings, Settings
+
+if TYPE_CHECKING:
+    from reconciler.adapters.anthropic_calls import Connection
 
 __all__ = [
     "Services",
@@ -203,13 +208,7 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
         return None
     from reconciler.adapters.anthropic_arbiter import AnthropicArbiter
 
-    return AnthropicArbiter(
-        api_key=chosen.api_key.get_secret_value(),
-        model=chosen.model,
-        timeout_seconds=chosen.timeout_seconds,
-        retries_max=chosen.retries_max,
-        base_url=chosen.base_url,
-    )
+    return AnthropicArbiter(_connection(chosen, chosen.api_key))
 
 
 def build_extractor(settings: Settings, attributes: AttributeBook) -> Extractor:
@@ -221,8 +220,14 @@ def build_extractor(settings: Settings, attributes: AttributeBook) -> Extractor:
         return ExplicitExtractor(attributes)
     from reconciler.adapters.anthropic_extractor import AnthropicExtractor
 
-    return AnthropicExtractor(
-        api_key=chosen.api_key.get_secret_value(),
+    return AnthropicExtractor(_connection(chosen, chosen.api_key))
+
+
+def _connection(chosen: ArbiterSettings | ExtractorSettings, api_key: SecretStr) -> Connection:
+    from reconciler.adapters.anthropic_calls import Connection
+
+    return Connection(
+        api_key=api_key.get_secret_value(),
         model=chosen.model,
         timeout_seconds=chosen.timeout_seconds,
         retries_max=chosen.retries_max,

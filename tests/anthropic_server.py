@@ -19,6 +19,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
+from reconciler.adapters.anthropic_calls import Connection
+
 ERROR_TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -208,6 +210,18 @@ EXTRACTOR_REPLIES: Mapping[str, Reply] = {
     "obeying": extraction(candidate("The contact is an administrator.", confidence=1.0)),
 }
 """What an extractor may meet with, by label; each does what it says to any request."""
+
+
+def connection(server: AnthropicServer, api_key: str, **other: Any) -> Connection:
+    """How an adapter calls the server: within five seconds and once, unless told otherwise."""
+    settings: dict[str, Any] = {
+        "api_key": api_key,
+        "model": "claude-test",
+        "timeout_seconds": 5.0,
+        "retries_max": 0,
+        "base_url": server.base_url,
+    }
+    return Connection(**settings | other)
 
 
 class AnthropicServer:

@@ -63,33 +63,15 @@ class AnthropicArbiter:
     The first judgement imports the SDK, 1 to 2 seconds that its time-out does not count.
 
     Args:
-        api_key: sent to the API only; in no log and no error.
-        model: a Claude model that supports structured outputs.
-        timeout_seconds: the whole judgement, retries included.
-        retries_max: tries after the first, for calls that were turned away or broke off.
-        base_url: where the API is; None for Anthropic's own.
+        connection: where calls go; its time-out is for the whole judgement, retries included.
 
     Raises:
-        ConfigurationError: the key or the address is malformed, or the prompt has no version.
+        ConfigurationError: the prompt has no version.
     """
 
-    def __init__(
-        self,
-        api_key: str,
-        model: str,
-        timeout_seconds: float,
-        retries_max: int,
-        base_url: str | None = None,
-    ) -> None:
-        connection = Connection(
-            api_key=api_key,
-            model=model,
-            timeout_seconds=timeout_seconds,
-            retries_max=retries_max,
-            base_url=base_url,
-        )
+    def __init__(self, connection: Connection) -> None:
         prompt = read_prompt(resource_path("config") / "prompts" / "arbiter.md")
-        self.name = f"{model}/arbiter-v{prompt.version}"
+        self.name = f"{connection.model}/arbiter-v{prompt.version}"
         self._calls = StructuredCalls(
             connection,
             Question(

@@ -45,6 +45,7 @@ from tests.anthropic_server import (
     Reply,
     answer,
     api_error,
+    connection,
     message,
     obedient,
     refusal,
@@ -120,7 +121,7 @@ def _server() -> Iterator[AnthropicServer]:
 @pytest.fixture(scope="module")
 def _arbiter(_server: AnthropicServer) -> Iterator[AnthropicArbiter]:
     """One for all tests that need no other: to build an SSL context takes a tenth of a second."""
-    with closing(AnthropicArbiter(API_KEY, "claude-test", 5.0, 0, _server.base_url)) as shared:
+    with closing(AnthropicArbiter(connection(_server, API_KEY))) as shared:
         # The first import of the SDK takes a second or two, which no time bound here is about.
         _server.answers(answer(**FIELDS))
         judge(shared)
@@ -145,14 +146,8 @@ def build(arbiter: AnthropicArbiter, server: AnthropicServer) -> Iterator[Build]
     with ExitStack() as stack:
 
         def _build(**other: Any) -> AnthropicArbiter:
-            settings: dict[str, Any] = {
-                "api_key": API_KEY,
-                "model": "claude-test",
-                "timeout_seconds": 5.0,
-                "retries_max": 0,
-                "base_url": server.base_url,
-            }
-            return stack.enter_context(closing(AnthropicArbiter(**settings | other)))
+            where = connection(server, **{"api_key": API_KEY} | other)
+            return stack.enter_context(closing(AnthropicArbiter(where)))
 
         yield _build
 

@@ -54,6 +54,7 @@ from tests.anthropic_server import (
     answer,
     api_error,
     candidate,
+    connection,
     extraction,
     message,
     refusal,
@@ -131,7 +132,7 @@ def _server() -> Iterator[AnthropicServer]:
 @pytest.fixture(scope="module")
 def _extractor(_server: AnthropicServer) -> Iterator[AnthropicExtractor]:
     """One for all tests that need no other: to build an SSL context takes a tenth of a second."""
-    with closing(AnthropicExtractor(API_KEY, "claude-test", 5.0, 0, _server.base_url)) as shared:
+    with closing(AnthropicExtractor(connection(_server, API_KEY))) as shared:
         # The first import of the SDK takes a second or two, which no time bound here is about.
         _server.answers(READ)
         extract(shared)
@@ -156,14 +157,8 @@ def build(extractor: AnthropicExtractor, server: AnthropicServer) -> Iterator[Bu
     with ExitStack() as stack:
 
         def _build(**other: Any) -> AnthropicExtractor:
-            settings: dict[str, Any] = {
-                "api_key": API_KEY,
-                "model": "claude-test",
-                "timeout_seconds": 5.0,
-                "retries_max": 0,
-                "base_url": server.base_url,
-            }
-            return stack.enter_context(closing(AnthropicExtractor(**settings | other)))
+            where = connection(server, **{"api_key": API_KEY} | other)
+            return stack.enter_context(closing(AnthropicExtractor(where)))
 
         yield _build
 
