@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def load_profile(name: str) -> Profile:
         raise ConfigurationError(
             f"no profile {name}; give one of {shipped}, or the path of a profile's TOML file"
         )
-    values = _read(path)
+    values = _parsed(path, _text_of(path))
     wanted = {"name", *_THRESHOLDS}
     thresholds = [values.get(each) for each in _THRESHOLDS]
     if not wanted <= values.keys() or not all(map(_is_number, thresholds)):
@@ -59,8 +60,9 @@ def load_attribute_book(own: Path | None) -> AttributeBook:
     Raises:
         ConfigurationError: a file cannot be read, or does not say what an attribute needs.
     """
-    shipped = AttributeBook.from_mapping(_read(resource_path("config") / "attributes.toml"))
-    return shipped if own is None else shipped.merged_with(AttributeBook.from_mapping(_read(own)))
+    path = resource_path("config") / "attributes.toml"
+    shipped = _attribute_book(path, _text_of(path))
+    return shipped if own is None else shipped.merged_with(_attribute_book(own, _text_of(own)))
 
 
 def load_gate_policy(own: Path | None = None, domain: str | None = None) -> GatePolicy:
@@ -75,7 +77,21 @@ def load_gate_policy(own: Path | None = None, domain: str | None = None) -> Gate
             such domain.
     """
     path = resource_path("config") / "policy.toml" if own is None else own
-    return GatePolicy.from_mapping(_read(path), domain)
+    return _gate_policy(path, _text_of(path), domain)
+
+
+# Both take longer to make than a store takes to open, and neither changes once it is made. The
+# text is a part of the key, so a file that was edited counts at the next opening.
+
+
+@lru_cache(maxsize=8)
+def _attribute_book(path: Path, text: str) -> AttributeBook:
+    return AttributeBook.from_mapping(_parsed(path, text))
+
+
+@lru_cache(maxsize=8)
+def _gate_policy(path: Path, text: str, domain: str | None) -> GatePolicy:
+    return GatePolicy.from_mapping(_parsed(path, text), domain)
 
 
 def _is_file(path: Path) -> bool:
@@ -89,8 +105,15 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _text_of(path: Path) -> str:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}") from error
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:
         raise ConfigurationError(f"{path} cannot be read: {error}") from error
