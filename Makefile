@@ -7,6 +7,7 @@ ARGS   ?=
 LINE   ?= 2026
 PORT   ?= 7687
 HTTP_PORT ?= 7474
+WORKERS ?= 2
 
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -21,8 +22,8 @@ help:    ## this list
 demo:    $(STAMP) ## see notes being reconciled, with the real model, on the embedded engine
 	$(BIN)/reconciler demo
 
-test:    $(STAMP) ## all tests; ENGINES=embedded chooses, ARGS='-k slot' goes to pytest
-	$(BIN)/python -m pytest $(ARGS)
+test:    $(STAMP) ## all tests; ENGINES=embedded chooses, ARGS='-k slot' goes to pytest, WORKERS=0
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 check:   $(STAMP) ## lint, format and types, changing nothing
 	$(BIN)/ruff check .

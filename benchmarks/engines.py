@@ -35,7 +35,9 @@ def engines() -> Iterator[Engines]:
     choice = Choice(os.environ)
     servers = Neo4jEngines(choice, full_speed=True)
     scrub_environment()
-    servers.begin(choice.neo4j_names, say)
+    servers.fetch(choice.neo4j_names, say)
+    for name in choice.neo4j_names:
+        servers.start(name)
     with tempfile.TemporaryDirectory(prefix="reconciler-bench-") as folder:
         try:
             names = [name for name in choice.names if _is_available(name, servers)]

@@ -19,8 +19,11 @@ def environment_of(engine: EngineUnderTest) -> dict[str, str]:
     arguments = engine.settings_arguments
     if arguments["graph"] == "embedded":
         return {"RECONCILER_EMBEDDED_PATH": str(arguments["embedded_path"])}
-    names = ("uri", "username", "password", "database")
-    return {f"NEO4J_{name.upper()}": arguments["neo4j"][name] for name in names}
+    shared = ("uri", "username", "password", "database")
+    return {
+        f"{'NEO4J_' if name in shared else 'RECONCILER_NEO4J__'}{name.upper()}": str(value)
+        for name, value in arguments["neo4j"].items()
+    }
 
 
 def json_of(run: Run, *arguments: str) -> Any:

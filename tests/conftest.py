@@ -1,8 +1,11 @@
 """What every test has: a scrubbed environment, and each chosen engine with an empty store.
 
 A test that takes ``engine`` runs once for each engine of ``ENGINES`` (default: all), one that
-takes ``neo4j_engine`` once for each Neo4j. Where an engine cannot be had, its tests are skipped,
-the run's last lines say how many and what to install, and with CI=true the run fails.
+takes ``neo4j_engine`` once for each Neo4j, ``one_of_each`` and ``first_engine`` on fewer. Where an
+engine cannot be had, its tests are skipped, the run's last lines say how many and what to install,
+and with CI=true the run fails.
+
+With ``-n``, pytest-xdist runs the tests in worker processes under one that only distributes.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -32,37 +36,50 @@ SERVERS = Neo4jEngines(CHOICE)
 NEO4J_NOT_CHOSEN = pytest.param(
     "neo4j", marks=pytest.mark.skip(reason="ENGINES chose no Neo4j for this run")
 )
+
+
+def _params(names: list[str]) -> list[Any]:
+    """Engines as parameters: a worker gets all tests of a Neo4j, so that it is started once."""
+    marks = {name: pytest.mark.xdist_group(name) for name in CHOICE.neo4j_names}
+    return [pytest.param(name, marks=marks.get(name, ())) for name in names]
+
+
 # CI looks at the same examples each time, so that it fails for what was changed; a person's runs
 # look at new ones and find more.
 hypothesis.settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     hypothesis.settings.load_profile("ci")
-scrub_environment()
 
 
-@pytest.fixture(params=CHOICE.names)
+@pytest.fixture(params=_params(CHOICE.names))
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTest:
-    """Each engine that was chosen, with an empty store."""
-    if request.param == "embedded":
-        return embedded_engine(tmp_path)
-    return _neo4j(request.param)
+    """Each engine that was chosen, with an empty store: for the contract and for races."""
+    return _engine(request.param, tmp_path)
 
 
-@pytest.fixture(params=CHOICE.one_of_each)
+@pytest.fixture(params=_params(CHOICE.one_of_each))
 def one_of_each(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTest:
-    """The embedded engine and one Neo4j, for what is told through the facade or the command line.
+    """The embedded engine and one Neo4j, for what is told through the facade.
 
-    What the two lines could do differently is in the contract and the integration tests.
+    What the two lines could do differently is in the contract and in the races.
     """
-    if request.param == "embedded":
-        return embedded_engine(tmp_path)
-    return _neo4j(request.param)
+    return _engine(request.param, tmp_path)
 
 
-@pytest.fixture(params=CHOICE.neo4j_names or [NEO4J_NOT_CHOSEN])
+@pytest.fixture(params=_params(CHOICE.names[:1]))
+def first_engine(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTest:
+    """The embedded engine, if it was chosen, for what the engine has no part in."""
+    return _engine(request.param, tmp_path)
+
+
+@pytest.fixture(params=_params(CHOICE.neo4j_names) or [NEO4J_NOT_CHOSEN])
 def neo4j_engine(request: pytest.FixtureRequest) -> EngineUnderTest:
     """Each Neo4j that was chosen, with an empty store."""
     return _neo4j(request.param)
+
+
+def _engine(name: str, folder: Path) -> EngineUnderTest:
+    return embedded_engine(folder) if name == "embedded" else _neo4j(name)
 
 
 def _neo4j(name: str) -> EngineUnderTest:
@@ -75,32 +92,62 @@ def _neo4j(name: str) -> EngineUnderTest:
         pytest.fail(f"{name}: {error}", pytrace=False)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Scrub the environment; one that distributes leaves it to its workers, who choose by it too.
+
+    Before there are workers, it looks at the caller's database for all of them.
+    """
+    if not config.getoption("numprocesses", default=None):
+        scrub_environment()
+    elif CHOICE.uri:
+        _fetch(CHOICE.neo4j_names)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Start what the selected tests need, all at once, while the embedded ones already run."""
+    """Fetch what the selected tests need; without workers start it, while embedded ones run."""
     if session.config.option.collectonly:
         return
     asked = {_neo4j_of(item) for item in session.items}
     names = [name for name in CHOICE.neo4j_names if name in asked]
     capture = session.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        _fetch(names)
+    if not _is_worker(session.config):
+        for name in names:
+            SERVERS.start(name)
+
+
+def _fetch(names: list[str]) -> None:
     try:
-        with capture.global_and_fixture_disabled():
-            SERVERS.begin(names, say)
+        SERVERS.fetch(names, say)
     except NotOurDatabaseError as error:
         raise pytest.UsageError(str(error)) from error
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
 
 
 def _neo4j_of(item: pytest.Item) -> str | None:
     callspec = getattr(item, "callspec", None)
     params = callspec.params if callspec else {}
-    names = ("neo4j_engine", "one_of_each", "engine")
-    return next((params[name] for name in names if name in params), None)
+    fixtures = ("neo4j_engine", "first_engine", "one_of_each", "engine")
+    return next((params[name] for name in fixtures if name in params), None)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take from a worker that ended what it could not run."""
+    SERVERS.not_run.update(getattr(node, "workeroutput", {}).get("not_run", {}))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Stop the servers; where all must run, tests that did not are a failure."""
     SERVERS.close()
-    if SERVERS.not_run and CHOICE.must_run_all and session.exitstatus == pytest.ExitCode.OK:
+    if _is_worker(session.config):
+        session.config.workeroutput["not_run"] = dict(SERVERS.not_run)
+    elif SERVERS.not_run and CHOICE.must_run_all and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

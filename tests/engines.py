@@ -86,34 +86,42 @@ class Choice:
 
 
 class Neo4jEngines:
-    """The Neo4j servers of a test run, each started once, at first need or ahead of it."""
+    """The Neo4j servers of a process, each started once, at first need or ahead of it."""
 
     def __init__(self, choice: Choice, *, full_speed: bool = False) -> None:
         self.choice = choice
         self._full_speed = full_speed
         self.not_run: Counter[str] = Counter()
         self._pool = ThreadPoolExecutor(max_workers=len(OWN_LINES))
+        self._parts: dict[str, JavaParts | DockerParts] = {}
         self._arguments: dict[str, Future[dict[str, Any]]] = {}
         self._servers: list[Neo4jServer] = []
         self._is_closed = False
         self._lock = threading.Lock()
 
-    def begin(self, names: list[str], say: Callable[[str], None]) -> None:
-        """Fetch what is missing, which may take minutes, then start in the background.
+    def fetch(self, names: list[str], say: Callable[[str], None]) -> None:
+        """Fetch what is missing, which may take minutes.
 
         Raises:
             NotOurDatabaseError: the caller's database is away, or not to be emptied.
         """
         for name in names:
-            self._arguments[name] = Future()
             try:
                 if self.choice.uri:
+                    self._arguments[name] = Future()
                     self._arguments[name].set_result(_callers_arguments(self.choice))
                 else:
-                    parts = prepare(OWN_LINES[name], say)
-                    self._arguments[name] = self._pool.submit(self._start, parts)
+                    self._parts[name] = prepare(OWN_LINES[name], say)
             except ServerNotAvailableError as error:
+                self._arguments[name] = Future()
                 self._arguments[name].set_exception(error)
+
+    def start(self, name: str) -> Future[dict[str, Any]]:
+        """Start the named server in the background, unless it was; gives how it is reached."""
+        with self._lock:
+            if name not in self._arguments:
+                self._arguments[name] = self._pool.submit(self._start, self._parts[name])
+            return self._arguments[name]
 
     def engine(self, name: str) -> EngineUnderTest:
         """The named server, emptied; its schema stays.
@@ -122,7 +130,7 @@ class Neo4jEngines:
             ServerNotAvailableError: this machine lacks what it takes.
             ServerFailedError: the server did not start.
         """
-        engine = EngineUnderTest(name, self._arguments[name].result())
+        engine = EngineUnderTest(name, self.start(name).result())
         _run(engine, DELETE_NODES)
         return engine
 
@@ -181,8 +189,10 @@ def scrub_environment() -> None:
 
 def _arguments(uri: str, username: str, password: str, database: str) -> dict[str, Any]:
     server = {"uri": uri, "username": username, "password": password, "database": database}
-    # Four times the default: a busy machine may keep a server from its first plan for 15 seconds.
-    return {"graph": "neo4j", "neo4j": server | {"query_timeout_seconds": 60.0}}
+    # A busy machine may keep a server from its first plan for 15 seconds, and 32 threads that
+    # connect at once from its greeting for 4: the defaults.
+    patience = {"connect_timeout_seconds": 30.0, "query_timeout_seconds": 60.0}
+    return {"graph": "neo4j", "neo4j": server | patience}
 
 
 def _callers_arguments(choice: Choice) -> dict[str, Any]:
@@ -219,7 +229,7 @@ def _run(engine: EngineUnderTest, text: str, **parameters: Any) -> list[list[Any
         neo4j.GraphDatabase.driver(
             server["uri"],
             auth=(server["username"], server["password"]),
-            connection_timeout=5,
+            connection_timeout=30,
             notifications_min_severity="OFF",
         ) as driver,
         driver.session(database=server["database"]) as session,

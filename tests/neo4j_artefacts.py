@@ -200,7 +200,7 @@ def _java_version(java: Path) -> int:
     """The major version; 0 where the file is no Java that runs."""
     try:
         done = subprocess.run(
-            [java, "-version"], capture_output=True, text=True, timeout=20, check=False
+            [java, "-version"], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return 0

@@ -1,4 +1,4 @@
-"""What acceptance tests have: one of each engine, and commands that are run in this process."""
+"""What acceptance tests have: one engine, and commands that are run in this process."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tests.engines import EngineUnderTest
 
 
 @pytest.fixture
-def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
-    """In the place of every engine: these are told through the facade."""
-    return one_of_each
+def engine(first_engine: EngineUnderTest) -> EngineUnderTest:
+    """In the place of every engine: what an engine could spoil is in the other folders."""
+    return first_engine
 
 
 @pytest.fixture

@@ -31,7 +31,6 @@ CHAT = [
     {"role": "user", "content": "I live in Pune.", "timestamp": "2026-01-31T09:00:00+00:00"},
     {"role": "assistant", "content": "Thank you."},
 ]
-ON_ONE_ENGINE = pytest.mark.parametrize("one_of_each", ["embedded"], indirect=True)
 NO_SERVER = {
     "RECONCILER_EXTRACTOR__API_KEY": "a-key",
     "RECONCILER_EXTRACTOR__BASE_URL": "http://127.0.0.1:9",
@@ -96,14 +95,12 @@ def test_what_was_handed_over_is_recalled_once_it_is_drained(run: Run, job_id: s
     assert (len(facts), "Pune" in facts[0]) == (1, True)
 
 
-@ON_ONE_ENGINE
 def test_drain_says_who_read_and_what_became_of_it(run: Run, job_id: str) -> None:
     code, out, _ = run("drain")
     assert (code, "1 added" in out, "done" in out) == (0, True, True)
     assert "explicit-statements-v1: no ANTHROPIC_API_KEY" in out
 
 
-@ON_ONE_ENGINE
 def test_drain_of_an_empty_queue_says_so(run: Run) -> None:
     code, out, _ = run("drain")
     assert (code, "Nothing waited" in out) == (0, True)
@@ -123,7 +120,6 @@ def test_handed_over_again_a_dead_job_says_why_and_how_to_retry(
     assert (f"reconciler retry {dead_id}" in out, "drain" in out) == (True, False)
 
 
-@ON_ONE_ENGINE
 def test_standard_input_is_read_under_the_session_that_is_named(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,7 +129,6 @@ def test_standard_input_is_read_under_the_session_that_is_named(
     assert json_of(run, "job", made["job_id"])["session"]["channel"] == "phone"
 
 
-@ON_ONE_ENGINE
 @pytest.mark.parametrize(
     ("text", "mend"),
     [
@@ -158,7 +153,6 @@ def test_a_conversation_that_cannot_be_read_opens_no_memory(
     assert not (tmp_path / "memory.lbug").exists()
 
 
-@ON_ONE_ENGINE
 @pytest.mark.parametrize(
     ("arguments", "mend"),
     [
@@ -181,7 +175,6 @@ def test_wrong_arguments_end_with_exit_code_two(
     assert (code, out, mend in err) == (2, "", True)
 
 
-@ON_ONE_ENGINE
 @pytest.mark.parametrize("command", ["job", "retry"])
 def test_a_job_that_nobody_knows_ends_with_exit_code_two(run: Run, command: str) -> None:
     code, out, err = run(command, "no-such-job")
@@ -195,7 +188,6 @@ def test_jobs_are_those_that_were_asked_for(run: Run, chat: Path, job_id: str) -
     assert found == [[bobs], [bobs], [bobs, job_id], []]
 
 
-@ON_ONE_ENGINE
 def test_jobs_shows_how_each_stands(run: Run, job_id: str) -> None:
     code, out, _ = run("jobs")
     for shown in (job_id, "alice · call-17", "waiting", "0 attempts", "what became of it ┃"):
@@ -203,7 +195,6 @@ def test_jobs_shows_how_each_stands(run: Run, job_id: str) -> None:
     assert code == 0
 
 
-@ON_ONE_ENGINE
 def test_a_state_that_no_job_has_is_refused(run: Run) -> None:
     code, _, err = run("jobs", "--state", "asleep")
     assert (code, "waiting" in err) == (2, True)
@@ -237,7 +228,6 @@ def test_all_dead_jobs_are_begun_anew_the_oldest_first(run: Run, dead_ids: list[
     assert {(each["state"], each["attempts"]) for each in begun} == {("waiting", 0)}
 
 
-@ON_ONE_ENGINE
 @pytest.mark.parametrize(
     ("filters", "begun"),
     [
@@ -256,7 +246,6 @@ def test_only_the_dead_jobs_that_were_asked_for_are_begun_anew(
     assert len(json_of(run, "jobs", "--state", "dead")) == 3 - len(begun)
 
 
-@ON_ONE_ENGINE
 def test_retry_of_all_dead_jobs_says_how_many_there_were(run: Run, dead_ids: list[str]) -> None:
     asked = [("--contact", "bob"), (), ()]
     said = [run("retry", "--all-dead", *filters)[1] for filters in asked]
@@ -265,7 +254,6 @@ def test_retry_of_all_dead_jobs_says_how_many_there_were(run: Run, dead_ids: lis
     assert said[2].startswith("No such job is dead")
 
 
-@ON_ONE_ENGINE
 @pytest.mark.parametrize(("contact", "is_told"), [((), True), (("--contact", "bob"), False)])
 def test_several_dead_jobs_are_told_how_all_are_begun_anew(
     run: Run, dead_ids: list[str], contact: tuple[str, ...], is_told: bool
@@ -274,7 +262,6 @@ def test_several_dead_jobs_are_told_how_all_are_begun_anew(
     assert (dead_ids[1] in out, "retry --all-dead --tenant default" in out) == (True, is_told)
 
 
-@ON_ONE_ENGINE
 @pytest.mark.parametrize(
     ("arguments", "mend"),
     [
@@ -300,7 +287,6 @@ def test_a_job_that_is_done_is_not_retried(run: Run, job_id: str) -> None:
     assert json_of(run, "job", job_id)["state"] == "done"
 
 
-@ON_ONE_ENGINE
 def test_a_drain_in_which_a_job_dies_says_why_and_ends_with_exit_code_one(
     run: Run, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -318,7 +304,6 @@ def test_the_doctor_counts_jobs_and_names_the_extractor(run: Run, job_id: str) -
     assert checks["jobs"]["numbers"]["oldest_job_age_seconds"] > 0
 
 
-@ON_ONE_ENGINE
 def test_the_doctor_finds_a_dead_job_wrong(run: Run, dead_id: str) -> None:
     code, out, _ = run("doctor", "--json")
     [jobs] = [each for each in json.loads(out) if not each["is_ok"]]
@@ -326,7 +311,6 @@ def test_the_doctor_finds_a_dead_job_wrong(run: Run, dead_id: str) -> None:
     assert "reconciler jobs --state dead" in jobs["finding"]
 
 
-@ON_ONE_ENGINE
 def test_the_doctor_finds_no_jobs_in_a_store_without_a_schema(run: Run) -> None:
     [jobs] = [each for each in json_of(run, "doctor") if each["name"] == "jobs"]
     assert (jobs["is_ok"], jobs["finding"], jobs["numbers"]) == (True, "none yet", {})
@@ -361,15 +345,14 @@ def test_a_worker_reads_counts_and_ends_gracefully_at_a_signal(run: Run, job_id:
         address = _metrics_address(process)
         assert process.stdout is not None
         done = json.loads(process.stdout.readline())
-        scraped = urllib.request.urlopen(address, timeout=10).read().decode()
+        scraped = urllib.request.urlopen(address, timeout=60).read().decode()
         process.send_signal(signal.SIGTERM)
-        _, logged = process.communicate(timeout=10)
+        _, logged = process.communicate(timeout=60)
     assert (process.returncode, done["job_id"], done["state"]) == (0, job_id, "done")
     assert {"reconciler_up 1.0", 'reconciler_jobs{state="done"} 1.0'} <= set(scraped.splitlines())
     assert (f"job {job_id} is done: 1 added" in logged, "Pune" in logged) == (True, False)
 
 
-@ON_ONE_ENGINE
 @pytest.mark.parametrize(("command", "code"), [("worker", 0), ("drain", 128 + signal.SIGTERM)])
 def test_who_waits_for_an_answer_gives_the_job_back_at_a_signal(
     run: Run, job_id: str, monkeypatch: pytest.MonkeyPatch, command: str, code: int
@@ -387,7 +370,7 @@ def test_who_waits_for_an_answer_gives_the_job_back_at_a_signal(
         with _process(command) as process:
             assert asked.wait(30)
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=10)
+            process.communicate(timeout=60)
     job = json_of(run, "job", job_id)
     assert (process.returncode, job["state"], job["attempts"]) == (code, "waiting", 0)
 

@@ -262,7 +262,7 @@ def test_the_double_gives_each_answer_once_and_makes_none_up() -> None:
 
 # 1: within its time-out, retries included
 
-BOUND_SECONDS = 3.0
+BOUND_SECONDS = 8.0
 
 
 def _fails_in_time(arbiter: AnthropicArbiter, text: str) -> None:
@@ -295,7 +295,7 @@ def test_1_a_minute_to_wait_is_no_wait_at_all(
     server.answers(api_error(429, retry_after="60", **told))
 
     with pytest.raises(ArbiterUnavailableError, match="too many calls"):
-        judge_within(build(timeout_seconds=5, retries_max=2), 2.0)
+        judge_within(build(timeout_seconds=20, retries_max=2), BOUND_SECONDS)
 
 
 def test_1_a_minute_to_wait_worded_as_a_date_is_cut_short(
@@ -318,7 +318,7 @@ def test_1_nothing_goes_on_after_a_time_out(server: AnthropicServer, build: Buil
 
 def test_1_after_a_time_out_the_next_judgement_works(server: AnthropicServer, build: Build) -> None:
     server.answers(answer(**FIELDS).late(30), answer(**FIELDS))
-    arbiter = build(timeout_seconds=0.5)
+    arbiter = build(timeout_seconds=1.5)
     _fails_in_time(arbiter, "no answer")
 
     assert judge(arbiter) == REFINES
@@ -334,7 +334,7 @@ def test_1_closing_ends_what_is_under_way(server: AnthropicServer, build: Build)
 
 
 def test_1_closing_among_judgements_harms_none(server: AnthropicServer, build: Build) -> None:
-    arbiter = build(timeout_seconds=2)
+    arbiter = build(timeout_seconds=10)
     outcomes: list[str] = []
 
     def _judge_often() -> None:
@@ -356,7 +356,7 @@ def test_1_closing_among_judgements_harms_none(server: AnthropicServer, build: B
 
 
 def test_1_many_threads_are_judged_side_by_side(server: AnthropicServer, build: Build) -> None:
-    server.answers(answer(**FIELDS).late(0.3))
+    server.answers(answer(**FIELDS).late(0.8))
     arbiter = build()
     answers: list[Judgement] = []
     threads = [threading.Thread(target=lambda: answers.append(judge(arbiter))) for _ in range(8)]
@@ -367,7 +367,7 @@ def test_1_many_threads_are_judged_side_by_side(server: AnthropicServer, build: 
         thread.join()
 
     assert answers == [REFINES] * 8
-    assert time.monotonic() - started < 8 * 0.3
+    assert time.monotonic() - started < 8 * 0.8
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 and later

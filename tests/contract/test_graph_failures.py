@@ -81,7 +81,7 @@ def listening(talk: Callable[[socket.socket], None]) -> Iterator[int]:
             yield server.getsockname()[1]
         finally:
             server.shutdown(socket.SHUT_RDWR)
-            accepting.join(10)
+            accepting.join(60)
 
 
 class Line:
@@ -125,11 +125,11 @@ class Line:
 
 @pytest.fixture
 def line(neo4j_engine: EngineUnderTest) -> Iterator[tuple[Line, dict[str, Any]]]:
-    """A line to the server, and the settings that use it."""
+    """A line to the server, whose store is ready, and the settings that use it."""
+    opened(neo4j_engine.settings_arguments).close()
     line = Line(neo4j_engine.settings_arguments["neo4j"]["uri"])
     with listening(line.carry) as port:
-        short = {"connect_timeout_seconds": 1.0, "query_timeout_seconds": 4.0}
-        yield line, changed(neo4j_engine, uri=f"bolt://127.0.0.1:{port}", **short)
+        yield line, changed(neo4j_engine, uri=f"bolt://127.0.0.1:{port}")
         line.cut()
 
 
@@ -139,12 +139,12 @@ def line(neo4j_engine: EngineUnderTest) -> Iterator[tuple[Line, dict[str, Any]]]
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
 def test_where_nothing_listens_the_server_is_called_away_within_seconds(scheme: str) -> None:
     uri = f"{scheme}://127.0.0.1:1"
-    with within(8), pytest.raises(GraphUnavailableError, match=rf"{uri} .*NEO4J_URI"):
+    with within(20), pytest.raises(GraphUnavailableError, match=rf"{uri} .*NEO4J_URI"):
         opened(server_at(uri))
 
 
 def test_so_is_a_host_that_nobody_knows() -> None:
-    with within(8), pytest.raises(GraphUnavailableError, match=r"no-such-host\.invalid"):
+    with within(20), pytest.raises(GraphUnavailableError, match=r"no-such-host\.invalid"):
         opened(server_at("bolt://no-such-host.invalid"))
 
 
@@ -173,12 +173,12 @@ def test_so_is_a_server_that_does_not_speak_bolt(
     scheme: str, talk: Callable[[socket.socket], None]
 ) -> None:
     short = {"connect_timeout_seconds": 1.0}
-    with listening(talk) as port, within(6), pytest.raises(GraphUnavailableError):
+    with listening(talk) as port, within(20), pytest.raises(GraphUnavailableError):
         opened(server_at(f"{scheme}://127.0.0.1:{port}", **short))
 
 
 def test_a_silent_server_is_given_up_in_time_with_the_default_settings() -> None:
-    with listening(stays_silent) as port, within(15), pytest.raises(GraphUnavailableError):
+    with listening(stays_silent) as port, within(30), pytest.raises(GraphUnavailableError):
         opened(server_at(f"bolt://127.0.0.1:{port}"))
 
 
@@ -186,8 +186,8 @@ def test_a_server_that_goes_silent_in_the_middle_does_not_hang_a_call(
     line: tuple[Line, dict[str, Any]],
 ) -> None:
     wire, arguments = line
-    with opened(arguments) as memory:
-        memory.add_contact_note("crm", "alice", "Prefers email")
+    impatient = arguments["neo4j"] | {"query_timeout_seconds": 4.0}
+    with opened(arguments | {"neo4j": impatient}) as memory:
         wire.die()
         outcome: list[ReconcilerError] = []
 
@@ -198,10 +198,10 @@ def test_a_server_that_goes_silent_in_the_middle_does_not_hang_a_call(
 
         asking = threading.Thread(target=recall, daemon=True)
         asking.start()
-        asking.join(15)
+        asking.join(60)
         hung = asking.is_alive()
         wire.cut()
-        asking.join(15)
+        asking.join(60)
     assert not hung
     assert outcome
 
@@ -240,7 +240,7 @@ def test_a_read_outlives_a_connection_that_was_cut(line: tuple[Line, dict[str, A
     ],
 )
 def test_a_uri_that_cannot_be_understood_is_a_configuration_error(uri: str) -> None:
-    with within(8), pytest.raises(ConfigurationError, match="NEO4J_URI"):
+    with within(20), pytest.raises(ConfigurationError, match="NEO4J_URI"):
         opened(server_at(uri))
 
 
@@ -258,14 +258,14 @@ def test_without_a_password_the_setting_is_named() -> None:
 def test_a_wrong_password_names_the_setting_and_not_the_password(
     neo4j_engine: EngineUnderTest,
 ) -> None:
-    with within(8), pytest.raises(ConfigurationError, match="NEO4J_PASSWORD") as raised:
+    with within(30), pytest.raises(ConfigurationError, match="NEO4J_PASSWORD") as raised:
         opened(changed(neo4j_engine, password=SECRET))
     assert SECRET not in str(raised.value)
 
 
 def test_a_missing_database_names_the_setting(neo4j_engine: EngineUnderTest) -> None:
     with (
-        within(8),
+        within(30),
         pytest.raises(ConfigurationError, match=r"no database named 'nosuch'.*NEO4J_DATABASE"),
     ):
         opened(changed(neo4j_engine, database="nosuch"))
@@ -338,7 +338,7 @@ def embedded(tmp_path: Path) -> dict[str, Any]:
 def test_a_file_that_another_process_has_open_is_called_locked(embedded: dict[str, Any]) -> None:
     with Worker() as worker:
         assert worker.ask("open", settings=embedded) == "open"
-        with within(5), pytest.raises(GraphLockedError, match="RECONCILER_EMBEDDED_PATH"):
+        with within(20), pytest.raises(GraphLockedError, match="RECONCILER_EMBEDDED_PATH"):
             opened(embedded, dimension=64)
 
 

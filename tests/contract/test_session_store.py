@@ -377,7 +377,7 @@ def _at_once(count: int, call: Callable[[int], T]) -> list[T]:
     start = threading.Barrier(count)
 
     def wait_and_call(number: int) -> T:
-        start.wait(10)
+        start.wait(60)
         return call(number)
 
     with ThreadPoolExecutor(count) as pool:

@@ -112,14 +112,14 @@ def assert_one_live_fact_and_one_chain(engine: EngineUnderTest, calls: int) -> N
     assert forks(engine) == []
 
 
-def assert_nothing_lost(engine: EngineUnderTest) -> None:
+def assert_nothing_lost(engine: EngineUnderTest, notes: list[Note]) -> None:
     with opened(engine) as memory:
         made = [each for c in CONTACTS for each in memory.decisions("crm", c, limit=1000)]
         live = [each for c in CONTACTS for each in memory.recall("crm", c, limit=1000)]
-    texts = sorted(each["text"] for each in DIFFERENT_NOTES)
+    texts = sorted(each["text"] for each in notes)
     assert sorted(each.text for each in made) == texts
     assert sorted(each.fact.text for each in live) == texts
-    assert versions(engine) == dict.fromkeys(CONTACTS, 40)
+    assert versions(engine) == Counter(each["contact_id"] for each in notes)
 
 
 def versions(engine: EngineUnderTest) -> dict[str, int]:
@@ -141,10 +141,10 @@ def forks(engine: EngineUnderTest) -> list[list[Any]]:
 def test_processes_that_write_one_note_at_once_leave_one_live_fact(
     neo4j_engine: EngineUnderTest, processes: list[Worker]
 ) -> None:
-    shares = [[note("Prefers email")] * 3] * PROCESSES
+    shares = [[note("Prefers email")] * 2] * PROCESSES
     answers = in_processes(processes, neo4j_engine, shares)
     assert [answer for answer in answers if "error" in answer] == []
-    assert_one_live_fact_and_one_chain(neo4j_engine, calls=3 * PROCESSES)
+    assert_one_live_fact_and_one_chain(neo4j_engine, calls=2 * PROCESSES)
 
 
 @pytest.mark.slow
@@ -154,7 +154,7 @@ def test_processes_that_write_different_notes_at_once_lose_none(
     shares = shared_out(DIFFERENT_NOTES, PROCESSES)
     answers = in_processes(processes, neo4j_engine, shares)
     assert [answer for answer in answers if "error" in answer] == []
-    assert_nothing_lost(neo4j_engine)
+    assert_nothing_lost(neo4j_engine, DIFFERENT_NOTES)
 
 
 def test_processes_that_use_one_key_at_once_make_one_decision(
@@ -183,14 +183,15 @@ def test_processes_may_open_an_empty_store_at_once(
 
 @pytest.mark.slow
 def test_threads_that_write_one_note_at_once_leave_one_live_fact(engine: EngineUnderTest) -> None:
-    in_threads(engine, [[note("Prefers email")] * 2] * THREADS)
-    assert_one_live_fact_and_one_chain(engine, calls=2 * THREADS)
+    in_threads(engine, [[note("Prefers email")]] * THREADS)
+    assert_one_live_fact_and_one_chain(engine, calls=THREADS)
 
 
 @pytest.mark.slow
 def test_threads_that_write_different_notes_at_once_lose_none(engine: EngineUnderTest) -> None:
-    in_threads(engine, shared_out(DIFFERENT_NOTES, THREADS))
-    assert_nothing_lost(engine)
+    notes = DIFFERENT_NOTES[: 3 * THREADS]
+    in_threads(engine, shared_out(notes, THREADS))
+    assert_nothing_lost(engine, notes)
 
 
 def test_threads_that_use_one_key_at_once_make_one_decision(engine: EngineUnderTest) -> None:

@@ -393,16 +393,16 @@ def test_a_session_that_cannot_be_read_is_refused_and_nothing_is_stored(
 def test_a_hand_over_does_not_wait_for_the_extractor(opened: Open) -> None:
     memory = opened(answer(city("Pune")))
     release = threading.Event()
-    worker = memory.worker(lambda stage: release.wait(10) and None if stage == 3 else None)
+    worker = memory.worker(lambda stage: release.wait(60) and None if stage == 3 else None)
     memory.submit_session("crm", "alice", "first", said(PUNE))
     thread = threading.Thread(target=worker.work_once)
     thread.start()
     started = time.monotonic()
     memory.submit_session("crm", "alice", "second", said(TEA))
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
     assert thread.is_alive()
     release.set()
-    thread.join(20)
+    thread.join(60)
 
 
 def test_an_unknown_job_is_an_error(opened: Open) -> None:
@@ -534,14 +534,14 @@ def test_a_job_is_begun_only_so_often_where_its_workers_never_return(opened: Ope
 
 
 def test_a_heart_beat_keeps_a_slow_job(opened: Open) -> None:
-    memory = opened(answer(city("Pune")), jobs=FAST | {"lease_seconds": 0.6})
+    memory = opened(answer(city("Pune")), jobs=FAST | {"lease_seconds": 2.0})
     job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
-    worker = memory.worker(lambda stage: time.sleep(1.5) if stage is Stage.LEASED else None)
+    worker = memory.worker(lambda stage: time.sleep(4.0) if stage is Stage.LEASED else None)
     thread = threading.Thread(target=worker.work_once)
     thread.start()
-    time.sleep(1.0)
+    time.sleep(3.0)
     assert memory._services.session_store.list_due_jobs(datetime.now(UTC)) == []
-    thread.join(20)
+    thread.join(60)
     job = memory.job(job_id)
     assert (job.state, job.attempts) == (JobState.DONE, 1)
 
@@ -566,7 +566,7 @@ def test_a_worker_in_a_thread_works_until_the_memory_is_closed(opened: Open) -> 
     memory = opened(answer(city("Pune")))
     thread = memory.start_worker()
     job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while memory.job(job_id).state is not JobState.DONE and time.monotonic() < deadline:
         time.sleep(0.02)
     assert known(memory) == ["Lives in Pune."]

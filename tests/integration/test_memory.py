@@ -66,6 +66,12 @@ def at(cosine: float, other: int = 1) -> Vector:
 
 
 @pytest.fixture
+def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
+    """In the place of every engine: these are told through the facade."""
+    return one_of_each
+
+
+@pytest.fixture
 def open_memory(engine: EngineUnderTest) -> Iterator[Open]:
     """Opens the engine's store; what a test opened is closed after it."""
     with ExitStack() as stack:

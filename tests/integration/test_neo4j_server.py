@@ -138,7 +138,7 @@ def _write_script(file: Path, text: str) -> None:
     file.chmod(0o755)
 
 
-def _wait_for(outcome, seconds_max: float = 15):
+def _wait_for(outcome, seconds_max: float = 60):
     """The first outcome that is true, neither empty nor a missing file."""
     deadline = time.monotonic() + seconds_max
     while time.monotonic() < deadline:

@@ -313,7 +313,7 @@ def test_nothing_is_recalled_by_default_because_of_its_words(text: str) -> None:
 )
 def test_a_text_made_to_be_slow_is_not(piece: str) -> None:
     text = (piece * 2000)[:2000]
-    began = time.perf_counter()
+    began = time.process_time()
     for look in (infer_category, infer_recall_semantics, find_trigger, find_speculation):
         look(text)
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5

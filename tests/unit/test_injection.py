@@ -443,6 +443,6 @@ def test_the_same_text_has_the_same_findings(text: str) -> None:
 )
 def test_the_longest_text_of_repeated_cues_is_read_in_time(piece: str) -> None:
     text = (piece * 2000)[:2000]
-    started = time.monotonic()
+    started = time.process_time()
     find_directives(text)
-    assert time.monotonic() - started < LONGEST_SECONDS
+    assert time.process_time() - started < LONGEST_SECONDS

@@ -223,7 +223,7 @@ def test_any_text_gets_the_same_answer_twice(text: str) -> None:
 )
 def test_a_long_text_of_cue_words_takes_no_time(unit: str) -> None:
     text = (unit * 2000)[:2000]
-    started = time.perf_counter()
+    started = time.process_time()
     classify_literalness(text)
     find_hedge(text)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5

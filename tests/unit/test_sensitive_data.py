@@ -198,6 +198,6 @@ def test_a_long_hostile_text_is_read_in_reasonable_time(piece: str) -> None:
 
     text = (piece * 2000)[:2000]
     finder().find("warm 1 up")
-    started = time.perf_counter()
+    started = time.process_time()
     finder().find(text)
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0

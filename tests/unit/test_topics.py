@@ -256,7 +256,9 @@ def test_of_the_demo_only_the_diagnosis_needs_consent() -> None:
 
 def test_all_topics_are_looked_for_within_half_a_millisecond() -> None:
     text = ("Priya moved to Berlin in March and wishes for a callback in the morning; " * 3)[:200]
-    seconds = timeit.repeat(lambda: find_topics(text, TOPICS), repeat=10, number=20)
+    seconds = timeit.repeat(
+        lambda: find_topics(text, TOPICS), timer=time.process_time, repeat=10, number=20
+    )
     assert min(seconds) / 20 < 0.0005
 
 
@@ -265,9 +267,9 @@ def test_all_topics_are_looked_for_within_half_a_millisecond() -> None:
 )
 def test_a_text_made_to_be_slow_is_not(piece: str) -> None:
     find_topics("warm", TOPICS)
-    began = time.perf_counter()
+    began = time.process_time()
     find_topics((piece * 2000)[:2000], TOPICS)
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 # ---- What the domains of config/policy.toml never keep ----
@@ -388,7 +390,7 @@ def test_a_refusal_has_examples_and_leaves_ordinary_notes(domain: str, name: str
 @pytest.mark.parametrize(("domain", "name"), REFUSED)
 def test_a_pattern_is_not_slow_on_a_text_made_for_it(domain: str, name: str) -> None:
     pieces = ["\n", '{"', "agent:", "price now $5 ", "part is ", "A_", "if a;\n", "cause might "]
-    began = time.perf_counter()
+    began = time.process_time()
     for piece in pieces:
         pattern(domain, name).search((piece * 2000)[:2000])
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
