@@ -96,6 +96,7 @@ class Neo4jEngines:
         self._parts: dict[str, JavaParts | DockerParts] = {}
         self._arguments: dict[str, Future[dict[str, Any]]] = {}
         self._servers: list[Neo4jServer] = []
+        self._used: set[str] = set()
         self._is_closed = False
         self._lock = threading.Lock()
 
@@ -131,11 +132,12 @@ class Neo4jEngines:
             ServerFailedError: the server did not start.
         """
         engine = EngineUnderTest(name, self.start(name).result())
+        self._used.add(name)
         _run(engine, DELETE_NODES)
         return engine
 
     def close(self) -> None:
-        """Stop our own servers; leave the caller's as empty as it came."""
+        """Stop our own servers; leave the caller's, where it was used, as empty as it came."""
         with self._lock:
             self._is_closed = True
             for server in self._servers:
@@ -155,10 +157,9 @@ class Neo4jEngines:
         return _arguments(server.uri, server.username, server.password, "neo4j")
 
     def _leave_empty(self) -> None:
-        for name, arguments in self._arguments.items():
-            if arguments.done():
-                with contextlib.suppress(DriverError, Neo4jError):  # away: the tests said so
-                    wipe_schema(self.engine(name))
+        for name in sorted(self._used):
+            with contextlib.suppress(DriverError, Neo4jError):  # away: the tests said so
+                wipe_schema(self.engine(name))
 
 
 def embedded_engine(folder: Path) -> EngineUnderTest:
