@@ -116,16 +116,15 @@ Row = tuple[Any, ...]
 
 @pytest.fixture(scope="module", autouse=True)
 def _count_of_kills(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Say at the end how many processes were killed."""
+    """Say at the end how many processes were killed, each of the run's workers its own."""
     KILLS.clear()
     started = time.monotonic()
     yield
     by_task = ", ".join(f"{count} in {task}" for task, count in sorted(KILLS.items()))
-    terminal = request.config.pluginmanager.getplugin("terminalreporter")
     capture = request.config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled():
         seconds = time.monotonic() - started
-        terminal.write_line(f"\n{KILLS.total()} SIGKILLs in {seconds:.0f} s: {by_task}")
+        neo4j_server.say(f"\n{KILLS.total()} SIGKILLs in {seconds:.0f} s: {by_task}")
 
 
 @pytest.fixture
