@@ -178,7 +178,7 @@ def test_so_is_a_server_that_does_not_speak_bolt(
 
 
 def test_a_silent_server_is_given_up_in_time_with_the_default_settings() -> None:
-    with listening(stays_silent) as port, within(30), pytest.raises(GraphUnavailableError):
+    with listening(stays_silent) as port, within(20), pytest.raises(GraphUnavailableError):
         opened(server_at(f"bolt://127.0.0.1:{port}"))
 
 
@@ -258,14 +258,14 @@ def test_without_a_password_the_setting_is_named() -> None:
 def test_a_wrong_password_names_the_setting_and_not_the_password(
     neo4j_engine: EngineUnderTest,
 ) -> None:
-    with within(30), pytest.raises(ConfigurationError, match="NEO4J_PASSWORD") as raised:
+    with within(20), pytest.raises(ConfigurationError, match="NEO4J_PASSWORD") as raised:
         opened(changed(neo4j_engine, password=SECRET))
     assert SECRET not in str(raised.value)
 
 
 def test_a_missing_database_names_the_setting(neo4j_engine: EngineUnderTest) -> None:
     with (
-        within(30),
+        within(20),
         pytest.raises(ConfigurationError, match=r"no database named 'nosuch'.*NEO4J_DATABASE"),
     ):
         opened(changed(neo4j_engine, database="nosuch"))

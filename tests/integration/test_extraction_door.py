@@ -536,11 +536,14 @@ def test_a_job_is_begun_only_so_often_where_its_workers_never_return(opened: Ope
 def test_a_heart_beat_keeps_a_slow_job(opened: Open) -> None:
     memory = opened(answer(city("Pune")), jobs=FAST | {"lease_seconds": 2.0})
     job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
-    worker = memory.worker(lambda stage: time.sleep(4.0) if stage is Stage.LEASED else None)
+    release = threading.Event()
+    worker = memory.worker(lambda stage: release.wait(60) and None if stage == 1 else None)
     thread = threading.Thread(target=worker.work_once)
     thread.start()
     time.sleep(3.0)
     assert memory._services.session_store.list_due_jobs(datetime.now(UTC)) == []
+    assert thread.is_alive()
+    release.set()
     thread.join(60)
     job = memory.job(job_id)
     assert (job.state, job.attempts) == (JobState.DONE, 1)
