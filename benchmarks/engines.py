@@ -35,6 +35,7 @@ def engines() -> Iterator[Engines]:
     choice = Choice(os.environ)
     servers = Neo4jEngines(choice, full_speed=True)
     scrub_environment()
+    servers.check_callers_database()
     servers.fetch(choice.neo4j_names, say)
     for name in choice.neo4j_names:
         servers.start(name)

@@ -1,9 +1,9 @@
 """What every test has: a scrubbed environment, and each chosen engine with an empty store.
 
 A test that takes ``engine`` runs once for each engine of ``ENGINES`` (default: all), one that
-takes ``neo4j_engine`` once for each Neo4j, ``one_of_each`` and ``first_engine`` on fewer. Where an
-engine cannot be had, its tests are skipped, the run's last lines say how many and what to install,
-and with CI=true the run fails.
+takes ``neo4j_engine`` once for each Neo4j, ``one_of_each`` on fewer. Where an engine cannot be had,
+its tests are skipped, the run's last lines say how many and what to install, and with CI=true the
+run fails.
 
 With ``-n``, pytest-xdist runs the tests in worker processes under one that only distributes.
 """
@@ -66,12 +66,6 @@ def one_of_each(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTe
     return _engine(request.param, tmp_path)
 
 
-@pytest.fixture(params=_params(CHOICE.names[:1]))
-def first_engine(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTest:
-    """The embedded engine, if it was chosen, for what the engine has no part in."""
-    return _engine(request.param, tmp_path)
-
-
 @pytest.fixture(params=_params(CHOICE.neo4j_names) or [NEO4J_NOT_CHOSEN])
 def neo4j_engine(request: pytest.FixtureRequest) -> EngineUnderTest:
     """Each Neo4j that was chosen, with an empty store."""
@@ -93,14 +87,20 @@ def _neo4j(name: str) -> EngineUnderTest:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Scrub the environment; one that distributes leaves it to its workers, who choose by it too.
+    """Look at the caller's database before there are workers, then scrub the environment.
 
-    Before there are workers, it looks at the caller's database for all of them.
+    One that distributes leaves the environment to its workers, who choose by it too.
+
+    Raises:
+        UsageError: the caller's database is away, or not to be emptied.
     """
+    if not (_is_worker(config) or config.option.collectonly):
+        try:
+            SERVERS.check_callers_database()
+        except NotOurDatabaseError as error:
+            raise pytest.UsageError(str(error)) from error
     if not config.getoption("numprocesses", default=None):
         scrub_environment()
-    elif CHOICE.uri:
-        _fetch(CHOICE.neo4j_names)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -111,17 +111,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     names = [name for name in CHOICE.neo4j_names if name in asked]
     capture = session.config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled():
-        _fetch(names)
+        SERVERS.fetch(names, say)
     if not _is_worker(session.config):
         for name in names:
             SERVERS.start(name)
-
-
-def _fetch(names: list[str]) -> None:
-    try:
-        SERVERS.fetch(names, say)
-    except NotOurDatabaseError as error:
-        raise pytest.UsageError(str(error)) from error
 
 
 def _is_worker(config: pytest.Config) -> bool:
@@ -131,7 +124,7 @@ def _is_worker(config: pytest.Config) -> bool:
 def _neo4j_of(item: pytest.Item) -> str | None:
     callspec = getattr(item, "callspec", None)
     params = callspec.params if callspec else {}
-    fixtures = ("neo4j_engine", "first_engine", "one_of_each", "engine")
+    fixtures = ("neo4j_engine", "one_of_each", "engine")
     return next((params[name] for name in fixtures if name in params), None)
 
 

@@ -93,35 +93,36 @@ class Neo4jEngines:
         self._full_speed = full_speed
         self.not_run: Counter[str] = Counter()
         self._pool = ThreadPoolExecutor(max_workers=len(OWN_LINES))
-        self._parts: dict[str, JavaParts | DockerParts] = {}
+        self._parts: dict[str, JavaParts | DockerParts | ServerNotAvailableError] = {}
         self._arguments: dict[str, Future[dict[str, Any]]] = {}
         self._servers: list[Neo4jServer] = []
         self._used: set[str] = set()
         self._is_closed = False
         self._lock = threading.Lock()
 
-    def fetch(self, names: list[str], say: Callable[[str], None]) -> None:
-        """Fetch what is missing, which may take minutes.
+    def check_callers_database(self) -> None:
+        """Look once at the caller's database, if there is one, before any process works in it.
 
         Raises:
-            NotOurDatabaseError: the caller's database is away, or not to be emptied.
+            NotOurDatabaseError: it is away, or not to be emptied.
         """
-        for name in names:
+        if self.choice.uri and self.choice.neo4j_names:
+            engine = EngineUnderTest("neo4j", _callers_arguments(self.choice))
+            _refuse_unless_ours(engine, may_wipe=self.choice.may_wipe)
+
+    def fetch(self, names: list[str], say: Callable[[str], None]) -> None:
+        """Fetch what our own servers lack, which may take minutes."""
+        for name in names if not self.choice.uri else ():
             try:
-                if self.choice.uri:
-                    self._arguments[name] = Future()
-                    self._arguments[name].set_result(_callers_arguments(self.choice))
-                else:
-                    self._parts[name] = prepare(OWN_LINES[name], say)
-            except ServerNotAvailableError as error:
-                self._arguments[name] = Future()
-                self._arguments[name].set_exception(error)
+                self._parts[name] = prepare(OWN_LINES[name], say)
+            except ServerNotAvailableError as lack:
+                self._parts[name] = lack
 
     def start(self, name: str) -> Future[dict[str, Any]]:
         """Start the named server in the background, unless it was; gives how it is reached."""
         with self._lock:
             if name not in self._arguments:
-                self._arguments[name] = self._pool.submit(self._start, self._parts[name])
+                self._arguments[name] = self._pool.submit(self._start, name)
             return self._arguments[name]
 
     def engine(self, name: str) -> EngineUnderTest:
@@ -148,7 +149,12 @@ class Neo4jEngines:
         if self.choice.uri:
             self._leave_empty()
 
-    def _start(self, parts: JavaParts | DockerParts) -> dict[str, Any]:
+    def _start(self, name: str) -> dict[str, Any]:
+        if self.choice.uri:
+            return _callers_arguments(self.choice)
+        parts = self._parts[name]
+        if isinstance(parts, ServerNotAvailableError):
+            raise parts
         server = start_prepared(parts, full_speed=self._full_speed)
         with self._lock:
             self._servers.append(server)
@@ -197,9 +203,7 @@ def _arguments(uri: str, username: str, password: str, database: str) -> dict[st
 
 
 def _callers_arguments(choice: Choice) -> dict[str, Any]:
-    arguments = _arguments(choice.uri or "", choice.username, choice.password, choice.database)
-    _refuse_unless_ours(EngineUnderTest("neo4j", arguments), may_wipe=choice.may_wipe)
-    return arguments
+    return _arguments(choice.uri or "", choice.username, choice.password, choice.database)
 
 
 def _refuse_unless_ours(engine: EngineUnderTest, *, may_wipe: bool) -> None:

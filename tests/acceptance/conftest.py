@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from reconciler.entrypoints.cli import main
 from tests.command_line import Run, environment_of
-from tests.engines import EngineUnderTest
+from tests.engines import EngineUnderTest, embedded_engine
 
 
 @pytest.fixture
-def engine(first_engine: EngineUnderTest) -> EngineUnderTest:
-    """In the place of every engine: what an engine could spoil is in the other folders."""
-    return first_engine
+def engine(tmp_path: Path) -> EngineUnderTest:
+    """The embedded one in the place of every engine: what one could spoil is in other folders."""
+    return embedded_engine(tmp_path)
 
 
 @pytest.fixture

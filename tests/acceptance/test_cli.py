@@ -19,7 +19,7 @@ SCOPE = ("--agent", "crm", "--contact", "alice")
 
 @pytest.fixture
 def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
-    """In the place of the first engine: that the commands reach either is promised here."""
+    """In the place of the embedded engine: that the commands reach either is promised here."""
     return one_of_each
 
 
