@@ -26,6 +26,7 @@
     │   ├── GraphUnavailableError   away, restarting or too slow            (retryable)
     │   ├── GraphConflictError      another writer was there first          (retryable)
     │   ├── GraphLockedError        another process holds the embedded file
+    │   ├── GraphStorageError       the disk is full or failing; writes wait for a reopening
     │   ├── SchemaError             the store is older, newer or of another model
     │   └── QueryError              the engine rejected a query
     └── QueryFileError              a file under cypher/ breaks the header's promises
@@ -50,6 +51,7 @@ __all__ = [
     "GraphConflictError",
     "GraphError",
     "GraphLockedError",
+    "GraphStorageError",
     "GraphUnavailableError",
     "IllegalMemoryOperationError",
     "InvalidAnswerError",
@@ -186,6 +188,10 @@ class GraphConflictError(GraphError):
 
 class GraphLockedError(GraphError):
     """Another process has the embedded file open."""
+
+
+class GraphStorageError(GraphError):
+    """The disk is full or failing; nothing is written until the memory is opened again."""
 
 
 class SchemaError(GraphError):

@@ -44,6 +44,7 @@ def _query_file(engine: EngineUnderTest, text: str, parameters: dict[str, Any]) 
     with (
         ladybug.Database(path, buffer_pool_size=1 << 28) as database,
         ladybug.Connection(database) as connection,
+        connection.execute("CALL force_checkpoint_on_close=false"),
         connection.execute(text, parameters) as result,
     ):
         return [list(row) for row in result.get_all()]

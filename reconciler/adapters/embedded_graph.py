@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import logging
 import re
 import threading
 from collections.abc import Iterator, Mapping
@@ -15,11 +17,18 @@ from weakref import WeakValueDictionary
 
 import ladybug
 
+from reconciler.adapters.embedded_files import (
+    CHECKPOINT_LOG_BYTES,
+    ENGINE_ERRORS,
+    EmbeddedFiles,
+    leave_unchecked,
+)
 from reconciler.errors import (
     ConfigurationError,
     GraphConflictError,
     GraphError,
     GraphLockedError,
+    GraphStorageError,
     GraphUnavailableError,
     QueryError,
 )
@@ -35,7 +44,14 @@ from reconciler.queries import (
 
 __all__ = ["EmbeddedGraph"]
 
-_BUFFER_POOL_BYTES = 1 << 30
+_log = logging.getLogger(__name__)
+
+_STORAGE_FAILURES = ("IO exception", "panic state", "refuses further writes")
+"""How the engine says that a file could not be written or read."""
+
+_MARK_OPEN = "COMMENT ON TABLE Store IS 'open: what is newest is in the log'"
+_MARK_CLOSED = "COMMENT ON TABLE Store IS ''"
+
 _LOCKED = (
     "{} is open in {}; close that one, give this one another RECONCILER_EMBEDDED_PATH, or use "
     "Neo4j, which serves many processes"
@@ -56,9 +72,12 @@ class EmbeddedGraph:
         path: the file; its folder is made when it is missing.
         query_timeout_seconds: a query, or the wait for another writer, that takes longer is ended.
 
+    After the disk failed, or was full, nothing is written until the graph was closed and opened
+    again: the engine keeps what it could not write, and would put it into the log later.
+
     Raises:
         GraphLockedError: another process has the file open.
-        ConfigurationError: the path cannot be used, or is no such file.
+        ConfigurationError: the path cannot be used, is no such file, or lacks its log.
     """
 
     engine = "embedded"
@@ -70,10 +89,17 @@ class EmbeddedGraph:
         self._writing = threading.Lock()
         self._idle: LifoQueue[ladybug.Connection] = LifoQueue()
         self._is_closed = False
+        self._storage_failure = ""
+        self._files = EmbeddedFiles(self._path)
+        _claim(self._path, self)
         with self._translated_setup():
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            _claim(self._path, self)
-            self._database = ladybug.Database(self._path, buffer_pool_size=_BUFFER_POOL_BYTES)
+            has_log = self._files.has_log
+            self._database = self._files.open()
+            with self._connection() as connection:
+                leave_unchecked(connection)
+                self._is_marked = _is_marked_open(connection)
+            if self._is_marked and not has_log:
+                self._files.check_log()
 
     def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
         """See ``Graph.run``."""
@@ -124,15 +150,36 @@ class EmbeddedGraph:
         """See ``Graph.close``."""
         if self._is_closed:
             return
+        with suppress(GraphError), self._writer() as connection:
+            if self._is_marked and self._files.has_room_to_checkpoint():
+                _rows(connection, _MARK_CLOSED)
+            self._checkpoint(connection)
         self._is_closed = True
+        connections = []
         with suppress(Empty):
             while True:
-                self._idle.get_nowait().close()
-        self._database.close()
+                connections.append(self._idle.get_nowait())
+        if self._storage_failure:
+            self._abandon(connections)
+        else:
+            for connection in connections:
+                connection.close()
+            self._database.close()
         _OPEN.pop(self._path, None)
+
+    def _abandon(self, connections: list[ladybug.Connection]) -> None:
+        """Leave the engine's objects where they are, for good.
+
+        To destroy them would write what they could not write before, and end the process where
+        that fails again. The memory that they take is given back when the process ends.
+        """
+        for each in (self._database, *connections):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(each))
+        self._files.release_lock()
 
     def _write(self, query: Query, given: Mapping[str, Any]) -> list[Row]:
         with self._writer() as connection:
+            self._mark_open(connection)
             try:
                 _rows(connection, "BEGIN TRANSACTION")
                 rows = _run_script(connection, query, given)
@@ -141,7 +188,34 @@ class EmbeddedGraph:
                 with suppress(RuntimeError):
                     _rows(connection, "ROLLBACK")
                 raise
+            self._files.expect_log()
+            if self._files.log_bytes > CHECKPOINT_LOG_BYTES:
+                self._files.expect_no_log()
+                self._checkpoint(connection)
             return rows
+
+    def _mark_open(self, connection: ladybug.Connection) -> None:
+        """Have the main file say that a log belongs to it, before the first write of this graph.
+
+        Else a copy of the main file alone would open as the memory of an earlier day.
+        """
+        if self._is_marked:
+            return
+        _rows(connection, _MARK_OPEN)
+        self._is_marked = True
+        if not self._files.holds_nothing:
+            self._files.expect_no_log()
+            self._checkpoint(connection)
+
+    def _checkpoint(self, connection: ladybug.Connection) -> None:
+        """Write the log into the main file, if there is room; if that fails, the log has it all."""
+        if not self._files.log_bytes or not self._files.has_room_to_checkpoint():
+            return
+        try:
+            _rows(connection, "CHECKPOINT")
+        except RuntimeError as error:
+            self._note_storage_failure(str(error))
+            _log.warning("%s: the log could not be folded in: %s", self._path, _brief(str(error)))
 
     @contextmanager
     def _writer(self) -> Iterator[ladybug.Connection]:
@@ -150,6 +224,8 @@ class EmbeddedGraph:
                 f"{self._path} had another writer for {self._query_timeout_seconds:g} s"
             )
         try:
+            if self._storage_failure:
+                raise self._storage_error()
             with self._connection() as connection:
                 yield connection
         finally:
@@ -183,19 +259,39 @@ class EmbeddedGraph:
     def _translated_setup(self) -> Iterator[None]:
         try:
             yield
-        except RuntimeError as error:
+        except BaseException as error:
             _OPEN.pop(self._path, None)
+            if isinstance(error, OSError):
+                raise ConfigurationError(
+                    f"RECONCILER_EMBEDDED_PATH {self._path}: {error}"
+                ) from error
+            if not isinstance(error, ENGINE_ERRORS):
+                raise
             if "Could not set lock" in str(error):
                 raise GraphLockedError(_LOCKED.format(self._path, "another process")) from error
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self._path} cannot be opened as a memory: "
                 f"{_brief(str(error))}"
             ) from error
-        except OSError as error:
-            raise ConfigurationError(f"RECONCILER_EMBEDDED_PATH {self._path}: {error}") from error
+
+    def _note_storage_failure(self, text: str) -> bool:
+        if any(sign in text for sign in _STORAGE_FAILURES):
+            self._storage_failure = self._storage_failure or _brief(text)
+            return True
+        return False
+
+    def _storage_error(self) -> GraphStorageError:
+        return GraphStorageError(
+            f"{self._path}: the disk is full or failing, so nothing more is written "
+            f"({self._storage_failure}). Free some space, then close the memory and open it "
+            "again. What was acknowledged is kept; whether the write that failed was kept is "
+            "known after that: make it again with the same idempotency key"
+        )
 
     def _engine_error(self, text: str) -> GraphError:
         brief = _brief(text)
+        if self._note_storage_failure(text):
+            return self._storage_error()
         if "is closed" in text:
             return GraphUnavailableError(f"{self._path} was closed by this program")
         if "duplicated primary key" in text or "write transaction" in text:
@@ -217,6 +313,11 @@ def _claim(path: Path, graph: EmbeddedGraph) -> None:
         if path in _OPEN:
             raise GraphLockedError(_LOCKED.format(path, "this process: share that Memory"))
         _OPEN[path] = graph
+
+
+def _is_marked_open(connection: ladybug.Connection) -> bool:
+    tables = _rows(connection, "CALL show_tables() RETURN name, comment")
+    return any(table["name"] == "Store" and table["comment"] for table in tables)
 
 
 def _brief(text: str) -> str:

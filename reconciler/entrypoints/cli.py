@@ -68,6 +68,7 @@ from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
     GraphLockedError,
+    GraphStorageError,
     GraphUnavailableError,
     InvalidRequestError,
     ReconcilerError,
@@ -93,6 +94,7 @@ _EXIT_CODES: Mapping[type[ReconcilerError], int] = {
     ConfigurationError: 3,
     GraphUnavailableError: 4,
     GraphLockedError: 4,
+    GraphStorageError: 4,
     SchemaError: 5,
     EmbeddingError: 6,
     ReconcilerError: 1,
@@ -103,8 +105,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="A memory for agents that reconciles every note before it is written.",
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong input, 3 configuration, 4 the graph is away or "
-    "locked, 5 schema or model differs, 6 the model failed.",
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong input, 3 configuration, 4 the graph is away, "
+    "locked or its disk full, 5 schema or model differs, 6 the model failed.",
 )
 
 add_gate_commands(app)

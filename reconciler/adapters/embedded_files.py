@@ -1,0 +1,286 @@
+"""The files of an embedded store: which there are, and how they are opened, also after a crash.
+
+Here is what the engine leaves on disk and what has to be there. Never here: a query, or anything
+about what the store holds.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
+
+import ladybug
+
+from reconciler.errors import ConfigurationError
+
+__all__ = ["CHECKPOINT_LOG_BYTES", "ENGINE_ERRORS", "EmbeddedFiles", "leave_unchecked"]
+
+CHECKPOINT_LOG_BYTES = 16 << 20
+"""The log is written into the main file when it is longer. Source: the engine's own default."""
+
+_BUFFER_POOL_BYTES = 1 << 30
+_HEADER_BYTES = 4096
+"""One page: a main file that has never been checkpointed is as long, and holds nothing."""
+
+_BEGIN = bytes.fromhex("0900000000000000 010000000000000000 9a5330c505cb3899")
+"""How each transaction in the log begins: its length, its kind, its checksum. A test opens a log
+and finds it, so that a newer engine cannot change it unseen."""
+
+_SPARE_BYTES = 32 << 20
+_SPARE_FACTOR = 8
+"""Room that a checkpoint is given: it writes every changed page twice. Measured: 2 to 5 times the
+log. The engine ends the process if a checkpoint meets a full disk in the wrong moment."""
+
+ENGINE_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError)
+"""What the engine raises for a file that it cannot read: rubbish taken for a length, for example,
+is more memory than there is."""
+
+_MENDING = ".mending-"
+"""In the name of the folder that a log is looked at in; one that a crash left is removed."""
+
+_COMPANIONS = (".wal", ".checkpoint", ".shadow", ".key", ".no-log", ".lock")
+"""Endings of what lies beside a store; as the store's own name they would be taken for those."""
+
+_log = logging.getLogger(__name__)
+
+
+class EmbeddedFiles:
+    """The main file of a store and what belongs to it, by their paths.
+
+    ``memory.lbug`` alone is the whole store only after it was closed. While it is open, and after
+    a crash, ``memory.lbug.wal`` holds what was written since, and the main file says so.
+
+    Args:
+        main: the main file, absolute.
+
+    Raises:
+        ConfigurationError: the name is one that a file beside a store has.
+    """
+
+    def __init__(self, main: Path) -> None:
+        if main.suffix in _COMPANIONS:
+            raise ConfigurationError(
+                f"RECONCILER_EMBEDDED_PATH {main} ends in {main.suffix}, as a file beside a store "
+                "does; give it another name, for example memory.lbug"
+            )
+        self.main = main
+        self.log = main.with_name(f"{main.name}.wal")
+        self._frozen_log = main.with_name(f"{main.name}.wal.checkpoint")
+        self._shadow = main.with_name(f"{main.name}.shadow")
+        self._no_log = main.with_name(f"{main.name}.no-log")
+        """Says that there is no log yet, or no longer; there from before until a log is there."""
+        self._may_lack_log = True
+
+    @property
+    def has_log(self) -> bool:
+        """Whether there is a log with anything in it."""
+        return bool(_size(self.log) or _size(self._frozen_log))
+
+    @property
+    def holds_nothing(self) -> bool:
+        """Whether the main file is that of a store whose log was never written into it."""
+        return _size(self.main) <= _HEADER_BYTES
+
+    def open(self) -> ladybug.Database:
+        """The engine's database; a log that a crash cut off is mended first.
+
+        Raises:
+            ConfigurationError: a file is missing, or the log is damaged beyond its last write.
+            ENGINE_ERRORS: the engine refuses the file.
+        """
+        self._check_complete()
+        self._check_room_to_recover()
+        if not self.main.exists():
+            self.main.parent.mkdir(parents=True, exist_ok=True)
+            self.expect_no_log()
+        try:
+            return self._database()
+        except ENGINE_ERRORS as error:
+            if not self._may_be_mended(error):
+                raise
+            self._mend(error)
+        return self._database()
+
+    def expect_no_log(self) -> None:
+        """Note, before it comes to it, that there will be no log until the next write."""
+        self._no_log.touch()
+        _sync_folder(self._no_log.parent)
+        self._may_lack_log = True
+
+    def expect_log(self) -> None:
+        """Note that there is a log again, once there is one."""
+        if self._may_lack_log and self.has_log:
+            self._no_log.unlink(missing_ok=True)
+            self._may_lack_log = False
+
+    def check_log(self) -> None:
+        """Let a store through that was left open, and so must have a log, if it has one.
+
+        Raises:
+            ConfigurationError: it lacks its log.
+        """
+        if not (self.has_log or self._no_log.exists()):
+            raise ConfigurationError(
+                f"RECONCILER_EMBEDDED_PATH {self.main} was open when it was copied or left, and "
+                f"its log {self.log} is missing, which holds the newest of what was remembered; "
+                "put it back beside it. If another program has folded the log in, and nothing is "
+                f"missing, make an empty file {self._no_log} and open it again"
+            )
+
+    @property
+    def log_bytes(self) -> int:
+        """How long the log is; 0 where there is none."""
+        return _size(self.log)
+
+    def has_room_to_checkpoint(self) -> bool:
+        """Whether the disk can take what the log holds."""
+        needed = _SPARE_BYTES + _SPARE_FACTOR * self.log_bytes
+        return shutil.disk_usage(self.main.parent).free >= needed
+
+    def release_lock(self) -> None:
+        """Give the engine's lock back without the engine: see ``_locked`` for how."""
+        os.close(os.open(self.main, os.O_RDONLY))
+
+    def _database(self, *, is_lenient: bool = False) -> ladybug.Database:
+        return ladybug.Database(
+            self.main,
+            buffer_pool_size=_BUFFER_POOL_BYTES,
+            auto_checkpoint=False,  # ours looks first whether the disk has room for it
+            throw_on_wal_replay_failure=not is_lenient,
+        )
+
+    def _check_complete(self) -> None:
+        """Refuse a part of a store; the engine would open it as an empty one."""
+        if self.has_log and not self.main.exists():
+            raise ConfigurationError(
+                f"RECONCILER_EMBEDDED_PATH {self.main} is missing, and its log {self.log} is "
+                "there; put the main file back beside it"
+            )
+        if self.has_log or self._no_log.exists() or _size(self.main) != _HEADER_BYTES:
+            return
+        raise ConfigurationError(
+            f"RECONCILER_EMBEDDED_PATH {self.main} holds nothing without its log, and {self.log} "
+            "is missing; copy both, or close the memory before you copy it. If it was never "
+            "used, delete it"
+        )
+
+    def _check_room_to_recover(self) -> None:
+        if self._frozen_log.exists() and not self.has_room_to_checkpoint():
+            raise ConfigurationError(
+                f"RECONCILER_EMBEDDED_PATH {self.main}: a crash left a checkpoint to be finished, "
+                f"and {self.main.parent} has no room for it; free some space"
+            )
+
+    def _may_be_mended(self, error: Exception) -> bool:
+        """Whether a log may be the cause; a file that is locked or no store has another one."""
+        text = str(error)
+        is_other = "Could not set lock" in text or "not a valid Lbug database" in text
+        return not is_other and self.has_log
+
+    def _mend(self, error: Exception) -> None:
+        """Cut off a last write that was never finished, after a copy of the log was set aside.
+
+        The engine itself says how far the log is whole, by its checksums, on a copy. To cut there
+        is right only if nothing whole comes behind, so that is looked at first.
+
+        Raises:
+            ConfigurationError: there is more behind the damage; the files are as they were.
+            ENGINE_ERRORS: the engine does not open them so either, or another process did.
+        """
+        with self._locked() as main:
+            for left_over in self.main.parent.glob(f"{self.main.name}{_MENDING}*"):
+                shutil.rmtree(left_over, ignore_errors=True)
+            log = self._frozen_log if self._frozen_log.exists() else self.log
+            whole_bytes = self._whole_bytes(main, log) if log.exists() else 0
+            if whole_bytes < _size(log):  # else another process was here first
+                self._cut(log, whole_bytes, error)
+
+    def _cut(self, log: Path, whole_bytes: int, error: Exception) -> None:
+        dropped = log.read_bytes()[whole_bytes:]
+        if later := max(dropped.count(_BEGIN) - 1, 0):
+            raise ConfigurationError(
+                f"RECONCILER_EMBEDDED_PATH {self.main}: its log {log} is damaged at byte "
+                f"{whole_bytes}, and {later} later writes lie behind the damage. Nothing was "
+                "changed. Keep a copy of all of its files, and restore a backup"
+            ) from error
+        copy = log.with_name(f"{log.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}")
+        _copy_durably(log, copy)
+        _truncate_durably(log, whole_bytes)
+        _log.warning(
+            "%s was not closed. Its log ended in a write of %d bytes that was never finished, so "
+            "nobody was told that it was kept. That write was cut off, and everything before it is "
+            "there. The log as it was found is kept in %s; delete it when you like",
+            self.main,
+            len(dropped),
+            copy,
+        )
+
+    @contextmanager
+    def _locked(self) -> Iterator[BinaryIO]:
+        """The main file, with any other process's engine kept off; never open it a second time.
+
+        POSIX drops a process's locks on a file as soon as any descriptor of it is closed.
+
+        Raises:
+            RuntimeError: another process has them open, in the engine's own words.
+        """
+        import fcntl  # not on Windows, where the rest works
+
+        with self.main.open("rb+") as main:
+            try:
+                fcntl.lockf(main, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise RuntimeError(f"Could not set lock on {self.main}") from error
+            yield main
+
+    def _whole_bytes(self, main: BinaryIO, log: Path) -> int:
+        """How many bytes of a log are whole transactions, as the engine finds on a copy."""
+        prefix = f"{self.main.name}{_MENDING}"
+        with TemporaryDirectory(prefix=prefix, dir=self.main.parent) as folder:
+            copied = EmbeddedFiles(Path(folder) / self.main.name)
+            with copied.main.open("wb") as copy:
+                shutil.copyfileobj(main, copy)
+            shutil.copyfile(log, copied.log)
+            database = copied._database(is_lenient=True)
+            with ladybug.Connection(database) as connection:
+                leave_unchecked(connection)
+            database.close()
+            return copied.log_bytes
+
+
+def leave_unchecked(connection: ladybug.Connection) -> None:
+    """Have the engine close a database as it is, without a checkpoint."""
+    result = connection.execute("CALL force_checkpoint_on_close=false")
+    assert not isinstance(result, list), "one statement gives one result"  # noqa: S101
+    result.close()
+
+
+def _copy_durably(source: Path, copy: Path) -> None:
+    shutil.copy2(source, copy)
+    with copy.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _truncate_durably(path: Path, size: int) -> None:
+    with path.open("rb+") as file:
+        file.truncate(size)
+        os.fsync(file.fileno())
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

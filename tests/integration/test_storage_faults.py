@@ -1,0 +1,494 @@
+"""The embedded store under aimed faults: what was acknowledged is there, and the store opens.
+
+Kills at the writes and syncs of a commit, a checkpoint, a close and an opening; logs that were cut
+at every length; a disk that is full; and copies that lack a part. Kills at a random moment, which
+never meet a window of microseconds, are in ``test_crashes.py``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import ladybug
+import pytest
+
+from reconciler import Memory
+from reconciler.adapters import embedded_files
+from reconciler.adapters.embedded_files import EmbeddedFiles
+from reconciler.errors import ConfigurationError
+from reconciler.testing import HashingEmbedder
+from tests.conftest import CHOICE
+from tests.engines import EngineUnderTest
+from tests.integration.test_crashes import halves
+from tests.storage_crasher import CannotCompileError, Ended, Fault, StorageCrasher, compiled
+
+ALL = os.environ.get("STORAGE_FAULTS") == "all"
+"""Fail at every call there is, which takes half an hour, instead of a sample of the pages."""
+
+PAGES_SAMPLED = 12
+SEED = 20261122
+KILLED = 9
+KNOWN = ("Has two children.", "Drives a red car.")
+
+
+def cannot_run(reason: str) -> None:
+    """Where everything has to run, what cannot is a failure."""
+    if CHOICE.must_run_all:
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def crasher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StorageCrasher]:
+    """What forks the processes."""
+    try:
+        library = compiled(tmp_path_factory.mktemp("library"))
+    except CannotCompileError as error:
+        cannot_run(str(error))
+    crasher = StorageCrasher(library)
+    yield crasher
+    crasher.close()
+
+
+def opened(path: Path) -> Memory:
+    return Memory.open(embedder=HashingEmbedder(16), graph="embedded", embedded_path=path)
+
+
+def decisions_of(path: Path) -> set[str]:
+    """The ids of all decisions about the contact of these tests."""
+    with opened(path) as memory:
+        return {each.decision_id for each in memory.decisions("crm", "priya", limit=1000)}
+
+
+@pytest.fixture(scope="module")
+def left_open(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store of two notes as a crash leaves it: all of it is in the log."""
+    folder = tmp_path_factory.mktemp("left-open")
+    path = folder / "live" / "memory.lbug"
+    with opened(path) as memory:
+        for text in KNOWN:
+            memory.add_contact_note("crm", "priya", text)
+        shutil.copytree(path.parent, folder / "copy")
+    return folder / "copy"
+
+
+@pytest.fixture(scope="module")
+def closed(left_open: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the same store, closed: the main file is all of it."""
+    folder = shutil.copytree(left_open, tmp_path_factory.mktemp("closed") / "copy")
+    opened(folder / "memory.lbug").close()
+    return folder
+
+
+NEW = "none"
+"""No store: the task makes one."""
+
+
+class Store:
+    """Fresh copies of the stores, each in a folder of its own."""
+
+    def __init__(self, folder: Path, sources: dict[str, Path]) -> None:
+        self._folder = folder
+        self._sources = sources
+        self._numbers = itertools.count()
+
+    def copy(self, name: str) -> Path:
+        folder = self._folder / str(next(self._numbers))
+        if name == NEW:
+            folder.mkdir()
+        else:
+            shutil.copytree(self._sources[name], folder)
+        return folder / "memory.lbug"
+
+
+@pytest.fixture
+def store(tmp_path: Path, left_open: Path, closed: Path) -> Store:
+    return Store(tmp_path, {"left open": left_open, "closed": closed})
+
+
+def chosen_calls(calls: str) -> list[int]:
+    """Which calls to fail at: each sync and rename, each write beside one, and some of the rest."""
+    numbers = range(1, len(calls) + 1)
+    if ALL:
+        return list(numbers)
+    near = [n for n in numbers if set(calls[max(n - 2, 0) : n + 1]) - {"w"}]
+    pages = [n for n in numbers if n not in set(near)]
+    return near + random.Random(SEED).sample(pages, min(PAGES_SAMPLED, len(pages)))
+
+
+def spread(numbers: list[int], count: int) -> list[int]:
+    """So many of them, the first and the last among them; all where all are asked for."""
+    if ALL or len(numbers) <= count:
+        return numbers
+    step = (len(numbers) - 1) / (count - 1)
+    return sorted({numbers[round(each * step)] for each in range(count)})
+
+
+def check(path: Path, ended: Ended, known: set[str]) -> None:
+    """What was acknowledged is there, and at most the note that was under way beside it."""
+    found = decisions_of(path)
+    assert known | set(ended.acknowledged) <= found
+    assert len(found) <= len(known) + len(ended.acknowledged) + 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", [Fault.KILL_BEFORE, Fault.KILL_HALFWAY])
+@pytest.mark.parametrize(
+    ("task", "name", "cases"),
+    [
+        ("write", "left open", 60),
+        ("write", "closed", 40),
+        ("open", NEW, 25),
+        ("open", "left open", 4),
+    ],
+)
+def test_a_kill_at_any_write_or_sync_loses_nothing_and_the_store_opens(
+    crasher: StorageCrasher, store: Store, task: str, name: str, cases: int, fault: Fault
+) -> None:
+    known = set() if name == NEW else decisions_of(store.copy(name))
+    calls = crasher.run(task, store.copy(name)).calls
+    kills = 0
+    for at_call in spread(chosen_calls(calls), cases):
+        if fault is Fault.KILL_HALFWAY and calls[at_call - 1] != "w":
+            continue  # there is no middle of it
+        path = store.copy(name)
+        ended = crasher.run(task, path, fault, at_call)
+        kills += ended.signal == KILLED
+        check(path, ended, known)
+        if at_call % 10 == 0:
+            assert halves(EngineUnderTest("embedded", {"embedded_path": path})) == []
+        shutil.rmtree(path.parent)
+    assert kills > 0
+    print(f"{kills} kills of {len(calls)} calls")  # noqa: T201
+
+
+@pytest.mark.slow
+def test_a_kill_while_a_torn_log_is_mended_leaves_it_to_be_mended(
+    crasher: StorageCrasher, store: Store
+) -> None:
+    def torn() -> Path:
+        path = store.copy("left open")
+        truncate(path, 100)
+        return path
+
+    known = decisions_of(torn())
+    calls = crasher.run("open", torn()).calls
+    for at_call in spread(chosen_calls(calls), 12):
+        path = torn()
+        assert crasher.run("open", path, Fault.KILL_BEFORE, at_call).signal == KILLED
+        assert decisions_of(path) == known
+
+
+# A log that was cut
+
+
+def truncate(path: Path, by: int) -> None:
+    """Take so many bytes from the end of a store's log."""
+    log = EmbeddedFiles(path).log
+    os.truncate(log, log.stat().st_size - by)
+
+
+def tiny_store(folder: Path) -> tuple[Path, list[int]]:
+    """A bare store with three rows, left open; and how long its log was after each."""
+    live, path = folder / "live.lbug", folder / "tiny.lbug"
+    files, lengths = EmbeddedFiles(live), []
+    database = files.open()
+    connection = ladybug.Connection(database)
+    connection.execute("CREATE NODE TABLE Row(name STRING PRIMARY KEY)").close()
+    for name in ("one", "two", "three"):
+        connection.execute("CREATE (row:Row {name: $name})", {"name": name}).close()
+        lengths.append(files.log_bytes)
+    shutil.copyfile(live, path)
+    shutil.copyfile(files.log, EmbeddedFiles(path).log)
+    connection.close()
+    database.close()
+    return path, lengths
+
+
+def rows_of(path: Path) -> list[str]:
+    database = EmbeddedFiles(path).open()
+    with ladybug.Connection(database) as connection:
+        embedded_files.leave_unchecked(connection)
+        rows = connection.execute("MATCH (row:Row) RETURN row.name ORDER BY row.name")
+        names = [str(row[0]) for row in rows.get_all()]  # type: ignore[union-attr]
+        rows.close()  # type: ignore[union-attr]
+    database.close()
+    return names
+
+
+def spoilt(path: Path, change: Callable[[bytes], bytes]) -> Path:
+    """A copy of a tiny store with its log changed."""
+    copy = path.with_name("spoilt.lbug")
+    for each in path.parent.glob("spoilt.lbug*"):
+        each.unlink()
+    shutil.copyfile(path, copy)
+    EmbeddedFiles(copy).log.write_bytes(change(EmbeddedFiles(path).log.read_bytes()))
+    return copy
+
+
+def test_a_log_cut_at_any_length_of_its_last_record_opens_with_all_before_it(
+    tmp_path: Path,
+) -> None:
+    path, lengths = tiny_store(tmp_path)
+    for length in range(lengths[1], lengths[2]):
+        assert rows_of(spoilt(path, lambda log, to=length: log[:to])) == ["one", "two"]
+    assert rows_of(spoilt(path, lambda log: log)) == ["one", "three", "two"]
+
+
+def test_a_last_record_that_ends_in_zeros_or_rubbish_is_cut_off(tmp_path: Path) -> None:
+    path, lengths = tiny_store(tmp_path)
+    for length in range(lengths[1], lengths[2], 16):
+        for filler in (b"\0", b"\xff"):
+            torn = spoilt(path, lambda log, to=length, by=filler: log[:to] + by * (len(log) - to))
+            assert rows_of(torn) == ["one", "two"]
+
+
+def test_a_log_that_is_damaged_in_the_middle_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    path, lengths = tiny_store(tmp_path)
+    middle = lengths[0] + 30
+    torn = spoilt(path, lambda log: log[:middle] + b"?" + log[middle + 1 :])
+    before = {each.name: each.read_bytes() for each in tmp_path.glob("spoilt*")}
+    with pytest.raises(ConfigurationError, match=r"damaged at byte \d+, and 1 later write"):
+        EmbeddedFiles(torn).open()
+    assert {each.name: each.read_bytes() for each in tmp_path.glob("spoilt*")} == before
+
+
+def test_how_a_transaction_begins_is_what_the_engine_writes(tmp_path: Path) -> None:
+    path, _ = tiny_store(tmp_path)  # one makes the table, three write
+    assert EmbeddedFiles(path).log.read_bytes().count(embedded_files._BEGIN) == 4
+
+
+def test_what_was_cut_off_is_said_and_kept(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    path = store.copy("left open")
+    before = EmbeddedFiles(path).log.read_bytes()
+    truncate(path, 7)
+    with caplog.at_level(logging.WARNING, logger="reconciler"):
+        opened(path).close()
+    [kept] = path.parent.glob("*.damaged-*")
+    assert str(kept) in caplog.text
+    assert "never finished" in caplog.text
+    assert kept.read_bytes() == before[:-7]
+
+
+def test_a_torn_log_is_not_touched_while_another_process_has_the_store(
+    tmp_path: Path,
+) -> None:
+    path, lengths = tiny_store(tmp_path)
+    torn = spoilt(path, lambda log: log[: lengths[2] - 5])
+    before = EmbeddedFiles(torn).log.read_bytes()
+    holding = (
+        "import fcntl, sys; f = open(sys.argv[1], 'rb+'); fcntl.lockf(f, fcntl.LOCK_EX); "
+        "print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holding, str(torn)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        files = EmbeddedFiles(torn)
+        with pytest.raises(RuntimeError, match="Could not set lock"):
+            files._mend(RuntimeError("torn"))
+        assert files.log.read_bytes() == before
+        holder.communicate(b"")
+
+
+def test_a_store_whose_log_was_mended_is_written_on(store: Store) -> None:
+    path = store.copy("left open")
+    truncate(path, 7)
+    with opened(path) as memory:
+        decision = memory.add_contact_note("crm", "priya", "Plays the cello.")
+    assert decision.decision_id in decisions_of(path)
+    assert halves(EngineUnderTest("embedded", {"embedded_path": path})) == []
+
+
+# A disk that is full
+
+
+@pytest.mark.slow
+def test_after_a_full_disk_all_writes_are_refused_and_none_later_is_lost(
+    crasher: StorageCrasher, store: Store
+) -> None:
+    for at_call in range(1, 7):  # two for each of three notes
+        path = store.copy("left open")
+        known = decisions_of(store.copy("left open"))
+        ended = crasher.run("go on", path, Fault.DISK_FULL, at_call)
+        assert ended.signal == KILLED, "by itself, at its end: nothing else ended it"
+        assert set(ended.errors) == {"GraphStorageError"}
+        check(path, ended, known)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["left open", "closed"])
+def test_a_disk_that_fills_up_while_a_store_is_closed_loses_nothing(
+    crasher: StorageCrasher, store: Store, name: str
+) -> None:
+    known = decisions_of(store.copy(name))
+    calls = crasher.run("close", store.copy(name)).calls
+    for at_call in spread(chosen_calls(calls), 12):
+        path = store.copy(name)
+        check(path, crasher.run("close", path, Fault.DISK_FULL, at_call), known)
+
+
+SMALL_DISK = """
+import shutil, sys
+from pathlib import Path
+from reconciler import Memory
+from reconciler.errors import GraphStorageError
+from reconciler.testing import HashingEmbedder
+
+folder = Path(sys.argv[1])
+
+def opened():
+    return Memory.open(
+        embedder=HashingEmbedder(16), graph="embedded", embedded_path=folder / "memory.lbug"
+    )
+
+def add(memory, number):
+    return memory.add_contact_note("crm", "priya", f"Owns {number} boats.").decision_id
+
+acknowledged = []
+with opened() as memory:
+    acknowledged.append(add(memory, 0))
+    filler = folder / "filler"
+    filler.write_bytes(b"x" * (shutil.disk_usage(folder).free - 20_000))
+    try:
+        for number in range(1, 100):
+            acknowledged.append(add(memory, number))
+        sys.exit("the disk was never full")
+    except GraphStorageError:
+        print("full after", len(acknowledged))
+    filler.unlink()
+    try:
+        sys.exit(f"written after the disk was full: {add(memory, 100)}")
+    except GraphStorageError:
+        pass
+with opened() as memory:
+    acknowledged.append(add(memory, 101))
+with opened() as memory:
+    found = {each.decision_id for each in memory.decisions("crm", "priya", limit=1000)}
+    missing = set(acknowledged) - found
+    sys.exit(f"lost: {missing}" if missing else 0)
+"""
+
+
+def test_a_small_file_system_that_fills_up_ends_no_process_and_loses_nothing(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "fill.py"
+    script.write_text(SMALL_DISK)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = f"mount -t tmpfs -o size=2m tmpfs {disk} && exec {sys.executable} {script} {disk}"
+    probe = f"mount -t tmpfs -o size=2m tmpfs {disk}"
+    if shutil.which("unshare") is None or _in_a_namespace(probe).returncode != 0:
+        cannot_run("a small file system needs `unshare` and the right to mount in a namespace")
+    ended = _in_a_namespace(mounted)
+    assert ended.returncode == 0, ended.stderr
+    assert "full after" in ended.stdout
+
+
+def _in_a_namespace(command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["unshare", "--map-root-user", "--mount", "sh", "-c", command],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+
+
+def test_what_cannot_be_folded_in_stays_in_the_log(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = store.copy("closed")
+    monkeypatch.setattr(embedded_files, "_SPARE_BYTES", 1 << 60)  # a disk with too little room
+    with opened(path) as memory:
+        decision = memory.add_contact_note("crm", "priya", "Plays the cello.")
+    assert EmbeddedFiles(path).log_bytes > 0
+    assert decision.decision_id in decisions_of(path)
+
+
+# Copies that lack a part
+
+
+def test_a_copy_without_its_log_is_refused_and_the_log_named(
+    left_open: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "memory.lbug"
+    shutil.copyfile(left_open / "memory.lbug", path)
+    with pytest.raises(ConfigurationError, match=re.escape(f"{path}.wal is missing")):
+        opened(path)
+    assert [each.name for each in tmp_path.iterdir()] == ["memory.lbug"]
+
+
+def test_a_copy_of_an_open_store_s_main_file_is_refused_though_it_holds_older_facts(
+    store: Store, tmp_path: Path
+) -> None:
+    path, copy = store.copy("closed"), tmp_path / "copy.lbug"
+    with opened(path) as memory:
+        memory.add_contact_note("crm", "priya", "Plays the cello.")
+        shutil.copyfile(path, copy)
+    with pytest.raises(ConfigurationError, match=re.escape(f"its log {copy}.wal is missing")):
+        opened(copy)
+
+
+def test_a_store_that_lost_its_log_after_a_crash_is_refused_until_it_is_back(
+    crasher: StorageCrasher, store: Store
+) -> None:
+    path = store.copy("closed")
+    ended = crasher.run("go on", path, Fault.DISK_FULL, 100)  # ends by SIGKILL, with a log
+    log = EmbeddedFiles(path).log
+    moved = log.rename(log.with_name("elsewhere"))
+    with pytest.raises(ConfigurationError, match="put it back"):
+        opened(path)
+    moved.rename(log)
+    assert set(ended.acknowledged) <= decisions_of(path)
+
+
+def test_a_store_whose_log_another_program_folded_in_opens_once_it_is_told_so(
+    store: Store,
+) -> None:
+    path, known = store.copy("left open"), decisions_of(store.copy("left open"))
+    ladybug.Database(path).close()
+    with pytest.raises(ConfigurationError, match="an empty file") as refused:
+        opened(path)
+    Path(str(refused.value).split("an empty file ")[1].split()[0]).touch()
+    assert decisions_of(path) == known
+
+
+def test_reading_leaves_the_files_of_a_store_as_they_are(store: Store) -> None:
+    path = store.copy("closed")
+    before = path.read_bytes()
+    with opened(path) as memory:
+        memory.recall("crm", "priya")
+    assert path.read_bytes() == before
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_a_log_without_its_main_file_is_refused_and_the_main_file_named(store: Store) -> None:
+    path = store.copy("left open")
+    path.unlink()
+    with pytest.raises(ConfigurationError, match=re.escape(f"{path} is missing")):
+        opened(path)
+
+
+def test_a_copy_of_a_closed_store_is_its_main_file_alone(closed: Path, tmp_path: Path) -> None:
+    shutil.copyfile(closed / "memory.lbug", tmp_path / "memory.lbug")
+    assert decisions_of(tmp_path / "memory.lbug") == decisions_of(closed / "memory.lbug")
+
+
+@pytest.mark.parametrize("ending", [".key", ".wal", ".shadow", ".wal.checkpoint"])
+def test_a_name_that_a_file_beside_a_store_has_is_refused(tmp_path: Path, ending: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"give it another name"):
+        opened(tmp_path / f"memory{ending}")
+    assert not list(tmp_path.iterdir())
