@@ -255,37 +255,69 @@ class Memory(MemoryToolset):
         """
         return self._services.confirmations.pending(self._scopes(tenant, agent_id, contact_id))
 
-    def confirm(self, decision_id: str, answered_by: str, *, text: str | None = None) -> Decision:
+    def confirm(
+        self,
+        agent_id: str,
+        contact_id: str,
+        decision_id: str,
+        answered_by: str,
+        *,
+        text: str | None = None,
+        tenant: str | None = None,
+    ) -> Decision:
         """Remember what was held, as the word of who said yes; once, however often it is called.
 
         Args:
+            agent_id: which agent remembers.
+            contact_id: whom it is about.
             decision_id: the held decision.
             answered_by: ``contact`` with the contact's own answer, or an operator's name; never
                 who proposed it.
             text: the fact in the words of the answer; None for those that were asked about.
+            tenant: whose deployment; None for the configured one.
 
         Raises:
-            UnknownDecisionError: there is no such decision.
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownDecisionError: the contact has no such decision; another's is answered alike.
             InvalidAnswerError: nothing waits under that id, it lapsed, was answered otherwise, or
                 is not this person's to answer.
         """
-        return self._services.confirmations.confirm(decision_id, answered_by, text)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.confirmations.confirm(scope, decision_id, answered_by, text)
 
-    def reject(self, decision_id: str, answered_by: str) -> Decision:
+    def reject(
+        self,
+        agent_id: str,
+        contact_id: str,
+        decision_id: str,
+        answered_by: str,
+        *,
+        tenant: str | None = None,
+    ) -> Decision:
         """Keep the answer no: nothing is remembered, and the same is not asked again.
 
         Raises:
             As ``confirm``.
         """
-        return self._services.confirmations.reject(decision_id, answered_by)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.confirmations.reject(scope, decision_id, answered_by)
 
-    def withdraw(self, decision_id: str, withdrawn_by: str) -> Decision:
+    def withdraw(
+        self,
+        agent_id: str,
+        contact_id: str,
+        decision_id: str,
+        withdrawn_by: str,
+        *,
+        tenant: str | None = None,
+    ) -> Decision:
         """Take back what was held, so that nobody is asked; it may be proposed again.
 
         Raises:
             As ``confirm``.
         """
-        return self._services.confirmations.withdraw(decision_id, withdrawn_by)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.confirmations.withdraw(scope, decision_id, withdrawn_by)
 
     def propose(self, candidate: Candidate) -> Decision:
         """How the gate disposes of a candidate, on record. Writes no fact, also if admitted.
@@ -295,14 +327,18 @@ class Memory(MemoryToolset):
         """
         return self._services.gate.propose(candidate, PROPOSAL_DOOR)
 
-    def commit(self, decision_id: str) -> Decision:
+    def commit(
+        self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None
+    ) -> Decision:
         """Remember what a proposal was admitted for; once, however often it is called.
 
         Raises:
-            UnknownDecisionError: there is no such decision.
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownDecisionError: the contact has no such decision.
             InvalidRequestError: it is no proposal that the gate admitted.
         """
-        return self._services.gate.commit(decision_id, PROPOSAL_DOOR)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.gate.commit(scope, decision_id, PROPOSAL_DOOR)
 
     def check_policy(
         self,
@@ -358,21 +394,27 @@ class Memory(MemoryToolset):
         candidate = own_evidence(note, revoked_by)
         return self._services.gate.revoke(candidate, fact_id, OPERATOR_DOOR)
 
-    def decision(self, decision_id: str) -> Decision:
-        """One decision, with what it was compared with.
+    def decision(
+        self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None
+    ) -> Decision:
+        """One decision about a contact, with what it was compared with.
 
         Raises:
-            UnknownDecisionError: there is none of that id.
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownDecisionError: the contact has none of that id; another's is answered alike.
         """
-        return self._services.recall.decision(decision_id)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.recall.decision(scope, decision_id)
 
-    def explain(self, decision_id: str) -> Explanation:
+    def explain(
+        self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None
+    ) -> Explanation:
         """A decision in plain words: which neighbour, which rule, what would have changed it.
 
         Raises:
-            UnknownDecisionError: there is none of that id.
+            As ``decision``.
         """
-        return explain(self.decision(decision_id))
+        return explain(self.decision(agent_id, contact_id, decision_id, tenant=tenant))
 
     def all_decisions(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
@@ -416,30 +458,38 @@ class Memory(MemoryToolset):
         decisions = self.all_decisions(agent_id, contact_id, tenant=tenant)
         return [replay(each, policy) for each in decisions if _is_replayable(each)]
 
-    def correct(self, decision_id: str, relation: Relation | str) -> Decision:
+    def correct(
+        self,
+        agent_id: str,
+        contact_id: str,
+        decision_id: str,
+        relation: Relation | str,
+        *,
+        tenant: str | None = None,
+    ) -> Decision:
         """Keep how a note really related to the fact it was decided on; no fact is changed.
 
         Calibration from decisions learns from it, and ``explain`` mentions it.
 
         Args:
+            agent_id: which agent remembers.
+            contact_id: whom the decision is about.
             decision_id: which decision.
             relation: same, refines, replaces, coexists or unrelated.
+            tenant: whose deployment; None for the configured one.
 
         Raises:
-            InvalidRequestError: no such relation.
-            UnknownDecisionError: there is no decision of that id.
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: no such relation, or nothing that it could be of.
+            UnknownDecisionError: the contact has no decision of that id.
         """
         try:
             right = Relation(relation)
         except ValueError as error:
             known = ", ".join(Relation)
             raise InvalidRequestError(f"relation {relation!r} is none of {known}") from error
-        if not self.decision(decision_id).compared_with:
-            raise InvalidRequestError(
-                f"decision {decision_id} was compared with no fact, so there is nothing to relate"
-            )
-        self._services.reconciler.correct(decision_id, right)
-        return self.decision(decision_id)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.reconciler.correct(scope, decision_id, right)
 
     def contacts(self, agent_id: str, *, tenant: str | None = None) -> list[Contact]:
         """The contacts of an agent, by id.
@@ -564,13 +614,14 @@ class Memory(MemoryToolset):
         """
         return self.extractor.session(self._scope(tenant, agent_id, contact_id), session_id)
 
-    def job(self, job_id: str) -> Job:
-        """One job, as it stands.
+    def job(self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None) -> Job:
+        """One of a contact's jobs, as it stands.
 
         Raises:
-            UnknownJobError: there is none of that id.
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownJobError: the contact has none of that id; another's is answered alike.
         """
-        return self.extractor.job(job_id)
+        return self.extractor.job(self._scope(tenant, agent_id, contact_id), job_id)
 
     def jobs(
         self,
@@ -592,13 +643,15 @@ class Memory(MemoryToolset):
         chosen = self.settings.tenant if tenant is None else tenant
         return self.extractor.jobs(chosen, wanted, _positive("limit", limit))
 
-    def retry(self, job_id: str) -> Job:
+    def retry(
+        self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None
+    ) -> Job:
         """Have a dead job, or one that waits, begun anew at once.
 
         Raises:
-            UnknownJobError: there is none of that id.
+            As ``job``.
         """
-        return self.extractor.retry(job_id)
+        return self.extractor.retry(self._scope(tenant, agent_id, contact_id), job_id)
 
     def queue(self) -> QueueReport:
         """All jobs of the store in numbers."""

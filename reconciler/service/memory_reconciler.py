@@ -25,7 +25,8 @@ from reconciler.domain.facts import Neighbour
 from reconciler.domain.gate.assessment import Assessment, Disposal
 from reconciler.domain.notes import Note
 from reconciler.domain.rule import ReconcilePolicy, contest, decide, replaceable, restated
-from reconciler.errors import UnknownDecisionError
+from reconciler.domain.scope import Scope
+from reconciler.errors import InvalidRequestError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.arbitration import Arbitration, Opinion
 from reconciler.service.embedding import embed
@@ -210,18 +211,26 @@ class MemoryReconciler:
         """
         if number > 1:
             return self._earlier(self._attempt(submission))
-        found = self._store.find_decision(submission.decision_id)
+        found = self._store.find_decision(submission.note.scope, submission.decision_id)
         return None if found is None else found.as_replay()
 
-    def correct(self, decision_id: str, relation: Relation) -> None:
+    def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
         """Keep what a person says about a decision; the graph's facts stay as they are.
 
         Raises:
-            UnknownDecisionError: there is no decision of that id.
+            UnknownDecisionError: the contact has no decision of that id.
+            InvalidRequestError: it was compared with no fact.
         """
+        if not self._get(scope, decision_id).compared_with:
+            raise InvalidRequestError(
+                f"decision {decision_id} was compared with no fact, so there is nothing to relate"
+            )
         at = self._clock()
-        if not self._try(lambda _: self._store.record_correction(decision_id, relation, at)):
-            raise UnknownDecisionError(f"there is no decision {decision_id}")
+        self._try(lambda _: self._store.record_correction(scope, decision_id, relation, at))
+        return self._get(scope, decision_id)
+
+    def _get(self, scope: Scope, decision_id: str) -> Decision:
+        return self._try(lambda _: self._store.get_decision(scope, decision_id))
 
     def _try(self, call: Callable[[int], T]) -> T:
         return call_with_retries(self._retry_policy, call)
@@ -302,7 +311,7 @@ class MemoryReconciler:
 
     def _earlier(self, attempt: _Attempt) -> Decision | None:
         """The decision if it is written already: by another call, or by a try of this one."""
-        found = self._store.find_decision(attempt.decision_id)
+        found = self._store.find_decision(attempt.note.scope, attempt.decision_id)
         if found is None or found.episode_id == attempt.episode_id:
             return found
         return found.as_replay()

@@ -31,9 +31,14 @@ from reconciler.domain.gate.assessment import (
 )
 from reconciler.domain.gate.classification import Category, RecallSemantics
 from reconciler.domain.notes import Note, SourceKind
-from reconciler.domain.scope import Scope
+from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.slots import Slot, SlotMatch, compare_slots
-from reconciler.errors import GraphConflictError, InvalidNoteError, SchemaError
+from reconciler.errors import (
+    GraphConflictError,
+    InvalidNoteError,
+    SchemaError,
+    UnknownDecisionError,
+)
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
 
@@ -294,7 +299,7 @@ class MemoryStore:
         rows = self._graph.run(
             "list_decision_ids",
             {
-                "contact_keys": [scope.contact_key for scope in scopes],
+                **_contact_keys(scopes),
                 "disposal": str(wanted.disposal or ""),
                 "gate_reason": str(wanted.reason or ""),
                 "door": wanted.door or "",
@@ -303,13 +308,12 @@ class MemoryStore:
                 "limit": limit,
             },
         )
-        return self.find_decisions(str(row["decision_id"]) for row in rows)
+        return self._decisions(rows)
 
     def list_pending(self, scopes: Iterable[Scope], now: datetime) -> list[Decision]:
         """What was held and waits for an answer, the newest first."""
-        asked = {"contact_keys": [scope.contact_key for scope in scopes], "now": now}
-        rows = self._graph.run("list_pending_ids", asked)
-        return self.find_decisions(str(row["decision_id"]) for row in rows)
+        asked = {**_contact_keys(scopes), "now": now}
+        return self._decisions(self._graph.run("list_pending_ids", asked))
 
     def find_precedents(self, scope: Scope, inference_key: str, now: datetime) -> Precedents:
         """What became of the same inference about the contact before."""
@@ -347,7 +351,7 @@ class MemoryStore:
 
     def count_refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
         """How often the gate refused something, by contact and reason."""
-        asked = {"contact_keys": [scope.contact_key for scope in scopes]}
+        asked = _contact_keys(scopes)
         return [
             RefusalCount(
                 contact_id=row["contact_id"], reason=row["gate_reason"], refusals=row["refusals"]
@@ -355,26 +359,33 @@ class MemoryStore:
             for row in self._graph.run("count_refusals", asked)
         ]
 
-    def find_decision(self, decision_id: str) -> Decision | None:
-        """The decision of that id, if it was made."""
-        return next(iter(self.find_decisions([decision_id])), None)
+    def find_decision(self, scope: Scope, decision_id: str) -> Decision | None:
+        """The decision of that id about the contact, if it was made."""
+        return next(iter(self._decisions([{**_contact(scope), "decision_id": decision_id}])), None)
 
-    def find_decisions(self, decision_ids: Iterable[str]) -> list[Decision]:
-        """The decisions of these ids that were made, the newest first."""
-        wanted = list(decision_ids)
-        if not wanted:
-            return []
-        return self._decisions(self._graph.run("find_decisions", {"decision_ids": wanted}))
+    def get_decision(self, scope: Scope, decision_id: str) -> Decision:
+        """The decision of that id about the contact.
+
+        Raises:
+            UnknownDecisionError: there is none; one about anybody else is answered alike.
+        """
+        check_identifier("decision_id", decision_id, UnknownDecisionError)
+        found = self.find_decision(scope, decision_id)
+        if found is None:
+            raise UnknownDecisionError(f"contact {scope.contact_id} has no decision {decision_id}")
+        return found
 
     def find_decision_ids(self, decision_ids: Iterable[str]) -> set[str]:
         """Which of these decisions were made already."""
         rows = self._graph.run("find_decision_ids", {"decision_ids": list(decision_ids)})
         return {str(row["decision_id"]) for row in rows}
 
-    def record_correction(self, decision_id: str, relation: Relation, at: datetime) -> bool:
-        """Keep what a person says about a decision; False where there is no such decision."""
+    def record_correction(
+        self, scope: Scope, decision_id: str, relation: Relation, at: datetime
+    ) -> bool:
+        """Keep what a person says about a decision; False where the contact has none of that id."""
         given = {"decision_id": decision_id, "correction": str(relation), "at": at}
-        return bool(self._graph.run("record_correction", given))
+        return bool(self._graph.run("record_correction", {**_contact(scope), **given}))
 
     def commit_decision(
         self,
@@ -433,16 +444,32 @@ class MemoryStore:
             },
         )
 
-    def _decisions(self, rows: Sequence[Row]) -> list[Decision]:
+    def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
+        """Of these ids, each with its contact's key, the decisions that were made, newest first."""
+        ids: dict[str, list[str]] = {}
+        for each in wanted:
+            ids.setdefault(each["contact_key"], []).append(each["decision_id"])
+        rows = [
+            row
+            for contact_key, decision_ids in ids.items()
+            for row in self._graph.run(
+                "find_decisions", {"contact_key": contact_key, "decision_ids": decision_ids}
+            )
+        ]
         compared: dict[str, list[Comparison]] = {str(row["decision_id"]): [] for row in rows}
         for row in self._graph.run("list_comparisons", {"decision_ids": list(compared)}):
             decision_id = row.pop("decision_id")
             compared[decision_id].append(Comparison(**_neighbour_values(row), rank=row["rank"]))
-        return [_decision(row, compared[row["decision_id"]]) for row in rows]
+        made = [_decision(row, compared[row["decision_id"]]) for row in rows]
+        return sorted(made, key=lambda each: (-each.at.timestamp(), each.decision_id))
 
 
 def _contact(scope: Scope) -> dict[str, Any]:
     return {"contact_key": scope.contact_key}
+
+
+def _contact_keys(scopes: Iterable[Scope]) -> dict[str, list[str]]:
+    return {"contact_keys": [scope.contact_key for scope in scopes]}
 
 
 def _neighbourhood(note: Note, version: int, rows: Sequence[Row]) -> Neighbourhood:

@@ -23,13 +23,12 @@ from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
 from reconciler.domain.notes import Note, not_in_the_future
-from reconciler.domain.scope import Scope
+from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.sensitive_data import SensitiveKind
 from reconciler.errors import (
     InvalidAnswerError,
     InvalidNoteError,
     InvalidRequestError,
-    UnknownDecisionError,
     UnknownFactError,
 )
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
@@ -191,15 +190,20 @@ class WriteGate:
             self._try(lambda: self._store.check_episodes(given, cleaned))
         return self._propose(judged, door, may_commit=False)
 
-    def commit(self, decision_id: str, door: str) -> Decision:
+    def commit(self, scope: Scope, decision_id: str, door: str) -> Decision:
         """Remember what a proposal was admitted as; once, however often it is called.
 
+        Args:
+            scope: whom the proposal is about.
+            decision_id: the gate's decision that admitted it.
+            door: which door asks for it.
+
         Raises:
-            UnknownDecisionError: there is no such decision.
+            UnknownDecisionError: the contact has no such decision.
             InvalidRequestError: it is no proposal that the gate let through, or was taken back.
             EmbeddingError, GraphUnavailableError, GraphConflictError: as ``submit``.
         """
-        proposal = self.find(decision_id)
+        proposal = self.find(scope, decision_id)
         if proposal.action is not Action.ADMIT:
             raise InvalidRequestError(
                 f"decision {decision_id} is {proposal.action}; only a proposal that the gate "
@@ -224,16 +228,13 @@ class WriteGate:
         found = self._with_precedents(judged).assessment
         return found if found.disposal is Disposal.REJECT else None
 
-    def find(self, decision_id: str) -> Decision:
-        """The decision of that id.
+    def find(self, scope: Scope, decision_id: str) -> Decision:
+        """The decision of that id about the contact.
 
         Raises:
             UnknownDecisionError: there is none.
         """
-        found = self._try(lambda: self._store.find_decision(decision_id))
-        if found is None:
-            raise UnknownDecisionError(f"there is no decision {decision_id}")
-        return found
+        return self._try(lambda: self._store.get_decision(scope, decision_id))
 
     def evidence_of(self, decision: Decision) -> tuple[Evidence, ...]:
         """The episodes that a decision rests on."""
@@ -298,6 +299,7 @@ class WriteGate:
             UnknownFactError: the contact has no live fact of that id.
             GraphUnavailableError, GraphConflictError: as ``submit``.
         """
+        check_identifier("fact_id", fact_id, UnknownFactError)
         judged = self.judge(candidate)
         scope = candidate.note.scope
         submission = Submission(
