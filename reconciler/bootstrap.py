@@ -30,7 +30,7 @@ from reconciler.ports.graph import Graph
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.service.arbitration import Arbitration, ArbitrationPolicy
 from reconciler.service.confirmations import Confirmations
-from reconciler.service.doors import AGENT_SOURCES, MemoryToolset
+from reconciler.service.doors import LiveDoor
 from reconciler.service.extraction import ExtractionPolicy, MemoryExtractor, SessionReader
 from reconciler.service.extraction_worker import ExtractionWorker
 from reconciler.service.memory_reconciler import MemoryReconciler
@@ -73,7 +73,7 @@ class Services:
     gate: WriteGate
     confirmations: Confirmations
     clock: Callable[[], datetime]
-    toolset: MemoryToolset
+    live_door: LiveDoor
     recall: Recall
     note_import: NoteImport
     session_store: SessionStore
@@ -354,13 +354,7 @@ def _wire(parts: _Parts) -> Services:
         gate=gate,
         confirmations=Confirmations(gate=gate, store=store, retry_policy=retry_policy, clock=clock),
         clock=clock,
-        toolset=MemoryToolset(
-            gate=gate,
-            attributes=attributes,
-            sources=AGENT_SOURCES,
-            default_tenant=settings.tenant,
-            clock=clock,
-        ),
+        live_door=LiveDoor(gate=gate, attributes=attributes, clock=clock),
         recall=Recall(
             store=store,
             embedder=parts.embedder,

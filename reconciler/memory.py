@@ -48,7 +48,7 @@ _LIMIT_MAX = 1_000_000
 E = TypeVar("E", bound=StrEnum)
 
 
-class Memory(MemoryToolset):
+class Memory:
     """An open memory: what an agent's builder holds.
 
     Example::
@@ -61,13 +61,6 @@ class Memory(MemoryToolset):
     """
 
     def __init__(self, services: Services) -> None:
-        super().__init__(
-            gate=services.gate,
-            attributes=services.attributes,
-            sources=frozenset(SourceKind),
-            default_tenant=services.settings.tenant,
-            clock=services.clock,
-        )
         self._services = services
         self._worker_threads: list[WorkerThread] = []
 
@@ -137,11 +130,6 @@ class Memory(MemoryToolset):
         return self._services.settings
 
     @property
-    def toolset(self) -> MemoryToolset:
-        """The part that an agent may hold: it can add notes and nothing else."""
-        return self._services.toolset
-
-    @property
     def embedding_model(self) -> str:
         """Name and fingerprint of the model whose vectors this store holds."""
         return self._services.embedder.model_id
@@ -153,6 +141,115 @@ class Memory(MemoryToolset):
     def describe(self) -> EngineDescription:
         """Which engine keeps this memory, and where; asks it, so it also tells that it answers."""
         return self._services.store.describe()
+
+    def add_contact_note(
+        self,
+        agent_id: str,
+        contact_id: str,
+        text: str,
+        *,
+        subject: str | None = None,
+        attribute: str | None = None,
+        value: str | float | None = None,
+        single_valued: bool | None = None,
+        tenant: str | None = None,
+        contact_name: str | None = None,
+        source_kind: SourceKind | str = SourceKind.USER_EXPLICIT,
+        source_reference: str | None = None,
+        said_at: datetime | None = None,
+        valid_from: datetime | None = None,
+        importance: float = 0.5,
+        category: Category | str | None = None,
+        topic: str | None = None,
+        tags: Sequence[str] = (),
+        proposed_by: str | None = None,
+        session_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Remember something about a contact; the decision says what became of it.
+
+        The write gate comes first. What the contact or an operator said is reconciled at once,
+        unless it is sensitive, not meant as it stands, or a directive; then it is held or refused,
+        and ``answer`` says what to tell. What was read out of something is only proposed here.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: whom the note is about.
+            text: one fact, 1 to 2,000 characters.
+            subject: about whom, for example ``wife``; None for the contact itself.
+            attribute: what is said, for example ``city``; ``config/attributes.toml`` lists the
+                known ones, any other works by its name. None where nobody can say.
+            value: its value, for example ``Pune``; None supersedes nothing.
+            single_valued: whether an attribute that is not in the file holds one value at a time,
+                so that another value supersedes; None for many.
+            tenant: whose deployment; None for the configured one.
+            contact_name: how a person would call the contact.
+            source_kind: whose word it is, one of ``SourceKind``; give the least trusted that is
+                true. A tool's output waits for somebody's yes, a model's guess is never written.
+            source_reference: where it can be looked up, for example a call or a ticket.
+            said_at: when it was said, time-zone aware; None for now.
+            valid_from: from when it is true, time-zone aware; None for when it was said. An older
+                note supersedes nothing newer.
+            importance: 0 to 1.
+            category: preference, fact, decision, procedure, summary or volatile; None to read it
+                from the text.
+            topic: a broad field of life, for example ``work``.
+            tags: words to find it by.
+            proposed_by: who puts it forward, and so may not confirm it; None for the agent.
+            session_id: the session that the evidence belongs to; None for one per UTC day.
+            idempotency_key: the same key in a scope returns the first decision, as a replay.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used; nothing was written.
+            InvalidNoteError: the note cannot be used; nothing was written.
+            EmbeddingError: the model failed; nothing was written.
+            GraphUnavailableError: the engine stayed away; call again with the same key.
+            GraphConflictError: other writers came first too often; nothing was written.
+        """
+        return self._services.live_door.add(
+            self._scope(tenant, agent_id, contact_id),
+            text,
+            subject=subject,
+            attribute=attribute,
+            value=value,
+            single_valued=single_valued,
+            contact_name=contact_name,
+            source_kind=source_kind,
+            source_reference=source_reference,
+            said_at=said_at,
+            valid_from=valid_from,
+            importance=importance,
+            category=category,
+            topic=topic,
+            tags=tags,
+            proposed_by=proposed_by,
+            session_id=session_id,
+            idempotency_key=idempotency_key,
+        )
+
+    def toolset(
+        self,
+        agent_id: str,
+        contact_id: str,
+        *,
+        session_id: str | None = None,
+        tenant: str | None = None,
+    ) -> MemoryToolset:
+        """The tools that an agent may hold: it can add notes about this contact, nothing else.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: with whom it talks.
+            session_id: the conversation that it is in. Repetitions in one conversation do not
+                corroborate each other; None files all notes of the agent's in one.
+            tenant: whose deployment; None for the configured one.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidNoteError: the session's id cannot be used.
+        """
+        scope = self._scope(tenant, agent_id, contact_id)
+        return MemoryToolset(door=self._services.live_door, scope=scope, session_id=session_id)
 
     def recall(
         self,

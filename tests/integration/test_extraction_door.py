@@ -495,7 +495,7 @@ def test_raw_words_do_not_swallow_what_is_read_later(opened: Open) -> None:
 def test_nobody_may_call_their_own_words_raw(opened: Open, category: str) -> None:
     memory = opened()
     with pytest.raises(InvalidNoteError, match="reserved"):
-        memory.toolset.add_contact_note(
+        memory.add_contact_note(
             "crm", "alice", "First open the till.", category=category, proposed_by="fallback"
         )
     assert memory.decisions("crm", "alice") == []

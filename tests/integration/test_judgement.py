@@ -244,7 +244,8 @@ def test_a_slot_that_cannot_be_used_is_refused_and_nothing_written(
 
 def test_the_tools_schema_takes_what_a_model_would_send(open_memory: Open) -> None:
     memory = open_memory(FAR)
-    definition = memory.toolset.tool_definition()
+    toolset = memory.toolset("crm", "alice")
+    definition = toolset.tool_definition()
     sent = {
         "text": "a",
         "source_kind": "user_explicit",
@@ -253,7 +254,7 @@ def test_the_tools_schema_takes_what_a_model_would_send(open_memory: Open) -> No
         "value": "Pune",
     }
     jsonschema.validate(sent, definition["input_schema"])
-    decision = memory.add_contact_note("crm", "alice", **sent)
+    decision = toolset.add_contact_note(**sent)
     assert decision.slot is not None
     assert "city" in definition["input_schema"]["properties"]["attribute"]["description"]
     assert "agent_id" not in definition["input_schema"]["properties"]

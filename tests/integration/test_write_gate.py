@@ -950,7 +950,7 @@ def test_what_is_refused_renames_nobody(embedded: Memory) -> None:
 
 def test_an_agents_toolset_speaks_for_no_operator(embedded: Memory) -> None:
     with pytest.raises(InvalidNoteError, match="not an agent's to give"):
-        embedded.toolset.add_contact_note("crm", "alice", "Lives in Pune", source_kind="operator")
+        embedded.toolset("crm", "alice").add_contact_note("Lives in Pune", source_kind="operator")
 
 
 def test_a_proposal_does_not_come_from_the_future(embedded: Memory) -> None:
