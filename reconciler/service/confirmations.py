@@ -15,7 +15,7 @@ from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.notes import SourceKind
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError
-from reconciler.service.memory_reconciler import settlement_id_of
+from reconciler.service.decision_ids import settlement_id_of
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.write_gate import WriteGate, candidate_of

@@ -33,9 +33,8 @@ from reconciler.service.embedding import embed
 from reconciler.service.memory_store import MemoryStore, Neighbourhood
 from reconciler.service.retry import RetryPolicy, call_with_retries
 
-__all__ = ["MemoryReconciler", "Submission", "decision_id_of", "settlement_id_of"]
+__all__ = ["MemoryReconciler", "Submission"]
 
-_NAMESPACE = uuid.UUID("3f6d2f0e-7d0b-5a39-9f5e-0a6d1f0c4b7a")
 NO_MODEL = "none"
 """What embedded raw words: so no look for neighbours, and no recall by meaning, finds them."""
 
@@ -51,26 +50,20 @@ class Submission:
         candidate: cleaned, with at least one episode of evidence.
         assessment: how the gate disposed of it.
         door: which door it came through, as recorded.
+        decision_id: the id of its decision, the same at every attempt, so that a try whose answer
+            was lost finds what it wrote. A proposal is settled under one id.
         settles_id: the held or admitted proposal that this settles, which is settled once.
         answered_by: who answered it.
         held_id: the earlier decision under which the same question waits.
-        decision_id: the id of its decision, the same at every attempt, so that a try whose answer
-            was lost finds what it wrote; "" makes it. A proposal is settled under one id.
     """
 
     candidate: Candidate
     assessment: Assessment
     door: str
+    decision_id: str
     settles_id: str | None = None
     answered_by: str | None = None
     held_id: str | None = None
-    decision_id: str = ""
-
-    def __post_init__(self) -> None:
-        if self.settles_id is not None:
-            object.__setattr__(self, "decision_id", settlement_id_of(self.settles_id))
-        elif not self.decision_id:
-            object.__setattr__(self, "decision_id", decision_id_of(self.note))
 
     @property
     def note(self) -> Note:
@@ -396,24 +389,6 @@ class MemoryReconciler:
                 _comparison(each, rank) for rank, each in enumerate(neighbours, start=1)
             ),
         )
-
-
-def decision_id_of(note: Note) -> str:
-    """The id under which a note's decision is kept: the same for the same key in a scope.
-
-    The key makes the id, so that the engine's own uniqueness of ids keeps a second write out.
-    """
-    if note.idempotency_key is None:
-        return str(uuid.uuid4())
-    return str(uuid.uuid5(_NAMESPACE, f"{note.scope.contact_key}/{note.idempotency_key}"))
-
-
-def settlement_id_of(decision_id: str) -> str:
-    """The id of the decision that settles a held or admitted one; there is one at most.
-
-    As with idempotency keys, the engine's uniqueness of ids keeps a second answer out.
-    """
-    return str(uuid.uuid5(_NAMESPACE, f"settles/{decision_id}"))
 
 
 def _comparison(neighbour: Neighbour, rank: int) -> Comparison:

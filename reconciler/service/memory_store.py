@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -127,6 +128,7 @@ _SPANS_JOINED = " … "
 _NO_RIVAL = "/"
 """How no slot's key begins. No null: for want of its type one engine would plan the query anew."""
 
+_ID_KEY_BYTES = 32
 _KNOWN_CONTRADICTIONS = (DecidedBy.SLOT, DecidedBy.ARBITER)
 
 
@@ -164,8 +166,12 @@ class MemoryStore:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
 
-    def open(self, embedding_model: str, embedding_dimension: int, at: datetime) -> None:
+    def open(self, embedding_model: str, embedding_dimension: int, at: datetime) -> bytes:
         """Make the store ready for a model; an empty one gets its schema and is bound to it.
+
+        Returns:
+            The store's own key, from which ids are made: random, made once, the same for every
+            process that opens the store. It is a secret.
 
         Raises:
             SchemaError: the schema is older or newer than this code, or the store holds vectors
@@ -174,9 +180,13 @@ class MemoryStore:
         if self._graph.schema_version() == 0:
             self._graph.migrate(embedding_dimension)
         self.check_schema_version()
-        if self._graph.run("find_store", {})[0]["embedding_model"] is None:
-            self._graph.run("claim_store", {"embedding_model": embedding_model, "at": at})
-        self.check_model(embedding_model, embedding_dimension)
+        [bound] = self._graph.run("find_store", {})
+        if bound["embedding_model"] is None or bound["id_key"] is None:
+            given = {"embedding_model": embedding_model, "at": at}
+            drawn = secrets.token_hex(_ID_KEY_BYTES)  # of two processes, the first one's is kept
+            [bound] = self._graph.run("claim_store", {**given, "id_key": drawn})
+        _check_model(bound, embedding_model, embedding_dimension)
+        return bytes.fromhex(bound["id_key"])
 
     def check_schema_version(self) -> None:
         """Let a store through whose schema this code works with.
@@ -202,17 +212,8 @@ class MemoryStore:
         Raises:
             SchemaError: it holds vectors of another one, which no cosine can be taken with.
         """
-        bound = self._graph.run("find_store", {})[0]
-        if (bound["embedding_model"], bound["embedding_dimension"]) != (
-            embedding_model,
-            embedding_dimension,
-        ):
-            raise SchemaError(
-                f"this store holds vectors of {bound['embedding_model']} "
-                f"({bound['embedding_dimension']} numbers each), and the embedder is "
-                f"{embedding_model} ({embedding_dimension}); set RECONCILER_EMBEDDER__MODEL to the "
-                "store's model, or open another store"
-            )
+        [bound] = self._graph.run("find_store", {})
+        _check_model(bound, embedding_model, embedding_dimension)
 
     def migrate(self, embedding_dimension: int) -> int:
         """Bring the schema to this code's version, which is returned; harmless when it is there."""
@@ -462,6 +463,19 @@ class MemoryStore:
             compared[decision_id].append(Comparison(**_neighbour_values(row), rank=row["rank"]))
         made = [_decision(row, compared[row["decision_id"]]) for row in rows]
         return sorted(made, key=lambda each: (-each.at.timestamp(), each.decision_id))
+
+
+def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> None:
+    if (bound["embedding_model"], bound["embedding_dimension"]) != (
+        embedding_model,
+        embedding_dimension,
+    ):
+        raise SchemaError(
+            f"this store holds vectors of {bound['embedding_model']} "
+            f"({bound['embedding_dimension']} numbers each), and the embedder is "
+            f"{embedding_model} ({embedding_dimension}); set RECONCILER_EMBEDDER__MODEL to the "
+            "store's model, or open another store"
+        )
 
 
 def _contact(scope: Scope) -> dict[str, Any]:

@@ -466,7 +466,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "list_session_episodes": {"session_key": SESSION_KEY},
     "renew_lease": LEASE | {"until": NOON},
     "retry_job": {"job_id": "waiting", **asdict(ALICE), "at": NOON},
-    "claim_store": {"embedding_model": MODEL, "at": NOON},
+    "claim_store": {"embedding_model": MODEL, "id_key": "ab", "at": NOON},
     "commit_decision": decision(version=5),
     "compare_live_facts": CONTACT | {"embedding_model": MODEL, "embedding": EAST, "now": NOON},
     "count_refusals": {"contact_keys": [ALICE.contact_key]},
