@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from types import TracebackType
@@ -24,9 +24,14 @@ from reconciler.domain.gate.classification import Category
 from reconciler.domain.jobs import Job, JobState, QueueReport, Stage
 from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, check_text, utc
 from reconciler.domain.replay import Replayed, replay
-from reconciler.domain.scope import Scope
+from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.sessions import Session, SessionRecord, Turn
-from reconciler.errors import ConfigurationError, InvalidRequestError
+from reconciler.errors import (
+    ConfigurationError,
+    InvalidAnswerError,
+    InvalidRequestError,
+    InvalidScopeError,
+)
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.extractor import Extractor
@@ -322,6 +327,8 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: the limit is below 1, or a filter is unknown or a naive time.
         """
+        if door is not None:
+            check_identifier("door", door, InvalidRequestError)
         wanted = DecisionFilter(
             disposal=_one_of(Disposal, "disposal", disposal),
             reason=_one_of(GateReason, "reason", reason),
@@ -481,6 +488,7 @@ class Memory:
             UnknownFactError: the contact has no live fact of that id.
         """
         source = SourceKind.USER_EXPLICIT if revoked_by == CONTACT else SourceKind.OPERATOR
+        check_identifier("revoked_by", revoked_by, InvalidAnswerError)
         check_text("reason", reason, TEXT_LENGTH_MAX)
         note = Note(
             scope=self._scope(tenant, agent_id, contact_id),
@@ -614,10 +622,13 @@ class Memory:
             agent_id: of lines that name none.
             contact_id: of lines that name none.
             on_progress: told how many more lines are dealt with.
+
+        Raises:
+            InvalidScopeError: one of the three cannot be used.
         """
-        given = {"agent_id": agent_id, "contact_id": contact_id}
-        defaults = {name: value for name, value in given.items() if value is not None}
-        defaults["tenant"] = self.settings.tenant if tenant is None else tenant
+        chosen = self.settings.tenant if tenant is None else tenant
+        given = {"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id}
+        defaults = _checked_ids(given)
         return self._services.note_import.run(lines, defaults, on_progress)
 
     @property
@@ -732,12 +743,14 @@ class Memory:
         """Jobs, the newest first.
 
         Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: the limit is below 1, or there is no such state.
         """
+        chosen = self.settings.tenant if tenant is None else tenant
+        _checked_ids({"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id})
         wanted = JobFilter(
             agent_id=agent_id, contact_id=contact_id, state=_one_of(JobState, "state", state)
         )
-        chosen = self.settings.tenant if tenant is None else tenant
         return self.extractor.jobs(chosen, wanted, _positive("limit", limit))
 
     def retry(
@@ -839,6 +852,18 @@ def note_to_check(
 def _is_replayable(decision: Decision) -> bool:
     """Whether the rule decided it; what the gate decided no threshold would have changed."""
     return decision.action.is_reconciled and decision.decided_by is not DecidedBy.GATE
+
+
+def _checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:
+    """Those parts of a scope that are given.
+
+    Raises:
+        InvalidScopeError: one of them cannot be used.
+    """
+    named = {name: value for name, value in given.items() if value is not None}
+    for name, value in named.items():
+        check_identifier(name, value, InvalidScopeError)
+    return named
 
 
 def _one_of(kind: type[E], name: str, value: str | None) -> E | None:

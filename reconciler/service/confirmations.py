@@ -78,6 +78,7 @@ class Confirmations:
             UnknownDecisionError: the contact has no such decision.
             InvalidNoteError: the text cannot be used.
         """
+        check_identifier("answered_by", answered_by, InvalidAnswerError)
         held, earlier = self._held(scope, decision_id)
         if earlier is None:
             self._check_may_answer(held, answered_by, decision_id)
@@ -91,6 +92,7 @@ class Confirmations:
         Raises:
             As ``confirm``.
         """
+        check_identifier("answered_by", answered_by, InvalidAnswerError)
         held, earlier = self._held(scope, decision_id)
         if earlier is None:
             self._check_may_answer(held, answered_by, decision_id)
@@ -139,7 +141,6 @@ class Confirmations:
         return found, earlier and earlier.as_replay()
 
     def _check_may_answer(self, held: Decision, answered_by: str, asked_id: str) -> None:
-        check_identifier("answered_by", answered_by, InvalidAnswerError)
         if _plain(answered_by) == CONTACT and answered_by != CONTACT:
             raise InvalidAnswerError(f"write {CONTACT!r}, not {answered_by!r}, for the contact")
         is_same = asked_id == held.decision_id

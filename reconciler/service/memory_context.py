@@ -426,7 +426,10 @@ class MemoryContext:
 
     def _kept(self, handed: Iterable[Episode]) -> dict[str, Episode]:
         """The task's own episodes of these ids, by id, in the order of its record."""
-        ids = {each.episode_id for each in handed}
+        named = [each.episode_id for each in handed]
+        for episode_id in named:
+            check_identifier("episode_id", episode_id, InvalidRequestError)
+        ids = set(named)
         kept = {each.episode_id: each for each in self._record() if each.episode_id in ids}
         if unknown := sorted(ids - kept.keys()):
             raise InvalidRequestError(
