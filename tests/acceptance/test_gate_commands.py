@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from reconciler.domain.gate.checks import CHECKS
+from reconciler.entrypoints.cli import app
 from tests.command_line import Run, json_of
 
 COLUMNS = 240
@@ -266,3 +268,43 @@ def test_control_sequences_in_what_is_held_do_not_reach_the_terminal(run: Run) -
     shown = [run("pending", *AGENT), run("confirm", decision_id, *SCOPE, "--by", "contact")]
     shown += [run("policy", "check", "Likes \x1b[31mred\x1b[0m ink"), run("recall", *SCOPE)]
     assert not any("\x1b" in out for _, out, _ in shown)
+
+
+IDS = {"decision_id", "fact_id", "job_id"}
+FURTHER = {"by": "contact", "reason": "It ended.", "relation": "same"}
+
+
+def _by_id() -> dict[str, list[str]]:
+    """Every command that takes an id, with what else it takes."""
+    found = {}
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        names = {each.name: each for each in command.params}
+        if IDS & names.keys():
+            given = [each for each in FURTHER if each in names]
+            found[name] = [
+                word
+                for each in given
+                for word in (names[each].opts[0], FURTHER[each])
+                if word != each  # an argument's only option is its name
+            ]
+    return found
+
+
+def test_a_command_answers_another_scopes_id_like_one_that_nobody_has(
+    run: Run, tmp_path: Path
+) -> None:
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text('{"role": "user", "content": "I live in Pune."}', encoding="utf-8")
+    made = json_of(run, "add", *SCOPE, "Lives in Pune")
+    job_id = json_of(run, "extract", str(chat), *SCOPE)["job_id"]
+    held_id = _hold(run)
+    theirs = {"job": job_id, "retry": job_id, "revoke": made["fact_id"]}
+    commands = _by_id()
+    assert commands.keys() >= {"confirm", "reject", "withdraw", "explain", "correct", *theirs}
+    for name, words in commands.items():
+        unknown, known = (
+            run(name, each, *words, *SCOPE, "--tenant", "other")[2].replace(each, "ID")
+            for each in ("an-id", theirs.get(name, held_id))
+        )
+        assert "contact alice has no" in unknown
+        assert known == unknown

@@ -124,7 +124,10 @@ def _takes(function: object) -> set[str]:
     return set(inspect.signature(function).parameters)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("kind", [*_handed_out(Memory), *SERVICES], ids=lambda kind: kind.__name__)
+IN_REACH = {kind.__name__: kind for kind in (*_handed_out(Memory), *SERVICES)}
+
+
+@pytest.mark.parametrize("kind", dict(sorted(IN_REACH.items())).values(), ids=sorted(IN_REACH))
 def test_what_takes_an_id_takes_its_scope_too_or_is_bound_to_one(kind: type) -> None:
     is_bound = bool({"scope", "run"} & _takes(kind.__init__))
     for name, method in inspect.getmembers(kind, inspect.isfunction):
