@@ -11,6 +11,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.testing import HashingEmbedder
+from tests import raw_store
 from tests.command_line import Run, json_of
 from tests.engines import EngineUnderTest
 
@@ -191,3 +192,12 @@ def test_control_sequences_in_a_note_do_not_reach_the_terminal(run: Run) -> None
     for command in ("recall", "history", "decisions"):
         _, out, _ = run(command, *SCOPE)
         assert "\x1b" not in out
+
+
+def test_no_command_shows_the_key_that_ids_are_made_of(run: Run, engine: EngineUnderTest) -> None:
+    decision_id = json_of(run, "add", *SCOPE, "Lives in Pune.")["decision_id"]
+    commands = (("init",), ("doctor",), ("decisions", *SCOPE), ("explain", decision_id, *SCOPE))
+    shown = [run(*words, *form) for words in commands for form in ((), ("--json",))]
+    [[key]] = raw_store.query(engine, "MATCH (store:Store) RETURN store.id_key")
+    assert len(key) == 64
+    assert key not in str(shown)

@@ -192,6 +192,15 @@ def test_two_stores_make_two_ids_of_a_key(tmp_path: Path) -> None:
     assert first != second
 
 
+def test_a_store_that_has_a_key_keeps_it(one_of_each: EngineUnderTest) -> None:
+    keyed(one_of_each)
+    kept = id_key(one_of_each)
+    with closing(open_graph(load_settings(**one_of_each.settings_arguments))) as graph:
+        given = {"embedding_model": "another", "id_key": "00", "at": datetime.now(UTC)}
+        [bound] = graph.run("claim_store", given)
+    assert (bound["id_key"], bound["embedding_model"]) == (kept, NoopEmbedder().model_id)
+
+
 def test_those_who_open_an_empty_store_at_once_have_one_key(neo4j_engine: EngineUnderTest) -> None:
     settings, start = load_settings(**neo4j_engine.settings_arguments), Barrier(8)
     with closing(open_graph(settings)) as graph:
