@@ -26,7 +26,7 @@ from benchmarks.data import rows
 from benchmarks.engines import Engines
 from benchmarks.write_cost import RandomEmbedder
 from reconciler import Memory
-from reconciler.domain.jobs import JobState
+from reconciler.domain.jobs import Job, JobState
 from reconciler.domain.scope import Scope
 from reconciler.domain.sessions import Session, Turn
 from reconciler.settings import load_settings
@@ -170,9 +170,11 @@ class Rounds:
             hand_over = partial(self._submit, contact, session_id, said)
             self.sample.handed_over[kind].append(_milliseconds(hand_over))
 
-    def submit_one(self) -> str:
-        """The job of one session, outside of the rounds."""
-        return self._submit(next(self._contacts), str(uuid.uuid4()), next(self._turns)[:TURNS])
+    def submit_one(self) -> Callable[[], Job]:
+        """What tells how the job of one session stands, outside of the rounds."""
+        contact = next(self._contacts)
+        job_id = self._submit(contact, str(uuid.uuid4()), next(self._turns)[:TURNS])
+        return lambda: self._memory.job("benchmark", contact, job_id)
 
     def _submit(self, contact: str, session_id: str, turns: Sequence[Turn]) -> str:
         return self._memory.submit_session("benchmark", contact, session_id, turns)
@@ -239,9 +241,9 @@ def _create_embedded(graph: Any, given: dict[str, Any]) -> None:
 
 def _begin_to_read(memory: Memory, bench: Rounds) -> None:
     """A worker that has begun: what it needs is loaded, and its first job was tried."""
-    job_id = bench.submit_one()
+    job_now = bench.submit_one()
     memory.start_worker()
-    while memory.job(job_id).state is not JobState.DONE and not memory.job(job_id).last_error:
+    while not (job := job_now()).last_error and job.state is not JobState.DONE:
         time.sleep(0.05)
 
 

@@ -77,7 +77,7 @@ def work(arguments: argparse.Namespace) -> int:
     )
     with Memory.open(settings) as memory:
         for number, text in enumerate(KNOWN):  # under the same key it is remembered once
-            memory.toolset.add_contact_note(AGENT, CONTACT, text, idempotency_key=f"known-{number}")
+            memory.add_contact_note(AGENT, CONTACT, text, idempotency_key=f"known-{number}")
         task = memory.task(AGENT, CONTACT, TASK, goal=GOAL)
         if task.state is TaskState.INTERRUPTED:
             _go_on(task)

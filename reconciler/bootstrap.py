@@ -30,7 +30,8 @@ from reconciler.ports.graph import Graph
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.service.arbitration import Arbitration, ArbitrationPolicy
 from reconciler.service.confirmations import Confirmations
-from reconciler.service.doors import AGENT_SOURCES, MemoryToolset
+from reconciler.service.decision_ids import DecisionIds
+from reconciler.service.doors import LiveDoor
 from reconciler.service.extraction import ExtractionPolicy, MemoryExtractor, SessionReader
 from reconciler.service.extraction_worker import ExtractionWorker
 from reconciler.service.memory_reconciler import MemoryReconciler
@@ -73,7 +74,7 @@ class Services:
     gate: WriteGate
     confirmations: Confirmations
     clock: Callable[[], datetime]
-    toolset: MemoryToolset
+    live_door: LiveDoor
     recall: Recall
     note_import: NoteImport
     session_store: SessionStore
@@ -98,6 +99,7 @@ class _Parts:
     embedder: Embedder
     arbitration: Arbitration | None
     extractor: Extractor
+    decision_ids: DecisionIds
     closing: ExitStack
 
 
@@ -134,7 +136,7 @@ def build_services(
         policy = build_policy(settings, embedder.model_id)
         if migrate:
             store.migrate(embedder.dimension)
-        _open_store(store, embedder, _retry_policy(settings))
+        id_key = _open_store(store, embedder, _retry_policy(settings))
         if arbiter is None and (arbiter := build_arbiter(settings)) is not None:
             stack.callback(arbiter.close)
         arbitration = None
@@ -154,6 +156,7 @@ def build_services(
                 embedder=embedder,
                 arbitration=arbitration,
                 extractor=extractor,
+                decision_ids=DecisionIds(id_key),
                 closing=stack.pop_all(),
             )
         )
@@ -332,6 +335,7 @@ def _wire(parts: _Parts) -> Services:
         finder=build_sensitive_data_finder(),
         token_of=lambda kind, value: keyed_token(hash_key(), kind, value),
         policy=parts.gate_policy,
+        decision_ids=parts.decision_ids,
         retry_policy=retry_policy,
         clock=clock,
     )
@@ -354,13 +358,7 @@ def _wire(parts: _Parts) -> Services:
         gate=gate,
         confirmations=Confirmations(gate=gate, store=store, retry_policy=retry_policy, clock=clock),
         clock=clock,
-        toolset=MemoryToolset(
-            gate=gate,
-            attributes=attributes,
-            sources=AGENT_SOURCES,
-            default_tenant=settings.tenant,
-            clock=clock,
-        ),
+        live_door=LiveDoor(gate=gate, attributes=attributes, clock=clock),
         recall=Recall(
             store=store,
             embedder=parts.embedder,
@@ -373,6 +371,7 @@ def _wire(parts: _Parts) -> Services:
             gate=gate,
             embed=reconciler.embed,
             digest=digest,
+            decision_ids=parts.decision_ids,
             store=store,
             attributes=attributes,
             retry_policy=retry_policy,
@@ -420,14 +419,14 @@ def _extraction_policy(settings: Settings) -> ExtractionPolicy:
     )
 
 
-def _open_store(store: MemoryStore, embedder: Embedder, policy: RetryPolicy) -> None:
+def _open_store(store: MemoryStore, embedder: Embedder, policy: RetryPolicy) -> bytes:
     """Several processes may make an empty store at once; constraints then meet in deadlocks."""
 
-    def once(_: int) -> None:
-        store.open(embedder.model_id, embedder.dimension, _now())
+    def once(_: int) -> bytes:
+        return store.open(embedder.model_id, embedder.dimension, _now())
 
     # Not for long where the server is away: whoever opens a memory wants to know at once.
-    call_with_retries(replace(policy, unavailable_seconds_max=0.0), once)
+    return call_with_retries(replace(policy, unavailable_seconds_max=0.0), once)
 
 
 def _retry_policy(settings: Settings) -> RetryPolicy:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from types import TracebackType
@@ -24,9 +24,14 @@ from reconciler.domain.gate.classification import Category
 from reconciler.domain.jobs import Job, JobState, QueueReport, Stage
 from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, check_text, utc
 from reconciler.domain.replay import Replayed, replay
-from reconciler.domain.scope import Scope
+from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.sessions import Session, SessionRecord, Turn
-from reconciler.errors import ConfigurationError, InvalidRequestError
+from reconciler.errors import (
+    ConfigurationError,
+    InvalidAnswerError,
+    InvalidRequestError,
+    InvalidScopeError,
+)
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.extractor import Extractor
@@ -48,7 +53,7 @@ _LIMIT_MAX = 1_000_000
 E = TypeVar("E", bound=StrEnum)
 
 
-class Memory(MemoryToolset):
+class Memory:
     """An open memory: what an agent's builder holds.
 
     Example::
@@ -61,13 +66,6 @@ class Memory(MemoryToolset):
     """
 
     def __init__(self, services: Services) -> None:
-        super().__init__(
-            gate=services.gate,
-            attributes=services.attributes,
-            sources=frozenset(SourceKind),
-            default_tenant=services.settings.tenant,
-            clock=services.clock,
-        )
         self._services = services
         self._worker_threads: list[WorkerThread] = []
 
@@ -137,11 +135,6 @@ class Memory(MemoryToolset):
         return self._services.settings
 
     @property
-    def toolset(self) -> MemoryToolset:
-        """The part that an agent may hold: it can add notes and nothing else."""
-        return self._services.toolset
-
-    @property
     def embedding_model(self) -> str:
         """Name and fingerprint of the model whose vectors this store holds."""
         return self._services.embedder.model_id
@@ -153,6 +146,115 @@ class Memory(MemoryToolset):
     def describe(self) -> EngineDescription:
         """Which engine keeps this memory, and where; asks it, so it also tells that it answers."""
         return self._services.store.describe()
+
+    def add_contact_note(
+        self,
+        agent_id: str,
+        contact_id: str,
+        text: str,
+        *,
+        subject: str | None = None,
+        attribute: str | None = None,
+        value: str | float | None = None,
+        single_valued: bool | None = None,
+        tenant: str | None = None,
+        contact_name: str | None = None,
+        source_kind: SourceKind | str = SourceKind.USER_EXPLICIT,
+        source_reference: str | None = None,
+        said_at: datetime | None = None,
+        valid_from: datetime | None = None,
+        importance: float = 0.5,
+        category: Category | str | None = None,
+        topic: str | None = None,
+        tags: Sequence[str] = (),
+        proposed_by: str | None = None,
+        session_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Remember something about a contact; the decision says what became of it.
+
+        The write gate comes first. What the contact or an operator said is reconciled at once,
+        unless it is sensitive, not meant as it stands, or a directive; then it is held or refused,
+        and ``answer`` says what to tell. What was read out of something is only proposed here.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: whom the note is about.
+            text: one fact, 1 to 2,000 characters.
+            subject: about whom, for example ``wife``; None for the contact itself.
+            attribute: what is said, for example ``city``; ``config/attributes.toml`` lists the
+                known ones, any other works by its name. None where nobody can say.
+            value: its value, for example ``Pune``; None supersedes nothing.
+            single_valued: whether an attribute that is not in the file holds one value at a time,
+                so that another value supersedes; None for many.
+            tenant: whose deployment; None for the configured one.
+            contact_name: how a person would call the contact.
+            source_kind: whose word it is, one of ``SourceKind``; give the least trusted that is
+                true. A tool's output waits for somebody's yes, a model's guess is never written.
+            source_reference: where it can be looked up, for example a call or a ticket.
+            said_at: when it was said, time-zone aware; None for now.
+            valid_from: from when it is true, time-zone aware; None for when it was said. An older
+                note supersedes nothing newer.
+            importance: 0 to 1.
+            category: preference, fact, decision, procedure, summary or volatile; None to read it
+                from the text.
+            topic: a broad field of life, for example ``work``.
+            tags: words to find it by.
+            proposed_by: who puts it forward, and so may not confirm it; None for the agent.
+            session_id: the session that the evidence belongs to; None for one per UTC day.
+            idempotency_key: the same key in a scope returns the first decision, as a replay.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used; nothing was written.
+            InvalidNoteError: the note cannot be used; nothing was written.
+            EmbeddingError: the model failed; nothing was written.
+            GraphUnavailableError: the engine stayed away; call again with the same key.
+            GraphConflictError: other writers came first too often; nothing was written.
+        """
+        return self._services.live_door.add(
+            self._scope(tenant, agent_id, contact_id),
+            text,
+            subject=subject,
+            attribute=attribute,
+            value=value,
+            single_valued=single_valued,
+            contact_name=contact_name,
+            source_kind=source_kind,
+            source_reference=source_reference,
+            said_at=said_at,
+            valid_from=valid_from,
+            importance=importance,
+            category=category,
+            topic=topic,
+            tags=tags,
+            proposed_by=proposed_by,
+            session_id=session_id,
+            idempotency_key=idempotency_key,
+        )
+
+    def toolset(
+        self,
+        agent_id: str,
+        contact_id: str,
+        *,
+        session_id: str | None = None,
+        tenant: str | None = None,
+    ) -> MemoryToolset:
+        """The tools that an agent may hold: it can add notes about this contact, nothing else.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: with whom it talks.
+            session_id: the conversation that it is in. Repetitions in one conversation do not
+                corroborate each other; None files all notes of the agent's in one.
+            tenant: whose deployment; None for the configured one.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidNoteError: the session's id cannot be used.
+        """
+        scope = self._scope(tenant, agent_id, contact_id)
+        return MemoryToolset(door=self._services.live_door, scope=scope, session_id=session_id)
 
     def recall(
         self,
@@ -225,6 +327,8 @@ class Memory(MemoryToolset):
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: the limit is below 1, or a filter is unknown or a naive time.
         """
+        if door is not None:
+            check_identifier("door", door, InvalidRequestError)
         wanted = DecisionFilter(
             disposal=_one_of(Disposal, "disposal", disposal),
             reason=_one_of(GateReason, "reason", reason),
@@ -255,37 +359,69 @@ class Memory(MemoryToolset):
         """
         return self._services.confirmations.pending(self._scopes(tenant, agent_id, contact_id))
 
-    def confirm(self, decision_id: str, answered_by: str, *, text: str | None = None) -> Decision:
+    def confirm(
+        self,
+        agent_id: str,
+        contact_id: str,
+        decision_id: str,
+        answered_by: str,
+        *,
+        text: str | None = None,
+        tenant: str | None = None,
+    ) -> Decision:
         """Remember what was held, as the word of who said yes; once, however often it is called.
 
         Args:
+            agent_id: which agent remembers.
+            contact_id: whom it is about.
             decision_id: the held decision.
             answered_by: ``contact`` with the contact's own answer, or an operator's name; never
                 who proposed it.
             text: the fact in the words of the answer; None for those that were asked about.
+            tenant: whose deployment; None for the configured one.
 
         Raises:
-            UnknownDecisionError: there is no such decision.
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownDecisionError: the contact has no such decision; another's is answered alike.
             InvalidAnswerError: nothing waits under that id, it lapsed, was answered otherwise, or
                 is not this person's to answer.
         """
-        return self._services.confirmations.confirm(decision_id, answered_by, text)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.confirmations.confirm(scope, decision_id, answered_by, text)
 
-    def reject(self, decision_id: str, answered_by: str) -> Decision:
+    def reject(
+        self,
+        agent_id: str,
+        contact_id: str,
+        decision_id: str,
+        answered_by: str,
+        *,
+        tenant: str | None = None,
+    ) -> Decision:
         """Keep the answer no: nothing is remembered, and the same is not asked again.
 
         Raises:
             As ``confirm``.
         """
-        return self._services.confirmations.reject(decision_id, answered_by)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.confirmations.reject(scope, decision_id, answered_by)
 
-    def withdraw(self, decision_id: str, withdrawn_by: str) -> Decision:
+    def withdraw(
+        self,
+        agent_id: str,
+        contact_id: str,
+        decision_id: str,
+        withdrawn_by: str,
+        *,
+        tenant: str | None = None,
+    ) -> Decision:
         """Take back what was held, so that nobody is asked; it may be proposed again.
 
         Raises:
             As ``confirm``.
         """
-        return self._services.confirmations.withdraw(decision_id, withdrawn_by)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.confirmations.withdraw(scope, decision_id, withdrawn_by)
 
     def propose(self, candidate: Candidate) -> Decision:
         """How the gate disposes of a candidate, on record. Writes no fact, also if admitted.
@@ -295,14 +431,18 @@ class Memory(MemoryToolset):
         """
         return self._services.gate.propose(candidate, PROPOSAL_DOOR)
 
-    def commit(self, decision_id: str) -> Decision:
+    def commit(
+        self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None
+    ) -> Decision:
         """Remember what a proposal was admitted for; once, however often it is called.
 
         Raises:
-            UnknownDecisionError: there is no such decision.
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownDecisionError: the contact has no such decision.
             InvalidRequestError: it is no proposal that the gate admitted.
         """
-        return self._services.gate.commit(decision_id, PROPOSAL_DOOR)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.gate.commit(scope, decision_id, PROPOSAL_DOOR)
 
     def check_policy(
         self,
@@ -348,6 +488,7 @@ class Memory(MemoryToolset):
             UnknownFactError: the contact has no live fact of that id.
         """
         source = SourceKind.USER_EXPLICIT if revoked_by == CONTACT else SourceKind.OPERATOR
+        check_identifier("revoked_by", revoked_by, InvalidAnswerError)
         check_text("reason", reason, TEXT_LENGTH_MAX)
         note = Note(
             scope=self._scope(tenant, agent_id, contact_id),
@@ -358,21 +499,27 @@ class Memory(MemoryToolset):
         candidate = own_evidence(note, revoked_by)
         return self._services.gate.revoke(candidate, fact_id, OPERATOR_DOOR)
 
-    def decision(self, decision_id: str) -> Decision:
-        """One decision, with what it was compared with.
+    def decision(
+        self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None
+    ) -> Decision:
+        """One decision about a contact, with what it was compared with.
 
         Raises:
-            UnknownDecisionError: there is none of that id.
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownDecisionError: the contact has none of that id; another's is answered alike.
         """
-        return self._services.recall.decision(decision_id)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.recall.decision(scope, decision_id)
 
-    def explain(self, decision_id: str) -> Explanation:
+    def explain(
+        self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None
+    ) -> Explanation:
         """A decision in plain words: which neighbour, which rule, what would have changed it.
 
         Raises:
-            UnknownDecisionError: there is none of that id.
+            As ``decision``.
         """
-        return explain(self.decision(decision_id))
+        return explain(self.decision(agent_id, contact_id, decision_id, tenant=tenant))
 
     def all_decisions(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
@@ -416,30 +563,38 @@ class Memory(MemoryToolset):
         decisions = self.all_decisions(agent_id, contact_id, tenant=tenant)
         return [replay(each, policy) for each in decisions if _is_replayable(each)]
 
-    def correct(self, decision_id: str, relation: Relation | str) -> Decision:
+    def correct(
+        self,
+        agent_id: str,
+        contact_id: str,
+        decision_id: str,
+        relation: Relation | str,
+        *,
+        tenant: str | None = None,
+    ) -> Decision:
         """Keep how a note really related to the fact it was decided on; no fact is changed.
 
         Calibration from decisions learns from it, and ``explain`` mentions it.
 
         Args:
+            agent_id: which agent remembers.
+            contact_id: whom the decision is about.
             decision_id: which decision.
             relation: same, refines, replaces, coexists or unrelated.
+            tenant: whose deployment; None for the configured one.
 
         Raises:
-            InvalidRequestError: no such relation.
-            UnknownDecisionError: there is no decision of that id.
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: no such relation, or nothing that it could be of.
+            UnknownDecisionError: the contact has no decision of that id.
         """
         try:
             right = Relation(relation)
         except ValueError as error:
             known = ", ".join(Relation)
             raise InvalidRequestError(f"relation {relation!r} is none of {known}") from error
-        if not self.decision(decision_id).compared_with:
-            raise InvalidRequestError(
-                f"decision {decision_id} was compared with no fact, so there is nothing to relate"
-            )
-        self._services.reconciler.correct(decision_id, right)
-        return self.decision(decision_id)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.reconciler.correct(scope, decision_id, right)
 
     def contacts(self, agent_id: str, *, tenant: str | None = None) -> list[Contact]:
         """The contacts of an agent, by id.
@@ -467,10 +622,13 @@ class Memory(MemoryToolset):
             agent_id: of lines that name none.
             contact_id: of lines that name none.
             on_progress: told how many more lines are dealt with.
+
+        Raises:
+            InvalidScopeError: one of the three cannot be used.
         """
-        given = {"agent_id": agent_id, "contact_id": contact_id}
-        defaults = {name: value for name, value in given.items() if value is not None}
-        defaults["tenant"] = self.settings.tenant if tenant is None else tenant
+        chosen = self.settings.tenant if tenant is None else tenant
+        given = {"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id}
+        defaults = _checked_ids(given)
         return self._services.note_import.run(lines, defaults, on_progress)
 
     @property
@@ -564,13 +722,14 @@ class Memory(MemoryToolset):
         """
         return self.extractor.session(self._scope(tenant, agent_id, contact_id), session_id)
 
-    def job(self, job_id: str) -> Job:
-        """One job, as it stands.
+    def job(self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None) -> Job:
+        """One of a contact's jobs, as it stands.
 
         Raises:
-            UnknownJobError: there is none of that id.
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownJobError: the contact has none of that id; another's is answered alike.
         """
-        return self.extractor.job(job_id)
+        return self.extractor.job(self._scope(tenant, agent_id, contact_id), job_id)
 
     def jobs(
         self,
@@ -584,21 +743,25 @@ class Memory(MemoryToolset):
         """Jobs, the newest first.
 
         Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: the limit is below 1, or there is no such state.
         """
+        chosen = self.settings.tenant if tenant is None else tenant
+        _checked_ids({"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id})
         wanted = JobFilter(
             agent_id=agent_id, contact_id=contact_id, state=_one_of(JobState, "state", state)
         )
-        chosen = self.settings.tenant if tenant is None else tenant
         return self.extractor.jobs(chosen, wanted, _positive("limit", limit))
 
-    def retry(self, job_id: str) -> Job:
+    def retry(
+        self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None
+    ) -> Job:
         """Have a dead job, or one that waits, begun anew at once.
 
         Raises:
-            UnknownJobError: there is none of that id.
+            As ``job``.
         """
-        return self.extractor.retry(job_id)
+        return self.extractor.retry(self._scope(tenant, agent_id, contact_id), job_id)
 
     def queue(self) -> QueueReport:
         """All jobs of the store in numbers."""
@@ -689,6 +852,18 @@ def note_to_check(
 def _is_replayable(decision: Decision) -> bool:
     """Whether the rule decided it; what the gate decided no threshold would have changed."""
     return decision.action.is_reconciled and decision.decided_by is not DecidedBy.GATE
+
+
+def _checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:
+    """Those parts of a scope that are given.
+
+    Raises:
+        InvalidScopeError: one of them cannot be used.
+    """
+    named = {name: value for name, value in given.items() if value is not None}
+    for name, value in named.items():
+        check_identifier(name, value, InvalidScopeError)
+    return named
 
 
 def _one_of(kind: type[E], name: str, value: str | None) -> E | None:

@@ -1,8 +1,9 @@
-// One job, as it stands.
+// One job of a contact's, as it stands; anybody else's gives no row.
 // mode: read
-// params: job_id
+// params: job_id, tenant, agent_id, contact_id
 // returns: job_id, tenant, agent_id, contact_id, session_id, state, attempts, submitted_at, due_at, finished_at, extractor, last_error, added, superseding, known, held, refused, left_out
 MATCH (job:Job {job_id: $job_id})
+WHERE job.tenant = $tenant AND job.agent_id = $agent_id AND job.contact_id = $contact_id
 RETURN job.job_id AS job_id, job.tenant AS tenant, job.agent_id AS agent_id,
        job.contact_id AS contact_id, job.session_id AS session_id, job.state AS state,
        job.attempts AS attempts, job.submitted_at AS submitted_at, job.due_at AS due_at,

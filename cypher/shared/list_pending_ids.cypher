@@ -1,9 +1,9 @@
 // The held candidates of some contacts that nobody answered yet and that have not lapsed.
 // mode: read
 // params: contact_keys, now
-// returns: decision_id
+// returns: contact_key, decision_id
 UNWIND $contact_keys AS wanted_key
 MATCH (contact:Contact {contact_key: wanted_key})<-[:`FOR`]-(decision:Decision)
 WHERE decision.action = 'HOLD' AND decision.held_id IS NULL AND decision.lapses_at > $now
   AND NOT EXISTS { MATCH (decision)<-[:SETTLES]-(answer:Decision) }
-RETURN decision.decision_id AS decision_id
+RETURN contact.contact_key AS contact_key, decision.decision_id AS decision_id

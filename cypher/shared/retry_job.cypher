@@ -1,8 +1,10 @@
-// Have a dead job, or one that waits, begun anew now; no row means that it is neither.
+// Have a contact's job that is dead, or waits, begun anew now; no row means that it is neither, or
+// anybody else's.
 // mode: write
-// params: job_id, at
+// params: job_id, tenant, agent_id, contact_id, at
 // returns: job_id
 MATCH (job:Job {job_id: $job_id})
+WHERE job.tenant = $tenant AND job.agent_id = $agent_id AND job.contact_id = $contact_id
 SET job.locked_by = 'retry'
 WITH job
 WHERE job.state IN ['dead', 'waiting']

@@ -117,6 +117,10 @@ class Candidate:
     is_reworded: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.note, Note):
+            raise InvalidNoteError("a candidate needs a note: what it claims")
+        if not all(isinstance(each, Evidence) for each in self.evidence):
+            raise InvalidNoteError("evidence must be a list of Evidence(...)")
         check_text("proposed_by", self.proposed_by, _PROPOSER_LENGTH_MAX)
         if self.confidence is not None:
             unit_interval("confidence", self.confidence)

@@ -117,7 +117,7 @@ class Job:
         """What a person can do about it; None where nothing is to be done."""
         if self.state is not JobState.DEAD:
             return None
-        return f"reconciler retry {self.job_id}"
+        return f"reconciler retry {self.job_id} {self.scope.as_options()}"
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""

@@ -100,6 +100,8 @@ class Note:
     tags: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.scope, Scope):
+            raise InvalidNoteError("a note needs a scope: tenant, agent and contact")
         check_text("text", self.text, TEXT_LENGTH_MAX + length_of_tokens(self.text))
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
         if self.valid_from is not None:

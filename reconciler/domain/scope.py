@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import unicodedata
 from dataclasses import dataclass
 
@@ -46,6 +47,13 @@ class Scope:
     def contact_key(self) -> str:
         """The contact's unique key in the graph; two scopes share it only when they are equal."""
         return _join(self.tenant, self.agent_id, self.contact_id)
+
+    def as_options(self) -> str:
+        """It as the command line takes it."""
+        return (
+            f"--agent {shlex.quote(self.agent_id)} --contact {shlex.quote(self.contact_id)} "
+            f"--tenant {shlex.quote(self.tenant)}"
+        )
 
     def session_key(self, session_id: str) -> str:
         """The unique key of a session of this contact."""

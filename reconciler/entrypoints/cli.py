@@ -295,11 +295,14 @@ def decisions(
 @app.command()
 def explain(
     decision_id: Annotated[str, typer.Argument(help="As `reconciler decisions` prints it.")],
+    agent: Agent,
+    contact: ContactId,
+    tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
     """Explain a decision in plain words, and what would have changed it."""
     with Memory.open() as memory:
-        explanation = memory.explain(decision_id)
+        explanation = memory.explain(agent, contact, decision_id, tenant=tenant)
     show(as_json, explanation.to_dict(), lambda: explanation_panel(explanation))
 
 
@@ -309,11 +312,14 @@ def correct(
     relation: Annotated[
         Relation, typer.Argument(help="How the note really related to the fact it was decided on.")
     ],
+    agent: Agent,
+    contact: ContactId,
+    tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what a decision should have been, for calibration; no fact is changed."""
     with Memory.open() as memory:
-        decision = memory.correct(decision_id, relation)
+        decision = memory.correct(agent, contact, decision_id, relation, tenant=tenant)
     show(as_json, decision.to_dict(), lambda: f"Kept: {relation}. {decision_line(decision)}")
 
 

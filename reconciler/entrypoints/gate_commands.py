@@ -59,29 +59,46 @@ def pending(
 
 def confirm(
     decision_id: DecisionId,
+    agent: Agent,
+    contact: ContactId,
     by: By,
     text: Annotated[
         str | None, typer.Option("--text", help="The fact in the words of the answer.")
     ] = None,
+    tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer yes to what is held; it is remembered as the word of who answered."""
     with Memory.open() as memory:
-        decision = memory.confirm(decision_id, by, text=text)
+        decision = memory.confirm(agent, contact, decision_id, by, text=text, tenant=tenant)
     show(as_json, decision.to_dict(), lambda: decision_line(decision))
 
 
-def reject(decision_id: DecisionId, by: By, as_json: AsJson = False) -> None:
+def reject(
+    decision_id: DecisionId,
+    agent: Agent,
+    contact: ContactId,
+    by: By,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
     """Answer no to what is held; the same is not asked again."""
     with Memory.open() as memory:
-        decision = memory.reject(decision_id, by)
+        decision = memory.reject(agent, contact, decision_id, by, tenant=tenant)
     show(as_json, decision.to_dict(), lambda: decision_line(decision))
 
 
-def withdraw(decision_id: DecisionId, by: By, as_json: AsJson = False) -> None:
+def withdraw(
+    decision_id: DecisionId,
+    agent: Agent,
+    contact: ContactId,
+    by: By,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
     """Take back what is held, so that nobody is asked."""
     with Memory.open() as memory:
-        decision = memory.withdraw(decision_id, by)
+        decision = memory.withdraw(agent, contact, decision_id, by, tenant=tenant)
     show(as_json, decision.to_dict(), lambda: decision_line(decision))
 
 

@@ -38,6 +38,7 @@ from reconciler.entrypoints.metrics import serve_metrics
 from reconciler.entrypoints.options import (
     Agent,
     AsJson,
+    ContactId,
     Limit,
     Tenant,
     parse_time,
@@ -115,7 +116,7 @@ def extract(
             channel=channel,
             started_at=parse_time("--started-at", started_at),
         )
-        made = memory.job(job_id)
+        made = memory.job(agent, contact, job_id, tenant=tenant)
     plain = {"job_id": job_id, "session_id": session_id, "turns": len(turns), "state": made.state}
     show(as_json, plain, lambda: handed_over_words(made, len(turns)))
 
@@ -134,14 +135,13 @@ def jobs(
     show(as_json, [each.to_dict() for each in found], lambda: jobs_table(found, _now()))
 
 
-def job(job_id: JobId, as_json: AsJson = False) -> None:
+def job(
+    job_id: JobId, agent: Agent, contact: ContactId, tenant: Tenant = None, as_json: AsJson = False
+) -> None:
     """Show one job in full: its session's summary, its numbers, its last error and what to do."""
     with Memory.open() as memory:
-        found = memory.job(job_id)
-        scope = found.scope
-        record = memory.session(
-            scope.agent_id, scope.contact_id, found.session_id, tenant=scope.tenant
-        )
+        found = memory.job(agent, contact, job_id, tenant=tenant)
+        record = memory.session(agent, contact, found.session_id, tenant=tenant)
     plain = {**found.to_dict(), "session": asdict(record)}
     show(as_json, plain, lambda: job_panel(found, record, _now()))
 
@@ -158,22 +158,21 @@ def retry(
 ) -> None:
     """Have a dead job, or one that waits for its next attempt, begun anew at once.
 
-    With --all-dead all dead ones of the tenant, or those of one agent or contact; the oldest first.
+    One job is named with its --agent and --contact. With --all-dead all dead ones of the tenant, or
+    those of one agent or contact; the oldest first.
     """
     if (job_id is None) is not all_dead:
         raise InvalidRequestError(
             "give either the id of one job (`reconciler jobs --state dead` lists it) or --all-dead"
         )
-    filters = (agent, contact, tenant)
     if job_id is None:
-        _retry_all_dead(*filters, as_json)
-    elif filters == (None, None, None):
-        _retry_one(job_id, as_json)
-    else:
+        _retry_all_dead(agent, contact, tenant, as_json)
+    elif agent is None or contact is None:
         raise InvalidRequestError(
-            "--agent, --contact and --tenant choose among dead jobs: give them with --all-dead, or "
-            "leave them out where one job is named"
+            "give --agent and --contact with the id of a job: `reconciler jobs` shows whose it is"
         )
+    else:
+        _retry_one(agent, contact, job_id, tenant, as_json)
 
 
 def drain(as_json: AsJson = False) -> None:
@@ -228,9 +227,9 @@ def worker(
         raise typer.Exit(1)
 
 
-def _retry_one(job_id: str, as_json: bool) -> None:
+def _retry_one(agent: str, contact: str, job_id: str, tenant: str | None, as_json: bool) -> None:
     with Memory.open() as memory:
-        found = memory.retry(job_id)
+        found = memory.retry(agent, contact, job_id, tenant=tenant)
     show(as_json, found.to_dict(), lambda: retried_words(found))
 
 
@@ -240,8 +239,13 @@ def _retry_all_dead(
     with Memory.open() as memory:
         dead = memory.jobs(agent, contact, state=JobState.DEAD, tenant=tenant, limit=_DEAD_JOBS_MAX)
         # Workers take about what has been due the longest: what was handed over first goes first.
-        begun = [memory.retry(each.job_id) for each in reversed(dead)]
+        begun = [_retried(memory, each) for each in reversed(dead)]
     show(as_json, [each.to_dict() for each in begun], lambda: retried_all_words(len(begun)))
+
+
+def _retried(memory: Memory, dead: Job) -> Job:
+    scope = dead.scope
+    return memory.retry(scope.agent_id, scope.contact_id, dead.job_id, tenant=scope.tenant)
 
 
 class _Signals:

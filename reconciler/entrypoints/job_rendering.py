@@ -61,7 +61,7 @@ def handed_over_words(job: Job, turn_count: int) -> str:
     if job.state is JobState.DONE:
         return (
             f"Job {job.job_id} has it, and is done: {outcomes_words(job.outcomes)}.\n"
-            f"See it: reconciler job {job.job_id}"
+            f"See it: reconciler job {job.job_id} {escape(job.scope.as_options())}"
         )
     if job.advice is not None:
         return (
@@ -106,7 +106,7 @@ def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:
     table.add_column("what became of it", overflow="fold")
     for job in jobs:
         table.add_row(
-            f"{escape(job.scope.contact_id)} · {escape(job.session_id)}\n[dim]{job.job_id}[/]",
+            f"{_whose(job)} · {escape(job.session_id)}\n[dim]{job.job_id}[/]",
             f"{_state(job)}\n[dim]{_attempts(job)}, {_span(now - job.submitted_at)}[/]",
             _outcome(job),
         )
@@ -181,6 +181,10 @@ def _session_rows(session: SessionRecord) -> Iterator[tuple[str, str]]:
     yield "held", f"{_time(session.started_at)} to {_time(session.ended_at)}"
     yield "summary", escape(session.summary) if session.summary else "none"
     yield "of all its jobs", outcomes_words(session.outcomes)
+
+
+def _whose(job: Job) -> str:
+    return escape(f"{job.scope.agent_id} · {job.scope.contact_id}")
 
 
 def _outcome(job: Job) -> str:

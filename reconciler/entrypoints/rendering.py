@@ -79,7 +79,8 @@ def decisions_table(decisions: Sequence[Decision]) -> Table:
             Text(decision.action, style=_STYLES[decision.action]),
             _cosine(decision.cosine),
             decision.decided_by,
-            f"{escape(decision.text)}\n[dim]{decision.decision_id}[/]",
+            f"{escape(decision.text)}\n"
+            f"[dim]{escape(decision.contact_id)} · {decision.decision_id}[/]",
             escape(_reason(decision)),
         )
     return table
@@ -94,7 +95,8 @@ def _pending_panel(decision: Decision) -> Panel:
     lapses_at = decision.gate.lapses_at if decision.gate else None
     until = f" · until {_day(lapses_at)}" if lapses_at else ""
     return Panel(
-        f"{escape(decision.question or '')}\n[dim]{escape(decision.reason)}[/]",
+        f"{escape(decision.question or '')}\n[dim]{escape(decision.reason)}\n"
+        f"{escape(decision.scope.as_options())}[/]",
         title=decision.decision_id,
         title_align="left",
         subtitle=f"{escape(decision.contact_id)}{until}",

@@ -15,7 +15,7 @@ from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.notes import SourceKind
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError
-from reconciler.service.memory_reconciler import settlement_id_of
+from reconciler.service.decision_ids import settlement_id_of
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.write_gate import WriteGate, candidate_of
@@ -61,10 +61,13 @@ class Confirmations:
             self._retry_policy, lambda _: self._store.list_pending(asked, self._clock())
         )
 
-    def confirm(self, decision_id: str, answered_by: str, text: str | None = None) -> Decision:
+    def confirm(
+        self, scope: Scope, decision_id: str, answered_by: str, text: str | None = None
+    ) -> Decision:
         """Remember what was held, as the word of who confirmed it.
 
         Args:
+            scope: whom it is about.
             decision_id: the held decision.
             answered_by: ``contact``, or an operator's name; never who proposed it.
             text: the fact in the words of the answer; None for the words that were asked about.
@@ -72,32 +75,35 @@ class Confirmations:
         Raises:
             InvalidAnswerError: nothing waits under that id, it lapsed, it was answered otherwise,
                 or it is not this person's to answer.
-            UnknownDecisionError: there is no such decision.
+            UnknownDecisionError: the contact has no such decision.
             InvalidNoteError: the text cannot be used.
         """
-        held, earlier = self._held(decision_id)
+        check_identifier("answered_by", answered_by, InvalidAnswerError)
+        held, earlier = self._held(scope, decision_id)
         if earlier is None:
             self._check_may_answer(held, answered_by, decision_id)
             candidate = self._confirmed(held, answered_by, text)
             earlier = self._gate.submit_confirmed(held, candidate)
         return _same_answer(earlier, _YES)
 
-    def reject(self, decision_id: str, answered_by: str) -> Decision:
+    def reject(self, scope: Scope, decision_id: str, answered_by: str) -> Decision:
         """Keep the answer no; the same inference about the contact is not asked again.
 
         Raises:
             As ``confirm``.
         """
-        held, earlier = self._held(decision_id)
+        check_identifier("answered_by", answered_by, InvalidAnswerError)
+        held, earlier = self._held(scope, decision_id)
         if earlier is None:
             self._check_may_answer(held, answered_by, decision_id)
             earlier = self._gate.record_answer(held, Action.DECLINE, answered_by)
         return _same_answer(earlier, _NO)
 
-    def withdraw(self, decision_id: str, withdrawn_by: str) -> Decision:
+    def withdraw(self, scope: Scope, decision_id: str, withdrawn_by: str) -> Decision:
         """Take back what was held or let through, so that nobody is asked and nothing committed.
 
         Args:
+            scope: whom it is about.
             decision_id: the decision that held it or let it through.
             withdrawn_by: who proposed it, or an operator's name.
 
@@ -105,7 +111,7 @@ class Confirmations:
             As ``confirm``.
         """
         check_identifier("withdrawn_by", withdrawn_by, InvalidAnswerError)
-        held, earlier = self._held(decision_id, (Action.HOLD, Action.ADMIT))
+        held, earlier = self._held(scope, decision_id, (Action.HOLD, Action.ADMIT))
         if earlier is None:
             if withdrawn_by != held.proposed_by and _is_agent(withdrawn_by, held):
                 raise InvalidAnswerError(f"{withdrawn_by} may take back its own proposals only")
@@ -113,20 +119,19 @@ class Confirmations:
         return _same_answer(earlier, _BACK)
 
     def _held(
-        self, decision_id: str, actions: tuple[Action, ...] = (Action.HOLD,)
+        self, scope: Scope, decision_id: str, actions: tuple[Action, ...] = (Action.HOLD,)
     ) -> tuple[Decision, Decision | None]:
         """The decision that waits, and how it was settled, if it was."""
-        check_identifier("decision_id", decision_id, InvalidAnswerError)
-        found = self._gate.find(decision_id)
+        found = self._gate.find(scope, decision_id)
         if found.held_id is not None:
-            found = self._gate.find(found.held_id)
+            found = self._gate.find(scope, found.held_id)
         if found.action not in actions or found.gate is None:
             raise InvalidAnswerError(
                 f"decision {decision_id} is {found.action}; only what is held can be answered"
             )
         settled_id = settlement_id_of(found.decision_id)
         earlier = call_with_retries(
-            self._retry_policy, lambda _: self._store.find_decision(settled_id)
+            self._retry_policy, lambda _: self._store.find_decision(scope, settled_id)
         )
         if earlier is None and found.gate.lapses_at and found.gate.lapses_at <= self._clock():
             raise InvalidAnswerError(
@@ -136,10 +141,10 @@ class Confirmations:
         return found, earlier and earlier.as_replay()
 
     def _check_may_answer(self, held: Decision, answered_by: str, asked_id: str) -> None:
-        check_identifier("answered_by", answered_by, InvalidAnswerError)
         if _plain(answered_by) == CONTACT and answered_by != CONTACT:
             raise InvalidAnswerError(f"write {CONTACT!r}, not {answered_by!r}, for the contact")
-        asked = held if asked_id == held.decision_id else self._gate.find(asked_id)
+        is_same = asked_id == held.decision_id
+        asked = held if is_same else self._gate.find(held.scope, asked_id)
         proposers = {held.proposed_by, asked.proposed_by}
         named = {_plain(each) for each in proposers if each}
         if _plain(answered_by) in named or _is_agent(answered_by, held):

@@ -1,33 +1,41 @@
-"""The doors: where notes come in from agents. Checks the input, decides nothing."""
+"""The live door: where notes come in, one at a time. Checks the input, decides nothing.
+
+``LiveDoor`` is for whoever builds an agent, ``MemoryToolset`` for the agent itself: bound to one
+contact and one session, with no argument by which a model could choose another's memory, who
+proposed a note, or which conversation it comes from.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Decision
-from reconciler.domain.gate.classification import Category
-from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, not_in_the_future, utc
-from reconciler.domain.scope import Scope
+from reconciler.domain.notes import (
+    TEXT_LENGTH_MAX,
+    Note,
+    SourceKind,
+    not_in_the_future,
+    source_kind_of,
+    utc,
+)
+from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError
 from reconciler.service.write_gate import WriteGate
 
-__all__ = ["AGENT_SOURCES", "LIVE_DOOR", "MemoryToolset", "own_evidence"]
+__all__ = ["AGENT_SOURCES", "LIVE_DOOR", "LiveDoor", "MemoryToolset", "own_evidence"]
 
 LIVE_DOOR = "live"
-AGENT_SOURCES = frozenset(
-    {
-        SourceKind.USER_EXPLICIT,
-        SourceKind.EXTRACTOR,
-        SourceKind.TOOL_OUTPUT,
-        SourceKind.MODEL_GUESS,
-    }
-)
+AGENT_SOURCES = (SourceKind.USER_EXPLICIT, SourceKind.TOOL_OUTPUT, SourceKind.MODEL_GUESS)
 """Whose word an agent may pass on; an operator and an approved document speak for themselves."""
+
+_AGENTS_SESSION = "agent"
+"""Where the notes of a toolset without a session are filed: all in one, however many days it works,
+so that an agent's repetitions never count as several conversations."""
 
 _TOOL_DESCRIPTION = (
     "Remember one durable fact about the contact you are talking with. One call for each fact. "
@@ -38,44 +46,109 @@ _TOOL_DESCRIPTION = (
 )
 
 
-class MemoryToolset:
-    """The live door: the tools that an agent calls in the middle of a conversation.
+class LiveDoor:
+    """Makes candidates of notes that are given one at a time, and hands them to the gate.
 
     Args:
         gate: what every note goes through.
         attributes: the attributes of slots that are known.
-        sources: whose word its holder may give a note as; an agent speaks for no operator.
-        default_tenant: the tenant of calls that name none.
         clock: the time now, UTC-aware.
     """
 
     def __init__(
-        self,
-        *,
-        gate: WriteGate,
-        attributes: AttributeBook,
-        sources: frozenset[SourceKind],
-        default_tenant: str,
-        clock: Callable[[], datetime],
+        self, *, gate: WriteGate, attributes: AttributeBook, clock: Callable[[], datetime]
     ) -> None:
         self._gate = gate
         self._attributes = attributes
-        self._sources = sources
-        self._default_tenant = default_tenant
         self._clock = clock
+
+    @property
+    def attributes(self) -> AttributeBook:
+        """The attributes of slots that are known."""
+        return self._attributes
+
+    def add(
+        self,
+        scope: Scope,
+        text: str,
+        *,
+        subject: str | None = None,
+        attribute: str | None = None,
+        value: str | float | None = None,
+        single_valued: bool | None = None,
+        said_at: datetime | None = None,
+        valid_from: datetime | None = None,
+        proposed_by: str | None = None,
+        **about: Any,
+    ) -> Decision:
+        """What became of a note; see ``Memory.add_contact_note``.
+
+        Args:
+            scope: whose memory.
+            text: one fact.
+            subject: about whom, if not the contact.
+            attribute: what is said.
+            value: its value.
+            single_valued: of an attribute that is not known, whether it holds one value.
+            said_at: when it was said; None for now.
+            valid_from: from when it is true; None for when it was said.
+            proposed_by: who puts it forward; None for the agent.
+            **about: further fields of ``Note``.
+
+        Raises:
+            As ``Memory.add_contact_note``.
+        """
+        now = self._clock()
+        if valid_from is not None:
+            valid_from = not_in_the_future(utc("valid_from", valid_from), now, "valid_from")
+        note = Note(
+            scope=scope,
+            text=text,
+            said_at=now if said_at is None else not_in_the_future(utc("said_at", said_at), now),
+            is_dated=said_at is not None,
+            valid_from=valid_from,
+            slot=self._attributes.slot(
+                subject=subject,
+                attribute=attribute,
+                value=value,
+                is_single_valued=single_valued,
+            ),
+            **about,
+        )
+        proposer = f"agent:{scope.agent_id}" if proposed_by is None else proposed_by
+        return self._gate.submit(own_evidence(note, proposer), LIVE_DOOR)
+
+
+class MemoryToolset:
+    """The tools that an agent calls in the middle of a conversation, bound to its contact.
+
+    ``Memory.toolset`` makes one. What the model sends goes in as it is:
+    ``toolset.add_contact_note(**block.input)``.
+
+    Args:
+        door: what every note goes through.
+        scope: whose memory; nothing that the agent sends can choose another.
+        session_id: the conversation that the agent is in; None files all of its notes in one.
+    """
+
+    def __init__(self, *, door: LiveDoor, scope: Scope, session_id: str | None = None) -> None:
+        if session_id is not None:
+            check_identifier("session_id", session_id, InvalidNoteError)
+        self._door = door
+        self._scope = scope
+        self._session_id = _AGENTS_SESSION if session_id is None else session_id
 
     def tool_definition(self) -> dict[str, Any]:
         """The tool as a model is told of it: name, description and ``input_schema`` (JSON Schema).
 
-        Whoever serves the model adds ``agent_id`` and ``contact_id`` to the call; a model that
-        could choose them could write into another contact's memory.
+        It lists exactly what ``add_contact_note`` takes.
         """
         return {
             "name": "add_contact_note",
             "description": _TOOL_DESCRIPTION,
             "input_schema": {
                 "type": "object",
-                "properties": _tool_properties(self._attributes),
+                "properties": _tool_properties(self._door.attributes),
                 "required": ["text", "source_kind"],
                 "additionalProperties": False,
             },
@@ -83,103 +156,53 @@ class MemoryToolset:
 
     def add_contact_note(
         self,
-        agent_id: str,
-        contact_id: str,
         text: str,
         *,
+        source_kind: SourceKind | str,
         subject: str | None = None,
         attribute: str | None = None,
         value: str | float | None = None,
         single_valued: bool | None = None,
-        tenant: str | None = None,
-        contact_name: str | None = None,
-        source_kind: SourceKind | str = SourceKind.USER_EXPLICIT,
-        source_reference: str | None = None,
-        said_at: datetime | None = None,
-        valid_from: datetime | None = None,
-        importance: float = 0.5,
-        category: Category | str | None = None,
-        topic: str | None = None,
-        tags: Sequence[str] = (),
-        proposed_by: str | None = None,
-        session_id: str | None = None,
-        idempotency_key: str | None = None,
+        **unknown: Any,
     ) -> Decision:
-        """Remember something about a contact; the decision says what became of it.
-
-        The write gate comes first. What the contact or an operator said is reconciled at once,
-        unless it is sensitive, not meant as it stands, or a directive; then it is held or refused,
-        and ``answer`` says what to tell. What was read out of something is only proposed here.
+        """Remember something about the contact; ``answer`` of the decision is what to tell.
 
         Args:
-            agent_id: which agent remembers.
-            contact_id: whom the note is about.
             text: one fact, 1 to 2,000 characters.
-            subject: about whom, for example ``wife``; None for the contact itself.
-            attribute: what is said, for example ``city``; ``config/attributes.toml`` lists the
-                known ones, any other works by its name. None where nobody can say.
-            value: its value, for example ``Pune``; None supersedes nothing.
-            single_valued: whether an attribute that is not in the file holds one value at a time,
-                so that another value supersedes; None for many.
-            tenant: whose deployment; None for the configured one.
-            contact_name: how a person would call the contact.
-            source_kind: whose word it is, one of ``SourceKind``; give the least trusted that is
-                true. A tool's output waits for somebody's yes, a model's guess is never written.
-            source_reference: where it can be looked up, for example a call or a ticket.
-            said_at: when it was said, time-zone aware; None for now.
-            valid_from: from when it is true, time-zone aware; None for when it was said. An older
-                note supersedes nothing newer.
-            importance: 0 to 1.
-            category: preference, fact, decision, procedure, summary or volatile; None to read it
-                from the text.
-            topic: a broad field of life, for example ``work``.
-            tags: words to find it by.
-            proposed_by: who puts it forward, and so may not confirm it; None for the agent.
-            session_id: the session that the evidence belongs to; None for one per UTC day.
-            idempotency_key: the same key in a scope returns the first decision, as a replay.
+            source_kind: whose word it is: ``user_explicit``, ``tool_output`` or ``model_guess``;
+                the least trusted that is true. A tool's output waits for somebody's yes, a model's
+                guess is never written.
+            subject: about whom, if not the contact, for example ``wife``.
+            attribute: what is said, for example ``city``.
+            value: its value, for example ``Pune``.
+            single_valued: of an attribute that is not known, whether it holds one value at a time.
+            **unknown: what a model may have made up; refused.
 
         Raises:
-            InvalidScopeError: tenant, agent or contact cannot be used; nothing was written.
-            InvalidNoteError: the note cannot be used; nothing was written.
-            EmbeddingError: the model failed; nothing was written.
-            GraphUnavailableError: the engine stayed away; call again with the same key.
-            GraphConflictError: other writers came first too often; nothing was written.
+            InvalidNoteError: the note cannot be used, or there are arguments beyond these; nothing
+                was written.
+            EmbeddingError, GraphUnavailableError, GraphConflictError: call again.
         """
-        if valid_from is not None:
-            valid_from = not_in_the_future(
-                utc("valid_from", valid_from), self._clock(), "valid_from"
+        if unknown:
+            raise InvalidNoteError(
+                f"add_contact_note takes no {', '.join(sorted(unknown))}; "
+                f"it takes {', '.join(_tool_properties(self._door.attributes))}"
             )
-        scope = Scope(self._default_tenant if tenant is None else tenant, agent_id, contact_id)
-        note = Note(
-            scope=scope,
-            text=text,
-            said_at=self._said_at(said_at),
-            is_dated=said_at is not None,
-            importance=importance,
+        if source_kind_of(source_kind) not in AGENT_SOURCES:
+            may = ", ".join(AGENT_SOURCES)
+            raise InvalidNoteError(
+                f"source_kind {source_kind} is not an agent's to give; use {may}"
+            )
+        return self._door.add(
+            self._scope,
+            text,
             source_kind=source_kind,
-            source_reference=source_reference,
-            contact_name=contact_name,
-            session_id=session_id,
-            idempotency_key=idempotency_key,
-            valid_from=valid_from,
-            category=category,
-            topic=topic,
-            tags=tags,
-            slot=self._attributes.slot(
-                subject=subject,
-                attribute=attribute,
-                value=value,
-                is_single_valued=single_valued,
-            ),
+            subject=subject,
+            attribute=attribute,
+            value=value,
+            single_valued=single_valued,
+            session_id=self._session_id,
         )
-        if note.trust not in self._sources:
-            may = ", ".join(sorted(self._sources))
-            raise InvalidNoteError(f"source_kind {note.trust} is not an agent's to give; use {may}")
-        return self._gate.submit(own_evidence(note, proposed_by or f"agent:{agent_id}"), LIVE_DOOR)
-
-    def _said_at(self, said_at: datetime | None) -> datetime:
-        now = self._clock()
-        return now if said_at is None else not_in_the_future(utc("said_at", said_at), now)
 
 
 def own_evidence(note: Note, proposed_by: str) -> Candidate:
@@ -207,11 +230,7 @@ def _tool_properties(attributes: AttributeBook) -> dict[str, Any]:
         },
         "source_kind": {
             "type": "string",
-            "enum": [
-                SourceKind.USER_EXPLICIT,
-                SourceKind.TOOL_OUTPUT,
-                SourceKind.MODEL_GUESS,
-            ],
+            "enum": list(AGENT_SOURCES),
             "description": (
                 "Whose word it is. user_explicit: the contact said so in this conversation, and "
                 "meant it. tool_output: a tool, a page or a document said so. model_guess: you "

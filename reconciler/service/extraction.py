@@ -29,7 +29,7 @@ from reconciler.domain.gate.classification import Category
 from reconciler.domain.jobs import Job, JobState, QueueReport
 from reconciler.domain.notes import not_in_the_future
 from reconciler.domain.prompting import without_recalled
-from reconciler.domain.scope import Scope
+from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.sessions import Episode, Role, Session, SessionRecord, Turn, windows
 from reconciler.domain.slots import Slot
 from reconciler.errors import (
@@ -430,30 +430,33 @@ class MemoryExtractor:
         )
         return job_id if found else self._job_of(episodes)
 
-    def job(self, job_id: str) -> Job:
-        """One job, as it stands.
+    def job(self, scope: Scope, job_id: str) -> Job:
+        """One of a contact's jobs, as it stands.
 
         Raises:
-            UnknownJobError: there is none of that id.
+            UnknownJobError: the contact has none of that id.
         """
-        found = self._try(lambda: self._store.find_job(job_id))
+        check_identifier("job_id", job_id, UnknownJobError)
+        found = self._try(lambda: self._store.find_job(scope, job_id))
         if found is None:
-            raise UnknownJobError(f"there is no job {job_id}; `reconciler jobs` lists them")
+            raise UnknownJobError(
+                f"contact {scope.contact_id} has no job {job_id}; `reconciler jobs` lists them"
+            )
         return found
 
     def jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
         """A tenant's jobs, the newest first."""
         return self._try(lambda: self._store.list_jobs(tenant, wanted, limit))
 
-    def retry(self, job_id: str) -> Job:
+    def retry(self, scope: Scope, job_id: str) -> Job:
         """Have a dead job, or one that waits, begun anew at once; one that is done stays done.
 
         Raises:
-            UnknownJobError: there is none of that id.
+            UnknownJobError: the contact has none of that id.
         """
-        self.job(job_id)
-        self._try(lambda: self._store.retry_job(job_id, self._clock()))
-        return self.job(job_id)
+        self.job(scope, job_id)
+        self._try(lambda: self._store.retry_job(scope, job_id, self._clock()))
+        return self.job(scope, job_id)
 
     def session(self, scope: Scope, session_id: str) -> SessionRecord:
         """A session as it is kept: its summary, and what became of its candidates.
@@ -461,6 +464,7 @@ class MemoryExtractor:
         Raises:
             InvalidSessionError: none of that id was handed over.
         """
+        check_identifier("session_id", session_id, InvalidSessionError)
         found = self._try(lambda: self._store.find_session(scope, session_id))
         if found is None:
             raise InvalidSessionError(f"contact {scope.contact_id} has no session {session_id}")

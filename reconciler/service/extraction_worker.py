@@ -148,7 +148,8 @@ class ExtractionWorker:
             return None
         with self._heart_beat(lease):
             self._attempt(lease)
-        return self._try(lambda: self._store.find_job(lease.job.job_id)) or lease.job
+        job = lease.job
+        return self._try(lambda: self._store.find_job(job.scope, job.job_id)) or job
 
     def _take(self) -> _Lease | None:
         now = self._clock()
@@ -233,7 +234,7 @@ class ExtractionWorker:
             decision = self._gate.propose(candidate, EXTRACTION_DOOR, may_be_fallback=True)
             self._at(Stage.PROPOSED, lease)
             if decision.action is Action.ADMIT:
-                decision = self._gate.commit(decision.decision_id, EXTRACTION_DOOR)
+                decision = self._gate.commit(decision.scope, decision.decision_id, EXTRACTION_DOOR)
                 self._at(Stage.COMMITTED, lease)
         except InvalidRequestError as error:
             _LOG.warning("a candidate of job %s cannot be used: %s", lease.job.job_id, error)

@@ -345,12 +345,13 @@ class MemoryContext:
         Raises:
             IllegalMemoryOperationError: the task is not over, the decision is about something else,
                 or the gate did not admit it.
-            UnknownDecisionError: there is no such decision.
+            UnknownDecisionError: there is no such decision about the task's contact.
             InvalidRequestError: the proposal was taken back.
             EmbeddingError, GraphUnavailableError, GraphConflictError: call it again.
         """
         self._run.check(Operation.COMMIT)
-        kept = self._gate.find(decision.decision_id)  # what is on record counts, not what is handed
+        # What is on record counts, not what is handed over.
+        kept = self._gate.find(self._scope, decision.decision_id)
         self._check_about(candidate, kept)
         if kept.action is not Action.ADMIT:
             why = kept.gate.detail if kept.gate else kept.reason
@@ -358,7 +359,7 @@ class MemoryContext:
                 f"commit is not legal of decision {kept.decision_id}: it is {kept.action} ({why}); "
                 "only what the gate admitted can be committed"
             )
-        return self._gate.commit(kept.decision_id, TASK_DOOR)
+        return self._gate.commit(self._scope, kept.decision_id, TASK_DOOR)
 
     def _read(self, record: Sequence[Episode]) -> list[Candidate]:
         """What the extractor proposes, after what only a claim's slot gives away was taken out."""
@@ -425,7 +426,10 @@ class MemoryContext:
 
     def _kept(self, handed: Iterable[Episode]) -> dict[str, Episode]:
         """The task's own episodes of these ids, by id, in the order of its record."""
-        ids = {each.episode_id for each in handed}
+        named = [each.episode_id for each in handed]
+        for episode_id in named:
+            check_identifier("episode_id", episode_id, InvalidRequestError)
+        ids = set(named)
         kept = {each.episode_id: each for each in self._record() if each.episode_id in ids}
         if unknown := sorted(ids - kept.keys()):
             raise InvalidRequestError(

@@ -25,16 +25,16 @@ from reconciler.domain.facts import Neighbour
 from reconciler.domain.gate.assessment import Assessment, Disposal
 from reconciler.domain.notes import Note
 from reconciler.domain.rule import ReconcilePolicy, contest, decide, replaceable, restated
-from reconciler.errors import UnknownDecisionError
+from reconciler.domain.scope import Scope
+from reconciler.errors import InvalidRequestError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.arbitration import Arbitration, Opinion
 from reconciler.service.embedding import embed
 from reconciler.service.memory_store import MemoryStore, Neighbourhood
 from reconciler.service.retry import RetryPolicy, call_with_retries
 
-__all__ = ["MemoryReconciler", "Submission", "decision_id_of", "settlement_id_of"]
+__all__ = ["MemoryReconciler", "Submission"]
 
-_NAMESPACE = uuid.UUID("3f6d2f0e-7d0b-5a39-9f5e-0a6d1f0c4b7a")
 NO_MODEL = "none"
 """What embedded raw words: so no look for neighbours, and no recall by meaning, finds them."""
 
@@ -50,26 +50,20 @@ class Submission:
         candidate: cleaned, with at least one episode of evidence.
         assessment: how the gate disposed of it.
         door: which door it came through, as recorded.
+        decision_id: the id of its decision, the same at every attempt, so that a try whose answer
+            was lost finds what it wrote. A proposal is settled under one id.
         settles_id: the held or admitted proposal that this settles, which is settled once.
         answered_by: who answered it.
         held_id: the earlier decision under which the same question waits.
-        decision_id: the id of its decision, the same at every attempt, so that a try whose answer
-            was lost finds what it wrote; "" makes it. A proposal is settled under one id.
     """
 
     candidate: Candidate
     assessment: Assessment
     door: str
+    decision_id: str
     settles_id: str | None = None
     answered_by: str | None = None
     held_id: str | None = None
-    decision_id: str = ""
-
-    def __post_init__(self) -> None:
-        if self.settles_id is not None:
-            object.__setattr__(self, "decision_id", settlement_id_of(self.settles_id))
-        elif not self.decision_id:
-            object.__setattr__(self, "decision_id", decision_id_of(self.note))
 
     @property
     def note(self) -> Note:
@@ -210,18 +204,26 @@ class MemoryReconciler:
         """
         if number > 1:
             return self._earlier(self._attempt(submission))
-        found = self._store.find_decision(submission.decision_id)
+        found = self._store.find_decision(submission.note.scope, submission.decision_id)
         return None if found is None else found.as_replay()
 
-    def correct(self, decision_id: str, relation: Relation) -> None:
+    def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
         """Keep what a person says about a decision; the graph's facts stay as they are.
 
         Raises:
-            UnknownDecisionError: there is no decision of that id.
+            UnknownDecisionError: the contact has no decision of that id.
+            InvalidRequestError: it was compared with no fact.
         """
+        if not self._get(scope, decision_id).compared_with:
+            raise InvalidRequestError(
+                f"decision {decision_id} was compared with no fact, so there is nothing to relate"
+            )
         at = self._clock()
-        if not self._try(lambda _: self._store.record_correction(decision_id, relation, at)):
-            raise UnknownDecisionError(f"there is no decision {decision_id}")
+        self._try(lambda _: self._store.record_correction(scope, decision_id, relation, at))
+        return self._get(scope, decision_id)
+
+    def _get(self, scope: Scope, decision_id: str) -> Decision:
+        return self._try(lambda _: self._store.get_decision(scope, decision_id))
 
     def _try(self, call: Callable[[int], T]) -> T:
         return call_with_retries(self._retry_policy, call)
@@ -302,7 +304,7 @@ class MemoryReconciler:
 
     def _earlier(self, attempt: _Attempt) -> Decision | None:
         """The decision if it is written already: by another call, or by a try of this one."""
-        found = self._store.find_decision(attempt.decision_id)
+        found = self._store.find_decision(attempt.note.scope, attempt.decision_id)
         if found is None or found.episode_id == attempt.episode_id:
             return found
         return found.as_replay()
@@ -387,24 +389,6 @@ class MemoryReconciler:
                 _comparison(each, rank) for rank, each in enumerate(neighbours, start=1)
             ),
         )
-
-
-def decision_id_of(note: Note) -> str:
-    """The id under which a note's decision is kept: the same for the same key in a scope.
-
-    The key makes the id, so that the engine's own uniqueness of ids keeps a second write out.
-    """
-    if note.idempotency_key is None:
-        return str(uuid.uuid4())
-    return str(uuid.uuid5(_NAMESPACE, f"{note.scope.contact_key}/{note.idempotency_key}"))
-
-
-def settlement_id_of(decision_id: str) -> str:
-    """The id of the decision that settles a held or admitted one; there is one at most.
-
-    As with idempotency keys, the engine's uniqueness of ids keeps a second answer out.
-    """
-    return str(uuid.uuid5(_NAMESPACE, f"settles/{decision_id}"))
 
 
 def _comparison(neighbour: Neighbour, rank: int) -> Comparison:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -31,9 +32,14 @@ from reconciler.domain.gate.assessment import (
 )
 from reconciler.domain.gate.classification import Category, RecallSemantics
 from reconciler.domain.notes import Note, SourceKind
-from reconciler.domain.scope import Scope
+from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.slots import Slot, SlotMatch, compare_slots
-from reconciler.errors import GraphConflictError, InvalidNoteError, SchemaError
+from reconciler.errors import (
+    GraphConflictError,
+    InvalidNoteError,
+    SchemaError,
+    UnknownDecisionError,
+)
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
 
@@ -122,6 +128,7 @@ _SPANS_JOINED = " … "
 _NO_RIVAL = "/"
 """How no slot's key begins. No null: for want of its type one engine would plan the query anew."""
 
+_ID_KEY_BYTES = 32
 _KNOWN_CONTRADICTIONS = (DecidedBy.SLOT, DecidedBy.ARBITER)
 
 
@@ -159,8 +166,12 @@ class MemoryStore:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
 
-    def open(self, embedding_model: str, embedding_dimension: int, at: datetime) -> None:
+    def open(self, embedding_model: str, embedding_dimension: int, at: datetime) -> bytes:
         """Make the store ready for a model; an empty one gets its schema and is bound to it.
+
+        Returns:
+            The store's own key, from which ids are made: random, made once, the same for every
+            process that opens the store. It is a secret.
 
         Raises:
             SchemaError: the schema is older or newer than this code, or the store holds vectors
@@ -169,9 +180,13 @@ class MemoryStore:
         if self._graph.schema_version() == 0:
             self._graph.migrate(embedding_dimension)
         self.check_schema_version()
-        if self._graph.run("find_store", {})[0]["embedding_model"] is None:
-            self._graph.run("claim_store", {"embedding_model": embedding_model, "at": at})
-        self.check_model(embedding_model, embedding_dimension)
+        [bound] = self._graph.run("find_store", {})
+        if bound["embedding_model"] is None or bound["id_key"] is None:
+            given = {"embedding_model": embedding_model, "at": at}
+            drawn = secrets.token_hex(_ID_KEY_BYTES)  # of two processes, the first one's is kept
+            [bound] = self._graph.run("claim_store", {**given, "id_key": drawn})
+        _check_model(bound, embedding_model, embedding_dimension)
+        return bytes.fromhex(bound["id_key"])
 
     def check_schema_version(self) -> None:
         """Let a store through whose schema this code works with.
@@ -197,17 +212,8 @@ class MemoryStore:
         Raises:
             SchemaError: it holds vectors of another one, which no cosine can be taken with.
         """
-        bound = self._graph.run("find_store", {})[0]
-        if (bound["embedding_model"], bound["embedding_dimension"]) != (
-            embedding_model,
-            embedding_dimension,
-        ):
-            raise SchemaError(
-                f"this store holds vectors of {bound['embedding_model']} "
-                f"({bound['embedding_dimension']} numbers each), and the embedder is "
-                f"{embedding_model} ({embedding_dimension}); set RECONCILER_EMBEDDER__MODEL to the "
-                "store's model, or open another store"
-            )
+        [bound] = self._graph.run("find_store", {})
+        _check_model(bound, embedding_model, embedding_dimension)
 
     def migrate(self, embedding_dimension: int) -> int:
         """Bring the schema to this code's version, which is returned; harmless when it is there."""
@@ -294,7 +300,7 @@ class MemoryStore:
         rows = self._graph.run(
             "list_decision_ids",
             {
-                "contact_keys": [scope.contact_key for scope in scopes],
+                **_contact_keys(scopes),
                 "disposal": str(wanted.disposal or ""),
                 "gate_reason": str(wanted.reason or ""),
                 "door": wanted.door or "",
@@ -303,13 +309,12 @@ class MemoryStore:
                 "limit": limit,
             },
         )
-        return self.find_decisions(str(row["decision_id"]) for row in rows)
+        return self._decisions(rows)
 
     def list_pending(self, scopes: Iterable[Scope], now: datetime) -> list[Decision]:
         """What was held and waits for an answer, the newest first."""
-        asked = {"contact_keys": [scope.contact_key for scope in scopes], "now": now}
-        rows = self._graph.run("list_pending_ids", asked)
-        return self.find_decisions(str(row["decision_id"]) for row in rows)
+        asked = {**_contact_keys(scopes), "now": now}
+        return self._decisions(self._graph.run("list_pending_ids", asked))
 
     def find_precedents(self, scope: Scope, inference_key: str, now: datetime) -> Precedents:
         """What became of the same inference about the contact before."""
@@ -347,7 +352,7 @@ class MemoryStore:
 
     def count_refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
         """How often the gate refused something, by contact and reason."""
-        asked = {"contact_keys": [scope.contact_key for scope in scopes]}
+        asked = _contact_keys(scopes)
         return [
             RefusalCount(
                 contact_id=row["contact_id"], reason=row["gate_reason"], refusals=row["refusals"]
@@ -355,26 +360,33 @@ class MemoryStore:
             for row in self._graph.run("count_refusals", asked)
         ]
 
-    def find_decision(self, decision_id: str) -> Decision | None:
-        """The decision of that id, if it was made."""
-        return next(iter(self.find_decisions([decision_id])), None)
+    def find_decision(self, scope: Scope, decision_id: str) -> Decision | None:
+        """The decision of that id about the contact, if it was made."""
+        return next(iter(self._decisions([{**_contact(scope), "decision_id": decision_id}])), None)
 
-    def find_decisions(self, decision_ids: Iterable[str]) -> list[Decision]:
-        """The decisions of these ids that were made, the newest first."""
-        wanted = list(decision_ids)
-        if not wanted:
-            return []
-        return self._decisions(self._graph.run("find_decisions", {"decision_ids": wanted}))
+    def get_decision(self, scope: Scope, decision_id: str) -> Decision:
+        """The decision of that id about the contact.
+
+        Raises:
+            UnknownDecisionError: there is none; one about anybody else is answered alike.
+        """
+        check_identifier("decision_id", decision_id, UnknownDecisionError)
+        found = self.find_decision(scope, decision_id)
+        if found is None:
+            raise UnknownDecisionError(f"contact {scope.contact_id} has no decision {decision_id}")
+        return found
 
     def find_decision_ids(self, decision_ids: Iterable[str]) -> set[str]:
         """Which of these decisions were made already."""
         rows = self._graph.run("find_decision_ids", {"decision_ids": list(decision_ids)})
         return {str(row["decision_id"]) for row in rows}
 
-    def record_correction(self, decision_id: str, relation: Relation, at: datetime) -> bool:
-        """Keep what a person says about a decision; False where there is no such decision."""
+    def record_correction(
+        self, scope: Scope, decision_id: str, relation: Relation, at: datetime
+    ) -> bool:
+        """Keep what a person says about a decision; False where the contact has none of that id."""
         given = {"decision_id": decision_id, "correction": str(relation), "at": at}
-        return bool(self._graph.run("record_correction", given))
+        return bool(self._graph.run("record_correction", {**_contact(scope), **given}))
 
     def commit_decision(
         self,
@@ -433,16 +445,45 @@ class MemoryStore:
             },
         )
 
-    def _decisions(self, rows: Sequence[Row]) -> list[Decision]:
+    def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
+        """Of these ids, each with its contact's key, the decisions that were made, newest first."""
+        ids: dict[str, list[str]] = {}
+        for each in wanted:
+            ids.setdefault(each["contact_key"], []).append(each["decision_id"])
+        rows = [
+            row
+            for contact_key, decision_ids in ids.items()
+            for row in self._graph.run(
+                "find_decisions", {"contact_key": contact_key, "decision_ids": decision_ids}
+            )
+        ]
         compared: dict[str, list[Comparison]] = {str(row["decision_id"]): [] for row in rows}
         for row in self._graph.run("list_comparisons", {"decision_ids": list(compared)}):
             decision_id = row.pop("decision_id")
             compared[decision_id].append(Comparison(**_neighbour_values(row), rank=row["rank"]))
-        return [_decision(row, compared[row["decision_id"]]) for row in rows]
+        made = [_decision(row, compared[row["decision_id"]]) for row in rows]
+        return sorted(made, key=lambda each: (-each.at.timestamp(), each.decision_id))
+
+
+def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> None:
+    if (bound["embedding_model"], bound["embedding_dimension"]) != (
+        embedding_model,
+        embedding_dimension,
+    ):
+        raise SchemaError(
+            f"this store holds vectors of {bound['embedding_model']} "
+            f"({bound['embedding_dimension']} numbers each), and the embedder is "
+            f"{embedding_model} ({embedding_dimension}); set RECONCILER_EMBEDDER__MODEL to the "
+            "store's model, or open another store"
+        )
 
 
 def _contact(scope: Scope) -> dict[str, Any]:
     return {"contact_key": scope.contact_key}
+
+
+def _contact_keys(scopes: Iterable[Scope]) -> dict[str, list[str]]:
+    return {"contact_keys": [scope.contact_key for scope in scopes]}
 
 
 def _neighbourhood(note: Note, version: int, rows: Sequence[Row]) -> Neighbourhood:

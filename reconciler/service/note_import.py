@@ -18,9 +18,9 @@ from reconciler.domain.notes import Note, not_in_the_future, utc
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot
 from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.service.decision_ids import DecisionIds
 from reconciler.service.doors import own_evidence
 from reconciler.service.json_lines import json_object
-from reconciler.service.memory_reconciler import decision_id_of
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.write_gate import Judged, WriteGate
@@ -100,6 +100,7 @@ class NoteImport:
         gate: what every note goes through, one after the other, in the file's order.
         embed: makes the vectors of many admitted notes at once.
         digest: a keyed hash of a line, from which nobody can guess what the line said.
+        decision_ids: the ids under which decisions are kept.
         store: asked which lines are done.
         attributes: the attributes of slots that are known.
         retry_policy: how long to wait for an engine that is away.
@@ -112,6 +113,7 @@ class NoteImport:
         gate: WriteGate,
         embed: Callable[[Sequence[str]], NDArray[np.float32]],
         digest: Callable[[str], str],
+        decision_ids: DecisionIds,
         store: MemoryStore,
         attributes: AttributeBook,
         retry_policy: RetryPolicy,
@@ -120,6 +122,7 @@ class NoteImport:
         self._gate = gate
         self._embed = embed
         self._digest = digest
+        self._decision_ids = decision_ids
         self._store = store
         self._attributes = attributes
         self._retry_policy = retry_policy
@@ -152,7 +155,7 @@ class NoteImport:
         return report
 
     def _prepare(self, batch: _Batch) -> _Batch:
-        ids = [decision_id_of(note) for note in batch.notes]
+        ids = [self._decision_ids.of(note) for note in batch.notes]
         done = call_with_retries(self._retry_policy, lambda _: self._store.find_decision_ids(ids))
         batch.notes = [
             note for note, each in zip(batch.notes, ids, strict=True) if each not in done

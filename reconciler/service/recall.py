@@ -11,7 +11,7 @@ from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact, Refu
 from reconciler.domain.history import chains
 from reconciler.domain.ranking import RankingPolicy, rank, word_overlap
 from reconciler.domain.scope import Scope, check_identifier
-from reconciler.errors import UnknownDecisionError, UnknownFactError
+from reconciler.errors import UnknownFactError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed
 from reconciler.service.memory_store import DecisionFilter, MemoryStore
@@ -77,6 +77,8 @@ class Recall:
         Raises:
             UnknownFactError: no fact of that id is in scope.
         """
+        if fact_id is not None:
+            check_identifier("fact_id", fact_id, UnknownFactError)
         # Links before facts: a fact written in between is then a chain of its own, and no link
         # points at a fact that was not read.
         links = self._read(lambda: self._store.list_supersessions(scope))
@@ -101,17 +103,13 @@ class Recall:
         asked = list(scopes)
         return self._read(lambda: self._store.count_refusals(asked))
 
-    def decision(self, decision_id: str) -> Decision:
-        """The decision of that id.
+    def decision(self, scope: Scope, decision_id: str) -> Decision:
+        """The decision of that id about the contact.
 
         Raises:
             UnknownDecisionError: there is none.
         """
-        check_identifier("decision_id", decision_id, UnknownDecisionError)
-        found = self._read(lambda: self._store.find_decision(decision_id))
-        if found is None:
-            raise UnknownDecisionError(f"there is no decision {decision_id}")
-        return found
+        return self._read(lambda: self._store.get_decision(scope, decision_id))
 
     def contacts(self, tenant: str, agent_id: str) -> list[Contact]:
         """The contacts of an agent, by id."""

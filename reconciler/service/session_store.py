@@ -137,9 +137,9 @@ class SessionStore:
             }
             self._graph.run("clean_episodes", given)
 
-    def find_job(self, job_id: str) -> Job | None:
-        """The job of that id, if there is one."""
-        rows = self._graph.run("find_job", {"job_id": job_id})
+    def find_job(self, scope: Scope, job_id: str) -> Job | None:
+        """The contact's job of that id, if there is one."""
+        rows = self._graph.run("find_job", {"job_id": job_id, **asdict(scope)})
         return _job(rows[0]) if rows else None
 
     def find_jobs_of(self, episodes: Iterable[Episode]) -> list[tuple[str, JobState]]:
@@ -228,9 +228,10 @@ class SessionStore:
         }
         self._run_leased("give_job_back", job.job_id, lease_id, given)
 
-    def retry_job(self, job_id: str, at: datetime) -> bool:
-        """Have a dead or waiting job begun anew; False where it is neither."""
-        return bool(self._graph.run("retry_job", {"job_id": job_id, "at": at}))
+    def retry_job(self, scope: Scope, job_id: str, at: datetime) -> bool:
+        """Have a contact's dead or waiting job begun anew; False where it is neither."""
+        given = {"job_id": job_id, **asdict(scope), "at": at}
+        return bool(self._graph.run("retry_job", given))
 
     def count_jobs(self) -> QueueReport:
         """All jobs of the store in numbers."""

@@ -23,16 +23,16 @@ from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
 from reconciler.domain.notes import Note, not_in_the_future
-from reconciler.domain.scope import Scope
+from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.sensitive_data import SensitiveKind
 from reconciler.errors import (
     InvalidAnswerError,
     InvalidNoteError,
     InvalidRequestError,
-    UnknownDecisionError,
     UnknownFactError,
 )
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+from reconciler.service.decision_ids import DecisionIds, settlement_id_of
 from reconciler.service.memory_reconciler import MemoryReconciler, Submission
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.retry import RetryPolicy, call_with_retries
@@ -103,6 +103,7 @@ class WriteGate:
         finder: finds personal data and secrets.
         token_of: what stands for a sensitive value.
         policy: floors, handlings and domains.
+        decision_ids: the ids under which decisions are kept.
         retry_policy: how often and how long to try again.
         clock: the time now, UTC-aware.
     """
@@ -115,6 +116,7 @@ class WriteGate:
         finder: SensitiveDataFinder,
         token_of: Callable[[SensitiveKind, str], str],
         policy: GatePolicy,
+        decision_ids: DecisionIds,
         retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
@@ -123,6 +125,7 @@ class WriteGate:
         self._finder = finder
         self._token_of = token_of
         self._policy = policy
+        self._decision_ids = decision_ids
         self._retry_policy = retry_policy
         self._clock = clock
 
@@ -160,7 +163,7 @@ class WriteGate:
             As ``submit``.
         """
         if judged.is_reconciled:
-            return self._reconciler.reconcile(_submission(judged, door), vector)
+            return self._reconciler.reconcile(self._submission(judged, door), vector)
         return self._propose(judged, door)
 
     def propose(
@@ -191,15 +194,20 @@ class WriteGate:
             self._try(lambda: self._store.check_episodes(given, cleaned))
         return self._propose(judged, door, may_commit=False)
 
-    def commit(self, decision_id: str, door: str) -> Decision:
+    def commit(self, scope: Scope, decision_id: str, door: str) -> Decision:
         """Remember what a proposal was admitted as; once, however often it is called.
 
+        Args:
+            scope: whom the proposal is about.
+            decision_id: the gate's decision that admitted it.
+            door: which door asks for it.
+
         Raises:
-            UnknownDecisionError: there is no such decision.
+            UnknownDecisionError: the contact has no such decision.
             InvalidRequestError: it is no proposal that the gate let through, or was taken back.
             EmbeddingError, GraphUnavailableError, GraphConflictError: as ``submit``.
         """
-        proposal = self.find(decision_id)
+        proposal = self.find(scope, decision_id)
         if proposal.action is not Action.ADMIT:
             raise InvalidRequestError(
                 f"decision {decision_id} is {proposal.action}; only a proposal that the gate "
@@ -208,7 +216,11 @@ class WriteGate:
         assert proposal.gate is not None, "what was admitted was judged"  # noqa: S101
         candidate = candidate_of(proposal, self.evidence_of(proposal))
         submission = Submission(
-            candidate=candidate, assessment=proposal.gate, door=door, settles_id=decision_id
+            candidate=candidate,
+            assessment=proposal.gate,
+            door=door,
+            decision_id=settlement_id_of(decision_id),
+            settles_id=decision_id,
         )
         if refused := self._refused_since(candidate):
             decision = self._record(replace(submission, assessment=refused), Action.REJECT)
@@ -224,16 +236,13 @@ class WriteGate:
         found = self._with_precedents(judged).assessment
         return found if found.disposal is Disposal.REJECT else None
 
-    def find(self, decision_id: str) -> Decision:
-        """The decision of that id.
+    def find(self, scope: Scope, decision_id: str) -> Decision:
+        """The decision of that id about the contact.
 
         Raises:
             UnknownDecisionError: there is none.
         """
-        found = self._try(lambda: self._store.find_decision(decision_id))
-        if found is None:
-            raise UnknownDecisionError(f"there is no decision {decision_id}")
-        return found
+        return self._try(lambda: self._store.get_decision(scope, decision_id))
 
     def evidence_of(self, decision: Decision) -> tuple[Evidence, ...]:
         """The episodes that a decision rests on."""
@@ -259,6 +268,7 @@ class WriteGate:
                 lapses_at=None,
             ),
             door=held.door,
+            decision_id=settlement_id_of(held.decision_id),
             settles_id=held.decision_id,
             answered_by=answered_by,
         )
@@ -277,8 +287,9 @@ class WriteGate:
         """
         judged = self.judge(candidate)
         submission = replace(
-            _submission(judged, held.door),
+            self._submission(judged, held.door),
             assessment=_as_sensitive_as(held, judged.assessment),
+            decision_id=settlement_id_of(held.decision_id),
             settles_id=held.decision_id,
             answered_by=candidate.confirmed_by[-1],
         )
@@ -298,6 +309,7 @@ class WriteGate:
             UnknownFactError: the contact has no live fact of that id.
             GraphUnavailableError, GraphConflictError: as ``submit``.
         """
+        check_identifier("fact_id", fact_id, UnknownFactError)
         judged = self.judge(candidate)
         scope = candidate.note.scope
         submission = Submission(
@@ -311,6 +323,7 @@ class WriteGate:
                 lapses_at=None,
             ),
             door=door,
+            decision_id=self._decision_ids.of(candidate.note),
             answered_by=candidate.proposed_by,
         )
 
@@ -332,8 +345,20 @@ class WriteGate:
             )
         return self.judge(candidate)
 
+    def _submission(self, judged: Judged, door: str) -> Submission:
+        candidate, assessment = judged.candidate, judged.assessment
+        if assessment.reason in _WITHHELD:
+            candidate = _withheld(candidate)
+            assessment = replace(assessment, inference_key="withheld")
+        elif not candidate.evidence:
+            candidate = replace(candidate, evidence=(_proposal(candidate.note),))
+        decision_id = self._decision_ids.of(candidate.note)
+        return Submission(
+            candidate=candidate, assessment=assessment, door=door, decision_id=decision_id
+        )
+
     def _propose(self, judged: Judged, door: str, *, may_commit: bool = True) -> Decision:
-        submission = _submission(judged, door)
+        submission = self._submission(judged, door)
         if earlier := self._try(lambda: self._reconciler.find_earlier(submission)):
             return earlier
         if judged.assessment.reason in _MAY_AGREE and (
@@ -446,15 +471,6 @@ def _refuse_fallback(candidate: Candidate) -> None:
         raise InvalidNoteError(
             f"proposed_by {candidate.proposed_by!r} is reserved; give who puts it forward"
         )
-
-
-def _submission(judged: Judged, door: str) -> Submission:
-    candidate, assessment = judged.candidate, judged.assessment
-    if assessment.reason in _WITHHELD:
-        candidate, assessment = _withheld(candidate), replace(assessment, inference_key="withheld")
-    elif not candidate.evidence:
-        candidate = replace(candidate, evidence=(_proposal(candidate.note),))
-    return Submission(candidate=candidate, assessment=assessment, door=door)
 
 
 def _withheld(candidate: Candidate) -> Candidate:

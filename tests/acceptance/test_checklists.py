@@ -62,7 +62,7 @@ def said(*texts: str) -> list[Turn]:
 def worked_off(memory: Memory, *texts: str) -> Job:
     job_id = memory.submit_session("crm", "alice", "chat-1", said(*texts))
     memory.drain()
-    return memory.job(job_id)
+    return memory.job("crm", "alice", job_id)
 
 
 # Seed 002, the checklist before a write phase goes to production
@@ -135,9 +135,9 @@ def test_002_5_a_session_is_handed_over_and_read_behind(
 ) -> None:
     memory = opened(CALLS_CLAIM)
     job_id = memory.submit_session("crm", "alice", "chat-1", said(CALLS))
-    assert (memory.job(job_id).state, server.requests) == (JobState.WAITING, [])
+    assert (memory.job("crm", "alice", job_id).state, server.requests) == (JobState.WAITING, [])
     memory.drain()
-    assert (memory.job(job_id).state, len(server.requests)) == (JobState.DONE, 1)
+    assert (memory.job("crm", "alice", job_id).state, len(server.requests)) == (JobState.DONE, 1)
 
 
 def test_002_6_a_live_fact_has_no_end_and_no_successor_and_an_ended_one_has_both(
@@ -175,7 +175,10 @@ def test_001_2_what_a_model_said_is_no_source(opened: Open) -> None:
     job_id = memory.submit_session("crm", "alice", "chat-1", turns)
     memory.drain()
     guess = memory.add_contact_note("crm", "alice", CALLS, source_kind="model_guess")
-    assert (memory.job(job_id).outcomes, str(guess.action)) == (Outcomes(refused=1), "REJECT")
+    assert (memory.job("crm", "alice", job_id).outcomes, str(guess.action)) == (
+        Outcomes(refused=1),
+        "REJECT",
+    )
     assert memory.recall("crm", "alice") == []
 
 
@@ -238,4 +241,4 @@ def test_001_7_a_preference_can_be_changed_and_taken_back(opened: Open) -> None:
 
 def test_a_job_that_does_not_exist_is_an_error_that_says_so(opened: Open) -> None:
     with pytest.raises(InvalidRequestError, match="no job"):
-        opened().job("none")
+        opened().job("crm", "alice", "none")

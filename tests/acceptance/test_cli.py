@@ -11,6 +11,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.testing import HashingEmbedder
+from tests import raw_store
 from tests.command_line import Run, json_of
 from tests.engines import EngineUnderTest
 
@@ -51,10 +52,10 @@ def test_add_keeps_the_slot_and_from_when_it_holds(run: Run) -> None:
 def test_a_decision_is_explained_and_corrected_by_the_id_that_decisions_shows(run: Run) -> None:
     decision_id = json_of(run, "add", *SCOPE, "Likes [red] ink")["decision_id"]
     assert decision_id in run("decisions", *SCOPE)[1]
-    code, out, _ = run("explain", decision_id)
+    code, out, _ = run("explain", decision_id, *SCOPE)
     assert (code, "Likes [red] ink" in out) == (0, True)
-    assert "outcome" in json_of(run, "explain", decision_id)
-    code, _, err = run("correct", decision_id, "unrelated")
+    assert "outcome" in json_of(run, "explain", decision_id, *SCOPE)
+    code, _, err = run("correct", decision_id, *SCOPE, "unrelated")
     assert (code, "compared with no fact" in err) == (2, True)
 
 
@@ -149,9 +150,9 @@ def test_doctor_fails_on_a_store_of_another_model(run: Run, engine: EngineUnderT
         (("add", *SCOPE, "x y", "--value", "Pune"), 2, "without an attribute"),
         (("add", *SCOPE, "x y", "--attribute", " "), 2, "attribute"),
         (("history", *SCOPE, "--fact", "nope"), 2, "no fact nope"),
-        (("explain", "nope"), 2, "there is no decision nope"),
-        (("correct", "nope", "same"), 2, "there is no decision nope"),
-        (("correct", "nope", "alike"), 2, "alike"),
+        (("explain", "nope", *SCOPE), 2, "contact alice has no decision nope"),
+        (("correct", "nope", *SCOPE, "same"), 2, "contact alice has no decision nope"),
+        (("correct", "nope", *SCOPE, "alike"), 2, "alike"),
     ],
 )
 def test_bad_input_ends_with_one_line_and_nothing_written(
@@ -191,3 +192,12 @@ def test_control_sequences_in_a_note_do_not_reach_the_terminal(run: Run) -> None
     for command in ("recall", "history", "decisions"):
         _, out, _ = run(command, *SCOPE)
         assert "\x1b" not in out
+
+
+def test_no_command_shows_the_key_that_ids_are_made_of(run: Run, engine: EngineUnderTest) -> None:
+    decision_id = json_of(run, "add", *SCOPE, "Lives in Pune.")["decision_id"]
+    commands = (("init",), ("doctor",), ("decisions", *SCOPE), ("explain", decision_id, *SCOPE))
+    shown = [run(*words, *form) for words in commands for form in ((), ("--json",))]
+    [[key]] = raw_store.query(engine, "MATCH (store:Store) RETURN store.id_key")
+    assert len(key) == 64
+    assert key not in str(shown)

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from reconciler.domain.gate.checks import CHECKS
+from reconciler.entrypoints.cli import app
 from tests.command_line import Run, json_of
 
 COLUMNS = 240
@@ -61,37 +63,37 @@ def test_pending_of_an_agent_that_nobody_knows_is_empty(run: Run) -> None:
 
 
 def test_confirm_remembers_it_as_the_contacts_word(run: Run) -> None:
-    yes = json_of(run, "confirm", _hold(run), "--by", "contact")
+    yes = json_of(run, "confirm", _hold(run), *SCOPE, "--by", "contact")
     assert (yes["action"], yes["answered_by"], yes["trust"]) == ("ADD", "contact", "user_explicit")
     assert _texts(run) == ["Prefers tea"]
     assert json_of(run, "pending", *AGENT) == []
 
 
 def test_confirm_takes_the_words_of_the_answer(run: Run) -> None:
-    code, out, _ = run("confirm", _hold(run), "--by", "dana", "--text", "Prefers green tea")
+    code, out, _ = run("confirm", _hold(run), *SCOPE, "--by", "dana", "--text", "Prefers green tea")
     assert (code, "Prefers green tea" in out) == (0, True)
     assert _texts(run) == ["Prefers green tea"]
 
 
 def test_confirm_again_says_that_it_was_done_before(run: Run) -> None:
     decision_id = _hold(run)
-    run("confirm", decision_id, "--by", "contact")
-    code, out, _ = run("confirm", decision_id, "--by", "contact")
+    run("confirm", decision_id, *SCOPE, "--by", "contact")
+    code, out, _ = run("confirm", decision_id, *SCOPE, "--by", "contact")
     assert (code, "(replayed)" in out) == (0, True)
 
 
 def test_reject_keeps_the_no(run: Run) -> None:
-    code, out, _ = run("reject", _hold(run), "--by", "contact")
+    code, out, _ = run("reject", _hold(run), *SCOPE, "--by", "contact")
     assert (code, "DECLINE" in out, "contact said no" in out) == (0, True, True)
     again = json_of(run, "add", *SCOPE, "Prefers tea", "--source-kind", "tool_output")
     assert (again["action"], again["gate"]["reason"]) == ("REJECT", "declined_before")
 
 
 def test_withdraw_takes_it_back(run: Run) -> None:
-    back = json_of(run, "withdraw", _hold(run), "--by", "operator")
+    back = json_of(run, "withdraw", _hold(run), *SCOPE, "--by", "operator")
     assert (back["action"], back["settles_id"] is not None) == ("WITHDRAW", True)
     assert json_of(run, "pending", *AGENT) == []
-    assert "operator took it back" in run("withdraw", _hold(run), "--by", "operator")[1]
+    assert "operator took it back" in run("withdraw", _hold(run), *SCOPE, "--by", "operator")[1]
 
 
 def test_revoke_ends_a_fact_and_keeps_its_history(run: Run) -> None:
@@ -206,11 +208,11 @@ def test_add_takes_what_the_gate_goes_by(run: Run) -> None:
 
 
 BAD_INPUT: list[tuple[tuple[str, ...], str]] = [
-    (("confirm", "nope", "--by", "contact"), "there is no decision nope"),
-    (("reject", "nope", "--by", "contact"), "there is no decision nope"),
-    (("withdraw", "nope", "--by", "contact"), "there is no decision nope"),
-    (("confirm", "", "--by", "contact"), "decision_id is empty"),
-    (("confirm", "nope"), "--by"),
+    (("confirm", "nope", *SCOPE, "--by", "contact"), "contact alice has no decision nope"),
+    (("reject", "nope", *SCOPE, "--by", "contact"), "contact alice has no decision nope"),
+    (("withdraw", "nope", *SCOPE, "--by", "contact"), "contact alice has no decision nope"),
+    (("confirm", "", *SCOPE, "--by", "contact"), "decision_id is empty"),
+    (("confirm", "nope", *SCOPE), "--by"),
     (("revoke", "nope", *SCOPE, "--by", "dana", "--reason", "x"), "no live fact nope"),
     (("revoke", "nope", *SCOPE, "--by", "dana", "--reason", " "), "reason"),
     (("revoke", "nope", *SCOPE, "--by", "dana"), "--reason"),
@@ -236,15 +238,15 @@ def test_bad_input_ends_with_exit_code_two_and_nothing_printed(run: Run) -> None
 def test_an_answer_that_is_not_this_persons_to_give_ends_with_exit_code_two(run: Run) -> None:
     decision_id = _hold(run)
     for by, mend in (("operator", "who proposed it"), ("agent:crm", "no agent may")):
-        code, out, err = run("confirm", decision_id, "--by", by)
+        code, out, err = run("confirm", decision_id, *SCOPE, "--by", by)
         assert (code, out, mend in err) == (2, "", True)
     assert len(json_of(run, "pending", *AGENT)) == 1
 
 
 def test_a_no_after_a_yes_ends_with_exit_code_two(run: Run) -> None:
     decision_id = _hold(run)
-    run("confirm", decision_id, "--by", "contact")
-    code, _, err = run("reject", decision_id, "--by", "contact")
+    run("confirm", decision_id, *SCOPE, "--by", "contact")
+    code, _, err = run("reject", decision_id, *SCOPE, "--by", "contact")
     assert (code, "reconciler revoke" in err) == (2, True)
 
 
@@ -263,6 +265,46 @@ def test_a_policy_that_cannot_be_used_ends_with_exit_code_three(
 
 def test_control_sequences_in_what_is_held_do_not_reach_the_terminal(run: Run) -> None:
     decision_id = _hold(run, "Likes \x1b[31mred\x1b[0m ink")
-    shown = [run("pending", *AGENT), run("confirm", decision_id, "--by", "contact")]
+    shown = [run("pending", *AGENT), run("confirm", decision_id, *SCOPE, "--by", "contact")]
     shown += [run("policy", "check", "Likes \x1b[31mred\x1b[0m ink"), run("recall", *SCOPE)]
     assert not any("\x1b" in out for _, out, _ in shown)
+
+
+IDS = {"decision_id", "fact_id", "job_id"}
+FURTHER = {"by": "contact", "reason": "It ended.", "relation": "same"}
+
+
+def _by_id() -> dict[str, list[str]]:
+    """Every command that takes an id, with what else it takes."""
+    found = {}
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        names = {each.name: each for each in command.params}
+        if IDS & names.keys():
+            given = [each for each in FURTHER if each in names]
+            found[name] = [
+                word
+                for each in given
+                for word in (names[each].opts[0], FURTHER[each])
+                if word != each  # an argument's only option is its name
+            ]
+    return found
+
+
+def test_a_command_answers_another_scopes_id_like_one_that_nobody_has(
+    run: Run, tmp_path: Path
+) -> None:
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text('{"role": "user", "content": "I live in Pune."}', encoding="utf-8")
+    made = json_of(run, "add", *SCOPE, "Lives in Pune")
+    job_id = json_of(run, "extract", str(chat), *SCOPE)["job_id"]
+    held_id = _hold(run)
+    theirs = {"job": job_id, "retry": job_id, "revoke": made["fact_id"]}
+    commands = _by_id()
+    assert commands.keys() >= {"confirm", "reject", "withdraw", "explain", "correct", *theirs}
+    for name, words in commands.items():
+        unknown, known = (
+            run(name, each, *words, *SCOPE, "--tenant", "other")[2].replace(each, "ID")
+            for each in ("an-id", theirs.get(name, held_id))
+        )
+        assert "contact alice has no" in unknown
+        assert known == unknown

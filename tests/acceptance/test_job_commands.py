@@ -126,7 +126,7 @@ def test_standard_input_is_read_under_the_session_that_is_named(
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(CHAT).encode())))
     made = json_of(run, "extract", "-", *SCOPE, "--session", "s1", "--channel", "phone")
     assert (made["session_id"], made["turns"], made["state"]) == ("s1", 2, "waiting")
-    assert json_of(run, "job", made["job_id"])["session"]["channel"] == "phone"
+    assert json_of(run, "job", made["job_id"], *SCOPE)["session"]["channel"] == "phone"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_wrong_arguments_end_with_exit_code_two(
 
 @pytest.mark.parametrize("command", ["job", "retry"])
 def test_a_job_that_nobody_knows_ends_with_exit_code_two(run: Run, command: str) -> None:
-    code, out, err = run(command, "no-such-job")
+    code, out, err = run(command, "no-such-job", *SCOPE)
     assert (code, out, "no job no-such-job" in err) == (2, "", True)
 
 
@@ -202,21 +202,21 @@ def test_a_state_that_no_job_has_is_refused(run: Run) -> None:
 
 def test_a_job_shows_its_session_and_numbers(run: Run, job_id: str) -> None:
     run("drain")
-    code, out, _ = run("job", job_id)
+    code, out, _ = run("job", job_id, *SCOPE)
     for shown in (job_id, "done", "call-17", "1 added", "explicit-statements-v1"):
         assert shown in out
     assert code == 0
 
 
 def test_a_dead_job_says_why_and_how_to_retry(run: Run, dead_id: str) -> None:
-    for arguments in (("job", dead_id), ("jobs", "--state", "dead")):
+    for arguments in (("job", dead_id, *SCOPE), ("jobs", "--state", "dead")):
         _, out, _ = run(*arguments)
         assert "no connection" in out
         assert f"reconciler retry {dead_id}" in out
 
 
 def test_a_dead_job_that_is_retried_is_read(run: Run, dead_id: str) -> None:
-    code, out, _ = run("retry", dead_id)
+    code, out, _ = run("retry", dead_id, *SCOPE)
     drained = json_of(run, "drain")["jobs"]
     assert (code, "waits again" in out) == (0, True)
     assert [(each["job_id"], each["state"]) for each in drained] == [(dead_id, "done")]
@@ -267,9 +267,9 @@ def test_several_dead_jobs_are_told_how_all_are_begun_anew(
     [
         ((), "--all-dead"),
         (("a-job", "--all-dead"), "give either"),
-        (("a-job", "--agent", "crm"), "give them with --all-dead"),
-        (("a-job", "--contact", "alice"), "give them with --all-dead"),
-        (("a-job", "--tenant", "default"), "give them with --all-dead"),
+        (("a-job",), "give --agent and --contact"),
+        (("a-job", "--agent", "crm"), "give --agent and --contact"),
+        (("a-job", "--contact", "alice"), "give --agent and --contact"),
         (("--agent", "crm"), "give either"),
     ],
 )
@@ -282,9 +282,9 @@ def test_retry_needs_one_job_or_all_that_are_dead(
 
 def test_a_job_that_is_done_is_not_retried(run: Run, job_id: str) -> None:
     run("drain")
-    code, out, _ = run("retry", job_id)
+    code, out, _ = run("retry", job_id, *SCOPE)
     assert (code, "done already" in out) == (0, True)
-    assert json_of(run, "job", job_id)["state"] == "done"
+    assert json_of(run, "job", job_id, *SCOPE)["state"] == "done"
 
 
 def test_a_drain_in_which_a_job_dies_says_why_and_ends_with_exit_code_one(
@@ -371,7 +371,7 @@ def test_who_waits_for_an_answer_gives_the_job_back_at_a_signal(
             assert asked.wait(30)
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=60)
-    job = json_of(run, "job", job_id)
+    job = json_of(run, "job", job_id, *SCOPE)
     assert (process.returncode, job["state"], job["attempts"]) == (code, "waiting", 0)
 
 

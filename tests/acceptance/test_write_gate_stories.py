@@ -107,7 +107,7 @@ def inferred(claim: str, *evidence: Evidence, confidence: float | None, **given:
 
 def remember(memory: Memory, candidate: Candidate) -> Decision:
     """Propose, and commit what was let through."""
-    return memory.commit(memory.propose(candidate).decision_id)
+    return memory.commit("crm", "alice", memory.propose(candidate).decision_id)
 
 
 def known(memory: Memory, query: str = "") -> list[Fact]:
@@ -179,7 +179,7 @@ def test_the_literalness_check_alone_stops_the_sarcasm(open_memory: Open) -> Non
 
 def test_the_sarcasm_scores_forty_of_a_hundred_and_shows_why(open_memory: Open) -> None:
     memory = open_memory()
-    decision = memory.decision(memory.propose(sarcasm()).decision_id)
+    decision = memory.decision("crm", "alice", memory.propose(sarcasm()).decision_id)
     assert confidence(decision) == 0.40
     assert parts(decision) == (
         "extractor's confidence +0.88",
@@ -223,7 +223,7 @@ def test_what_is_held_cannot_be_committed_without_an_answer(open_memory: Open) -
     memory = open_memory()
     held = memory.propose(sarcasm())
     with pytest.raises(InvalidRequestError, match="only a proposal that the gate admitted"):
-        memory.commit(held.decision_id)
+        memory.commit("crm", "alice", held.decision_id)
     assert known(memory) == []
 
 
@@ -237,7 +237,7 @@ def test_the_question_writes_nothing_and_makes_no_easy(open_memory: Open) -> Non
 
 def test_after_a_no_the_same_inference_is_not_asked_again(open_memory: Open) -> None:
     memory = open_memory()
-    memory.reject(memory.propose(sarcasm()).decision_id, CONTACT)
+    memory.reject("crm", "alice", memory.propose(sarcasm()).decision_id, CONTACT)
     again = memory.propose(sarcasm(session_id="tuesday"))
     assert why(again) == (Action.REJECT, GateReason.DECLINED_BEFORE)
     assert memory.pending("crm", "alice") == []
@@ -246,7 +246,7 @@ def test_after_a_no_the_same_inference_is_not_asked_again(open_memory: Open) -> 
 
 def test_a_yes_by_the_contact_is_a_declaration_and_no_inference(open_memory: Open) -> None:
     memory = open_memory()
-    answered = memory.confirm(memory.propose(sarcasm()).decision_id, CONTACT)
+    answered = memory.confirm("crm", "alice", memory.propose(sarcasm()).decision_id, CONTACT)
     [fact] = known(memory)
     assert (answered.action, answered.fact_id) == (Action.ADD, fact.fact_id)
     assert (fact.is_confirmed_by_user, fact.trust) == (True, SourceKind.USER_EXPLICIT)
@@ -256,7 +256,7 @@ def test_a_yes_by_the_contact_is_a_declaration_and_no_inference(open_memory: Ope
 def test_a_confirmed_fact_rests_on_the_answer(open_memory: Open, engine: EngineUnderTest) -> None:
     memory = open_memory()
     held = memory.propose(sarcasm())
-    answered = memory.confirm(held.decision_id, CONTACT)
+    answered = memory.confirm("crm", "alice", held.decision_id, CONTACT)
     memory.close()
     evidence = evidence_of(engine, answered)
     assert evidence[answered.episode_id] == f"Asked: {held.question}\nAnswered by contact: yes."
@@ -266,7 +266,7 @@ def test_a_confirmed_fact_rests_on_the_answer(open_memory: Open, engine: EngineU
 def test_the_answer_in_other_words_is_what_is_remembered(open_memory: Open) -> None:
     memory = open_memory()
     held = memory.propose(sarcasm())
-    memory.confirm(held.decision_id, CONTACT, text="Prefers calls after 10 a.m.")
+    memory.confirm("crm", "alice", held.decision_id, CONTACT, text="Prefers calls after 10 a.m.")
     assert [(each.text, each.is_confirmed_by_user) for each in known(memory)] == [
         ("Prefers calls after 10 a.m.", True)
     ]
@@ -277,7 +277,7 @@ def test_neither_the_extractor_nor_an_agent_can_say_yes(open_memory: Open) -> No
     held = memory.propose(sarcasm())
     for answered_by in ("session-extractor", "agent:crm", "agent:another"):
         with pytest.raises(InvalidAnswerError, match="may not answer"):
-            memory.confirm(held.decision_id, answered_by)
+            memory.confirm("crm", "alice", held.decision_id, answered_by)
     assert known(memory) == []
 
 
@@ -462,14 +462,14 @@ def test_a_quarantined_directive_is_not_the_contacts_to_release(open_memory: Ope
     memory = open_memory()
     held = memory.propose(from_tool(RULE))
     with pytest.raises(InvalidAnswerError, match="for an operator"):
-        memory.confirm(held.decision_id, CONTACT)
+        memory.confirm("crm", "alice", held.decision_id, CONTACT)
     assert known(memory) == []
 
 
 def test_an_operator_may_release_a_directive_by_name(open_memory: Open) -> None:
     memory = open_memory()
     held = memory.propose(from_tool(RULE))
-    released = memory.confirm(held.decision_id, "Maria")
+    released = memory.confirm("crm", "alice", held.decision_id, "Maria")
     assert (released.action, released.answered_by) == (Action.ADD, "Maria")
     [fact] = known(memory)
     assert (fact.trust, fact.is_confirmed_by_user) == (SourceKind.OPERATOR, False)
@@ -633,7 +633,7 @@ def test_one_page_read_again_and_again_makes_no_fact_surer(open_memory: Open) ->
 def test_a_directive_is_not_repeated_after_a_no_either(open_memory: Open) -> None:
     memory = open_memory()
     held = memory.add_contact_note("crm", "alice", ORDER, source_kind="tool_output")
-    memory.reject(held.decision_id, "Maria")
+    memory.reject("crm", "alice", held.decision_id, "Maria")
     again = memory.add_contact_note("crm", "alice", ORDER, source_kind="tool_output")
     assert why(again) == (Action.REJECT, GateReason.DECLINED_BEFORE)
     assert "store in your memory" not in again.answer.lower()

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta, timezone
 from threading import Barrier
 from typing import Any
@@ -445,7 +446,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "references": [""],
     },
     "count_jobs": {},
-    "find_job": {"job_id": "waiting"},
+    "find_job": {"job_id": "waiting", **asdict(ALICE)},
     "find_proposals": {"job_id": "waiting"},
     "find_session": {"session_key": SESSION_KEY},
     "find_jobs_of_episodes": {"episode_ids": ["turn-1"]},
@@ -464,13 +465,13 @@ CALLS: dict[str, dict[str, Any]] = {
     },
     "list_session_episodes": {"session_key": SESSION_KEY},
     "renew_lease": LEASE | {"until": NOON},
-    "retry_job": {"job_id": "waiting", "at": NOON},
-    "claim_store": {"embedding_model": MODEL, "at": NOON},
+    "retry_job": {"job_id": "waiting", **asdict(ALICE), "at": NOON},
+    "claim_store": {"embedding_model": MODEL, "id_key": "ab", "at": NOON},
     "commit_decision": decision(version=5),
     "compare_live_facts": CONTACT | {"embedding_model": MODEL, "embedding": EAST, "now": NOON},
     "count_refusals": {"contact_keys": [ALICE.contact_key]},
     "find_contact_version": CONTACT,
-    "find_decisions": {"decision_ids": [SECOND["decision_id"]]},
+    "find_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
     "find_decision_ids": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
     "find_episodes": {"episode_ids": [FIRST["episode_id"]]},
     "find_neighbours": CONTACT
@@ -488,7 +489,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "list_precedents": CONTACT | {"inference_key": "inference-1"},
     "list_predecessors": {"fact_ids": [SECOND["fact_id"]], "embedding": EAST},
     "list_supersessions": CONTACT,
-    "record_correction": {
+    "record_correction": CONTACT
+    | {
         "decision_id": FIRST["decision_id"],
         "correction": "same",
         "at": NOON,
@@ -893,7 +895,7 @@ def test_everything_about_a_decision_comes_back(graph: Graph) -> None:
     }
     given = decision(**kept, arbiter_action="UPDATE", said_at=NOON)
     commit(graph, given)
-    [found] = graph.run("find_decisions", {"decision_ids": [given["decision_id"]]})
+    [found] = graph.run("find_decisions", CONTACT | {"decision_ids": [given["decision_id"]]})
     kept.pop("slot_key")
     assert {name: found[name] for name in kept} == kept
 

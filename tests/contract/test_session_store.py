@@ -93,7 +93,7 @@ def test_a_session_comes_back_turn_by_turn(store: SessionStore) -> None:
 
 def test_a_session_has_a_job_that_waits(store: SessionStore) -> None:
     assert hand_over(store) == 3
-    job = store.find_job("job")
+    job = store.find_job(ALICE, "job")
     assert job is not None
     assert (job.state, job.attempts, job.due_at) == (JobState.WAITING, 0, NOON)
     assert (job.scope, job.session_id) == (ALICE, "chat")
@@ -102,7 +102,7 @@ def test_a_session_has_a_job_that_waits(store: SessionStore) -> None:
 def test_the_same_session_again_is_nothing_new_and_no_job(store: SessionStore) -> None:
     hand_over(store)
     assert hand_over(store, "job-2") == 0
-    assert store.find_job("job-2") is None
+    assert store.find_job(ALICE, "job-2") is None
     assert len(store.list_episodes(ALICE, "chat")) == 3
 
 
@@ -224,7 +224,7 @@ def test_of_many_workers_one_gets_the_job(store: SessionStore) -> None:
         return got is not None
 
     assert sum(_at_once(8, call)) == 1
-    job = store.find_job("job")
+    job = store.find_job(ALICE, "job")
     assert job is not None
     assert job.attempts == 1
 
@@ -257,10 +257,10 @@ def test_who_lost_the_lease_writes_nothing(store: SessionStore, write: str) -> N
     hand_over(store)
     leased(store, "first")
     leased(store, "second", NOON + MINUTE)
-    before = store.find_job("job")
+    before = store.find_job(ALICE, "job")
     with pytest.raises(LeaseLostError):
         WRITES[write](store, "first")
-    assert store.find_job("job") == before
+    assert store.find_job(ALICE, "job") == before
     assert store.find_read("job") is None
 
 
@@ -283,7 +283,7 @@ def test_a_finished_job_is_counted_on_its_session(store: SessionStore) -> None:
         assert store.lease_job(job_id, "lease", NOON, NOON + MINUTE)
         store.keep_read(job_id, "lease", READ)
         store.finish_job(job_id, "lease", outcomes, NOON + MINUTE)
-    job, session = store.find_job("job"), store.find_session(ALICE, "chat")
+    job, session = store.find_job(ALICE, "job"), store.find_session(ALICE, "chat")
     assert job is not None
     assert session is not None
     assert (job.state, job.finished_at, job.outcomes) == (JobState.DONE, NOON + MINUTE, outcomes)
@@ -309,7 +309,7 @@ def test_a_done_job_is_never_due_again(store: SessionStore) -> None:
     leased(store)
     store.finish_job("job", "lease", Outcomes(), NOON)
     assert store.list_due_jobs(NOON + 60 * MINUTE) == []
-    assert not store.retry_job("job", NOON)
+    assert not store.retry_job(ALICE, "job", NOON)
 
 
 @pytest.mark.parametrize("state", [JobState.WAITING, JobState.DEAD])
@@ -317,7 +317,7 @@ def test_a_job_that_is_given_back_says_why(store: SessionStore, state: JobState)
     hand_over(store)
     leased(store)
     _give_back(store, "lease", state)
-    job = store.find_job("job")
+    job = store.find_job(ALICE, "job")
     assert job is not None
     assert (job.state, job.last_error, job.due_at) == (state, "no answer", NOON + 2 * MINUTE)
     assert store.list_due_jobs(NOON + 3 * MINUTE) == ["job"] * (state is JobState.WAITING)
@@ -327,8 +327,8 @@ def test_a_dead_job_is_begun_anew_on_request(store: SessionStore) -> None:
     hand_over(store)
     leased(store)
     _give_back(store, "lease", JobState.DEAD)
-    assert store.retry_job("job", NOON + MINUTE)
-    job = store.find_job("job")
+    assert store.retry_job(ALICE, "job", NOON + MINUTE)
+    job = store.find_job(ALICE, "job")
     assert job is not None
     assert (job.state, job.attempts, job.due_at) == (JobState.WAITING, 0, NOON + MINUTE)
     assert job.last_error == "no answer"
@@ -368,7 +368,7 @@ def test_the_queue_in_numbers_knows_the_oldest_that_is_not_done(store: SessionSt
 
 
 def _give_back(store: SessionStore, lease_id: str, state: JobState) -> None:
-    job = store.find_job("job")
+    job = store.find_job(ALICE, "job")
     assert job is not None
     store.give_job_back(job, lease_id, state, NOON + 2 * MINUTE, "no answer")
 

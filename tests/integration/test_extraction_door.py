@@ -84,7 +84,7 @@ def answer(*candidates: Extracted, summary: str = "") -> Extraction:
 def worked_off(memory: Memory, turns: list[Turn], session_id: str = "chat") -> Job:
     job_id = memory.submit_session("crm", "alice", session_id, turns)
     memory.drain()
-    return memory.job(job_id)
+    return memory.job("crm", "alice", job_id)
 
 
 def known(memory: Memory) -> list[str]:
@@ -408,9 +408,9 @@ def test_a_hand_over_does_not_wait_for_the_extractor(opened: Open) -> None:
 def test_an_unknown_job_is_an_error(opened: Open) -> None:
     memory = opened()
     with pytest.raises(UnknownJobError, match="no job 7"):
-        memory.job("7")
+        memory.job("crm", "alice", "7")
     with pytest.raises(UnknownJobError):
-        memory.retry("7")
+        memory.retry("crm", "alice", "7")
 
 
 # when the extractor fails
@@ -431,7 +431,8 @@ def test_a_job_that_nobody_can_read_is_dead_with_its_evidence_safe(opened: Open)
     job = worked_off(memory, said(PUNE))
     assert (job.state, job.attempts) == (JobState.DEAD, 3)
     assert job.last_error == "the script has no further answer"
-    assert job.advice == f"reconciler retry {job.job_id}"
+    whose = "--agent crm --contact alice --tenant default"
+    assert job.advice == f"reconciler retry {job.job_id} {whose}"
     scope = memory._scope(None, "crm", "alice")
     assert [e.text for e in memory._services.session_store.list_episodes(scope, "chat")] == [PUNE]
 
@@ -441,9 +442,9 @@ def test_a_dead_job_that_is_tried_again_is_done(opened: Open) -> None:
     memory = opened(failed, failed, failed, answer(city("Pune")))
     job = worked_off(memory, said(PUNE))
     assert job.state is JobState.DEAD
-    memory.retry(job.job_id)
+    memory.retry("crm", "alice", job.job_id)
     memory.drain()
-    assert memory.job(job.job_id).outcomes.added == 1
+    assert memory.job("crm", "alice", job.job_id).outcomes.added == 1
 
 
 def test_a_server_that_asks_for_patience_gets_it(opened: Open) -> None:
@@ -451,7 +452,7 @@ def test_a_server_that_asks_for_patience_gets_it(opened: Open) -> None:
     job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
     before = datetime.now(UTC)
     memory.worker().work_once()
-    job = memory.job(job_id)
+    job = memory.job("crm", "alice", job_id)
     assert job.state is JobState.WAITING
     assert job.due_at - before > timedelta(minutes=59)
 
@@ -494,7 +495,7 @@ def test_raw_words_do_not_swallow_what_is_read_later(opened: Open) -> None:
 def test_nobody_may_call_their_own_words_raw(opened: Open, category: str) -> None:
     memory = opened()
     with pytest.raises(InvalidNoteError, match="reserved"):
-        memory.toolset.add_contact_note(
+        memory.add_contact_note(
             "crm", "alice", "First open the till.", category=category, proposed_by="fallback"
         )
     assert memory.decisions("crm", "alice") == []
@@ -515,10 +516,10 @@ def test_a_stopped_worker_gives_its_job_back_uncounted(opened: Open) -> None:
     job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
     worker = memory.worker(lambda stage: worker.stop() if stage is Stage.KEPT else None)
     worker.run()
-    job = memory.job(job_id)
+    job = memory.job("crm", "alice", job_id)
     assert (job.state, job.attempts) == (JobState.WAITING, 0)
     memory.drain()
-    assert memory.job(job_id).outcomes == Outcomes(added=1)
+    assert memory.job("crm", "alice", job_id).outcomes == Outcomes(added=1)
 
 
 def test_a_job_is_begun_only_so_often_where_its_workers_never_return(opened: Open) -> None:
@@ -528,7 +529,7 @@ def test_a_job_is_begun_only_so_often_where_its_workers_never_return(opened: Ope
     for number in range(3):
         assert store.lease_job(job_id, f"silent-{number}", now, now)
     memory.drain()
-    job = memory.job(job_id)
+    job = memory.job("crm", "alice", job_id)
     assert job.state is JobState.DEAD
     assert "without a word" in (job.last_error or "")
 
@@ -545,7 +546,7 @@ def test_a_heart_beat_keeps_a_slow_job(opened: Open) -> None:
     assert thread.is_alive()
     release.set()
     thread.join(60)
-    job = memory.job(job_id)
+    job = memory.job("crm", "alice", job_id)
     assert (job.state, job.attempts) == (JobState.DONE, 1)
 
 
@@ -560,7 +561,7 @@ def test_a_worker_that_lost_its_job_leaves_it_to_the_other(opened: Open) -> None
             assert store.lease_job(job_id, "thief", later, later)
 
     memory.worker(steal).work_once()
-    job = memory.job(job_id)
+    job = memory.job("crm", "alice", job_id)
     assert (job.state, job.attempts, job.last_error) == (JobState.RUNNING, 2, None)
     assert known(memory) == []
 
@@ -570,7 +571,10 @@ def test_a_worker_in_a_thread_works_until_the_memory_is_closed(opened: Open) -> 
     thread = memory.start_worker()
     job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
     deadline = time.monotonic() + 60
-    while memory.job(job_id).state is not JobState.DONE and time.monotonic() < deadline:
+    while (
+        memory.job("crm", "alice", job_id).state is not JobState.DONE
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.02)
     assert known(memory) == ["Lives in Pune."]
     memory.close()

@@ -244,7 +244,8 @@ def test_a_slot_that_cannot_be_used_is_refused_and_nothing_written(
 
 def test_the_tools_schema_takes_what_a_model_would_send(open_memory: Open) -> None:
     memory = open_memory(FAR)
-    definition = memory.toolset.tool_definition()
+    toolset = memory.toolset("crm", "alice")
+    definition = toolset.tool_definition()
     sent = {
         "text": "a",
         "source_kind": "user_explicit",
@@ -253,7 +254,7 @@ def test_the_tools_schema_takes_what_a_model_would_send(open_memory: Open) -> No
         "value": "Pune",
     }
     jsonschema.validate(sent, definition["input_schema"])
-    decision = memory.add_contact_note("crm", "alice", **sent)
+    decision = toolset.add_contact_note(**sent)
     assert decision.slot is not None
     assert "city" in definition["input_schema"]["properties"]["attribute"]["description"]
     assert "agent_id" not in definition["input_schema"]["properties"]
@@ -327,7 +328,7 @@ def test_an_arbiters_whole_answer_is_on_the_decision(open_memory: Open) -> None:
     )
     assert (decision.arbiter_action, decision.arbiter_target) == ("UPDATE", 1)
     assert decision.arbiter_confidence == 0.8
-    assert memory.decision(decision.decision_id) == decision
+    assert memory.decision("crm", "alice", decision.decision_id) == decision
 
 
 # Order, trust, to and fro
@@ -410,9 +411,9 @@ def test_a_correction_is_kept_and_moves_no_fact(open_memory: Open) -> None:
     say(memory, "one way")
     decision = say(memory, "another way", 1)
     before = memory.history("crm", "alice")
-    corrected = memory.correct(decision.decision_id, "coexists")
+    corrected = memory.correct("crm", "alice", decision.decision_id, "coexists")
     assert corrected.correction == "coexists"
-    assert memory.decision(decision.decision_id) == corrected
+    assert memory.decision("crm", "alice", decision.decision_id) == corrected
     assert memory.history("crm", "alice") == before
 
 
@@ -421,23 +422,23 @@ def test_a_correction_to_no_relation_is_refused(open_memory: Open, wrong: Any) -
     memory = open_memory(FAR)
     decision = say(memory, "a")
     with pytest.raises(InvalidRequestError, match="same, refines, replaces"):
-        memory.correct(decision.decision_id, wrong)
-    assert memory.decision(decision.decision_id).correction is None
+        memory.correct("crm", "alice", decision.decision_id, wrong)
+    assert memory.decision("crm", "alice", decision.decision_id).correction is None
 
 
 @pytest.mark.parametrize("unknown", ["no-such-id", "", "' OR 1=1"])
 def test_a_decision_that_was_never_made_is_refused(open_memory: Open, unknown: str) -> None:
     memory = open_memory(FAR)
-    for call in (memory.decision, memory.explain, lambda each: memory.correct(each, "same")):
+    for call, *more in ((memory.decision,), (memory.explain,), (memory.correct, "same")):
         with pytest.raises(UnknownDecisionError, match="decision"):
-            call(unknown)
+            call("crm", "alice", unknown, *more)
 
 
 def test_an_explanation_names_the_fact_and_the_difference(open_memory: Open) -> None:
     one, other = "Invoice 1042 is unpaid", "Invoice 1043 is unpaid"
     memory = open_memory(near(0.99, one, other))
     say(memory, one)
-    told = " ".join(memory.explain(say(memory, other, 1).decision_id).sentences())
+    told = " ".join(memory.explain("crm", "alice", say(memory, other, 1).decision_id).sentences())
     assert one in told
     assert "0.99" in told
     assert "1043" in told

@@ -297,7 +297,7 @@ def read(memory: Memory, text: str, episode_id: str, **given: Any) -> Decision:
     note = Note(text=text, slot=IN_PUNE, source_kind=SourceKind.EXTRACTOR, **said | given)
     heard = Evidence(episode_id=episode_id, session_id="call", text="I am in Pune.", **said)
     candidate = Candidate(note=note, evidence=(heard,), proposed_by="extractor", confidence=0.95)
-    return memory.commit(memory.propose(candidate).decision_id)
+    return memory.commit("crm", "alice", memory.propose(candidate).decision_id)
 
 
 @pytest.mark.parametrize(("second", "observations"), [("one", 1), ("two", 2)])

@@ -589,7 +589,7 @@ def applied(memory: Memory) -> list[tuple[str, int, tuple[str, ...]]]:
 def test_a_procedure_is_applied_by_an_operators_yes_alone(memory: Memory, role: str) -> None:
     held = procedure(memory, STEPS, role=role)
     assert (held.action, applied(memory)) == (Action.HOLD, [])
-    memory.confirm(held.decision_id, "anna")
+    memory.confirm("crm", "alice", held.decision_id, "anna")
     assert applied(memory) == [("issue_refund", 1, tuple(STEPS))]
 
 
@@ -597,7 +597,7 @@ def test_a_procedure_is_applied_by_an_operators_yes_alone(memory: Memory, role: 
 def test_the_contacts_yes_applies_no_procedure(memory: Memory, role: str) -> None:
     held = procedure(memory, STEPS, role=role)
     try:
-        assert memory.confirm(held.decision_id, "contact").action is Action.HOLD
+        assert memory.confirm("crm", "alice", held.decision_id, "contact").action is Action.HOLD
     except InvalidAnswerError as error:
         assert "for an operator to answer" in str(error)  # noqa: PT017
     assert applied(memory) == []
@@ -607,7 +607,7 @@ def test_the_agent_that_proposed_a_procedure_cannot_approve_it(memory: Memory) -
     held = procedure(memory, STEPS)
     for name in ("crm", "agent:crm"):
         with pytest.raises(InvalidAnswerError):
-            memory.confirm(held.decision_id, name)
+            memory.confirm("crm", "alice", held.decision_id, name)
 
 
 def test_a_procedure_cannot_be_committed(memory: Memory) -> None:
@@ -619,7 +619,7 @@ def test_a_procedure_cannot_be_committed(memory: Memory) -> None:
 
 def approve(memory: Memory, steps: list[str], task_id: str, **given: Any) -> Decision:
     held = procedure(memory, steps, task_id=task_id, **given)
-    return memory.confirm(held.decision_id, "anna")
+    return memory.confirm("crm", "alice", held.decision_id, "anna")
 
 
 def test_a_newer_version_takes_the_older_ones_place(open_memory: Open) -> None:
@@ -647,7 +647,7 @@ def test_the_same_steps_asked_about_twice_are_one_version(memory: Memory) -> Non
     held = [procedure(memory, STEPS, task_id=each) for each in ("one", "two")]
     assert held[1].held_id == held[0].decision_id
     for each in held:
-        memory.confirm(each.decision_id, "anna")
+        memory.confirm("crm", "alice", each.decision_id, "anna")
     assert applied(memory) == [("issue_refund", 1, tuple(STEPS))]
 
 
@@ -722,7 +722,7 @@ def test_a_reflection_waits_for_a_yes_however_often_it_is_seen(memory: Memory) -
     cited = [Cited(each, SHOWN) for each in task.episodes()]
     held = task.propose_reflection(BLAME, cited)
     assert (held.action, live(memory)) == (Action.HOLD, [])
-    memory.confirm(held.decision_id, "anna")
+    memory.confirm("crm", "alice", held.decision_id, "anna")
     assert live(memory) == [BLAME]
 
 

@@ -203,7 +203,9 @@ class MemoryMachine(RuleBasedStateMachine):
         if key in known.by_key:
             assert decision == known.by_key[key].as_replay()
             return
-        assert self.store.memory.decision(decision.decision_id) == decision
+        assert (
+            self.store.memory.decision(self.agent_id, contact_id, decision.decision_id) == decision
+        )
         near = [each.fact_id for each in decision.compared_with]
         assert known.in_sight(said, near)
         outcome = known.expected(said, answer, near)

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import ast
+import inspect
+from dataclasses import is_dataclass
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
 from reconciler.domain.tasks import WorkingMemory
+from reconciler.memory import Memory
+from reconciler.service.confirmations import Confirmations
+from reconciler.service.doors import MemoryToolset
+from reconciler.service.extraction import MemoryExtractor
 from reconciler.service.memory_context import MemoryContext
+from reconciler.service.memory_reconciler import MemoryReconciler
+from reconciler.service.recall import Recall
 from reconciler.service.task_memory import TaskMemory
+from reconciler.service.task_store import TaskStore
+from reconciler.service.write_gate import WriteGate
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "reconciler"
@@ -86,3 +97,46 @@ def test_the_memory_of_a_task_offers_nothing_that_becomes_a_fact() -> None:
 def test_working_memory_offers_no_way_out_of_the_process() -> None:
     offered = _public(WorkingMemory)
     assert offered == {"task", "facts", "observations", "hypotheses", "observe", "suppose", "know"}
+
+
+SERVICES = (MemoryReconciler, WriteGate, Confirmations, Recall, MemoryExtractor, TaskStore)
+SCOPED = {"scope", "candidate", "submission", "note", "session", "lease_id"}
+"""What says whose an id is, or that a worker holds the job."""
+
+ABOUT_AN_AGENT = {"contacts", "check_policy"}
+"""They list an agent's contacts, and judge a text that is about nobody."""
+
+
+def _handed_out(kind: type) -> set[type]:
+    """Every class of ours with methods of its own that a memory hands out, and what those do."""
+    found: set[type] = {kind}
+    for _, member in inspect.getmembers(kind):
+        function = member.fget if isinstance(member, property) else member
+        if inspect.isfunction(function) and not function.__name__.startswith("_"):
+            given = get_type_hints(function).get("return")
+            is_ours = inspect.isclass(given) and given.__module__.startswith("reconciler.service")
+            if is_ours and not is_dataclass(given) and given not in found:
+                found |= _handed_out(given)
+    return found
+
+
+def _takes(function: object) -> set[str]:
+    return set(inspect.signature(function).parameters)  # type: ignore[arg-type]
+
+
+IN_REACH = {kind.__name__: kind for kind in (*_handed_out(Memory), *SERVICES)}
+
+
+@pytest.mark.parametrize("kind", dict(sorted(IN_REACH.items())).values(), ids=sorted(IN_REACH))
+def test_what_takes_an_id_takes_its_scope_too_or_is_bound_to_one(kind: type) -> None:
+    is_bound = bool({"scope", "run"} & _takes(kind.__init__))
+    for name, method in inspect.getmembers(kind, inspect.isfunction):
+        taken = _takes(method)
+        has_id = any(each.endswith(("_id", "_ids")) for each in taken)
+        if has_id and not name.startswith("_") and not is_bound:
+            is_scoped = {"agent_id", "contact_id"} <= taken or bool(SCOPED & taken)
+            assert is_scoped or name in ABOUT_AN_AGENT, f"{kind.__name__}.{name}"
+
+
+def test_a_memory_hands_out_what_an_agent_holds() -> None:
+    assert {MemoryToolset, MemoryContext, TaskMemory, MemoryExtractor} <= _handed_out(Memory)

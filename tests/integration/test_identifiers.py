@@ -1,0 +1,160 @@
+"""Ids are checked at every door: what is none is a clear error that names it, on every engine."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from reconciler import Evidence, Memory, Note, Scope, Session, Turn
+from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.errors import InvalidRequestError
+from tests.engines import EngineUnderTest
+
+WRONG: Mapping[str, Any] = {
+    "nothing": None,
+    "a number": 5,
+    "bytes": b"alice",
+    "a list": ["alice"],
+    "a dictionary": {"alice": 1},
+    "empty": "",
+    "blank": "  ",
+    "with space around it": " alice",
+    "too long": "a" * 201,
+    "with a line break": "al\nice",
+    "with a null byte": "al\0ice",
+    "with half a surrogate pair": "al\ud800ice",
+}
+ALSO_IDS = {"tenant", "idempotency_key", "door", "channel"}
+NAMES = {"answered_by", "withdrawn_by", "revoked_by"}
+NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
+ALICE = Scope("default", "crm", "alice")
+TURN = Turn(role="contact", text="I live in Pune.")
+USUAL: Mapping[str, Any] = {
+    "agent_id": "crm",
+    "contact_id": "alice",
+    "text": "Lives in Pune",
+    "turns": [TURN],
+    "lines": [],
+    "profile": "seed",
+    "relation": "same",
+    "reason": "It has ended.",
+    "answered_by": "contact",
+    "withdrawn_by": "olga",
+    "revoked_by": "olga",
+    **dict.fromkeys(("decision_id", "job_id", "fact_id", "session_id", "task_id"), "an-id"),
+}
+"""What the methods take, where it is right."""
+
+
+class Name(str):
+    """A string of somebody else's making."""
+
+    __slots__ = ()
+
+
+@pytest.fixture
+def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
+    """An open memory without anything in it."""
+    with Memory.open(embedder=NoopEmbedder(), **one_of_each.settings_arguments) as opened:
+        yield opened
+
+
+def doors() -> list[tuple[str, str, Any]]:
+    """Every public method of a memory, with each id that it takes, and that id's default."""
+    return [
+        (name, each, parameter.default)
+        for name, method in inspect.getmembers(Memory, inspect.isfunction)
+        if not name.startswith("_")
+        for each, parameter in inspect.signature(method).parameters.items()
+        if each.endswith("_id") or each in ALSO_IDS | NAMES
+    ]
+
+
+def call(memory: Memory, name: str, changed: Mapping[str, Any]) -> None:
+    method = getattr(memory, name)
+    parameters = inspect.signature(method).parameters.items()
+    usual = {each: USUAL[each] for each, given in parameters if given.default is given.empty}
+    found = method(**usual | changed)
+    if inspect.isgenerator(found):
+        list(found)
+
+
+def complaint(attempt: Callable[[], object]) -> str:
+    """What it is turned away with; any other error is an error of ours."""
+    try:
+        attempt()
+    except InvalidRequestError as error:
+        return str(error)
+    return "taken"
+
+
+def test_what_is_no_id_is_refused_by_every_method_and_named(memory: Memory) -> None:
+    found = doors()
+    unnamed = [
+        (name, kind, what)
+        for (name, kind, default), (what, value) in itertools.product(found, WRONG.items())
+        if not (value is None and default is None)
+        and kind not in complaint(lambda: call(memory, name, {kind: value}))  # noqa: B023
+    ]
+    assert unnamed == []
+    assert len(found) > 70
+    assert memory.contacts("crm") == []
+
+
+BY_HAND: Mapping[str, tuple[object, tuple[str, ...]]] = {
+    "scope": (ALICE, ("tenant", "agent_id", "contact_id")),
+    "note": (
+        Note(scope=ALICE, text="Lives in Pune", said_at=NOON),
+        ("session_id", "idempotency_key", "scope"),
+    ),
+    "evidence": (
+        Evidence(episode_id="1", session_id="1", scope=ALICE, text="Pune!", said_at=NOON),
+        ("episode_id", "session_id", "scope"),
+    ),
+    "turn": (TURN, ("reference",)),
+    "session": (
+        Session(scope=ALICE, session_id="1", turns=[TURN]),
+        ("session_id", "channel", "scope"),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BY_HAND)
+def test_what_is_no_id_is_refused_in_what_is_made_by_hand(kind: str) -> None:
+    made, names = BY_HAND[kind]
+    optional = {"reference"} if kind == "turn" else set(names) if kind == "note" else set()
+    for name, value in itertools.product(names, WRONG.values()):
+        if not (value is None and name in optional - {"scope"}):
+            changed: Any = {name: value}
+            assert name in complaint(lambda: replace(made, **changed))  # type: ignore[type-var]  # noqa: B023
+
+
+def test_what_is_no_id_is_refused_by_a_task(memory: Memory) -> None:
+    task = memory.task("crm", "alice", "move", goal="Move")
+    task.observed()
+    for value in WRONG.values():
+        assert "subtask_id" in complaint(lambda: task.task_memory.mark_done(value))  # noqa: B023
+    task.succeed()
+    for value in WRONG.values():
+        made_up: Any = SimpleNamespace(episode_id=value, decision_id=value)
+        assert "episode_id" in complaint(lambda: task.propose_durable([made_up]))  # noqa: B023
+        assert "decision_id" in complaint(lambda: task.commit(made_up, made_up))  # noqa: B023
+
+
+def test_a_string_of_another_class_is_an_id_like_any_other(memory: Memory) -> None:
+    agent, contact = Name("crm"), Name("alice")
+    held = memory.add_contact_note(
+        agent, contact, "Prefers tea", source_kind="tool_output", idempotency_key=Name("key")
+    )
+    yes = memory.confirm(agent, contact, Name(held.decision_id), Name("contact"))
+    job_id = memory.submit_session(agent, contact, Name("call"), [TURN], tenant=Name("default"))
+    assert memory.decision("crm", "alice", yes.decision_id).settles_id == held.decision_id
+    assert memory.job(agent, contact, Name(job_id)).session_id == "call"
+    assert [each.job_id for each in memory.jobs(agent, contact)] == [job_id]

@@ -1,0 +1,227 @@
+"""Whoever tries another's id, known or guessed, learns no more than of an id that nobody has."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import itertools
+import uuid
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from reconciler import Candidate, Decision, Evidence, Memory, Note, Scope, Turn, load_settings
+from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.bootstrap import open_graph
+from reconciler.domain.notes import SourceKind
+from reconciler.errors import InvalidRequestError, SchemaError, UnknownDecisionError
+from reconciler.service.memory_store import MemoryStore
+from tests import raw_store
+from tests.engines import EngineUnderTest, embedded_engine
+
+SCOPES = [Scope(*parts) for parts in itertools.product(("acme", "globex"), ("crm", "desk"), "ab")]
+VICTIM, OTHERS = SCOPES[0], SCOPES[1:]
+HELD_KEY, ADMITTED_KEY = "ticket-1", "ticket-2"
+NOBODYS = str(uuid.uuid4())
+MAKES_ITS_OWN = {"add_contact_note", "submit_session", "toolset"}
+"""What a ``session_id`` names for them is their own contact's, and made at first need."""
+
+GIVEN: Mapping[str, Any] = {
+    "answered_by": "contact",
+    "withdrawn_by": "olga",
+    "revoked_by": "olga",
+    "relation": "same",
+    "reason": "It has ended.",
+}
+"""What the methods take beside scope and id."""
+
+Ids = dict[str, list[str]]
+
+
+@pytest.fixture
+def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
+    """An open memory without anything in it."""
+    with Memory.open(embedder=NoopEmbedder(), **one_of_each.settings_arguments) as opened:
+        yield opened
+
+
+def of(scope: Scope) -> dict[str, str]:
+    return {"agent_id": scope.agent_id, "contact_id": scope.contact_id, "tenant": scope.tenant}
+
+
+def proposed(memory: Memory, scope: Scope, text: str, **given: Any) -> Decision:
+    """What an extractor that is sure of it proposed, on an episode of its own."""
+    now = datetime.now(UTC)
+    note = Note(scope=scope, text=text, said_at=now, source_kind=SourceKind.EXTRACTOR, **given)
+    heard = Evidence(
+        episode_id=str(uuid.uuid4()), session_id="call", scope=scope, text=text, said_at=now
+    )
+    return memory.propose(
+        Candidate(note=note, evidence=(heard,), proposed_by="reader", confidence=0.95)
+    )
+
+
+def guesses(scope: Scope, key: str) -> list[str]:
+    """What somebody who knows scope, key and this package's source would try."""
+    texts = [f"{scope.contact_key}/{key}", key, f"{scope.contact_key}/{key}\0"]
+    spaces = [uuid.UUID("3f6d2f0e-7d0b-5a39-9f5e-0a6d1f0c4b7a"), uuid.NAMESPACE_URL]
+    hashed = itertools.product((uuid.uuid5, uuid.uuid3), spaces, texts)
+    made = [str(make(space, text)) for make, space, text in hashed]
+    digests = [hashlib.sha256(text.encode()).digest() for text in texts]
+    made += [digest.hex() for digest in digests]
+    return [*made, *(str(uuid.UUID(bytes=digest[:16])) for digest in digests)]
+
+
+def ids_of(memory: Memory, scope: Scope) -> Ids:
+    """One of everything that has an id, made in a scope; and the ids that it had once."""
+    whose = of(scope)
+    held = memory.add_contact_note(
+        **whose, text="Prefers tea", source_kind="tool_output", idempotency_key=HELD_KEY
+    )
+    admitted = proposed(memory, scope, "Works at Siemens", idempotency_key=ADMITTED_KEY)
+    added = memory.add_contact_note(**whose, text="Lives in Pune")
+    job_id = memory.submit_session(
+        **whose, session_id="call-17", turns=[Turn(role="contact", text="Remember my cat Tom.")]
+    )
+    memory.task(**whose, task_id="task-9", goal="Find the cat")
+    made = [held.decision_id, admitted.decision_id, added.decision_id]
+    guessed = [guesses(scope, key)[0] for key in (HELD_KEY, ADMITTED_KEY)]
+    return {
+        "decision_id": made + guessed,
+        "job_id": [job_id],
+        "fact_id": [str(added.fact_id)],
+        "session_id": ["call-17"],
+        "task_id": ["task-9"],
+    }
+
+
+def methods() -> dict[str, str]:
+    """Every public method of a memory that looks something up by an id, with that id's name."""
+    found = {}
+    for name, method in inspect.getmembers(Memory, inspect.isfunction):
+        named = [each for each in inspect.signature(method).parameters if each.endswith("_id")]
+        own = [each for each in named if each not in ("agent_id", "contact_id")]
+        if own and not name.startswith("_") and name not in MAKES_ITS_OWN:
+            found[name] = own[0]
+    return found
+
+
+def answer(memory: Memory, name: str, scope: Scope, kind: str, value: str) -> str | None:
+    """What is said to whoever asks for an id, without the id; None where it was answered."""
+    method = getattr(memory, name)
+    taken = inspect.signature(method).parameters
+    given = {each: GIVEN[each] for each in taken if each in GIVEN}
+    try:
+        method(**of(scope), **{kind: value}, **given)
+    except InvalidRequestError as error:
+        return f"{type(error).__name__}: {error}".replace(value, "ID")
+    return None
+
+
+def test_no_id_of_another_scope_is_answered_otherwise_than_one_that_nobody_has(
+    memory: Memory,
+) -> None:
+    ids = ids_of(memory, VICTIM)
+    attempts, told = 0, []
+    for (name, kind), scope in itertools.product(methods().items(), OTHERS):
+        unknown = answer(memory, name, scope, kind, NOBODYS)
+        assert unknown is not None, name
+        for value in ids[kind]:
+            attempts += 1
+            if answer(memory, name, scope, kind, value) != unknown:
+                told.append((name, scope, value))
+    assert told == []
+    assert attempts > 200
+
+
+def test_the_attempts_leave_what_they_were_aimed_at_as_it_was(memory: Memory) -> None:
+    ids = ids_of(memory, VICTIM)
+    before = memory.pending("crm", "a", tenant="acme"), memory.history("crm", "a", tenant="acme")
+    for name, kind in methods().items():
+        answer(memory, name, OTHERS[-1], kind, ids[kind][0])
+    after = memory.pending("crm", "a", tenant="acme"), memory.history("crm", "a", tenant="acme")
+    assert after == before
+
+
+def test_no_guess_at_the_id_of_a_key_is_right_in_its_own_scope(memory: Memory) -> None:
+    ids_of(memory, VICTIM)
+    for guess in guesses(VICTIM, HELD_KEY) + guesses(VICTIM, ADMITTED_KEY):
+        with pytest.raises(UnknownDecisionError):
+            memory.decision("crm", "a", guess, tenant="acme")
+
+
+def test_a_task_commits_no_decision_about_another_contact(memory: Memory) -> None:
+    theirs = proposed(memory, VICTIM, "Works at Siemens")
+    task = memory.task(**of(OTHERS[0]), task_id="mine", goal="Take theirs")
+    task.observed()
+    task.log_episode(Turn(role="contact", text="Remember that I work at Siemens."))
+    task.succeed()
+    [mine, *_] = task.propose_durable(task.episodes())
+    with pytest.raises(UnknownDecisionError, match="contact b has no decision"):
+        task.commit(mine.candidate, theirs)
+
+
+# The key that ids are made of
+
+
+def id_key(engine: EngineUnderTest) -> str:
+    [[key]] = raw_store.query(engine, "MATCH (store:Store) RETURN store.id_key")
+    return str(key)
+
+
+def keyed(engine: EngineUnderTest, **given: Any) -> Decision:
+    with Memory.open(embedder=NoopEmbedder(), **engine.settings_arguments, **given) as memory:
+        return memory.add_contact_note("crm", "alice", "Lives in Pune", idempotency_key="key")
+
+
+def test_two_hosts_make_the_same_id_of_a_key(one_of_each: EngineUnderTest) -> None:
+    first = keyed(one_of_each, gate={"hash_key": "of the first host, 16 or more"})
+    again = keyed(one_of_each, gate={"hash_key": "of the second host, 16 or more"})
+    assert (again.decision_id, again.replayed) == (first.decision_id, True)
+
+
+def test_two_stores_make_two_ids_of_a_key(tmp_path: Path) -> None:
+    stores = [embedded_engine(tmp_path / name) for name in ("one", "other")]
+    first, second = (keyed(each).decision_id for each in stores)
+    assert first != second
+
+
+def test_a_store_that_has_a_key_keeps_it(one_of_each: EngineUnderTest) -> None:
+    keyed(one_of_each)
+    kept = id_key(one_of_each)
+    with closing(open_graph(load_settings(**one_of_each.settings_arguments))) as graph:
+        given = {"embedding_model": "another", "id_key": "00", "at": datetime.now(UTC)}
+        [bound] = graph.run("claim_store", given)
+    assert (bound["id_key"], bound["embedding_model"]) == (kept, NoopEmbedder().model_id)
+
+
+def test_those_who_open_an_empty_store_at_once_have_one_key(neo4j_engine: EngineUnderTest) -> None:
+    settings, start = load_settings(**neo4j_engine.settings_arguments), Barrier(8)
+    with closing(open_graph(settings)) as graph:
+        graph.migrate(0)
+
+        def opened(_: int) -> bytes:
+            start.wait(60)
+            return MemoryStore(graph).open("noop", 0, datetime.now(UTC))
+
+        with ThreadPoolExecutor(8) as threads:
+            keys = set(threads.map(opened, range(8)))
+    assert {each.hex() for each in keys} == {id_key(neo4j_engine)}
+
+
+def test_a_store_without_a_key_is_refused_until_it_is_brought_up_to_date(
+    one_of_each: EngineUnderTest,
+) -> None:
+    keyed(one_of_each)
+    raw_store.query(one_of_each, "MATCH (s:Store) SET s.schema_version = 4, s.id_key = NULL")
+    with pytest.raises(SchemaError, match="reconciler init"):
+        keyed(one_of_each)
+    keyed(one_of_each, migrate=True)
+    made = id_key(one_of_each)
+    assert (len(made), keyed(one_of_each).replayed, id_key(one_of_each)) == (64, True, made)
