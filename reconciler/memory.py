@@ -79,6 +79,7 @@ class Memory(MemoryToolset):
         embedder: Embedder | None = None,
         arbiter: Arbiter | None = None,
         extractor: Extractor | None = None,
+        clock: Callable[[], datetime] | None = None,
         migrate: bool = False,
         **arguments: Any,
     ) -> Self:
@@ -89,6 +90,7 @@ class Memory(MemoryToolset):
             embedder: instead of the configured one; the caller closes it.
             arbiter: instead of the configured one; the caller closes it.
             extractor: instead of the configured one; the caller closes it.
+            clock: the time now, UTC-aware, for tests; None for this machine's.
             migrate: bring a store of an older schema up to date instead of refusing it.
             **arguments: single settings, as ``load_settings`` takes them.
 
@@ -108,7 +110,12 @@ class Memory(MemoryToolset):
         chosen = settings if settings is not None else load_settings(**arguments)
         return cls(
             build_services(
-                chosen, embedder=embedder, arbiter=arbiter, extractor=extractor, migrate=migrate
+                chosen,
+                embedder=embedder,
+                arbiter=arbiter,
+                extractor=extractor,
+                clock=clock,
+                migrate=migrate,
             )
         )
 
