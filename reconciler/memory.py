@@ -360,6 +360,7 @@ class Memory(MemoryToolset):
             scope=self._scope(tenant, agent_id, contact_id),
             text=reason,
             said_at=self._services.clock(),
+            is_dated=False,
             source_kind=source,
         )
         candidate = own_evidence(note, revoked_by)

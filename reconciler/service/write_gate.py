@@ -319,9 +319,10 @@ class WriteGate:
                 return earlier
             version = self._store.contact_version(scope)
             facts = self._store.list_facts(scope)
-            if not any(each.fact_id == fact_id and each.is_live for each in facts):
+            ended = next((each for each in facts if each.fact_id == fact_id and each.is_live), None)
+            if ended is None:
                 raise UnknownFactError(f"contact {scope.contact_id} has no live fact {fact_id}")
-            return self._reconciler.revoke(submission, fact_id, version)
+            return self._reconciler.revoke(submission, ended, version)
 
         return call_with_retries(self._retry_policy, once)
 
