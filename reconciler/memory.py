@@ -22,7 +22,14 @@ from reconciler.domain.facts import Contact, FactHistory, RankedFact, RefusalCou
 from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
 from reconciler.domain.gate.classification import Category
 from reconciler.domain.jobs import Job, JobState, QueueReport, Stage
-from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, check_text, utc
+from reconciler.domain.notes import (
+    TEXT_LENGTH_MAX,
+    Note,
+    SourceKind,
+    check_text,
+    not_in_the_future,
+    utc,
+)
 from reconciler.domain.replay import Replayed, replay
 from reconciler.domain.scope import Scope
 from reconciler.domain.sessions import Session, SessionRecord, Turn
@@ -298,8 +305,13 @@ class Memory(MemoryToolset):
         """How the gate disposes of a candidate, on record. Writes no fact, also if admitted.
 
         Raises:
+            InvalidNoteError: it has not been said yet, was confirmed by nobody knows whom, its
+                evidence is not what is stored under its ids, or its proposer's name is reserved.
             GraphUnavailableError: the engine stayed away.
         """
+        now, times = self._services.clock(), [each.said_at for each in candidate.evidence]
+        for at in (candidate.note.said_at, candidate.note.holds_from, *times):
+            not_in_the_future(at, now)
         return self._services.gate.propose(candidate, PROPOSAL_DOOR)
 
     def commit(self, decision_id: str) -> Decision:

@@ -22,7 +22,7 @@ from reconciler.domain.gate.cleaning import Cleaned, clean, clean_texts
 from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
-from reconciler.domain.notes import Note, not_in_the_future
+from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope
 from reconciler.domain.sensitive_data import SensitiveKind
 from reconciler.errors import (
@@ -174,17 +174,13 @@ class WriteGate:
             may_be_fallback: whether it may be raw words that nobody could read.
 
         Raises:
-            InvalidNoteError: it has not been said yet, was confirmed by nobody knows whom, its
-                evidence is not what is stored under its ids, or its proposer's name is reserved.
+            InvalidNoteError: it was confirmed by nobody knows whom, its evidence is not what is
+                stored under its ids, or its proposer's name is reserved.
             GraphUnavailableError: the engine stayed away.
             GraphConflictError: other writers came first too often; nothing was written.
         """
         if not may_be_fallback:
             _refuse_fallback(candidate)
-        now = self._clock()
-        times = [each.said_at for each in candidate.evidence]
-        for at in (candidate.note.said_at, candidate.note.holds_from, *times):
-            not_in_the_future(at, now)
         judged = self._judged_anew(candidate)
         if judged.assessment.reason not in _WITHHELD:
             given, cleaned = candidate.evidence, judged.candidate.evidence

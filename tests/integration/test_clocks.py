@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler import Action, DecidedBy, Decision, Fact, Memory, SourceKind
-from reconciler.testing import TableEmbedder
+from reconciler import Action, DecidedBy, Decision, Fact, Memory, SourceKind, Turn
+from reconciler.errors import InvalidSessionError
+from reconciler.testing import ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -40,6 +41,7 @@ TEXTS = {
     "Drinks tea": leaning(0.9, 2),
     **{f"Lives in {city}": leaning(0.0, 3 + number) for number, city in enumerate(CITIES)},
 }
+SENTENCES = {f"My city is {city}.": TEXTS[f"Lives in {city}"] for city in CITIES}
 WAYS = {
     "slot": [{"text": f"Lives in {city}", "attribute": "city", "value": city} for city in CITIES],
     "threshold": [{"text": "Likes tea"}, {"text": "Enjoys tea"}],
@@ -68,9 +70,9 @@ def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
     return one_of_each
 
 
-def opened(engine: EngineUnderTest, clock: Clock) -> Memory:
-    embedder = TableEmbedder(TEXTS, DIMENSION)
-    return Memory.open(embedder=embedder, clock=clock, **engine.settings_arguments)
+def opened(engine: EngineUnderTest, clock: Clock, **given: Any) -> Memory:
+    embedder = TableEmbedder(TEXTS | SENTENCES, DIMENSION)
+    return Memory.open(embedder=embedder, clock=clock, **engine.settings_arguments | given)
 
 
 @pytest.fixture
@@ -229,6 +231,18 @@ def test_what_stands_beside_is_no_older_than_what_it_stands_beside(
     )
 
 
+def test_an_arbiter_is_told_of_no_note_that_is_older_than_what_it_is_shown(
+    tmp_path: Path, clock: Clock
+) -> None:
+    arbiter = ScriptedArbiter([])
+    with opened(embedded_engine(tmp_path), clock, arbiter=arbiter) as memory:
+        say(memory, WAYS["midpoint"][0])
+        clock.at -= timedelta(days=1)
+        say(memory, WAYS["midpoint"][1])
+    [(note, shown)] = arbiter.calls
+    assert note.holds_from == shown[0].valid_from == NOON
+
+
 def test_another_topic_does_not_take_over_a_wrong_clocks_time(
     embedded: Memory, clock: Clock
 ) -> None:
@@ -329,3 +343,62 @@ def test_lines_of_an_import_that_nobody_dated_count_in_their_order(
     lines = [json.dumps(said) for said in (GOA, DELHI)]
     embedded.import_notes(lines, agent_id="crm", contact_id="alice")
     assert [fact.text for fact in chain(embedded)] == [each["text"] for each in (DELHI, GOA, PUNE)]
+
+
+# Conversations whose turns nobody dated
+
+
+def turns(city: str, **given: Any) -> list[Turn]:
+    return [Turn(role="contact", text=f"Remember that my city is {city}.", **given)]
+
+
+@pytest.mark.parametrize("step", [SECONDS, HOUR], ids=["two seconds", "an hour"])
+def test_of_two_sessions_the_one_that_was_handed_over_last_holds(
+    memory: Memory, clock: Clock, step: timedelta
+) -> None:
+    memory.submit_session("crm", "alice", "first", turns("Pune"))
+    clock.at -= step
+    memory.submit_session("crm", "alice", "second", turns("Goa"))
+    clock.at += 2 * step
+    jobs = memory.drain()
+    assert [job.outcomes.added + job.outcomes.superseding for job in jobs] == [1, 1]
+    assert [fact.text for fact in chain(memory)] == ["My city is Goa.", "My city is Pune."]
+    assert not unbegun(memory)
+
+
+def test_what_was_said_live_after_the_hand_over_is_newer_than_the_session(
+    embedded: Memory, clock: Clock
+) -> None:
+    embedded.submit_session("crm", "alice", "first", turns("Pune"))
+    clock.at += HOUR
+    say(embedded, GOA, source_kind=SourceKind.USER_EXPLICIT)
+    embedded.drain()
+    assert live(embedded) == [GOA["text"]]
+
+
+def test_turns_that_somebody_dated_keep_their_date(embedded: Memory, clock: Clock) -> None:
+    say(embedded, PUNE)
+    embedded.submit_session("crm", "alice", "chat", turns("Goa", said_at=NOON - HOUR))
+    embedded.drain()
+    assert [fact.valid_from for fact in chain(embedded)] == [NOON, NOON - HOUR]
+
+
+def test_turns_from_the_future_are_refused_also_where_another_host_is_ahead(
+    embedded: Memory, clock: Clock
+) -> None:
+    say(embedded, PUNE)
+    clock.at -= HOUR
+    with pytest.raises(InvalidSessionError, match="has not come yet"):
+        embedded.submit_session("crm", "alice", "chat", turns("Goa", said_at=NOON))
+
+
+def test_what_a_task_logs_is_newer_than_what_it_loaded(embedded: Memory, clock: Clock) -> None:
+    say(embedded, PUNE)
+    clock.at -= HOUR
+    task = embedded.task("crm", "alice", "move", goal="Move the delivery")
+    task.observed()
+    [first, second] = [task.log_episode(turn) for turn in turns("Goa") * 2]
+    assert NOON < first.said_at < second.said_at
+    task.succeed()
+    [proposed] = task.propose_durable(task.episodes())
+    assert task.commit(proposed.candidate, proposed.decision).decided_by is DecidedBy.TRUST
