@@ -100,6 +100,7 @@ class _Parts:
     arbitration: Arbitration | None
     extractor: Extractor
     decision_ids: DecisionIds
+    clock: Callable[[], datetime]
     closing: ExitStack
 
 
@@ -109,6 +110,7 @@ def build_services(
     embedder: Embedder | None = None,
     arbiter: Arbiter | None = None,
     extractor: Extractor | None = None,
+    clock: Callable[[], datetime] | None = None,
     migrate: bool = False,
 ) -> Services:
     """An open memory, its store ready for the embedder's model.
@@ -118,6 +120,7 @@ def build_services(
         embedder: instead of the one that the settings name; the caller closes it.
         arbiter: instead of the one that the settings name; the caller closes it.
         extractor: instead of the one that the settings name; the caller closes it.
+        clock: the time now, UTC-aware; None for this machine's.
         migrate: bring a store of an older schema up to date instead of refusing it.
 
     Raises:
@@ -126,6 +129,7 @@ def build_services(
     """
     attributes = load_attribute_book(settings.reconcile.attributes_file)
     gate_policy = load_gate_policy(settings.gate.policy_file, settings.gate.domain)
+    clock = clock or _now
     with ExitStack() as stack:
         graph = open_graph(settings)
         stack.callback(graph.close)
@@ -136,7 +140,7 @@ def build_services(
         policy = build_policy(settings, embedder.model_id)
         if migrate:
             store.migrate(embedder.dimension)
-        id_key = _open_store(store, embedder, _retry_policy(settings))
+        id_key = _open_store(store, embedder, _retry_policy(settings), clock())
         if arbiter is None and (arbiter := build_arbiter(settings)) is not None:
             stack.callback(arbiter.close)
         arbitration = None
@@ -157,6 +161,7 @@ def build_services(
                 arbitration=arbitration,
                 extractor=extractor,
                 decision_ids=DecisionIds(id_key),
+                clock=clock,
                 closing=stack.pop_all(),
             )
         )
@@ -314,8 +319,7 @@ def _arbitration_policy(settings: Settings) -> ArbitrationPolicy:
 
 def _wire(parts: _Parts) -> Services:
     settings, store, attributes = parts.settings, parts.store, parts.attributes
-    retry_policy = _retry_policy(settings)
-    clock: Callable[[], datetime] = _now
+    retry_policy, clock = _retry_policy(settings), parts.clock
     reconciler = MemoryReconciler(
         store=store,
         embedder=parts.embedder,
@@ -419,11 +423,13 @@ def _extraction_policy(settings: Settings) -> ExtractionPolicy:
     )
 
 
-def _open_store(store: MemoryStore, embedder: Embedder, policy: RetryPolicy) -> bytes:
+def _open_store(
+    store: MemoryStore, embedder: Embedder, policy: RetryPolicy, now: datetime
+) -> bytes:
     """Several processes may make an empty store at once; constraints then meet in deadlocks."""
 
     def once(_: int) -> bytes:
-        return store.open(embedder.model_id, embedder.dimension, _now())
+        return store.open(embedder.model_id, embedder.dimension, now)
 
     # Not for long where the server is away: whoever opens a memory wants to know at once.
     return call_with_retries(replace(policy, unavailable_seconds_max=0.0), once)

@@ -22,7 +22,14 @@ from reconciler.domain.facts import Contact, FactHistory, RankedFact, RefusalCou
 from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
 from reconciler.domain.gate.classification import Category
 from reconciler.domain.jobs import Job, JobState, QueueReport, Stage
-from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, check_text, utc
+from reconciler.domain.notes import (
+    TEXT_LENGTH_MAX,
+    Note,
+    SourceKind,
+    check_text,
+    not_in_the_future,
+    utc,
+)
 from reconciler.domain.replay import Replayed, replay
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.sessions import Session, SessionRecord, Turn
@@ -77,6 +84,7 @@ class Memory:
         embedder: Embedder | None = None,
         arbiter: Arbiter | None = None,
         extractor: Extractor | None = None,
+        clock: Callable[[], datetime] | None = None,
         migrate: bool = False,
         **arguments: Any,
     ) -> Self:
@@ -87,6 +95,7 @@ class Memory:
             embedder: instead of the configured one; the caller closes it.
             arbiter: instead of the configured one; the caller closes it.
             extractor: instead of the configured one; the caller closes it.
+            clock: the time now, UTC-aware, for tests; None for this machine's.
             migrate: bring a store of an older schema up to date instead of refusing it.
             **arguments: single settings, as ``load_settings`` takes them.
 
@@ -106,7 +115,12 @@ class Memory:
         chosen = settings if settings is not None else load_settings(**arguments)
         return cls(
             build_services(
-                chosen, embedder=embedder, arbiter=arbiter, extractor=extractor, migrate=migrate
+                chosen,
+                embedder=embedder,
+                arbiter=arbiter,
+                extractor=extractor,
+                clock=clock,
+                migrate=migrate,
             )
         )
 
@@ -427,8 +441,13 @@ class Memory:
         """How the gate disposes of a candidate, on record. Writes no fact, also if admitted.
 
         Raises:
+            InvalidNoteError: it has not been said yet, was confirmed by nobody knows whom, its
+                evidence is not what is stored under its ids, or its proposer's name is reserved.
             GraphUnavailableError: the engine stayed away.
         """
+        now, times = self._services.clock(), [each.said_at for each in candidate.evidence]
+        for at in (candidate.note.said_at, candidate.note.holds_from, *times):
+            not_in_the_future(at, now)
         return self._services.gate.propose(candidate, PROPOSAL_DOOR)
 
     def commit(
@@ -494,6 +513,7 @@ class Memory:
             scope=self._scope(tenant, agent_id, contact_id),
             text=reason,
             said_at=self._services.clock(),
+            is_dated=False,
             source_kind=source,
         )
         candidate = own_evidence(note, revoked_by)

@@ -138,8 +138,7 @@ CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(more);
 // only when action is UPDATE
 UNWIND $superseded_ids AS superseded_id
 MATCH (new:Fact {fact_id: $fact_id}), (old:Fact {fact_id: superseded_id})
-SET old.is_live = false,
-    old.valid_to = CASE WHEN $valid_from > old.valid_from THEN $valid_from ELSE old.valid_from END
+SET old.is_live = false, old.valid_to = $valid_from
 CREATE (new)-[:SUPERSEDES {
   cosine: $cosine, decided_by: $decided_by, reason: $reason, at: $at,
   is_restatement: coalesce(old.fact_id = $restated_id, false)

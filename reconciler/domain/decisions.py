@@ -289,9 +289,14 @@ class Decision:
         """
         if self.gate and self.gate.reason is GateReason.DIRECTIVE and self.action is Action.HOLD:
             return _QUARANTINED
-        return _ANSWERS[self.action].format(
+        if self.is_history:
+            return _HISTORY
+        told = _ANSWERS[self.action].format(
             reason=self.reason, question=self.question or "", id=self.held_id or self.decision_id
         )
+        if self.conflicting_ids:
+            told += _BESIDE.get(self.decided_by, _BESIDE_ANY)
+        return told + (_CONTESTED if self.is_contested else "")
 
     def as_replay(self) -> Decision:
         """The same decision, marked as returned again rather than made."""
@@ -325,6 +330,16 @@ _ANSWERS: Mapping[Action, str] = {
     Action.REVOKE: "No longer remembered as true; its history is kept.",
 }
 """What a decision says to the agent whose note it was."""
+
+_HISTORY = (
+    "Kept as history, not as what holds now: what is known is newer than this, and stays as it is."
+)
+_BESIDE: Mapping[DecidedBy, str] = {
+    DecidedBy.TRUST: " A more trusted statement, which it may contradict, stays beside it.",
+    DecidedBy.STANDING: " A standing decision, which it may contradict, stays beside it.",
+}
+_BESIDE_ANY = " What it may contradict stays beside it."
+_CONTESTED = " It is contested: what is said about this has changed to and fro."
 
 
 def _plain(value: Any) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
@@ -66,7 +66,7 @@ class Note:
         text: 1 to 2,000 characters, not blank, no null bytes.
         said_at: when it was said; time-zone aware, kept in UTC.
         is_dated: whether somebody said when. A note that nobody dated is as new as the moment in
-            which it is compared: of two at once, neither is the older one.
+            which it is compared, and never older than what it is compared with.
         valid_from: from when it is true in the world, time-zone aware; None for ``said_at``.
         slot: what it answers about whom, normalised; None where nobody said.
         category: what kind of thing it says; None leaves it to the gate's reading of the text.
@@ -122,6 +122,21 @@ class Note:
     def holds_from(self) -> datetime:
         """From when it is true, as far as anybody said (UTC)."""
         return self.valid_from or self.said_at
+
+    @property
+    def is_undated(self) -> bool:
+        """Whether nobody said when it was said, nor from when it is true."""
+        return not self.is_dated and self.valid_from is None
+
+    def no_earlier_than(self, times: Iterable[datetime]) -> Note:
+        """The same note; where nobody dated it, said at the latest of these times or after it.
+
+        Clocks step back, and two hosts' clocks differ. What nobody dated counts in the order in
+        which it arrives.
+        """
+        if not self.is_undated:
+            return self
+        return replace(self, said_at=max((self.said_at, *times)))
 
     @property
     def trust(self) -> SourceKind:

@@ -21,7 +21,15 @@ from reconciler.domain.notes import Note, canonical_text
 from reconciler.domain.slots import SlotMatch, compare_slots
 from reconciler.errors import ArbiterAnswerError, ConfigurationError
 
-__all__ = ["ReconcilePolicy", "check_judgement", "contest", "decide", "replaceable", "restated"]
+__all__ = [
+    "ReconcilePolicy",
+    "check_judgement",
+    "contest",
+    "dated",
+    "decide",
+    "replaceable",
+    "restated",
+]
 
 CANDIDATE_COUNT_MAX = 5
 """Facts that an arbiter is shown; beyond the fifth none was the right one. Source: DESIGN, 98.6 %
@@ -127,6 +135,20 @@ def restated(
         return None
     says_same = verdict.is_restatement and verdict.action is Action.UPDATE
     return known if says_same or verdict.action is Action.SKIP else None
+
+
+def dated(note: Note, verdict: Verdict) -> Note:
+    """The note as it is written: where nobody dated it, no older than what it was decided on.
+
+    So what it supersedes ends no earlier than it began, whatever the clocks say. Facts that it has
+    nothing to do with do not move it: one host's wrong clock would spread over the whole contact.
+
+    Args:
+        note: what was said; without a date of its own, said now.
+        verdict: what ``decide`` concluded about it.
+    """
+    related = (*verdict.targets, *verdict.conflicts)
+    return note.no_earlier_than(fact.valid_from for fact in related)
 
 
 def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
@@ -394,7 +416,12 @@ def _by_standing(note: Note, verdict: Verdict) -> Verdict:
 
 
 def _in_order(note: Note, verdict: Verdict) -> Verdict:
-    """An older note supersedes nothing newer: it becomes history beneath it."""
+    """An older note supersedes nothing newer: it becomes history beneath it.
+
+    A note that nobody dated is older than nothing: see ``dated``.
+    """
+    if note.is_undated:
+        return verdict
     newer = [each for each in verdict.targets if note.holds_from < each.valid_from]
     if verdict.action is not Action.UPDATE or not newer:
         return verdict

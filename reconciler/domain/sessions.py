@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from reconciler.domain.candidates import EVIDENCE_LENGTH_MAX, Evidence
@@ -13,7 +13,10 @@ from reconciler.domain.notes import SourceKind, check_text, utc
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidSessionError
 
-__all__ = ["Episode", "Role", "Session", "SessionRecord", "Turn", "windows"]
+__all__ = ["Episode", "Role", "Session", "SessionRecord", "Turn", "time_of_saying", "windows"]
+
+_MOMENT = timedelta(microseconds=1)
+"""The least by which both engines tell two times apart."""
 
 
 class Role(StrEnum):
@@ -58,7 +61,8 @@ class Turn:
     Args:
         role: who speaks.
         text: what was said, 1 to 20,000 characters.
-        said_at: when, time-zone aware; None for when the session began, or now.
+        said_at: when, time-zone aware; None for when the session began, or for now and after
+            all that the contact was heard to say before.
         reference: how the caller finds it again, for example a message's id, or None.
 
     Raises:
@@ -131,9 +135,27 @@ class Session:
                 raise InvalidSessionError(str(error)) from error
 
     @property
+    def is_dated(self) -> bool:
+        """Whether somebody said when it began, or when any of it was said."""
+        return self.started_at is not None or any(turn.said_at for turn in self.turns)
+
+    @property
     def character_count(self) -> int:
         """Characters of all turns together."""
         return sum(len(each.text) for each in self.turns)
+
+
+def time_of_saying(now: datetime, heard_at: datetime | None) -> datetime:
+    """When something was said that nobody dated: now, and after all that was heard before it.
+
+    Clocks step back, and hosts' clocks differ. A session is read some time after it was handed
+    over, so its place in the order of arrival has to be kept in its turns' times.
+
+    Args:
+        now: the time now (UTC), by this host's clock.
+        heard_at: when the contact was heard of last (UTC), by whatever clock; None for never.
+    """
+    return now if heard_at is None else max(now, heard_at + _MOMENT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -169,7 +169,13 @@ class Confirmations:
         is_contact = answered_by == CONTACT
         source = SourceKind.USER_EXPLICIT if is_contact else SourceKind.OPERATOR
         session_id = f"confirmations-{now:%Y-%m-%d}"
-        note = replace(proposed.note, said_at=now, source_kind=source, session_id=session_id)
+        note = replace(
+            proposed.note,
+            said_at=now,
+            is_dated=False,
+            source_kind=source,
+            session_id=session_id,
+        )
         if held.at - held.valid_from < _JUST_SAID:
             note = replace(note, valid_from=None)  # nobody dated it: it holds as of the yes
         if text is not None:

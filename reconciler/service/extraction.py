@@ -30,7 +30,15 @@ from reconciler.domain.jobs import Job, JobState, QueueReport
 from reconciler.domain.notes import not_in_the_future
 from reconciler.domain.prompting import without_recalled
 from reconciler.domain.scope import Scope, check_identifier
-from reconciler.domain.sessions import Episode, Role, Session, SessionRecord, Turn, windows
+from reconciler.domain.sessions import (
+    Episode,
+    Role,
+    Session,
+    SessionRecord,
+    Turn,
+    time_of_saying,
+    windows,
+)
 from reconciler.domain.slots import Slot
 from reconciler.errors import (
     InvalidNoteError,
@@ -422,7 +430,11 @@ class MemoryExtractor:
         """
         self._reader.check_size(session)
         now, job_id = self._clock(), str(uuid.uuid4())
-        episodes = self._reader.episodes(session, now)
+        said_at = now
+        if not session.is_dated:
+            heard_at = self._try(lambda: self._store.find_last_said(session.scope))
+            said_at = time_of_saying(now, heard_at)
+        episodes = self._reader.episodes(session, said_at)
         found = self._try(
             lambda: self._store.append_episodes(
                 session.scope, session.session_id, session.channel, episodes, now, job_id

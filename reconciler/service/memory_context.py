@@ -23,7 +23,7 @@ from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, check_tex
 from reconciler.domain.procedures import Procedure, procedure_of, procedure_slot, procedure_text
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.scope import Scope, check_identifier
-from reconciler.domain.sessions import Episode, Session, Turn
+from reconciler.domain.sessions import Episode, Session, Turn, time_of_saying
 from reconciler.domain.slots import Slot
 from reconciler.domain.task_states import Operation, Step, TaskState
 from reconciler.domain.tasks import Task, WorkingMemory
@@ -250,11 +250,15 @@ class MemoryContext:
         """
         self._run.check(Operation.LOG_EPISODE)
         run, now = self._run, self._clock()
-        dated = replace(turn, said_at=turn.said_at or now)
+        said_at = now
+        if turn.said_at is None:
+            heard_at = run.persist(lambda: self._sessions.find_last_said(run.scope))
+            said_at = time_of_saying(now, heard_at)
+        dated = replace(turn, said_at=turn.said_at or said_at)
         session = Session(
             scope=run.scope, session_id=run.session_id, turns=(dated,), channel=TASK_DOOR
         )
-        [made] = self._reader.episodes(session, now)
+        [made] = self._reader.episodes(session, said_at)
         [cleaned] = self._reader.clean(run.scope, [replace(made, position=self._next_position())])
         run.persist(
             lambda: self._sessions.append_episodes(

@@ -21,10 +21,17 @@ from reconciler.domain.decisions import (
     Relation,
     Verdict,
 )
-from reconciler.domain.facts import Neighbour
+from reconciler.domain.facts import Fact, Neighbour
 from reconciler.domain.gate.assessment import Assessment, Disposal
 from reconciler.domain.notes import Note
-from reconciler.domain.rule import ReconcilePolicy, contest, decide, replaceable, restated
+from reconciler.domain.rule import (
+    ReconcilePolicy,
+    contest,
+    dated,
+    decide,
+    replaceable,
+    restated,
+)
 from reconciler.domain.scope import Scope
 from reconciler.errors import InvalidRequestError
 from reconciler.ports.embedder import Embedder
@@ -187,13 +194,16 @@ class MemoryReconciler:
         """
         return self._write_plain(submission, action, version, ended=())
 
-    def revoke(self, submission: Submission, fact_id: str, version: int) -> Decision:
-        """The decision that ends a fact without another in its place.
+    def revoke(self, submission: Submission, fact: Fact, version: int) -> Decision:
+        """The decision that ends a fact without another in its place, and not before it began.
 
         Raises:
             As ``record``.
         """
-        return self._write_plain(submission, Action.REVOKE, version, ended=(fact_id,))
+        note = submission.note.no_earlier_than([fact.valid_from])
+        candidate = replace(submission.candidate, note=note)
+        submission = replace(submission, candidate=candidate)
+        return self._write_plain(submission, Action.REVOKE, version, ended=(fact.fact_id,))
 
     def find_earlier(self, submission: Submission, number: int = 1) -> Decision | None:
         """The decision if it is written already: by another call, as a replay, or by this one.
@@ -278,10 +288,10 @@ class MemoryReconciler:
             reason=f"agrees with what is known, so nobody is asked ({why})",
             targets=(known,),
         )
+        note = dated(attempt.note, verdict)
+        attempt = replace(attempt, note=note)
         decision = self._record(attempt, number, seen, verdict, None, compare_ms)
-        self._commit(
-            attempt.submission, attempt.note, decision, verdict, attempt.vector, seen.version
-        )
+        self._commit(attempt.submission, note, decision, verdict, attempt.vector, seen.version)
         return decision
 
     def _reconcile_once(self, attempt: _Attempt, number: int) -> Decision:
@@ -290,11 +300,12 @@ class MemoryReconciler:
         seen, compare_ms = _timed(lambda: self._look(attempt))
         if not attempt.note.is_dated:
             attempt = replace(attempt, note=replace(attempt.note, said_at=self._clock()))
-        note = attempt.note
-        verdict = decide(note, seen.neighbours, self._policy)
+        verdict = decide(attempt.note, seen.neighbours, self._policy)
         opinion = self._ask(attempt, seen) if verdict.can_be_arbitrated else None
         if opinion and opinion.judgement:
-            verdict = decide(note, seen.neighbours, self._policy, opinion.judgement)
+            verdict = decide(attempt.note, seen.neighbours, self._policy, opinion.judgement)
+        note = dated(attempt.note, verdict)
+        attempt = replace(attempt, note=note)
         if verdict.is_replacement:
             beneath = self._store.list_predecessors(verdict.targets, attempt.vector)
             verdict = contest(verdict, note, beneath, self._policy)
@@ -326,7 +337,8 @@ class MemoryReconciler:
             return None
         shown = tuple(replaceable(attempt.note, seen.neighbours))
         if shown not in attempt.opinions:
-            attempt.opinions[shown] = self._arbitration.ask(attempt.note, shown)
+            note = attempt.note.no_earlier_than(fact.valid_from for fact in shown)
+            attempt.opinions[shown] = self._arbitration.ask(note, shown)
         return attempt.opinions[shown]
 
     def _record(

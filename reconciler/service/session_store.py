@@ -110,6 +110,11 @@ class SessionStore:
         )
         return int(row["new_episodes"])
 
+    def find_last_said(self, scope: Scope) -> datetime | None:
+        """When the contact was heard of last, as far as is known (UTC); None where it never was."""
+        rows = self._graph.run("find_last_said", {"contact_key": scope.contact_key})
+        return rows[0]["said_at"] if rows else None
+
     def list_episodes(self, scope: Scope, session_id: str) -> list[Episode]:
         """The turns of a session in their order."""
         rows = self._graph.run("list_session_episodes", _session(scope, session_id))

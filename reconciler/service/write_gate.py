@@ -22,7 +22,7 @@ from reconciler.domain.gate.cleaning import Cleaned, clean, clean_texts
 from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
-from reconciler.domain.notes import Note, not_in_the_future
+from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.sensitive_data import SensitiveKind
 from reconciler.errors import (
@@ -177,17 +177,13 @@ class WriteGate:
             may_be_fallback: whether it may be raw words that nobody could read.
 
         Raises:
-            InvalidNoteError: it has not been said yet, was confirmed by nobody knows whom, its
-                evidence is not what is stored under its ids, or its proposer's name is reserved.
+            InvalidNoteError: it was confirmed by nobody knows whom, its evidence is not what is
+                stored under its ids, or its proposer's name is reserved.
             GraphUnavailableError: the engine stayed away.
             GraphConflictError: other writers came first too often; nothing was written.
         """
         if not may_be_fallback:
             _refuse_fallback(candidate)
-        now = self._clock()
-        times = [each.said_at for each in candidate.evidence]
-        for at in (candidate.note.said_at, candidate.note.holds_from, *times):
-            not_in_the_future(at, now)
         judged = self._judged_anew(candidate)
         if judged.assessment.reason not in _WITHHELD:
             given, cleaned = candidate.evidence, judged.candidate.evidence
@@ -332,9 +328,10 @@ class WriteGate:
                 return earlier
             version = self._store.contact_version(scope)
             facts = self._store.list_facts(scope)
-            if not any(each.fact_id == fact_id and each.is_live for each in facts):
+            ended = next((each for each in facts if each.fact_id == fact_id and each.is_live), None)
+            if ended is None:
                 raise UnknownFactError(f"contact {scope.contact_id} has no live fact {fact_id}")
-            return self._reconciler.revoke(submission, fact_id, version)
+            return self._reconciler.revoke(submission, ended, version)
 
         return call_with_retries(self._retry_policy, once)
 

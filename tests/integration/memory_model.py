@@ -53,12 +53,13 @@ class Slot(NamedTuple):
 
 
 class Said(NamedTuple):
-    """A note, as far as the rule looks at it."""
+    """A note, as far as the rule looks at it; where nobody dated it, ``said_at`` is the clock's."""
 
     text: str
     said_at: datetime
     source_kind: str
     slot: Slot | None
+    is_dated: bool = True
 
 
 class Match(Enum):
@@ -120,6 +121,7 @@ class Outcome:
     beneath: str | None = None
     is_contested: bool = False
     repeated: str | None = field(default=None, compare=False)
+    holds_from: datetime | None = None
 
 
 @dataclass
@@ -168,7 +170,12 @@ class KnownContact:
         """What becomes of a note that is compared with these facts, the nearest first."""
         claim = self._by_slot(said, near) or self._by_text(said, near, answer)
         if claim.action is not Action.UPDATE:
-            return Outcome(claim.action, claim.decided_by, repeated=next(iter(claim.about), None))
+            return Outcome(
+                claim.action,
+                claim.decided_by,
+                repeated=next(iter(claim.about), None),
+                holds_from=self._holds_from(said, claim.about),
+            )
         return self._in_order(said, claim) or self._by_trust(said, claim)
 
     def apply(self, said: Said, decision: Decision, outcome: Outcome) -> None:
@@ -180,6 +187,7 @@ class KnownContact:
             repeated.observations += 1
         if outcome.action is Action.SKIP:
             return
+        said = said._replace(said_at=outcome.holds_from, is_dated=True)
         new = KnownFact(said, is_contested=outcome.is_contested, above=outcome.beneath)
         self.facts[decision.fact_id] = new
         open_pairs = [pair for pair in self.conflicts if pair & set(outcome.superseded)]
@@ -219,13 +227,27 @@ class KnownContact:
         return Claim(Action.ADD, DecidedBy.MIDPOINT)
 
     def _in_order(self, said: Said, claim: Claim) -> Outcome | None:
-        """An older note supersedes nothing: it lies beneath the newest that it is older than."""
+        """An older note supersedes nothing: it lies beneath the newest that it is older than.
+
+        A note is older only where somebody dated it.
+        """
         newer = [each for each in claim.about if said.said_at < self._said(each).said_at]
-        if not newer:
+        if not (said.is_dated and newer):
             return None
         above = max(newer, key=lambda each: self._said(each).said_at)
         repeated = above if claim.repeats and above == claim.about[0] else None
-        return Outcome(Action.ADD, DecidedBy.ORDER, beneath=above, repeated=repeated)
+        return Outcome(
+            Action.ADD,
+            DecidedBy.ORDER,
+            beneath=above,
+            repeated=repeated,
+            holds_from=said.said_at,
+        )
+
+    def _holds_from(self, said: Said, about: Iterable[str]) -> datetime:
+        """Its own date, or where nobody gave one, none before what it is about."""
+        known = [] if said.is_dated else [self._said(each).said_at for each in about]
+        return max([said.said_at, *known])
 
     def _by_trust(self, said: Said, claim: Claim) -> Outcome:
         """A less trusted word ends no more trusted one: it repeats it, or stands beside it."""
@@ -236,10 +258,14 @@ class KnownContact:
             if rank(self._said(each).source_kind) < rank(said.source_kind)
         )
         if claim.repeats and claim.about[0] in above_it:
-            return Outcome(Action.SKIP, DecidedBy.TRUST, repeated=claim.about[0])
+            repeated = claim.about[0]
+            holds_from = self._holds_from(said, [repeated])
+            return Outcome(Action.SKIP, DecidedBy.TRUST, repeated=repeated, holds_from=holds_from)
         superseded = frozenset(claim.about) - above_it
+        holds_from = self._holds_from(said, claim.about)
         if not superseded:
-            return Outcome(Action.ADD, DecidedBy.TRUST, conflicting=above_it)
+            return Outcome(Action.ADD, DecidedBy.TRUST, conflicting=above_it, holds_from=holds_from)
+        said = said._replace(said_at=holds_from)
         return Outcome(
             Action.UPDATE,
             claim.decided_by,
@@ -247,6 +273,7 @@ class KnownContact:
             above_it,
             is_contested=not claim.repeats and self._is_contested(said, claim, superseded),
             repeated=claim.about[0] if claim.repeats else None,
+            holds_from=holds_from,
         )
 
     def _is_contested(self, said: Said, claim: Claim, superseded: Iterable[str]) -> bool:

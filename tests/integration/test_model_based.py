@@ -79,6 +79,7 @@ NOTES = st.builds(
     said_at=st.sampled_from(DAYS),
     source_kind=st.sampled_from(FROM_MOST_TRUSTED),
     slot=st.none() | st.sampled_from(SLOTS),
+    is_dated=st.booleans(),
 )
 SAID: Bundle[Said] = Bundle("said")
 HOW: dict[str, Any] = {
@@ -111,7 +112,12 @@ def outcome_of(decision: Decision) -> Outcome:
         conflicting=frozenset(decision.conflicting_ids),
         beneath=decision.history_of_id,
         is_contested=decision.is_contested,
+        holds_from=decision.valid_from,
     )
+
+
+def latest_by_the_clock(decision: Decision) -> tuple[float, str]:
+    return (-decision.at.timestamp(), decision.decision_id)
 
 
 def head_of(history: FactHistory) -> str:
@@ -145,6 +151,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.arbiter = ChosenArbiter()
+        self.now = DAYS[-1]
         self.conversations = count()
         self.memory = self._opened()
 
@@ -161,7 +168,9 @@ class Store:
             arbiter={"cache_size_max": 0, "calls_per_minute_max": 100_000},
         )
         embedder = TableEmbedder(TEXTS, DIMENSION)
-        return Memory.open(settings, embedder=embedder, arbiter=self.arbiter)
+        return Memory.open(
+            settings, embedder=embedder, arbiter=self.arbiter, clock=lambda: self.now
+        )
 
 
 class MemoryMachine(RuleBasedStateMachine):
@@ -191,11 +200,13 @@ class MemoryMachine(RuleBasedStateMachine):
         self.touched = (contact_id,)
         self.said_since_restart += 1
         self.store.arbiter.answer = answer
+        # What nobody dates is said when a clock says so that steps to and fro.
+        self.store.now = DAYS[-1] if said.is_dated else said.said_at
         decision = self.store.memory.add_contact_note(
             self.agent_id,
             contact_id,
             said.text,
-            said_at=said.said_at,
+            said_at=said.said_at if said.is_dated else None,
             source_kind=said.source_kind,
             idempotency_key=key,
             **(said.slot._asdict() if said.slot else {}),
@@ -221,10 +232,8 @@ class MemoryMachine(RuleBasedStateMachine):
         self.said_since_restart = 0
         self.touched = CONTACTS
         for contact_id, known in self.known.items():
-            assert (
-                self.store.memory.decisions(self.agent_id, contact_id, limit=1000)
-                == known.decisions
-            )
+            decisions = self.store.memory.decisions(self.agent_id, contact_id, limit=1000)
+            assert decisions == sorted(known.decisions, key=latest_by_the_clock)
 
     @invariant()
     def the_memory_holds_what_its_model_holds(self) -> None:

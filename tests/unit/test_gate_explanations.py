@@ -233,6 +233,73 @@ def test_the_agent_is_told_what_became_of_its_note(action: Action, expected: str
     assert expected in DECISIONS[action].answer
 
 
+REMEMBERED = {
+    "new": (
+        {"action": Action.ADD, "decided_by": DecidedBy.THRESHOLD},
+        "Remembered as a new fact.",
+    ),
+    "beside what sounds like it": (
+        {"action": Action.ADD, "decided_by": DecidedBy.GUARD, "conflicting_ids": ("other",)},
+        "Remembered as a new fact. What it may contradict stays beside it.",
+    ),
+    "beside a more trusted word": (
+        {"action": Action.ADD, "decided_by": DecidedBy.TRUST, "conflicting_ids": ("other",)},
+        "Remembered as a new fact. A more trusted statement, which it may contradict, stays "
+        "beside it.",
+    ),
+    "beside a standing decision": (
+        {"action": Action.ADD, "decided_by": DecidedBy.STANDING, "conflicting_ids": ("other",)},
+        "Remembered as a new fact. A standing decision, which it may contradict, stays beside it.",
+    ),
+    "in another's place": (
+        {"action": Action.UPDATE, "decided_by": DecidedBy.SLOT, "superseded_ids": ("other",)},
+        "Remembered; it takes the place of what was known before.",
+    ),
+    "to and fro": (
+        {
+            "action": Action.UPDATE,
+            "decided_by": DecidedBy.SLOT,
+            "superseded_ids": ("other",),
+            "is_contested": True,
+        },
+        "Remembered; it takes the place of what was known before. It is contested: what is said "
+        "about this has changed to and fro.",
+    ),
+    "in the place of one and beside another": (
+        {
+            "action": Action.UPDATE,
+            "decided_by": DecidedBy.SLOT,
+            "superseded_ids": ("one",),
+            "conflicting_ids": ("other",),
+        },
+        "Remembered; it takes the place of what was known before. What it may contradict stays "
+        "beside it.",
+    ),
+    "known": (
+        {"action": Action.SKIP, "decided_by": DecidedBy.TRUST, "fact_id": "other"},
+        "Known already; counted as said again.",
+    ),
+    "history": (
+        {"action": Action.ADD, "decided_by": DecidedBy.ORDER, "history_of_id": "other"},
+        "Kept as history, not as what holds now: what is known is newer than this, and stays as "
+        "it is.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REMEMBERED)
+def test_the_agent_is_told_the_truth_about_what_was_written(name: str) -> None:
+    recorded, expected = REMEMBERED[name]
+    found = decision(reason="Pune is known", **recorded)
+    assert found.answer == found.as_replay().answer == expected
+
+
+@pytest.mark.parametrize("name", REMEMBERED)
+def test_only_what_is_live_is_called_remembered(name: str) -> None:
+    is_live = name not in ("known", "history")
+    assert decision(**REMEMBERED[name][0]).answer.startswith("Remembered") is is_live
+
+
 @pytest.mark.parametrize("action", OF_THE_GATE)
 def test_the_agent_is_not_told_that_it_is_remembered(action: Action) -> None:
     assert not DECISIONS[action].answer.startswith("Remembered")

@@ -16,6 +16,7 @@ from reconciler.domain.rule import (
     ReconcilePolicy,
     check_judgement,
     contest,
+    dated,
     decide,
     replaceable,
 )
@@ -535,6 +536,87 @@ def test_an_arbiter_can_move_neither_order_nor_trust() -> None:
     assert decide(note(at=day(0)), near, DEFAULT, replaces).decided_by is ORDER
     lesser = note(source_kind=TOOL)
     assert decide(lesser, near, DEFAULT, replaces).decided_by is TRUST
+
+
+# What nobody dated
+
+
+@pytest.mark.parametrize("name", SUPERSEDING)
+@pytest.mark.parametrize("days_later", [-50, -0.00001, 0, 50])
+def test_a_note_that_nobody_dated_supersedes_whatever_the_clocks_say(
+    name: str, days_later: float
+) -> None:
+    verdict, near = told(name, at=day(1 + days_later), is_dated=False)
+    assert (verdict.action, verdict.targets, verdict.is_history) == (UPDATE, (near,), False)
+
+
+@pytest.mark.parametrize("name", SUPERSEDING)
+@pytest.mark.parametrize(
+    ("said", "expected"), [(-49.0, 1.0), (0.99999, 1.0), (1.0, 1.0), (1.00001, 1.00001)]
+)
+def test_it_is_dated_no_earlier_than_what_it_supersedes(
+    name: str, said: float, expected: float
+) -> None:
+    verdict, _ = told(name, at=day(said), is_dated=False)
+    found = dated(note(at=day(said), is_dated=False), verdict)
+    assert (found.said_at, found.holds_from) == (day(expected), day(expected))
+
+
+def test_of_several_facts_the_latest_one_dates_it() -> None:
+    said = note(slot=slot("Goa"), at=day(0), is_dated=False)
+    near = [
+        neighbour(0.9, number=4, slot=PUNE),
+        neighbour(0.1, number=9, slot=DELHI),
+        neighbour(0.1, number=6, slot=DELHI),
+    ]
+    verdict = decide(said, near, DEFAULT)
+    assert (len(verdict.targets), dated(said, verdict).holds_from) == (3, day(9))
+
+
+@pytest.mark.parametrize("theirs", [USER, TOOL])
+def test_it_is_no_older_than_what_it_stands_beside_or_repeats(theirs: SourceKind) -> None:
+    said = note(at=day(0), is_dated=False, source_kind=TOOL, slot=DELHI)
+    for known in (PUNE, DELHI):
+        verdict = decide(said, [neighbour(0.1, slot=known, trust=theirs)], DEFAULT)
+        assert dated(said, verdict).said_at == day(1)
+
+
+def test_a_fact_that_it_has_nothing_to_do_with_does_not_date_it() -> None:
+    said = note(slot=DELHI, at=day(0), is_dated=False)
+    for near in ([neighbour(0.1)], [neighbour(0.99, slot=slot("Goa", subject="wife"))], None):
+        assert dated(said, decide(said, near, DEFAULT)) == said
+
+
+@pytest.mark.parametrize("dates", [{"is_dated": True}, {"is_dated": False, "valid_from": day(0)}])
+def test_what_somebody_dated_keeps_its_date_and_its_place_in_history(dates: dict[str, Any]) -> None:
+    said = note(at=day(0), **dates)
+    verdict = decide(said, [neighbour(0.96)], DEFAULT)
+    assert (verdict.decided_by, dated(said, verdict)) == (ORDER, said)
+
+
+def test_what_is_said_to_and_fro_is_contested_also_where_the_clock_steps_back() -> None:
+    said = note(slot=PUNE, at=day(-30), is_dated=False)
+    verdict = decide(said, [neighbour(0.1, slot=DELHI)], DEFAULT)
+    before = predecessor("goa", followed_from=day(1))
+    assert contest(verdict, dated(said, verdict), [before], DEFAULT).is_contested
+
+
+@given(
+    said=st.integers(-100, 100),
+    known=st.lists(st.tuples(st.sampled_from([0.97, 0.9, 0.85, 0.1]), st.integers(-100, 100))),
+    source=st.sampled_from([USER, TOOL]),
+    is_dated=st.booleans(),
+)
+def test_nothing_ever_ends_before_it_began(
+    said: int, known: list[tuple[float, int]], source: SourceKind, is_dated: bool
+) -> None:
+    near = [neighbour(cosine, valid_from=day(began)) for cosine, began in known]
+    told_now = note(at=day(said), is_dated=is_dated, source_kind=source)
+    verdict = decide(told_now, sorted(near, key=lambda each: -each.cosine), DEFAULT)
+    holds_from = dated(told_now, verdict).holds_from
+    for each in verdict.targets:
+        assert holds_from < each.valid_from if verdict.is_history else holds_from >= each.valid_from
+    assert is_dated or not verdict.is_history
 
 
 # To and fro

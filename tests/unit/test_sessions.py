@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reconciler.domain.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.notes import SourceKind
 from reconciler.domain.scope import Scope
-from reconciler.domain.sessions import Episode, Role, Session, Turn, windows
+from reconciler.domain.sessions import Episode, Role, Session, Turn, time_of_saying, windows
 from reconciler.errors import InvalidSessionError
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -146,3 +146,38 @@ def test_windows_show_everything_in_order_and_always_something_new(
         assert len(set(places) & seen) <= overlap
         seen |= set(places)
     assert seen == set(range(len(lengths)))
+
+
+# When it was said, where nobody said when
+
+MOMENT = timedelta(microseconds=1)
+
+
+@pytest.mark.parametrize(
+    ("heard_at", "expected"),
+    [
+        (None, NOON),
+        (NOON - timedelta(days=1), NOON),
+        (NOON - MOMENT, NOON),
+        (NOON, NOON + MOMENT),
+        (NOON + timedelta(hours=1), NOON + timedelta(hours=1) + MOMENT),
+    ],
+)
+def test_what_nobody_dated_was_said_now_and_after_all_that_was_heard_before(
+    heard_at: datetime | None, expected: datetime
+) -> None:
+    assert time_of_saying(NOON, heard_at) == expected
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_dated"),
+    [
+        ({}, False),
+        ({"started_at": NOON}, True),
+        ({"turns": (HELLO, Turn(role="contact", text="Hi.", said_at=NOON))}, True),
+    ],
+)
+def test_a_session_is_dated_where_somebody_said_when_any_of_it_was(
+    changed: dict[str, Any], is_dated: bool
+) -> None:
+    assert session(**changed).is_dated is is_dated

@@ -1,0 +1,404 @@
+"""Clocks that step back or disagree: what is said last is what holds, and nothing ends unbegun."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from itertools import count, pairwise
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reconciler import Action, DecidedBy, Decision, Fact, Memory, SourceKind, Turn
+from reconciler.errors import InvalidSessionError
+from reconciler.testing import ScriptedArbiter, TableEmbedder
+from tests.engines import EngineUnderTest, embedded_engine
+
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+SECONDS, MINUTES, HOUR = timedelta(seconds=2), timedelta(minutes=4), timedelta(hours=1)
+CITIES = ("Pune", "Goa", "Delhi", "Agra")
+DIMENSION = 8
+
+Open = Callable[..., Memory]
+
+
+def leaning(cosine: float, axis: int) -> list[float]:
+    """A unit vector at that cosine to the first axis."""
+    vector = [0.0] * DIMENSION
+    vector[0], vector[axis] = cosine, sqrt(1 - cosine**2)
+    return vector
+
+
+TEXTS = {
+    "Likes tea": leaning(1, 1),
+    "Enjoys tea": leaning(0.96, 1),
+    "Drinks tea": leaning(0.9, 2),
+    **{f"Lives in {city}": leaning(0.0, 3 + number) for number, city in enumerate(CITIES)},
+}
+SENTENCES = {f"My city is {city}.": TEXTS[f"Lives in {city}"] for city in CITIES}
+WAYS = {
+    "slot": [{"text": f"Lives in {city}", "attribute": "city", "value": city} for city in CITIES],
+    "threshold": [{"text": "Likes tea"}, {"text": "Enjoys tea"}],
+    "midpoint": [{"text": "Likes tea"}, {"text": "Drinks tea"}],
+}
+
+
+class Clock:
+    """The time of a host, which a test moves to and fro."""
+
+    def __init__(self, at: datetime = NOON) -> None:
+        self.at = at
+
+    def __call__(self) -> datetime:
+        return self.at
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
+    """In the place of every engine: these are told through the facade."""
+    return one_of_each
+
+
+def opened(engine: EngineUnderTest, clock: Clock, **given: Any) -> Memory:
+    embedder = TableEmbedder(TEXTS | SENTENCES, DIMENSION)
+    return Memory.open(embedder=embedder, clock=clock, **engine.settings_arguments | given)
+
+
+@pytest.fixture
+def memory(engine: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
+    with opened(engine, clock) as memory:
+        yield memory
+
+
+@pytest.fixture
+def embedded(tmp_path: Path, clock: Clock) -> Iterator[Memory]:
+    """As ``memory``, for what the engine has no part in."""
+    with opened(embedded_engine(tmp_path), clock) as memory:
+        yield memory
+
+
+def say(memory: Memory, said: dict[str, Any], contact_id: str = "alice", **given: Any) -> Decision:
+    return memory.add_contact_note("crm", contact_id, **said | given)
+
+
+def live(memory: Memory, contact_id: str = "alice") -> list[str]:
+    return [each.fact.text for each in memory.recall("crm", contact_id, limit=100)]
+
+
+def chain(memory: Memory, contact_id: str = "alice") -> Sequence[Fact]:
+    [only] = memory.history("crm", contact_id)
+    return only.facts
+
+
+def unbegun(memory: Memory) -> list[Fact]:
+    """Facts of any contact that end before they begin."""
+    contacts = (each.contact_id for each in memory.contacts("crm"))
+    histories = (
+        history for contact_id in contacts for history in memory.history("crm", contact_id)
+    )
+    facts = (fact for history in histories for fact in history.facts)
+    return [fact for fact in facts if fact.valid_to and fact.valid_to < fact.valid_from]
+
+
+PUNE, GOA, DELHI, AGRA = WAYS["slot"]
+
+
+# Nobody dated it
+
+
+@pytest.mark.parametrize("step", [SECONDS, HOUR], ids=["two seconds", "an hour"])
+def test_what_is_said_last_holds_although_the_clock_stepped_back(
+    memory: Memory, clock: Clock, step: timedelta
+) -> None:
+    for way, notes in WAYS.items():
+        first = say(memory, notes[0], way)
+        clock.at -= step
+        last = say(memory, notes[1], way)
+        assert (last.action, last.superseded_ids) == (Action.UPDATE, (first.fact_id,))
+        assert live(memory, way) == [last.text]
+    assert not unbegun(memory)
+
+
+def test_of_twenty_statements_on_a_stepping_clock_none_becomes_history(
+    memory: Memory, clock: Clock
+) -> None:
+    decided, held = [], []
+    for number in range(20):
+        decided.append(say(memory, WAYS["slot"][number % 4]))
+        held.append(live(memory))
+        clock.at += timedelta(seconds=5) if number % 2 else -SECONDS
+    assert [each.text for each in decided if each.is_history] == []
+    assert held == [[each.text] for each in decided]
+
+
+def test_each_host_may_end_what_the_other_said_four_minutes_ahead(engine: EngineUnderTest) -> None:
+    hosts = [Clock(NOON + MINUTES), Clock(NOON)]
+    for number in range(6):
+        host = hosts[number % 2]
+        host.at += timedelta(seconds=10)
+        with opened(engine, host) as memory:
+            said = say(memory, WAYS["slot"][number % 4])
+            assert live(memory) == [said.text]
+            assert not unbegun(memory)
+
+
+def test_two_hosts_at_once_on_one_server(neo4j_engine: EngineUnderTest) -> None:
+    with ExitStack() as stack:
+        fast, slow = (
+            stack.enter_context(opened(neo4j_engine, Clock(at))) for at in (NOON + MINUTES, NOON)
+        )
+        for number, memory in enumerate([fast, slow] * 4):
+            decided = say(memory, WAYS["slot"][number % 4])
+            assert (decided.is_history, live(fast)) == (False, [decided.text])
+        assert not unbegun(slow)
+
+
+def test_a_value_that_comes_back_is_contested_and_holds(memory: Memory, clock: Clock) -> None:
+    for said in (PUNE, GOA):
+        say(memory, said)
+        clock.at -= SECONDS
+    back = say(memory, PUNE)
+    assert (back.is_contested, live(memory)) == (True, [PUNE["text"]])
+    assert [fact.text for fact in chain(memory)] == [each["text"] for each in (PUNE, GOA, PUNE)]
+
+
+def test_the_decision_says_which_time_was_used(memory: Memory, clock: Clock) -> None:
+    say(memory, PUNE)
+    clock.at -= HOUR
+    last = say(memory, GOA)
+    assert (last.said_at, last.valid_from, last.at) == (NOON, NOON, clock.at)
+    [new, old] = chain(memory)
+    assert (new.valid_from, old.valid_to, new.last_confirmed_at) == (NOON, NOON, NOON)
+    assert memory.decision(last.decision_id) == last
+
+
+def test_a_restatement_is_never_confirmed_before_what_it_restates(
+    memory: Memory, clock: Clock
+) -> None:
+    say(memory, PUNE)
+    clock.at -= HOUR
+    say(memory, PUNE)
+    newest = chain(memory)[0]
+    assert (newest.observations, newest.valid_from, newest.last_confirmed_at) == (2, NOON, NOON)
+
+
+def test_a_fact_that_is_dated_ahead_within_the_allowance_is_ended_all_the_same(
+    memory: Memory, clock: Clock
+) -> None:
+    say(memory, PUNE, valid_from=NOON + MINUTES)
+    clock.at += timedelta(seconds=10)
+    assert say(memory, GOA).valid_from == NOON + MINUTES
+    assert live(memory) == [GOA["text"]]
+    assert not unbegun(memory)
+
+
+def test_facts_with_different_beginnings_end_together_after_the_latest(
+    memory: Memory, clock: Clock
+) -> None:
+    say(memory, PUNE)
+    say(memory, GOA, source_kind=SourceKind.APPROVED_DOC, said_at=NOON + MINUTES)
+    clock.at -= HOUR
+    last = say(memory, AGRA)
+    assert (len(last.superseded_ids), live(memory)) == (2, [AGRA["text"]])
+    spans = {(fact.text, fact.valid_from, fact.valid_to) for fact in chain(memory)}
+    assert spans == {
+        (AGRA["text"], NOON + MINUTES, None),
+        (GOA["text"], NOON + MINUTES, NOON + MINUTES),
+        (PUNE["text"], NOON, NOON + MINUTES),
+    }
+
+
+def test_what_stands_beside_is_no_older_than_what_it_stands_beside(
+    embedded: Memory, clock: Clock
+) -> None:
+    say(embedded, PUNE)
+    clock.at -= HOUR
+    beside = say(embedded, GOA, source_kind=SourceKind.APPROVED_DOC)
+    assert (beside.decided_by, beside.valid_from) == (DecidedBy.TRUST, NOON)
+    assert beside.answer.endswith(
+        "A more trusted statement, which it may contradict, stays beside it."
+    )
+
+
+def test_an_arbiter_is_told_of_no_note_that_is_older_than_what_it_is_shown(
+    tmp_path: Path, clock: Clock
+) -> None:
+    arbiter = ScriptedArbiter([])
+    with opened(embedded_engine(tmp_path), clock, arbiter=arbiter) as memory:
+        say(memory, WAYS["midpoint"][0])
+        clock.at -= timedelta(days=1)
+        say(memory, WAYS["midpoint"][1])
+    [(note, shown)] = arbiter.calls
+    assert note.holds_from == shown[0].valid_from == NOON
+
+
+def test_another_topic_does_not_take_over_a_wrong_clocks_time(
+    embedded: Memory, clock: Clock
+) -> None:
+    clock.at += timedelta(days=365)
+    say(embedded, PUNE)
+    clock.at = NOON
+    assert say(embedded, {"text": "Likes tea"}).valid_from == NOON
+
+
+def test_whatever_the_clock_does_the_last_word_holds_and_the_chain_is_in_order_of_arrival(
+    embedded: Memory, clock: Clock
+) -> None:
+    contacts = (f"contact {number}" for number in count())
+
+    @settings(max_examples=15, deadline=None)
+    @given(
+        way=st.sampled_from(sorted(WAYS)),
+        told=st.lists(
+            st.tuples(st.integers(0, 3), st.integers(-5000, 5000)), min_size=2, max_size=8
+        ),
+    )
+    def check(way: str, told: list[tuple[int, int]]) -> None:
+        contact_id, texts = next(contacts), []
+        for which, seconds in told:
+            clock.at = NOON + timedelta(seconds=seconds)
+            texts.append(say(embedded, WAYS[way][which % len(WAYS[way])], contact_id).text)
+            assert live(embedded, contact_id) == texts[-1:]
+        facts = chain(embedded, contact_id)
+        assert [fact.text for fact in facts] == texts[::-1]
+        assert [fact.valid_to for fact in facts[1:]] == [fact.valid_from for fact in facts[:-1]]
+        assert all(new.valid_from >= old.valid_from for new, old in pairwise(facts))
+
+    check()
+
+
+# Somebody dated it
+
+
+def test_what_the_caller_dates_keeps_its_place_and_the_answer_says_so(
+    memory: Memory, clock: Clock
+) -> None:
+    say(memory, PUNE)
+    clock.at += HOUR
+    older = say(memory, GOA, said_at=NOON - HOUR)
+    assert (older.decided_by, live(memory)) == (DecidedBy.ORDER, [PUNE["text"]])
+    assert older.answer.startswith("Kept as history, not as what holds now")
+    assert not unbegun(memory)
+
+
+@pytest.mark.parametrize("dated", [{"said_at": NOON - HOUR}, {"valid_from": NOON - HOUR}])
+def test_either_date_is_a_date(embedded: Memory, dated: dict[str, datetime]) -> None:
+    say(embedded, PUNE)
+    assert say(embedded, GOA, **dated).is_history
+
+
+# Answers, ends, imports
+
+
+def test_a_yes_holds_from_then_on_although_the_clock_stepped_back(
+    memory: Memory, clock: Clock
+) -> None:
+    held = say(memory, GOA, source_kind=SourceKind.TOOL_OUTPUT)
+    say(memory, PUNE)
+    clock.at -= HOUR
+    yes = memory.confirm(held.decision_id, "contact")
+    assert (held.action, yes.action, live(memory)) == (Action.HOLD, Action.UPDATE, [GOA["text"]])
+    assert not unbegun(memory)
+
+
+def test_what_agrees_with_a_faster_hosts_fact_is_not_asked_about(
+    embedded: Memory, clock: Clock
+) -> None:
+    say(embedded, PUNE)
+    clock.at -= MINUTES
+    again = say(embedded, PUNE, source_kind=SourceKind.TOOL_OUTPUT)
+    assert (again.action, again.said_at) == (Action.SKIP, NOON)
+
+
+def test_a_fact_is_not_revoked_before_it_began(memory: Memory, clock: Clock) -> None:
+    known = say(memory, PUNE)
+    clock.at -= HOUR
+    assert known.fact_id is not None
+    ended = memory.revoke("crm", "alice", known.fact_id, revoked_by="kim", reason="Another person.")
+    [fact] = chain(memory)
+    assert (fact.is_live, fact.valid_to, ended.valid_from, ended.at) == (
+        False,
+        NOON,
+        NOON,
+        clock.at,
+    )
+
+
+def test_lines_of_an_import_that_nobody_dated_count_in_their_order(
+    embedded: Memory, clock: Clock
+) -> None:
+    say(embedded, PUNE)
+    clock.at -= HOUR
+    lines = [json.dumps(said) for said in (GOA, DELHI)]
+    embedded.import_notes(lines, agent_id="crm", contact_id="alice")
+    assert [fact.text for fact in chain(embedded)] == [each["text"] for each in (DELHI, GOA, PUNE)]
+
+
+# Conversations whose turns nobody dated
+
+
+def turns(city: str, **given: Any) -> list[Turn]:
+    return [Turn(role="contact", text=f"Remember that my city is {city}.", **given)]
+
+
+@pytest.mark.parametrize("step", [SECONDS, HOUR], ids=["two seconds", "an hour"])
+def test_of_two_sessions_the_one_that_was_handed_over_last_holds(
+    memory: Memory, clock: Clock, step: timedelta
+) -> None:
+    memory.submit_session("crm", "alice", "first", turns("Pune"))
+    clock.at -= step
+    memory.submit_session("crm", "alice", "second", turns("Goa"))
+    clock.at += 2 * step
+    jobs = memory.drain()
+    assert [job.outcomes.added + job.outcomes.superseding for job in jobs] == [1, 1]
+    assert [fact.text for fact in chain(memory)] == ["My city is Goa.", "My city is Pune."]
+    assert not unbegun(memory)
+
+
+def test_what_was_said_live_after_the_hand_over_is_newer_than_the_session(
+    embedded: Memory, clock: Clock
+) -> None:
+    embedded.submit_session("crm", "alice", "first", turns("Pune"))
+    clock.at += HOUR
+    say(embedded, GOA, source_kind=SourceKind.USER_EXPLICIT)
+    embedded.drain()
+    assert live(embedded) == [GOA["text"]]
+
+
+def test_turns_that_somebody_dated_keep_their_date(embedded: Memory, clock: Clock) -> None:
+    say(embedded, PUNE)
+    embedded.submit_session("crm", "alice", "chat", turns("Goa", said_at=NOON - HOUR))
+    embedded.drain()
+    assert [fact.valid_from for fact in chain(embedded)] == [NOON, NOON - HOUR]
+
+
+def test_turns_from_the_future_are_refused_also_where_another_host_is_ahead(
+    embedded: Memory, clock: Clock
+) -> None:
+    say(embedded, PUNE)
+    clock.at -= HOUR
+    with pytest.raises(InvalidSessionError, match="has not come yet"):
+        embedded.submit_session("crm", "alice", "chat", turns("Goa", said_at=NOON))
+
+
+def test_what_a_task_logs_is_newer_than_what_it_loaded(embedded: Memory, clock: Clock) -> None:
+    say(embedded, PUNE)
+    clock.at -= HOUR
+    task = embedded.task("crm", "alice", "move", goal="Move the delivery")
+    task.observed()
+    [first, second] = [task.log_episode(turn) for turn in turns("Goa") * 2]
+    assert NOON < first.said_at < second.said_at
+    task.succeed()
+    [proposed] = task.propose_durable(task.episodes())
+    assert task.commit(proposed.candidate, proposed.decision).decided_by is DecidedBy.TRUST
