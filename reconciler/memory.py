@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import islice
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -173,7 +174,7 @@ class Memory(MemoryToolset):
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: the query cannot be used, or the limit is below 1.
         """
-        if not isinstance(query, str) or query.strip():
+        if not isinstance(query, str) or len(query) > TEXT_LENGTH_MAX or query.strip():
             check_text("query", query, TEXT_LENGTH_MAX)
         scope = self._scope(tenant, agent_id, contact_id)
         count = self.settings.recall.limit if limit is None else _positive("limit", limit)
@@ -291,9 +292,10 @@ class Memory(MemoryToolset):
         """How the gate disposes of a candidate, on record. Writes no fact, also if admitted.
 
         Raises:
+            InvalidNoteError: a text is too long, or the candidate cannot be used.
             GraphUnavailableError: the engine stayed away.
         """
-        return self._services.gate.propose(candidate, PROPOSAL_DOOR)
+        return self._services.gate.propose(candidate.as_typed(), PROPOSAL_DOOR)
 
     def commit(self, decision_id: str) -> Decision:
         """Remember what a proposal was admitted for; once, however often it is called.
@@ -505,10 +507,12 @@ class Memory(MemoryToolset):
             InvalidSessionError: the session cannot be used; nothing was stored.
             GraphUnavailableError: the engine stayed away; hand it over again.
         """
+        # One more than are taken is enough to refuse them, should they never end.
+        taken = islice(turns or (), self.settings.extractor.session_turns_max + 1)
         session = Session(
             scope=self._scope(tenant, agent_id, contact_id),
             session_id=session_id,
-            turns=turns if isinstance(turns, Sequence) else tuple(turns or ()),
+            turns=turns if isinstance(turns, Sequence) else tuple(taken),
             channel=channel,
             started_at=started_at,
         )
