@@ -32,6 +32,7 @@ from reconciler.domain.gate.classification import Category
 from reconciler.domain.notes import SourceKind
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.replay import Replayed, summarise
+from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.calibration_report import (
     calibration_tables,
     check_can_draw,
@@ -68,7 +69,6 @@ from reconciler.entrypoints.rendering import (
     print_errors,
     recall_table,
     terminal,
-    visible,
 )
 from reconciler.errors import (
     ConfigurationError,

@@ -23,6 +23,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from reconciler.domain.jobs import Job, JobState, QueueReport
+from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.doctor import describe_extractor
 from reconciler.entrypoints.job_rendering import (
     drained_view,
@@ -45,7 +46,7 @@ from reconciler.entrypoints.options import (
     parse_time,
     show,
 )
-from reconciler.entrypoints.rendering import terminal, visible
+from reconciler.entrypoints.rendering import terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 from reconciler.service.transcripts import TRANSCRIPT_BYTES_MAX, read_turns, too_large

@@ -14,7 +14,8 @@ from rich.text import Text
 
 from reconciler.domain.jobs import Job, JobState, Outcomes
 from reconciler.domain.sessions import SessionRecord
-from reconciler.entrypoints.rendering import panel, shown, table, visible
+from reconciler.domain.visible_text import visible
+from reconciler.entrypoints.rendering import lines, panel, shown, table
 
 __all__ = [
     "drained_view",
@@ -107,10 +108,10 @@ def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:
     found.add_column("what became of it", overflow="fold")
     for job in jobs:
         whose = shown(f"{job.scope.contact_id} · {job.session_id}")
-        age = f"\n{_attempts(job)}, {_span(now - job.submitted_at)}"
+        age = f"{_attempts(job)}, {_span(now - job.submitted_at)}"
         found.add_row(
-            whose.append(f"\n{job.job_id}", style="dim"),
-            _state(job).append(age, style="dim"),
+            lines(whose, shown(job.job_id, "dim")),
+            lines(_state(job), shown(age, "dim")),
             _outcome(job),
         )
     return Group(found, *_advice(jobs))

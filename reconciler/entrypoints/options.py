@@ -11,7 +11,8 @@ from typing import Annotated, Any, BinaryIO
 
 import typer
 
-from reconciler.entrypoints.rendering import terminal, visible
+from reconciler.domain.visible_text import visible
+from reconciler.entrypoints.rendering import terminal
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 
 __all__ = [

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import sys
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -24,6 +23,7 @@ from reconciler.domain.decisions import Action, Decision
 from reconciler.domain.explanation import Explanation
 from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
 from reconciler.domain.gate.assessment import Assessment, Disposal
+from reconciler.domain.visible_text import visible
 from reconciler.service.note_import import ImportReport
 
 __all__ = [
@@ -34,13 +34,13 @@ __all__ = [
     "facts_table",
     "history_tree",
     "import_summary",
+    "lines",
     "make_printable",
     "panel",
     "recall_table",
     "shown",
     "table",
     "terminal",
-    "visible",
 ]
 
 _STYLES = {
@@ -61,12 +61,6 @@ _DISPOSALS = {
     Disposal.CONSENT: Text("? ask for consent", style="magenta"),
 }
 _BAR_WIDTH = 12
-
-_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_EMPTY_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Letters and marks that leave no trace, so that words can be hidden in them."""
-
-_EMOJI_STYLE = "\ufe0f"
 
 
 class _Terminal(Console):
@@ -90,44 +84,14 @@ def make_printable() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def visible(text: str) -> str:
-    r"""The text with an escape such as ``\u202e`` for each character that is no visible one.
-
-    Those are controls, line breaks, directions of writing, what joins or has no width, variations,
-    and what is no character at all. The mark that has a symbol shown as a picture may follow one.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    before = (" ", *text)
-    return "".join(map(_visible, before, text))
-
-
-def _visible(before: str, character: str) -> str:
-    if character == _EMOJI_STYLE and unicodedata.category(before) == "So":
-        return character
-    is_hidden = (
-        unicodedata.category(character) in _HIDDEN_CATEGORIES
-        or character in _EMPTY_LETTERS
-        or _is_variation(character)
-    )
-    return _escaped(character) if is_hidden else character
-
-
-def _is_variation(character: str) -> bool:
-    return unicodedata.name(character, "").partition("-")[0].endswith("VARIATION SELECTOR")
-
-
-def _escaped(character: str) -> str:
-    return (
-        character.encode("ascii", "backslashreplace").decode()
-        if character > "\x7f"
-        else ({"\n": r"\n", "\r": r"\r", "\t": r"\t"}.get(character, f"\\x{ord(character):02x}"))
-    )
-
-
 def shown(text: str, style: str = "") -> Text:
     """The text on one line, in a style."""
     return Text(visible(text), style=style)
+
+
+def lines(*texts: Text) -> Text:
+    """The texts beneath each other."""
+    return Text("\n").join(texts)
 
 
 def table(title: str) -> Table:
@@ -174,7 +138,7 @@ def decisions_table(decisions: Sequence[Decision]) -> Table:
             Text(decision.action, style=_STYLES[decision.action]),
             _cosine(decision.cosine),
             decision.decided_by,
-            shown(decision.text).append(f"\n{decision.decision_id}", style="dim"),
+            lines(shown(decision.text), shown(decision.decision_id, "dim")),
             shown(_reason(decision)),
         )
     return found
@@ -189,7 +153,7 @@ def _pending_panel(decision: Decision) -> Panel:
     lapses_at = decision.gate.lapses_at if decision.gate else None
     until = f" · until {_day(lapses_at)}" if lapses_at else ""
     return panel(
-        Text("\n").join([shown(decision.question or ""), shown(decision.reason, style="dim")]),
+        lines(shown(decision.question or ""), shown(decision.reason, "dim")),
         title=decision.decision_id,
         subtitle=f"{decision.contact_id}{until}",
     )

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import neo4j
 import pytest
 
 from reconciler import Embedder, Memory
@@ -186,7 +187,7 @@ def test_a_server_that_goes_silent_in_the_middle_does_not_hang_a_call(
     line: tuple[Line, dict[str, Any]],
 ) -> None:
     wire, arguments = line
-    impatient = arguments["neo4j"] | {"query_timeout_seconds": 4.0}
+    impatient = arguments["neo4j"] | {"silence_timeout_seconds": 4.0, "query_timeout_seconds": 600}
     with opened(arguments | {"neo4j": impatient}) as memory:
         wire.die()
         outcome: list[ReconcilerError] = []
@@ -204,6 +205,56 @@ def test_a_server_that_goes_silent_in_the_middle_does_not_hang_a_call(
         asking.join(60)
     assert not hung
     assert outcome
+
+
+@contextmanager
+def busy_with_alice(engine: EngineUnderTest, seconds: float) -> Iterator[None]:
+    """The server is alive, and keeps every writer about Alice waiting for so long."""
+    is_held, is_over = threading.Event(), threading.Event()
+    server = engine.settings_arguments["neo4j"]
+
+    def hold() -> None:
+        with (
+            neo4j.GraphDatabase.driver(
+                server["uri"], auth=(server["username"], server["password"])
+            ) as driver,
+            driver.session(database=server["database"]) as session,
+            session.begin_transaction() as transaction,
+        ):
+            transaction.run("MATCH (contact:Contact) SET contact.version = contact.version")
+            is_held.set()
+            is_over.wait(seconds)
+
+    holding = threading.Thread(target=hold, daemon=True)
+    holding.start()
+    assert is_held.wait(60)
+    try:
+        yield
+    finally:
+        is_over.set()
+        holding.join(60)
+
+
+def test_a_server_that_is_busy_is_waited_for(neo4j_engine: EngineUnderTest) -> None:
+    arguments = changed(neo4j_engine, silence_timeout_seconds=1.0)
+    with opened(arguments) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+        with busy_with_alice(neo4j_engine, 5):
+            memory.add_contact_note("crm", "alice", "Lives in Pune")
+        assert len(memory.decisions("crm", "alice")) == 2
+
+
+def test_but_no_longer_than_a_query_may_take(neo4j_engine: EngineUnderTest) -> None:
+    arguments = changed(neo4j_engine, silence_timeout_seconds=1.0, query_timeout_seconds=3.0)
+    impatient = {"reconcile": {"unavailable_seconds_max": 0.0}}
+    with opened(arguments, **impatient) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+        with (
+            busy_with_alice(neo4j_engine, 60),
+            within(30),
+            pytest.raises(GraphUnavailableError, match=r"did not answer within 3 s"),
+        ):
+            memory.add_contact_note("crm", "alice", "Lives in Pune")
 
 
 def test_a_write_outlives_a_connection_that_was_cut(line: tuple[Line, dict[str, Any]]) -> None:
