@@ -20,17 +20,21 @@ _DEPTH_MAX = 100
 """Far above any message or note, and far below what Python's own calls and ``repr`` can follow."""
 
 
-def json_object(line: str) -> dict[str, Any]:
+def json_object(line: str, bytes_max: int = LINE_BYTES_MAX) -> dict[str, Any]:
     """The object on the line.
+
+    Args:
+        line: one line of a file.
+        bytes_max: at most so many are read.
 
     Raises:
         InvalidRequestError: it is no string, too long, no JSON, or JSON of another kind.
     """
     if not isinstance(line, str):
         raise InvalidRequestError(f"a line must be a string, not {type(line).__name__}")
-    if len(line) > LINE_BYTES_MAX or len(line.encode("utf-8", "surrogatepass")) > LINE_BYTES_MAX:
+    if len(line) > bytes_max or len(line.encode("utf-8", "surrogatepass")) > bytes_max:
         raise InvalidRequestError(
-            f"the line has more than {LINE_BYTES_MAX:,} bytes, at most so many are read; give one "
+            f"the line has more than {bytes_max:,} bytes, at most so many are read; give one "
             "object a line, and split a long text"
         )
     values = loads(line)

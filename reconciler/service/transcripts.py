@@ -195,7 +195,7 @@ def _object(value: object) -> dict[str, Any]:
 
 def _line_object(number: int, line: str) -> dict[str, Any]:
     try:
-        return json_object(line)
+        return json_object(line, TRANSCRIPT_BYTES_MAX)
     except InvalidRequestError as error:
         raise InvalidSessionError(f"line {number}: {error}") from error
 
