@@ -7,6 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from datetime import UTC
 from functools import cache
+from math import inf
 from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
@@ -94,6 +95,7 @@ class Neo4jGraph:
         self._is_closed = False
         self._calls = ThreadPoolExecutor(pool_size_max, thread_name_prefix="neo4j")
         self._probes = ThreadPoolExecutor(1, thread_name_prefix="neo4j-probe")
+        self._probe: Future[None] | None = None
         self._last_sign_at = 0.0
         with self._translated_setup():
             self._driver = neo4j.GraphDatabase.driver(
@@ -182,22 +184,28 @@ class Neo4jGraph:
             give_up_at = monotonic() + self._query_timeout_seconds
             while not _is_done(asked, self._patience(give_up_at)):
                 if monotonic() >= give_up_at or not self._is_alive(asked):
+                    asked.cancel()  # what still waits for a thread is never sent
                     raise self._too_slow(monotonic() - give_up_at + self._query_timeout_seconds)
             return asked.result()
 
     def _patience(self, give_up_at: float) -> float:
         """How long to wait before looking for a sign of life; finding none takes as long."""
-        return max(min(self._silence_timeout_seconds / 2, give_up_at - monotonic()), 0.0)
+        return min(self._silence_timeout_seconds / 2, give_up_at - monotonic())
 
     def _is_alive(self, asked: Future[T]) -> bool:
         """Whether the server answers any call of this process, or else a question of no weight."""
-        since = monotonic() - self._silence_timeout_seconds / 2
-        if self._last_sign_at >= since:
-            return True
-        probe = self._probes.submit(self._noted(self._driver.verify_connectivity))
-        either: list[Future[Any]] = [asked, probe]
-        wait(either, self._silence_timeout_seconds / 2, FIRST_COMPLETED)
-        return asked.done() or self._last_sign_at >= since
+        now = monotonic()
+        since, until = now - self._silence_timeout_seconds / 2, now + self._patience(inf)
+        if self._last_sign_at < since:
+            either: list[Future[Any]] = [asked, self._probed()]
+            wait(either, until - now, FIRST_COMPLETED)
+        return self._last_sign_at >= since or _is_done(asked, until - monotonic())
+
+    def _probed(self) -> Future[Any]:
+        """The question of no weight: one at a time, for all who wait."""
+        if self._probe is None or self._probe.done():
+            self._probe = self._probes.submit(self._noted(self._driver.verify_connectivity))
+        return self._probe
 
     def _noted(self, call: Callable[[], T]) -> Callable[[], T]:
         """The call, and a note of when the server answered it, be it by an error."""
@@ -281,7 +289,7 @@ def _has_good_port(parts: SplitResult) -> bool:
 
 def _is_done(asked: Future[T], seconds: float) -> bool:
     """Whether it ends by then, with a result or an error."""
-    return bool(wait([asked], seconds).done)
+    return bool(wait([asked], max(seconds, 0.0)).done)
 
 
 class _Vector(list[float]):

@@ -392,7 +392,7 @@ def calibrate_thresholds(
     else:
         measured, model_id = _measured_from_file(pairs, as_json)
     report = calibrate(measured, embedding_model=model_id, goal=goal, name=name)
-    measured_on = pairs.name if pairs else "recorded decisions"
+    measured_on = visible(pairs.name) if pairs else "recorded decisions"
     write_profile(report.profile, made[0], provenance_of(report, measured_on), overwrite=overwrite)
     draw_curves(report, made[1])
     show(

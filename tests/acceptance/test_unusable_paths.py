@@ -30,6 +30,7 @@ SETTINGS = {
     "RECONCILER_GATE__HASH_KEY_FILE": 3,
     "RECONCILER_RECONCILE__ATTRIBUTES_FILE": 3,
     "RECONCILER_RECONCILE__PROFILE": 3,
+    "RECONCILER_EMBEDDER__MODEL": 3,
 }
 SAYS_A_NUMBER = "My telephone number is +44 20 7946 0018."
 
@@ -48,10 +49,10 @@ def test_a_command_refuses_a_path_that_it_cannot_use(run: Run, command: str, pat
 def test_so_does_a_setting(
     run: Run, name: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A folder stands in the way, so that a name that a file could have cannot be used either.
-    blocked = tmp_path / "a file"
-    blocked.touch()
-    monkeypatch.setenv(name, str(blocked / path))
+    # Beneath a file there is none, so that a name that a file could have cannot be used either.
+    (tmp_path / "a file").touch()
+    folder = tmp_path if len(path) > 255 else tmp_path / "a file"
+    monkeypatch.setenv(name, str(folder / path))
     code, _, err = run("add", SAYS_A_NUMBER, *WHO)
     assert code == SETTINGS[name]
     assert "Traceback" not in err
