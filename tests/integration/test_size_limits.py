@@ -167,3 +167,8 @@ def test_nor_where_it_is_held_and_confirmed_later(memory: Memory) -> None:
 def test_a_caller_cannot_claim_that_a_text_was_cleaned(memory: Memory) -> None:
     with pytest.raises(InvalidRequestError, match=r"at most 2,?000"):
         proposed(memory, "y" * (TEXT_LENGTH_MAX + 1))
+
+
+def test_an_answers_own_words_are_measured_as_they_come_in(memory: Memory, held_id: str) -> None:
+    with pytest.raises(InvalidRequestError, match=r"at most 2,?000"):
+        memory.confirm(held_id, "contact", text="y" * (TEXT_LENGTH_MAX + 1))
