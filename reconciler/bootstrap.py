@@ -177,7 +177,7 @@ def open_graph(settings: Settings) -> Graph:
     if settings.graph == "embedded":
         from reconciler.adapters.embedded_graph import EmbeddedGraph
 
-        return EmbeddedGraph(settings.embedded_path)
+        return EmbeddedGraph(_utf_8(settings.embedded_path))
     from reconciler.adapters.neo4j_graph import Neo4jGraph
 
     chosen = settings.neo4j
@@ -190,8 +190,20 @@ def open_graph(settings: Settings) -> Graph:
         database=chosen.database,
         pool_size_max=chosen.pool_size_max,
         connect_timeout_seconds=chosen.connect_timeout_seconds,
+        silence_timeout_seconds=chosen.silence_timeout_seconds,
         query_timeout_seconds=chosen.query_timeout_seconds,
     )
+
+
+def _utf_8(path: Path) -> Path:
+    """The path, if the embedded engine can be told of it."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ConfigurationError(
+            f"RECONCILER_EMBEDDED_PATH {path} is not valid UTF-8; give the file a name that is"
+        ) from error
+    return path
 
 
 def build_embedder(settings: Settings) -> Embedder:

@@ -12,7 +12,7 @@ from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.profile import Profile
 from reconciler.errors import ConfigurationError
-from reconciler.resources import resource_path
+from reconciler.resources import read_config, resource_path
 
 __all__ = ["load_attribute_book", "load_gate_policy", "load_profile"]
 
@@ -106,14 +106,11 @@ def _is_number(value: object) -> bool:
 
 
 def _text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from error
+    return read_config(path, str(path))
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path} cannot be read: {error}") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import islice
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -289,7 +290,7 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: the query cannot be used, or the limit is below 1.
         """
-        if not isinstance(query, str) or query.strip():
+        if not isinstance(query, str) or len(query) > TEXT_LENGTH_MAX or query.strip():
             check_text("query", query, TEXT_LENGTH_MAX)
         scope = self._scope(tenant, agent_id, contact_id)
         count = self.settings.recall.limit if limit is None else _positive("limit", limit)
@@ -441,10 +442,12 @@ class Memory:
         """How the gate disposes of a candidate, on record. Writes no fact, also if admitted.
 
         Raises:
-            InvalidNoteError: it has not been said yet, was confirmed by nobody knows whom, its
-                evidence is not what is stored under its ids, or its proposer's name is reserved.
+            InvalidNoteError: a text is too long, it has not been said yet, was confirmed by nobody
+                knows whom, its evidence is not what is stored under its ids, or its proposer's
+                name is reserved.
             GraphUnavailableError: the engine stayed away.
         """
+        candidate = candidate.as_typed()
         now, times = self._services.clock(), [each.said_at for each in candidate.evidence]
         for at in (candidate.note.said_at, candidate.note.holds_from, *times):
             not_in_the_future(at, now)
@@ -683,10 +686,12 @@ class Memory:
             InvalidSessionError: the session cannot be used; nothing was stored.
             GraphUnavailableError: the engine stayed away; hand it over again.
         """
+        # One more than are taken is enough to refuse them, should they never end.
+        taken = islice(turns or (), self.settings.extractor.session_turns_max + 1)
         session = Session(
             scope=self._scope(tenant, agent_id, contact_id),
             session_id=session_id,
-            turns=turns if isinstance(turns, Sequence) else tuple(turns or ()),
+            turns=turns if isinstance(turns, Sequence) else tuple(taken),
             channel=channel,
             started_at=started_at,
         )

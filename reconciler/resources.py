@@ -1,4 +1,4 @@
-"""Where ``cypher/`` and ``config/`` are: in the package once installed, else in the checkout."""
+"""Where ``cypher/`` and ``config/`` are, and how a file that an operator names is read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,32 @@ from pathlib import Path
 
 from reconciler.errors import ConfigurationError
 
-__all__ = ["resource_path"]
+__all__ = ["CONFIG_BYTES_MAX", "read_config", "resource_path"]
+
+CONFIG_BYTES_MAX = 1024 * 1024
+"""Bytes in a file of settings, attributes, a policy or a profile; the largest shipped has 30 kB."""
+
+
+def read_config(path: Path, name: str) -> str:
+    """The text of a file that configures something.
+
+    Args:
+        path: the file.
+        name: how the operator named it, for the error.
+
+    Raises:
+        ConfigurationError: it cannot be read, is too large, or is no UTF-8.
+    """
+    try:
+        with path.expanduser().open("rb") as file:
+            data = file.read(CONFIG_BYTES_MAX + 1)
+        if len(data) <= CONFIG_BYTES_MAX:
+            return data.decode("utf-8")
+    except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
+        raise ConfigurationError(f"{name} cannot be read: {error}") from error
+    raise ConfigurationError(
+        f"{name} has more than {CONFIG_BYTES_MAX:,} bytes; name a configuration file"
+    )
 
 
 def resource_path(name: str) -> Path:

@@ -28,7 +28,7 @@ from pydantic_settings import (
 )
 
 from reconciler.errors import ConfigurationError
-from reconciler.resources import resource_path
+from reconciler.resources import read_config, resource_path
 
 __all__ = [
     "ArbiterSettings",
@@ -57,7 +57,8 @@ class Neo4jSettings(_Group):
     database: str = "neo4j"
     pool_size_max: int = Field(default=50, ge=1)
     connect_timeout_seconds: float = Field(default=4.0, gt=0)
-    query_timeout_seconds: float = Field(default=15.0, gt=0)
+    silence_timeout_seconds: float = Field(default=15.0, gt=0)
+    query_timeout_seconds: float = Field(default=60.0, gt=0)
 
 
 class ReconcileSettings(_Group):
@@ -226,7 +227,7 @@ def load_settings(**arguments: Any) -> Settings:
     """
     try:
         return Settings(**arguments)
-    except SettingsError as error:
+    except (SettingsError, RecursionError) as error:
         raise ConfigurationError(f"settings: {error}") from error
     except ValidationError as error:
         found = "; ".join(
@@ -245,10 +246,11 @@ def _config_files() -> list[Path]:
     named = os.environ.get("RECONCILER_CONFIG_FILE")
     if not named:
         return [shipped]
+    text = read_config(Path(named), f"RECONCILER_CONFIG_FILE names {named}, which")
     try:
-        tomllib.loads(Path(named).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(
             f"RECONCILER_CONFIG_FILE names {named}, which cannot be read: {error}"
         ) from error
-    return [shipped, Path(named)]
+    return [shipped, Path(named).expanduser()]

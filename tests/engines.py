@@ -196,9 +196,9 @@ def scrub_environment() -> None:
 
 def _arguments(uri: str, username: str, password: str, database: str) -> dict[str, Any]:
     server = {"uri": uri, "username": username, "password": password, "database": database}
-    # A busy machine may keep a server from its first plan for 15 seconds, and 32 threads that
-    # connect at once from its greeting for 4: the defaults.
-    patience = {"connect_timeout_seconds": 30.0, "query_timeout_seconds": 60.0}
+    # A busy machine may keep 32 threads that connect at once from the server's greeting, and the
+    # server from any answer, for longer than the defaults.
+    patience = {"connect_timeout_seconds": 30.0, "silence_timeout_seconds": 60.0}
     return {"graph": "neo4j", "neo4j": server | patience}
 
 

@@ -11,6 +11,7 @@ from reconciler.errors import ConfigurationError
 __all__ = ["load_or_create_key"]
 
 _KEY_BYTES = 32
+_FILE_BYTES_MAX = 4096
 
 
 def load_or_create_key(path: Path) -> bytes:
@@ -25,7 +26,8 @@ def load_or_create_key(path: Path) -> bytes:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             _create(path)
-        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+        with path.open("rb") as file:
+            key = bytes.fromhex(file.read(_FILE_BYTES_MAX).decode("ascii").strip())
     except (OSError, ValueError) as error:
         raise ConfigurationError(
             f"the hash key's file {path} cannot be used: {error}; set RECONCILER_GATE__HASH_KEY, "

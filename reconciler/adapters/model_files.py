@@ -72,9 +72,10 @@ def model_folder(name: str, allow_download: bool) -> Path:
     """
     if name == "minilm":
         return _bundled_folder()
-    if (folder := Path(name).expanduser()).is_dir():
-        return folder.resolve()
-    return _hub_folder(name, allow_download)
+    with translated(ConfigurationError, f"the embedder's model {name!r} cannot be looked for"):
+        folder = Path(name).expanduser()
+        is_folder = folder.is_dir()
+    return folder.resolve() if is_folder else _hub_folder(name, allow_download)
 
 
 def _bundled_folder() -> Path:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from datetime import UTC
 from functools import cache
+from math import inf
+from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
@@ -61,7 +63,10 @@ class Neo4jGraph:
         database: its name.
         pool_size_max: connections kept for concurrent callers.
         connect_timeout_seconds: a server that does not answer within this is away.
-        query_timeout_seconds: the server ends a query that takes longer.
+        silence_timeout_seconds: a server that shows no sign of life for so long, while a query is
+            under way, is away.
+        query_timeout_seconds: the server ends a query that takes longer; one that is alive and
+            busy gets as long.
 
     Raises:
         ConfigurationError: the URI cannot be understood.
@@ -78,15 +83,20 @@ class Neo4jGraph:
         database: str,
         pool_size_max: int = 50,
         connect_timeout_seconds: float = 4.0,
-        query_timeout_seconds: float = 15.0,
+        silence_timeout_seconds: float = 15.0,
+        query_timeout_seconds: float = 60.0,
     ) -> None:
         _check_uri(uri)
         self._uri, self._username, self._database = uri, username, database
+        self._silence_timeout_seconds = min(silence_timeout_seconds, query_timeout_seconds)
         self._query_timeout_seconds = query_timeout_seconds
         self._queries = load_queries(self.engine)
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
         self._is_closed = False
         self._calls = ThreadPoolExecutor(pool_size_max, thread_name_prefix="neo4j")
+        self._probes = ThreadPoolExecutor(1, thread_name_prefix="neo4j-probe")
+        self._probe: Future[None] | None = None
+        self._last_sign_at = 0.0
         with self._translated_setup():
             self._driver = neo4j.GraphDatabase.driver(
                 uri,
@@ -136,7 +146,8 @@ class Neo4jGraph:
     def close(self) -> None:
         """See ``Graph.close``."""
         self._is_closed = True
-        self._calls.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._calls, self._probes):
+            pool.shutdown(wait=False, cancel_futures=True)
         self._driver.close()
 
     def _execute(self, text: str, parameters: Mapping[str, Any], query: Query | None) -> list[Row]:
@@ -161,11 +172,54 @@ class Neo4jGraph:
 
         The driver waits for a silent server as long as the server once said, two minutes by
         default. So the call waits in a thread; the connection it hangs on ends with the driver.
+
+        A server that is busy is not silent: the first plan of a query may take it many seconds on a
+        machine that many processes share, and so may a process that gets no time of its own. So
+        whoever waits looks for a sign of life before it gives up.
         """
         with self._translated():
             if self._is_closed:
                 raise GraphUnavailableError(f"Neo4j at {self._uri} was closed by this program")
-            return self._calls.submit(call).result(self._query_timeout_seconds)
+            asked = self._calls.submit(self._noted(call))
+            give_up_at = monotonic() + self._query_timeout_seconds
+            while not _is_done(asked, self._patience(give_up_at)):
+                if monotonic() >= give_up_at or not self._is_alive(asked):
+                    asked.cancel()  # what still waits for a thread is never sent
+                    raise self._too_slow(monotonic() - give_up_at + self._query_timeout_seconds)
+            return asked.result()
+
+    def _patience(self, give_up_at: float) -> float:
+        """How long to wait before looking for a sign of life; finding none takes as long."""
+        return min(self._silence_timeout_seconds / 2, give_up_at - monotonic())
+
+    def _is_alive(self, asked: Future[T]) -> bool:
+        """Whether the server answers any call of this process, or else a question of no weight."""
+        now = monotonic()
+        since, until = now - self._silence_timeout_seconds / 2, now + self._patience(inf)
+        if self._last_sign_at < since:
+            either: list[Future[Any]] = [asked, self._probed()]
+            wait(either, until - now, FIRST_COMPLETED)
+        return self._last_sign_at >= since or _is_done(asked, until - monotonic())
+
+    def _probed(self) -> Future[Any]:
+        """The question of no weight: one at a time, for all who wait."""
+        if self._probe is None or self._probe.done():
+            self._probe = self._probes.submit(self._noted(self._driver.verify_connectivity))
+        return self._probe
+
+    def _noted(self, call: Callable[[], T]) -> Callable[[], T]:
+        """The call, and a note of when the server answered it, be it by an error."""
+
+        def noted() -> T:
+            try:
+                found = call()
+            except foreign.Neo4jError:
+                self._last_sign_at = monotonic()
+                raise
+            self._last_sign_at = monotonic()
+            return found
+
+        return noted
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -186,8 +240,6 @@ class Neo4jGraph:
             raise self._server_error(error) from error
         except foreign.DriverError as error:
             raise GraphUnavailableError(f"Neo4j at {self._uri}: {_brief(error)}") from error
-        except TimeoutError as error:
-            raise self._too_slow() from error
 
     @contextmanager
     def _translated_setup(self) -> Iterator[None]:
@@ -196,10 +248,8 @@ class Neo4jGraph:
         except (foreign.DriverError, ValueError) as error:
             raise ConfigurationError(f"NEO4J_URI {self._uri}: {_brief(error)}") from error
 
-    def _too_slow(self) -> GraphUnavailableError:
-        return GraphUnavailableError(
-            f"Neo4j at {self._uri} did not answer within {self._query_timeout_seconds:g} s"
-        )
+    def _too_slow(self, seconds: float) -> GraphUnavailableError:
+        return GraphUnavailableError(f"Neo4j at {self._uri} did not answer within {seconds:.0f} s")
 
     def _server_error(self, error: foreign.Neo4jError) -> GraphError | ConfigurationError:
         code = error.code or ""
@@ -208,7 +258,7 @@ class Neo4jGraph:
                 f"Neo4j at {self._uri} has no database named {self._database!r}; set NEO4J_DATABASE"
             )
         if code == _TOO_SLOW:
-            return self._too_slow()
+            return self._too_slow(self._query_timeout_seconds)
         if code.startswith(_CONFLICTS):
             return GraphConflictError(f"another writer came first ({_brief(error)})")
         if error.is_retryable():
@@ -235,6 +285,11 @@ def _has_good_port(parts: SplitResult) -> bool:
         return parts.port != 0
     except ValueError:
         return False
+
+
+def _is_done(asked: Future[T], seconds: float) -> bool:
+    """Whether it ends by then, with a result or an error."""
+    return bool(wait([asked], max(seconds, 0.0)).done)
 
 
 class _Vector(list[float]):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from reconciler.domain.notes import (
+    CLEANED_GROWTH_MAX,
     Note,
     SourceKind,
     check_text,
-    length_of_tokens,
     source_kind_of,
     unit_interval,
     utc,
@@ -49,6 +49,7 @@ class Evidence:
         source_reference: where it can be looked up, or None.
         is_private: whether only its own contact's memory may be derived from it.
         is_pending_erasure: whether somebody asked for it to be erased.
+        is_cleaned: as in ``Note``.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -64,21 +65,21 @@ class Evidence:
     source_reference: str | None = None
     is_private: bool = True
     is_pending_erasure: bool = False
+    is_cleaned: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("episode_id", "session_id"):
             check_identifier(name, getattr(self, name), InvalidNoteError)
-        check_text(
-            "an episode's text", self.text, EVIDENCE_LENGTH_MAX + length_of_tokens(self.text)
-        )
+        length_max = EVIDENCE_LENGTH_MAX * (CLEANED_GROWTH_MAX if self.is_cleaned else 1)
+        check_text("an episode's text", self.text, length_max)
         if not isinstance(self.spans, list | tuple):
             raise InvalidNoteError("spans must be a list of strings")
         for span in self.spans:
-            check_text("a span", span, EVIDENCE_LENGTH_MAX + length_of_tokens(span))
+            check_text("a span", span, length_max)
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
         object.__setattr__(self, "spans", tuple(self.spans))
         if self.source_reference is not None:
-            check_text("source_reference", self.source_reference, EVIDENCE_LENGTH_MAX)
+            check_text("source_reference", self.source_reference, length_max)
         if not isinstance(self.scope, Scope):
             raise InvalidNoteError("evidence needs a scope: whose it is")
         object.__setattr__(self, "source_kind", source_kind_of(self.source_kind))
@@ -126,6 +127,18 @@ class Candidate:
             unit_interval("confidence", self.confidence)
         once = {each.episode_id: each for each in reversed(self.evidence)}
         object.__setattr__(self, "evidence", tuple(reversed(once.values())))
+
+    def as_typed(self) -> Candidate:
+        """The same, held to the lengths of what comes in, whatever its maker says of it.
+
+        Raises:
+            InvalidNoteError: the note or an episode is longer.
+        """
+        return replace(
+            self,
+            note=replace(self.note, is_cleaned=False),
+            evidence=tuple(replace(each, is_cleaned=False) for each in self.evidence),
+        )
 
     @property
     def is_fallback(self) -> bool:

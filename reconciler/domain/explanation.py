@@ -19,6 +19,7 @@ from reconciler.domain.gate.assessment import Disposal
 from reconciler.domain.notes import SourceKind
 from reconciler.domain.replay import outcome_of_decision, target_ids
 from reconciler.domain.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
+from reconciler.domain.visible_text import visible
 from reconciler.domain.what_if import Change, Reopened, WhatIf, reopen, what_ifs
 
 __all__ = ["Explanation", "explain"]
@@ -408,9 +409,8 @@ def _quote(text: str, length_max: int = QUOTE_LENGTH_MAX) -> str:
 
 
 def _one_line(text: str, length_max: int) -> str:
-    """The text without line breaks, controls or exchanged directions, shortened."""
-    printable = "".join(each if each.isprintable() else " " for each in text)
-    line = " ".join(printable.split())
+    """The text on one line, what cannot be seen as an escape, shortened."""
+    line = visible(" ".join(text.split()))
     return line if len(line) <= length_max else f"{line[: length_max - 1].rstrip()}…"
 
 

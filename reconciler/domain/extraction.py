@@ -135,11 +135,13 @@ class Proposal:
         extracted: the claim, its numbers the highest that any window gave.
         spans: the cited words by the episode's id; an unknown episode's are not in here.
         is_cited: whether every citation named an episode that was shown.
+        is_cleaned: whether the gate has cleaned it, so that its text may have become longer.
     """
 
     extracted: Extracted
     spans: Mapping[str, tuple[str, ...]]
     is_cited: bool = True
+    is_cleaned: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for the job's record."""
@@ -150,6 +152,7 @@ class Proposal:
             "speech": str(found.speech),
             "spans": {key: list(value) for key, value in self.spans.items()},
             "is_cited": self.is_cited,
+            "is_cleaned": self.is_cleaned,
         }
 
     def cleaned_as(self, candidate: Candidate) -> Proposal:
@@ -159,6 +162,7 @@ class Proposal:
             self,
             extracted=replace(self.extracted, text=candidate.claim),
             spans={key: spans.get(key, given) for key, given in self.spans.items()},
+            is_cleaned=True,
         )
 
     def mapped(self, change: Callable[[str], str]) -> Proposal:
@@ -186,6 +190,7 @@ class Proposal:
             ),
             spans={key: tuple(value) for key, value in values["spans"].items()},
             is_cited=values["is_cited"],
+            is_cleaned=values.get("is_cleaned", True),  # older jobs kept what was cleaned, no more
         )
 
 
@@ -253,6 +258,7 @@ def candidate_from(
         category=extracted.category,
         topic=(extracted.topic or "").strip() or None,
         slot=slot,
+        is_cleaned=proposal.is_cleaned,
     )
     return Candidate(
         note=note,

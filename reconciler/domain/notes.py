@@ -6,23 +6,22 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from reconciler.domain.gate.classification import Category
 from reconciler.domain.scope import Scope, check_identifier
-from reconciler.domain.sensitive_data import KEYED_TOKEN
 from reconciler.domain.slots import Slot
 from reconciler.errors import InvalidNoteError
 
 __all__ = [
+    "CLEANED_GROWTH_MAX",
     "TEXT_LENGTH_MAX",
     "Note",
     "SourceKind",
     "canonical_text",
     "check_text",
-    "length_of_tokens",
     "not_in_the_future",
     "source_kind_of",
     "unit_interval",
@@ -30,12 +29,14 @@ __all__ = [
 ]
 
 TEXT_LENGTH_MAX = 2000
-"""Characters in a note. A note is one fact; a document belongs elsewhere."""
+"""Characters in a note as it comes in. A note is one fact; a document belongs elsewhere."""
 
+CLEANED_GROWTH_MAX = 8
+"""How many times as long a text may become when it is cleaned: what stands for a value has at most
+29 characters, and a value has at least four."""
 
-_TOKEN_LENGTH_MAX = 32
-"""What stands for personal data may be longer than that; it is no fault of the note."""
-
+_TAG_COUNT_MAX = 100
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _CLOCK_SKEW_MAX = timedelta(minutes=5)
 
 
@@ -63,7 +64,8 @@ class Note:
 
     Args:
         scope: whose memory it belongs to.
-        text: 1 to 2,000 characters, not blank, no null bytes.
+        text: 1 to 2,000 characters, not blank, no null bytes. A token that somebody typed counts
+            like any other text.
         said_at: when it was said; time-zone aware, kept in UTC.
         is_dated: whether somebody said when. A note that nobody dated is as new as the moment in
             which it is compared, and never older than what it is compared with.
@@ -78,6 +80,8 @@ class Note:
         contact_name: how a person would call the contact, or None.
         session_id: the session that the evidence belongs to; None makes one per UTC day.
         idempotency_key: the same key in a scope returns the first decision; None for no key.
+        is_cleaned: whether the gate has cleaned it, or it comes from the store. Its texts may be up
+            to eight times as long: they were measured before tokens took the place of values.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -98,11 +102,13 @@ class Note:
     category: Category | str | None = None
     topic: str | None = None
     tags: Sequence[str] = ()
+    is_cleaned: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.scope, Scope):
             raise InvalidNoteError("a note needs a scope: tenant, agent and contact")
-        check_text("text", self.text, TEXT_LENGTH_MAX + length_of_tokens(self.text))
+        length_max = TEXT_LENGTH_MAX * (CLEANED_GROWTH_MAX if self.is_cleaned else 1)
+        check_text("text", self.text, length_max)
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
         if self.valid_from is not None:
             object.__setattr__(self, "valid_from", utc("valid_from", self.valid_from))
@@ -113,7 +119,7 @@ class Note:
         object.__setattr__(self, "tags", _tags(self.tags))
         for name in ("source_reference", "contact_name"):
             if getattr(self, name) is not None:
-                check_text(name, getattr(self, name), TEXT_LENGTH_MAX)
+                check_text(name, getattr(self, name), length_max)
         for name in ("session_id", "idempotency_key", "topic"):
             if getattr(self, name) is not None:
                 check_identifier(name, getattr(self, name), InvalidNoteError)
@@ -207,22 +213,25 @@ def _folded(character: str) -> str:
 def check_text(name: str, value: object, length_max: int) -> None:
     """Let a text through that says something and can be stored.
 
+    Its length comes first: it is known without reading the text, and bounds its bytes as well, at
+    four for each character. Nothing else looks at a text that is too long.
+
     Raises:
         InvalidNoteError: it is no string, blank, over-long, or holds what no engine stores.
     """
     if not isinstance(value, str):
         raise InvalidNoteError(f"{name} must be a string, not {type(value).__name__}")
+    if len(value) > length_max:
+        raise InvalidNoteError(
+            f"{name} has {len(value):,} characters, at most {length_max:,} are kept; "
+            "split it into one note per fact"
+        )
     if not any(unicodedata.category(character)[0] in "LNS" for character in value):
         raise InvalidNoteError(f"{name} is blank: it holds no letter, digit or symbol")
     if "\0" in value:
         raise InvalidNoteError(f"{name} holds a null byte; remove it")
-    if any("\ud800" <= character <= "\udfff" for character in value):
+    if _SURROGATE.search(value):
         raise InvalidNoteError(f"{name} holds half a surrogate pair; it is not valid Unicode text")
-    if len(value) > length_max:
-        raise InvalidNoteError(
-            f"{name} has {len(value)} characters, at most {length_max} are kept; "
-            "split it into one note per fact"
-        )
 
 
 def unit_interval(name: str, value: object) -> float:
@@ -247,14 +256,11 @@ def _category(value: object) -> Category:
 def _tags(value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, list | tuple):
         raise InvalidNoteError("tags must be a list of strings")
+    if len(value) > _TAG_COUNT_MAX:
+        raise InvalidNoteError(f"a note has {len(value):,} tags, at most {_TAG_COUNT_MAX} are kept")
     for each in value:
         check_identifier("a tag", each, InvalidNoteError)
     return tuple(value)
-
-
-def length_of_tokens(text: object) -> int:
-    """Characters beyond its bound that a text may have, for what stands for sensitive data."""
-    return _TOKEN_LENGTH_MAX * len(KEYED_TOKEN.findall(text)) if isinstance(text, str) else 0
 
 
 def source_kind_of(value: object) -> SourceKind:

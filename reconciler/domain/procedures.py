@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from reconciler.domain.facts import FactHistory
 from reconciler.domain.gate.classification import Category
@@ -26,6 +27,7 @@ SUBJECT = "(procedure)"
 So nothing that is said in passing takes an approved procedure's place."""
 
 _SUFFIX = "_steps"
+_STEP_COUNT_MAX = 100
 _NOT_IN_A_NAME = re.compile(r"[\W_]+")
 
 
@@ -57,8 +59,12 @@ def procedure_slot(name: str, steps: Sequence[str]) -> Slot:
     check_text("a procedure's name", name, SCOPE_PART_LENGTH_MAX)
     if isinstance(steps, str) or not steps:
         raise InvalidNoteError("steps must be a list of at least one sentence")
-    for each in steps:
+    for each in islice(steps, _STEP_COUNT_MAX + 1):
         check_text("a step", each, TEXT_LENGTH_MAX)
+    if len(steps) > _STEP_COUNT_MAX:
+        raise InvalidNoteError(
+            f"the procedure has {len(steps):,} steps, at most {_STEP_COUNT_MAX} are kept"
+        )
     own_name = _NOT_IN_A_NAME.sub("_", name.casefold()).strip("_")
     if not own_name:
         raise InvalidNoteError(f"the procedure's name {name!r} holds no letter or digit")

@@ -149,6 +149,7 @@ def _note(decision: Decision) -> Note:
         source_kind=decision.trust,
         slot=decision.slot,
         category=decision.gate.category if decision.gate else None,
+        is_cleaned=True,
     )
 
 

@@ -64,12 +64,14 @@ def check_identifier(name: str, value: object, error: type[Exception]) -> None:
     """Raise ``error`` unless the value is usable as an identifier; the text names the mend."""
     if not isinstance(value, str):
         raise error(f"{name} must be a string, not {type(value).__name__}")
+    if len(value) > SCOPE_PART_LENGTH_MAX:
+        raise error(
+            f"{name} has {len(value):,} characters; at most {SCOPE_PART_LENGTH_MAX} are kept"
+        )
     if not value.strip():
         raise error(f"{name} is empty; give the id under which this memory is kept")
     if value != value.strip():
         raise error(f"{name} {value!r} has white space around it; strip it first")
-    if len(value) > SCOPE_PART_LENGTH_MAX:
-        raise error(f"{name} has {len(value)} characters; at most {SCOPE_PART_LENGTH_MAX} are kept")
     if any(unicodedata.category(character) in {"Cc", "Cs"} for character in value):
         raise error(f"{name} {value!r} holds control characters; remove them")
 

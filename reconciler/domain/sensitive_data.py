@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 __all__ = [
-    "KEYED_TOKEN",
     "TOKEN",
     "SensitiveKind",
     "SensitiveSpan",
@@ -19,9 +18,6 @@ __all__ = [
     "keyed_token",
     "redact",
 ]
-
-KEYED_TOKEN = re.compile(r"\[[a-z_]+:[0-9a-f]{12}\]")
-"""What ``keyed_token`` makes."""
 
 TOKEN = re.compile(r"\[[a-z_]+(?::[0-9a-f]{12})?\]")
 """What stands for something, with its hash or, where not even that is kept, without."""

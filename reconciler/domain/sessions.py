@@ -195,6 +195,7 @@ class Episode:
             spans=tuple(spans),
             source_kind=self.role.source_kind,
             source_reference=self.reference,
+            is_cleaned=self.is_cleaned,
         )
 
 

@@ -17,7 +17,7 @@ from rich.text import Text
 from reconciler.domain.calibration import ALL_SOURCES, CurvePoint, PairLabel, Rate, Scores
 from reconciler.domain.profile import Profile
 from reconciler.domain.replay import Replayed, ReplaySummary
-from reconciler.entrypoints.rendering import escape
+from reconciler.entrypoints.rendering import shown, table
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.service.calibration import CalibrationReport, Measurement
 
@@ -65,18 +65,18 @@ def calibration_tables(report: CalibrationReport) -> Group:
 def errors_table(report: CalibrationReport) -> Table:
     """How often each rule goes wrong, by error and source; with an arbiter, at its very best."""
     shown = (*report.alone, report.arbitrated[-1])
-    table = _table("What goes wrong, in percent of the pairs (95 % interval)")
-    table.add_column("error, by source", no_wrap=True)
-    table.add_column("pairs", justify="right")
+    found = table("What goes wrong, in percent of the pairs (95 % interval)")
+    found.add_column("error, by source", no_wrap=True)
+    found.add_column("pairs", justify="right")
     for each in shown:
         name = f"{each.name}, with an arbiter" if each.is_arbitrated else each.name
-        table.add_column(escape(name), justify="right")
+        found.add_column(name, justify="right")
     for error, attribute in _ERRORS:
-        table.add_row(Text(error, style="bold"))
+        found.add_row(Text(error, style="bold"))
         for row in _error_rows(shown, attribute):
-            table.add_row(*row)
-        table.add_section()
-    return table
+            found.add_row(*row)
+        found.add_section()
+    return found
 
 
 def _error_rows(shown: Sequence[Measurement], attribute: str) -> Iterator[tuple[str | Text, ...]]:
@@ -84,22 +84,22 @@ def _error_rows(shown: Sequence[Measurement], attribute: str) -> Iterator[tuple[
         rates: list[Rate] = [getattr(each.scores[row], attribute) for each in shown]
         if rates[0].of:
             cells = [_share_with_interval(rate) for rate in rates]
-            yield (f"  {_source(scores)}", f"{rates[0].of:,}", *cells)
+            yield (Text("  ").append(_source(scores)), f"{rates[0].of:,}", *cells)
 
 
 def actions_table(measurement: Measurement) -> Table:
     """Precision and recall of each action by source, with Wilson's 95 % intervals."""
     helped = ", with an arbiter" if measurement.is_arbitrated else ", without an arbiter"
-    table = _table(f"What profile {measurement.name} does{helped}")
-    table.add_column("source")
-    table.add_column("action")
+    found = table(f"What profile {measurement.name} does{helped}")
+    found.add_column("source")
+    found.add_column("action")
     for name in ("done", "right, % (precision)", "wanted", "of it done, % (recall)"):
-        table.add_column(name, justify="right")
+        found.add_column(name, justify="right")
     for scores in measurement.scores:
         for action, precision_of, recall_of in _ACTIONS:
             precision: Rate = getattr(scores, precision_of)
             recall: Rate = getattr(scores, recall_of)
-            table.add_row(
+            found.add_row(
                 _source(scores),
                 action,
                 f"{precision.of:,}",
@@ -107,78 +107,73 @@ def actions_table(measurement: Measurement) -> Table:
                 f"{recall.of:,}",
                 _share_with_interval(recall),
             )
-        table.add_section()
-    return table
+        found.add_section()
+    return found
 
 
 def profile_table(report: CalibrationReport) -> Table:
     """The thresholds that were chosen, and what each means."""
     profile = report.profile
-    table = _table(f"Profile {profile.name} for {profile.embedding_model}")
-    table.add_column("threshold")
-    table.add_column("cosine", justify="right")
-    table.add_column("meaning")
+    found = table(f"Profile {profile.name} for {profile.embedding_model}")
+    found.add_column("threshold")
+    found.add_column("cosine", justify="right")
+    found.add_column("meaning")
     for name, meaning in (
         ("cosine_update_min", "at or above it a note supersedes, and nobody is asked"),
         ("cosine_cut", "at or above it a note supersedes where no arbiter answers"),
         ("cosine_add_max", "below it a note is new, and nobody is asked"),
     ):
-        table.add_row(name, f"{getattr(profile, name):.2f}", meaning)
+        found.add_row(name, f"{getattr(profile, name):.2f}", meaning)
     sources = ", ".join(sorted(report.goal.sources or {ALL_SOURCES}))
-    table.caption = escape(
+    found.caption = (
         f"False supersessions at most {report.goal.false_supersession_max:.1%} by {report.basis}; "
         f"chosen on {sources}."
     )
-    table.caption_justify = "left"
-    return table
+    found.caption_justify = "left"
+    return found
 
 
 def replay_table(summary: ReplaySummary) -> Table:
     """How many decisions would become what, the unchanged ones too."""
-    table = _table(f"Replay of {summary.total:,} decisions; nothing was written")
-    table.add_column("then")
-    table.add_column("now")
-    table.add_column("decisions", justify="right")
+    found = table(f"Replay of {summary.total:,} decisions; nothing was written")
+    found.add_column("then")
+    found.add_column("now")
+    found.add_column("decisions", justify="right")
     for (before, after), count in sorted(summary.changes.items()):
         style = "dim" if before == after else ""
-        table.add_row(before, after, f"{count:,}", style=style)
+        found.add_row(before, after, f"{count:,}", style=style)
     others = summary.total - summary.same
-    table.caption = (
+    found.caption = (
         f"{summary.same:,} the same, {others:,} otherwise; of all, an arbiter would be asked about "
         f"{summary.would_ask:,} that were settled without one."
     )
-    table.caption_justify = "left"
-    return table
+    found.caption_justify = "left"
+    return found
 
 
 def replay_changes_table(replayed: Sequence[Replayed]) -> Table:
     """The decisions that would be otherwise, one a row, at most fifty."""
     changed = [each for each in replayed if not each.is_same or each.would_ask]
-    table = _table(f"Decided otherwise: {len(changed):,}")
+    found = table(f"Decided otherwise: {len(changed):,}")
     for name in ("then", "now", "cosine", "note", "why now"):
-        table.add_column(name, justify="right" if name == "cosine" else "left")
+        found.add_column(name, justify="right" if name == "cosine" else "left")
     for each in changed[:_CHANGES_SHOWN_MAX]:
         cosine = each.decision.cosine
         ask = "; would ask the arbiter" if each.would_ask else ""
-        table.add_row(
+        found.add_row(
             each.before,
             each.after,
             "—" if cosine is None else f"{cosine:.3f}",
-            escape(each.decision.text),
-            escape(each.verdict.reason + ask),
+            shown(each.decision.text),
+            shown(each.verdict.reason + ask),
         )
     if len(changed) > _CHANGES_SHOWN_MAX:
-        table.caption = f"and {len(changed) - _CHANGES_SHOWN_MAX:,} more"
-    return table
+        found.caption = f"and {len(changed) - _CHANGES_SHOWN_MAX:,} more"
+    return found
 
 
-def _source(scores: Scores) -> str:
-    name = escape(scores.source)
-    return f"[bold]{name}[/]" if scores.source == ALL_SOURCES else name
-
-
-def _table(title: str) -> Table:
-    return Table(title=escape(title), title_justify="left", title_style="bold", header_style="dim")
+def _source(scores: Scores) -> Text:
+    return shown(scores.source, style="bold" if scores.source == ALL_SOURCES else "")
 
 
 def _share_with_interval(rate: Rate) -> Text:

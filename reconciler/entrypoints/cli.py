@@ -12,8 +12,7 @@ from typing import Annotated, Any, NoReturn
 
 import platformdirs
 import typer
-from rich.console import Console, Group
-from rich.markup import escape
+from rich.console import Group
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -22,6 +21,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from reconciler.bootstrap import build_embedder, open_graph
 from reconciler.config_files import load_attribute_book
@@ -32,6 +32,7 @@ from reconciler.domain.gate.classification import Category
 from reconciler.domain.notes import SourceKind
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.replay import Replayed, summarise
+from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.calibration_report import (
     calibration_tables,
     check_can_draw,
@@ -43,6 +44,7 @@ from reconciler.entrypoints.demo import run_demo
 from reconciler.entrypoints.doctor import checks_table, checkup
 from reconciler.entrypoints.gate_commands import add_gate_commands
 from reconciler.entrypoints.job_commands import add_job_commands
+from reconciler.entrypoints.logs import quiet_the_driver
 from reconciler.entrypoints.options import (
     Agent,
     AsJson,
@@ -50,6 +52,8 @@ from reconciler.entrypoints.options import (
     Limit,
     MaybeContactId,
     Tenant,
+    existing,
+    opened,
     parse_time,
     print_json,
     show,
@@ -61,8 +65,10 @@ from reconciler.entrypoints.rendering import (
     explanation_panel,
     history_tree,
     import_summary,
+    make_printable,
     print_errors,
     recall_table,
+    terminal,
 )
 from reconciler.errors import (
     ConfigurationError,
@@ -85,6 +91,7 @@ from reconciler.service.calibration import (
     write_profile,
 )
 from reconciler.service.embedding import embed
+from reconciler.service.json_lines import read_lines
 from reconciler.settings import load_settings
 
 __all__ = ["app", "main"]
@@ -115,10 +122,12 @@ add_job_commands(app)
 
 def main() -> NoReturn:
     """Run the command line; an error of ours becomes one line and its exit code."""
+    make_printable()
+    quiet_the_driver()
     try:
         app()
     except ReconcilerError as error:
-        Console(stderr=True, highlight=False).print(f"[red]error:[/] {escape(str(error))}")
+        terminal(stderr=True).print(Text("error:", style="red"), str(error))
         sys.exit(next(code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)))
     except KeyboardInterrupt:
         sys.exit(130)
@@ -142,7 +151,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Watch 47 notes about five contacts being gated and reconciled, with the real model."""
-    console = Console(quiet=as_json, highlight=False)
+    console = terminal(is_quiet=as_json)
     path = platformdirs.user_data_path("reconciler") / "demo.lbug"
     if not here:
         _remove_demo(path)
@@ -320,7 +329,11 @@ def correct(
     """Say what a decision should have been, for calibration; no fact is changed."""
     with Memory.open() as memory:
         decision = memory.correct(agent, contact, decision_id, relation, tenant=tenant)
-    show(as_json, decision.to_dict(), lambda: f"Kept: {relation}. {decision_line(decision)}")
+    show(
+        as_json,
+        decision.to_dict(),
+        lambda: Text(f"Kept: {relation}. ").append(decision_line(decision)),
+    )
 
 
 @app.command(name="replay")
@@ -347,7 +360,7 @@ def replay_decisions(
 @app.command(name="calibrate")
 def calibrate_thresholds(
     pairs: Annotated[
-        Path | None, typer.Argument(exists=True, dir_okay=False, help="Labelled pairs, JSON lines.")
+        Path | None, typer.Argument(callback=existing, help="Labelled pairs, JSON lines.")
     ] = None,
     from_decisions: Annotated[
         bool, typer.Option("--from-decisions", help="Labels from the arbiter and from corrections.")
@@ -387,7 +400,7 @@ def calibrate_thresholds(
     else:
         measured, model_id = _measured_from_file(pairs, as_json)
     report = calibrate(measured, embedding_model=model_id, goal=goal, name=name)
-    measured_on = pairs.name if pairs else "recorded decisions"
+    measured_on = visible(pairs.name) if pairs else "recorded decisions"
     write_profile(report.profile, made[0], provenance_of(report, measured_on), overwrite=overwrite)
     draw_curves(report, made[1])
     show(
@@ -411,7 +424,7 @@ def contacts(agent: Agent, tenant: Tenant = None, as_json: AsJson = False) -> No
 
 @app.command(name="import")
 def import_file(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSON lines.")],
+    file: Annotated[Path, typer.Argument(callback=existing, help="JSON lines.")],
     agent: Annotated[str | None, typer.Option("--agent", help="Of lines without one.")] = None,
     contact: Annotated[str | None, typer.Option("--contact", help="Of lines without one.")] = None,
     tenant: Tenant = None,
@@ -427,11 +440,15 @@ def import_file(
     started = time.perf_counter()
     with (
         Memory.open() as memory,
-        file.open(encoding="utf-8-sig", errors="surrogateescape") as lines,
+        opened(file) as stream,
         _progress(file.name, _line_count(file), as_json) as advance,
     ):
         report = memory.import_notes(
-            lines, tenant=tenant, agent_id=agent, contact_id=contact, on_progress=advance
+            read_lines(stream),
+            tenant=tenant,
+            agent_id=agent,
+            contact_id=contact,
+            on_progress=advance,
         )
     seconds = time.perf_counter() - started
     outcome = {
@@ -445,7 +462,7 @@ def import_file(
     }
     show(as_json, outcome, lambda: import_summary(report, seconds))
     if report.errors:
-        print_errors(Console(stderr=True, highlight=False), report)
+        print_errors(terminal(stderr=True), report)
         raise typer.Exit(1)
 
 
@@ -475,8 +492,8 @@ def _profile_files(folder: Path, name: str, overwrite: bool) -> tuple[Path, Path
 def _measured_from_file(file: Path, is_quiet: bool) -> tuple[list[MeasuredPair], str]:
     settings = load_settings()
     attributes = load_attribute_book(settings.reconcile.attributes_file)
-    with file.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
-        pairs = read_pairs(lines, attributes)
+    with opened(file) as stream:
+        pairs = read_pairs(read_lines(stream), attributes)
     with (
         closing(build_embedder(settings)) as embedder,
         _progress(file.name, len(pairs), is_quiet) as advance,
@@ -510,21 +527,21 @@ def _replayed_values(each: Replayed) -> dict[str, Any]:
 def _line_count(file: Path) -> int | None:
     if not file.is_file():  # a pipe can be read only once, and not by us
         return None
-    with file.open("rb") as lines:
-        return sum(1 for _ in lines)
+    with opened(file) as stream:
+        return sum(1 for _ in read_lines(stream))
 
 
 @contextmanager
 def _progress(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[[int], None]]:
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), disable=is_quiet) as progress:
-        task = progress.add_task(name, total=total)
+    with Progress(*columns, console=terminal(stderr=True), disable=is_quiet) as progress:
+        task = progress.add_task(visible(name), total=total)
         yield lambda count: progress.advance(task, count)
 
 

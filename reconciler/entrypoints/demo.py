@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.panel import Panel
+from rich.text import Text
 
 from reconciler.domain.decisions import Decision
 from reconciler.domain.notes import SourceKind
@@ -17,6 +18,7 @@ from reconciler.entrypoints.rendering import (
     decision_line,
     facts_table,
     history_tree,
+    panel,
     recall_table,
 )
 from reconciler.memory import Memory
@@ -37,7 +39,7 @@ def run_demo(memory: Memory, console: Console) -> list[Decision]:
     with console.status(f"Loading the model {memory.embedding_model} …"):
         seconds = memory.warm_up()
     console.print(f"Model ready in {seconds:.1f} s. {len(notes)} notes about 5 contacts follow.\n")
-    console.print("[dim]action cosine  decided by note[/]")
+    console.print(Text("action cosine  decided by note", style="dim"))
     decisions = list(_told(memory, notes, console))
     contact_ids = dict.fromkeys(note["contact_id"] for note in notes)
     _show_facts(memory, list(contact_ids), len(notes), console)
@@ -70,7 +72,7 @@ def _told(memory: Memory, notes: list[dict[str, Any]], console: Console) -> Iter
             said_at=first_day + timedelta(days=note["day"]),
             idempotency_key=f"demo-{number}",
         )
-        console.print(f"[dim]day {note['day']:>2} {note['contact_id']:<7}[/]", end=" ")
+        console.print(Text(f"day {note['day']:>2} {note['contact_id']:<7}", style="dim"), end=" ")
         console.print(decision_line(decision))
         yield decision
 
@@ -97,13 +99,13 @@ def _show_longest_chain(memory: Memory, contact_ids: list[str], console: Console
         for history in memory.history(DEMO_AGENT, contact_id)
     ]
     contact_id, longest = max(histories, key=lambda each: len(each[1].facts))
-    console.print("[bold]The longest chain: what superseded what, and why[/]")
+    console.print(Text("The longest chain: what superseded what, and why", style="bold"))
     console.print(history_tree(contact_id, [longest]))
     console.print()
 
 
 def _closing_words() -> Panel:
-    return Panel(
+    return panel(
         "The write gate came first: it refused small talk and a password, put a keyed hash in a "
         "card number's place, and held back a joke, an illness and a tool's order until somebody "
         "says yes (see `reconciler pending --agent demo`). What it let through was reconciled. "
@@ -113,5 +115,4 @@ def _closing_words() -> Panel:
         "kept both, marked as a conflict. Notes that say the same in other words without a slot "
         "stay side by side: set ANTHROPIC_API_KEY to let an arbiter judge those.",
         title="What to make of it",
-        title_align="left",
     )

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from statistics import median
 
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from reconciler.bootstrap import (
     build_arbiter,
@@ -23,6 +23,7 @@ from reconciler.config_files import load_attribute_book, load_gate_policy
 from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.jobs import JobState, QueueReport
 from reconciler.entrypoints.metrics import queue_numbers
+from reconciler.entrypoints.rendering import shown, table
 from reconciler.errors import ReconcilerError
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Graph
@@ -67,13 +68,13 @@ def checkup(settings: Settings) -> list[Check]:
 
 def checks_table(checks: list[Check]) -> Table:
     """The checks for a person."""
-    table = Table(title="Doctor", title_justify="left", title_style="bold", header_style="dim")
+    found = table("Doctor")
     for name in ("", "check", "finding"):
-        table.add_column(name)
+        found.add_column(name)
     for check in checks:
-        mark = "[green]ok[/]" if check.is_ok else "[red]wrong[/]"
-        table.add_row(mark, check.name, escape(check.finding))
-    return table
+        mark = Text("ok", style="green") if check.is_ok else Text("wrong", style="red")
+        found.add_row(mark, check.name, shown(check.finding))
+    return found
 
 
 def describe_extractor(settings: Settings) -> str:

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from reconciler.domain.jobs import Job, JobState, QueueReport
+from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.doctor import describe_extractor
 from reconciler.entrypoints.job_rendering import (
     drained_view,
@@ -36,18 +36,21 @@ from reconciler.entrypoints.job_rendering import (
 )
 from reconciler.entrypoints.metrics import serve_metrics
 from reconciler.entrypoints.options import (
+    STANDARD_INPUT,
     Agent,
     AsJson,
     ContactId,
     Limit,
     Tenant,
+    existing,
+    opened,
     parse_time,
     show,
 )
-from reconciler.entrypoints.rendering import visible
+from reconciler.entrypoints.rendering import terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
-from reconciler.service.transcripts import read_turns
+from reconciler.service.transcripts import TRANSCRIPT_BYTES_MAX, read_turns, too_large
 
 __all__ = ["add_job_commands"]
 
@@ -56,7 +59,6 @@ OnlyAgent = Annotated[str | None, typer.Option("--agent", help="Only this one's.
 OnlyContact = Annotated[str | None, typer.Option("--contact", help="Only about this one.")]
 
 _LOG = logging.getLogger(__name__)
-_STANDARD_INPUT = Path("-")
 _POLL_SECONDS = 1.0
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _ENDED = (JobState.DONE, JobState.DEAD)
@@ -69,18 +71,11 @@ def add_job_commands(app: typer.Typer) -> None:
         app.command()(command)
 
 
-def _existing(file: Path) -> Path:
-    """The file, if there is one; typer's own check takes - for a name, though allow_dash is set."""
-    if file != _STANDARD_INPUT and not (file.exists() and not file.is_dir()):
-        raise typer.BadParameter(f"file {str(file)!r} does not exist.")
-    return file
-
-
 def extract(
     file: Annotated[
         Path,
         typer.Argument(
-            callback=_existing,
+            callback=existing,
             help="The conversation: JSON lines or a chat export; - reads standard input.",
         ),
     ],
@@ -342,7 +337,7 @@ def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
 @contextmanager
 def _progress(total: int, is_quiet: bool) -> Iterator[Callable[[Job], None]]:
     columns = (TextColumn("jobs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=is_quiet) as progress:
+    with Progress(*columns, console=terminal(stderr=True), disable=is_quiet) as progress:
         task = progress.add_task("jobs", total=total)
         yield lambda each: progress.advance(task, each.state in _ENDED)
 
@@ -363,18 +358,27 @@ def _report(ended: Job, as_json: bool) -> None:
 
 def _lines(file: Path) -> list[str]:
     """The file's lines; what is no UTF-8 in them is told by half surrogates."""
-    try:
-        data = sys.stdin.buffer.read() if file == _STANDARD_INPUT else file.read_bytes()
-    except OSError as error:
-        raise InvalidRequestError(f"{file} cannot be read: {error.strerror}") from error
+    with sys.stdin.buffer if file == STANDARD_INPUT else opened(file) as stream:
+        try:
+            data = stream.read(TRANSCRIPT_BYTES_MAX + 1)
+        except OSError as error:
+            raise InvalidRequestError(f"{file} cannot be read: {error.strerror}") from error
+    if len(data) > TRANSCRIPT_BYTES_MAX:
+        raise too_large()
     return data.decode("utf-8", "surrogateescape").split("\n")
 
 
 def _session_id(file: Path, session: str | None) -> str:
     if session is not None:
         return session
-    if file == _STANDARD_INPUT:
+    if file == STANDARD_INPUT:
         raise InvalidRequestError("standard input has no name: give the session's id by --session")
+    try:
+        file.stem.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidRequestError(
+            f"{file} has a name that is not valid UTF-8: give the session's id by --session"
+        ) from error
     return file.stem
 
 

@@ -10,10 +10,12 @@ from datetime import datetime, timedelta
 from rich.console import Group
 from rich.panel import Panel
 from rich.table import Table
+from rich.text import Text
 
 from reconciler.domain.jobs import Job, JobState, Outcomes
 from reconciler.domain.sessions import SessionRecord
-from reconciler.entrypoints.rendering import escape
+from reconciler.domain.visible_text import visible
+from reconciler.entrypoints.rendering import lines, panel, shown, table
 
 __all__ = [
     "drained_view",
@@ -61,15 +63,15 @@ def handed_over_words(job: Job, turn_count: int) -> str:
     if job.state is JobState.DONE:
         return (
             f"Job {job.job_id} has it, and is done: {outcomes_words(job.outcomes)}.\n"
-            f"See it: reconciler job {job.job_id} {escape(job.scope.as_options())}"
+            f"See it: reconciler job {job.job_id} {visible(job.scope.as_options())}"
         )
     if job.advice is not None:
         return (
-            f"Job {job.job_id} has it, and is {job.state}: {escape(job.last_error or 'unknown')}\n"
-            f"Once the cause is gone, begin it anew:\n{escape(job.advice)}"
+            f"Job {job.job_id} has it, and is {job.state}: {visible(job.last_error or 'unknown')}\n"
+            f"Once the cause is gone, begin it anew:\n{visible(job.advice)}"
         )
     return (
-        f"Job {job.job_id}: session {escape(job.session_id)}, {turn_count} turns handed over.\n"
+        f"Job {job.job_id}: session {visible(job.session_id)}, {turn_count} turns handed over.\n"
         f"It is {job.state}. Have it read: {_HAVE_READ}"
     )
 
@@ -100,17 +102,19 @@ def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:
     """
     if not jobs:
         return Group("No jobs.")
-    table = _table("Jobs, newest first")
-    table.add_column("job", width=_ID_LENGTH, overflow="fold")
-    table.add_column("state", no_wrap=True)
-    table.add_column("what became of it", overflow="fold")
+    found = table("Jobs, newest first")
+    found.add_column("job", width=_ID_LENGTH, overflow="fold")
+    found.add_column("state", no_wrap=True)
+    found.add_column("what became of it", overflow="fold")
     for job in jobs:
-        table.add_row(
-            f"{_whose(job)} · {escape(job.session_id)}\n[dim]{job.job_id}[/]",
-            f"{_state(job)}\n[dim]{_attempts(job)}, {_span(now - job.submitted_at)}[/]",
+        whose = shown(f"{_whose(job)} · {job.session_id}")
+        age = f"{_attempts(job)}, {_span(now - job.submitted_at)}"
+        found.add_row(
+            lines(whose, shown(job.job_id, "dim")),
+            lines(_state(job), shown(age, "dim")),
             _outcome(job),
         )
-    return Group(table, *_advice(jobs))
+    return Group(found, *_advice(jobs))
 
 
 def job_panel(job: Job, session: SessionRecord, now: datetime) -> Panel:
@@ -123,8 +127,8 @@ def job_panel(job: Job, session: SessionRecord, now: datetime) -> Panel:
     """
     rows = Table.grid(padding=(0, 2))
     for name, value in (*_job_rows(job, now), *_session_rows(session)):
-        rows.add_row(f"[dim]{name}[/]", value)
-    return Panel(rows, title=f"Job {job.job_id}", title_align="left")
+        rows.add_row(Text(name, style="dim"), value)
+    return panel(rows, title=f"Job {job.job_id}")
 
 
 def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
@@ -136,17 +140,17 @@ def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
     """
     if not jobs:
         return Group("Nothing waited.")
-    table = _table("Drained")
-    table.add_column("state")
+    found = table("Drained")
+    found.add_column("state")
     for name in ("jobs", "attempts"):
-        table.add_column(name, justify="right")
-    table.add_column("what became of it")
+        found.add_column(name, justify="right")
+    found.add_column("what became of it")
     for state in JobState:
         if ended := [each for each in jobs if each.state is state]:
-            table.add_row(f"[{_STYLES[state]}]{state}[/]", *_sums(ended))
+            found.add_row(Text(state, style=_STYLES[state]), *_sums(ended))
     dead = [each for each in jobs if each.state is JobState.DEAD]
     reasons = [f"{each.job_id}: {_shortened(each.last_error or '')}" for each in dead]
-    return Group(table, f"Read with {escape(extractor)}", *reasons, *_advice(dead))
+    return Group(found, f"Read with {extractor}", *reasons, *_advice(dead))
 
 
 def _sums(jobs: Sequence[Job]) -> Iterator[str]:
@@ -156,35 +160,35 @@ def _sums(jobs: Sequence[Job]) -> Iterator[str]:
     yield outcomes_words(Outcomes(**{name: sum(each[name] for each in counted) for name in _NAMES}))
 
 
-def _job_rows(job: Job, now: datetime) -> Iterator[tuple[str, str]]:
+def _job_rows(job: Job, now: datetime) -> Iterator[tuple[str, str | Text]]:
     scope = job.scope
-    yield "state", f"{_state(job)}, after {_attempts(job)}"
-    yield "contact", escape(f"{scope.contact_id}, of agent {scope.agent_id}")
+    yield "state", _state(job).append(f", after {_attempts(job)}")
+    yield "contact", f"{scope.contact_id}, of agent {scope.agent_id}"
     yield "handed over", f"{_time(job.submitted_at)}, {_span(now - job.submitted_at)} ago"
     if job.finished_at is not None:
         yield "done", _time(job.finished_at)
     elif job.state is not JobState.DEAD:
         yield "due", _time(job.due_at)
     if job.extractor is not None:
-        yield "read by", escape(job.extractor)
+        yield "read by", job.extractor
     if job.state is JobState.DONE:
         yield "candidates", outcomes_words(job.outcomes)
     if job.last_error is not None:
-        yield "last error", escape(job.last_error)
+        yield "last error", job.last_error
     if job.advice is not None:
-        yield "what to do", escape(job.advice)
+        yield "what to do", job.advice
 
 
 def _session_rows(session: SessionRecord) -> Iterator[tuple[str, str]]:
     yield "", ""
-    yield "session", escape(f"{session.session_id}, by {session.channel}")
+    yield "session", f"{session.session_id}, by {session.channel}"
     yield "held", f"{_time(session.started_at)} to {_time(session.ended_at)}"
-    yield "summary", escape(session.summary) if session.summary else "none"
+    yield "summary", session.summary if session.summary else "none"
     yield "of all its jobs", outcomes_words(session.outcomes)
 
 
 def _whose(job: Job) -> str:
-    return escape(f"{job.scope.agent_id} · {job.scope.contact_id}")
+    return f"{job.scope.agent_id} · {job.scope.contact_id}"
 
 
 def _outcome(job: Job) -> str:
@@ -194,16 +198,16 @@ def _outcome(job: Job) -> str:
 
 
 def _advice(jobs: Sequence[Job]) -> list[str]:
-    given = [escape(each.advice) for each in jobs if each.advice is not None]
+    given = [each.advice for each in jobs if each.advice is not None]
     if len(given) > 1:
         tenants = sorted({each.scope.tenant for each in jobs if each.advice is not None})
         all_dead = (f"reconciler retry --all-dead --tenant {shlex.quote(each)}" for each in tenants)
-        given += ["Or all that are dead at once:", *map(escape, all_dead)]
+        given += ["Or all that are dead at once:", *all_dead]
     return ["", "Dead; once the cause is gone, begin them anew:", *given] if given else []
 
 
-def _state(job: Job) -> str:
-    return f"[{_STYLES[job.state]}]{job.state}[/]"
+def _state(job: Job) -> Text:
+    return Text.assemble((job.state, _STYLES[job.state]))
 
 
 def _attempts(job: Job) -> str:
@@ -212,7 +216,7 @@ def _attempts(job: Job) -> str:
 
 def _shortened(text: str) -> str:
     is_short = len(text) <= _ERROR_LENGTH_MAX
-    return escape(text if is_short else f"{text[: _ERROR_LENGTH_MAX - 1]}…")
+    return text if is_short else f"{text[: _ERROR_LENGTH_MAX - 1]}…"
 
 
 def _span(age: timedelta) -> str:
@@ -226,7 +230,3 @@ def _span(age: timedelta) -> str:
 
 def _time(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
-
-
-def _table(title: str) -> Table:
-    return Table(title=escape(title), title_justify="left", title_style="bold", header_style="dim")

@@ -6,20 +6,25 @@ import json
 import sys
 from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
 
 import typer
-from rich.console import Console
 
-from reconciler.errors import InvalidNoteError
+from reconciler.domain.visible_text import visible
+from reconciler.entrypoints.rendering import terminal
+from reconciler.errors import InvalidNoteError, InvalidRequestError
 
 __all__ = [
+    "STANDARD_INPUT",
     "Agent",
     "AsJson",
     "ContactId",
     "Limit",
     "MaybeContactId",
     "Tenant",
+    "existing",
+    "opened",
     "parse_time",
     "print_json",
     "show",
@@ -34,13 +39,44 @@ MaybeContactId = Annotated[
     str | None, typer.Option("--contact", help="Only about this one; all of the agent's without.")
 ]
 
+STANDARD_INPUT = Path("-")
+
+
+def existing(file: Path | None) -> Path | None:
+    """The file, if there is one; typer's own check fails on names that no file can have.
+
+    Raises:
+        BadParameter: there is none.
+    """
+    if file is None or file == STANDARD_INPUT:
+        return file
+    try:
+        is_there = file.exists() and not file.is_dir()
+    except (OSError, ValueError):  # a name that no file can have
+        is_there = False
+    if not is_there:
+        raise typer.BadParameter(f"file {visible(str(file))!r} does not exist.")
+    return file
+
+
+def opened(file: Path) -> BinaryIO:
+    """The file, open to be read.
+
+    Raises:
+        InvalidRequestError: it cannot be.
+    """
+    try:
+        return file.open("rb")
+    except OSError as error:
+        raise InvalidRequestError(f"{file} cannot be read: {error.strerror}") from error
+
 
 def show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
-    """Print plain values as JSON, or what they look like to a person."""
+    """Print plain values as JSON, or what they look like to a person; a string is no markup."""
     if as_json:
         print_json(plain)
     else:
-        Console(highlight=False).print(rendered())
+        terminal().print(rendered())
 
 
 def print_json(plain: Any) -> None:

@@ -1,13 +1,19 @@
-"""How the command line shows decisions, facts and histories to a person. Computes nothing."""
+"""How the command line shows decisions, facts and histories to a person. Computes nothing.
+
+What is shown came from contacts, models and files. A string is never markup here: ``terminal``
+prints it as it is, with a visible escape in the place of each character that has an effect or
+cannot be seen. What is styled is a ``Text``, made of ``shown``.
+"""
 
 from __future__ import annotations
 
-import unicodedata
+import io
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
 from rich.console import Console, Group, JustifyMethod
-from rich.markup import escape as escape_markup
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -17,19 +23,24 @@ from reconciler.domain.decisions import Action, Decision
 from reconciler.domain.explanation import Explanation
 from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
 from reconciler.domain.gate.assessment import Assessment, Disposal
+from reconciler.domain.visible_text import visible
 from reconciler.service.note_import import ImportReport
 
 __all__ = [
     "contacts_table",
     "decision_line",
     "decisions_table",
-    "escape",
     "explanation_panel",
     "facts_table",
     "history_tree",
     "import_summary",
+    "lines",
+    "make_printable",
+    "panel",
     "recall_table",
-    "visible",
+    "shown",
+    "table",
+    "terminal",
 ]
 
 _STYLES = {
@@ -44,12 +55,60 @@ _STYLES = {
     Action.REVOKE: "yellow",
 }
 _DISPOSALS = {
-    Disposal.ADMIT: "[green]✓ pass[/]",
-    Disposal.REJECT: "[red]✗ refuse[/]",
-    Disposal.CONFIRM: "[magenta]? ask[/]",
-    Disposal.CONSENT: "[magenta]? ask for consent[/]",
+    Disposal.ADMIT: Text("✓ pass", style="green"),
+    Disposal.REJECT: Text("✗ refuse", style="red"),
+    Disposal.CONFIRM: Text("? ask", style="magenta"),
+    Disposal.CONSENT: Text("? ask for consent", style="magenta"),
 }
 _BAR_WIDTH = 12
+
+
+class _Terminal(Console):
+    """A console on which no string has an effect: neither markup, emoji names nor controls."""
+
+    def render_str(self, text: str, **given: Any) -> Text:
+        """The string as it is; its lines stay lines."""
+        lines = "\n".join(map(visible, text.split("\n")))
+        return super().render_str(lines, **given | {"markup": False, "emoji": False})
+
+
+def terminal(*, stderr: bool = False, is_quiet: bool = False) -> Console:
+    """Where everything that a person reads is printed."""
+    return _Terminal(stderr=stderr, quiet=is_quiet, highlight=False, markup=False, emoji=False)
+
+
+def make_printable() -> None:
+    """Have what an output's encoding lacks printed as an escape instead of ending the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def shown(text: str, style: str = "") -> Text:
+    """The text on one line, in a style."""
+    return Text(visible(text), style=style)
+
+
+def lines(*texts: Text) -> Text:
+    """The texts beneath each other."""
+    return Text("\n").join(texts)
+
+
+def table(title: str) -> Table:
+    """An empty table."""
+    return Table(title=title, title_justify="left", title_style="bold", header_style="dim")
+
+
+def panel(content: Any, title: str, subtitle: str | None = None, **given: Any) -> Panel:
+    """A frame with its names at the left. A string for a name would be read as markup."""
+    return Panel(
+        content,
+        title=shown(title),
+        title_align="left",
+        subtitle=None if subtitle is None else shown(subtitle),
+        subtitle_align="left",
+        **given,
+    )
 
 
 def decision_line(decision: Decision) -> Text:
@@ -57,7 +116,7 @@ def decision_line(decision: Decision) -> Text:
     line = Text()
     line.append(f"{decision.action:<7}", style=f"bold {_STYLES[decision.action]}")
     line.append(f"{_cosine(decision.cosine):>6}  {decision.decided_by:<10}", style="dim")
-    line.append(visible(decision.text))
+    line.append(shown(decision.text))
     if decision.replayed:
         line.append("  (replayed)", style="magenta")
     for remark in _gate_remarks(decision):
@@ -69,21 +128,23 @@ def decision_line(decision: Decision) -> Text:
 
 def decisions_table(decisions: Sequence[Decision]) -> Table:
     """Decisions, the newest first, with their reasons."""
-    table = _table("Decisions, newest first")
+    found = table("Decisions, newest first")
     for name in ("said", "action", "cosine", "decided by", "note", "reason"):
         justify: JustifyMethod = "right" if name == "cosine" else "left"
-        table.add_column(name, justify=justify, overflow="fold")
+        found.add_column(name, justify=justify, overflow="fold")
     for decision in decisions:
-        table.add_row(
+        found.add_row(
             _day(decision.said_at),
             Text(decision.action, style=_STYLES[decision.action]),
             _cosine(decision.cosine),
             decision.decided_by,
-            f"{escape(decision.text)}\n"
-            f"[dim]{escape(decision.contact_id)} · {decision.decision_id}[/]",
-            escape(_reason(decision)),
+            lines(
+                shown(decision.text),
+                shown(f"{decision.contact_id} · {decision.decision_id}", "dim"),
+            ),
+            shown(_reason(decision)),
         )
-    return table
+    return found
 
 
 def pending_view(held: Sequence[Decision]) -> Group:
@@ -94,165 +155,164 @@ def pending_view(held: Sequence[Decision]) -> Group:
 def _pending_panel(decision: Decision) -> Panel:
     lapses_at = decision.gate.lapses_at if decision.gate else None
     until = f" · until {_day(lapses_at)}" if lapses_at else ""
-    return Panel(
-        f"{escape(decision.question or '')}\n[dim]{escape(decision.reason)}\n"
-        f"{escape(decision.scope.as_options())}[/]",
+    return panel(
+        lines(
+            shown(decision.question or ""),
+            shown(decision.reason, "dim"),
+            shown(decision.scope.as_options(), "dim"),
+        ),
         title=decision.decision_id,
-        title_align="left",
-        subtitle=f"{escape(decision.contact_id)}{until}",
-        subtitle_align="left",
+        subtitle=f"{decision.contact_id}{until}",
     )
 
 
 def refusals_table(counts: Sequence[RefusalCount]) -> Table:
     """How often the gate refused something, the numbers also as bars."""
-    table = _table("Refused by the gate")
-    table.add_column("contact")
-    table.add_column("reason")
-    table.add_column("times")
+    found = table("Refused by the gate")
+    found.add_column("contact")
+    found.add_column("reason")
+    found.add_column("times")
     most = max((each.refusals for each in counts), default=1)
     for each in counts:
         bar = "█" * max(round(_BAR_WIDTH * each.refusals / most), 1)
-        table.add_row(escape(each.contact_id), each.reason, f"{each.refusals:>4} [red]{bar}[/]")
-    return table
+        times = Text.assemble(f"{each.refusals:>4} ", (bar, "red"))
+        found.add_row(shown(each.contact_id), each.reason, times)
+    return found
 
 
 def assessment_view(assessment: Assessment) -> Group:
     """What every check found, what the score is made of, and what that comes to."""
-    table = _table(f"Policy {assessment.policy_version}, domain {assessment.domain}")
+    found = table(f"Policy {assessment.policy_version}, domain {assessment.domain}")
     for name in ("check", "alone it would", "finding"):
-        table.add_column(name, overflow="fold")
+        found.add_column(name, overflow="fold")
     for check, disposal, detail in assessment.rows():
-        table.add_row(check.replace("_", " "), _DISPOSALS[disposal], escape(detail))
-    score = f"[bold]{assessment.confidence:.2f}[/] = {escape(' '.join(assessment.parts))}"
+        found.add_row(check.replace("_", " "), _DISPOSALS[disposal], shown(detail))
+    score = (f"{assessment.confidence:.2f}", "bold")
     ends = "never" if assessment.lifetime_days is None else f"after {assessment.lifetime_days} days"
+    reason = (str(assessment.reason), "bold")
     lines = [
-        f"score     {score}",
-        f"it is     a {assessment.category}, sensitivity {assessment.sensitivity}, recalled as "
-        f"{assessment.recall_semantics}, expires {ends}",
-        f"so        {_DISPOSALS[assessment.disposal]} [bold]{assessment.reason}[/]: "
-        f"{escape(assessment.detail)}",
+        Text.assemble("score     ", score, " = ", shown(" ".join(assessment.parts))),
+        Text(
+            f"it is     a {assessment.category}, sensitivity {assessment.sensitivity}, recalled as "
+            f"{assessment.recall_semantics}, expires {ends}"
+        ),
+        Text.assemble(
+            "so        ",
+            _DISPOSALS[assessment.disposal],
+            " ",
+            reason,
+            ": ",
+            shown(assessment.detail),
+        ),
     ]
     if assessment.question:
-        lines.append(f"asks      {escape(assessment.question)}")
-    return Group(table, "\n".join(lines))
+        lines.append(Text.assemble("asks      ", shown(assessment.question)))
+    return Group(found, *lines)
 
 
 def explanation_panel(explanation: Explanation) -> Panel:
     """A decision in plain words, in reading order."""
-    text = "\n\n".join(escape(sentence) for sentence in explanation.sentences())
-    return Panel(text, title="Why", title_align="left", padding=(1, 2))
+    text = Text("\n\n").join(map(shown, explanation.sentences()))
+    return panel(text, title="Why", padding=(1, 2))
 
 
 def facts_table(title: str, facts: Iterable[Fact]) -> Table:
     """Live facts with how often and when they were last said."""
-    table = _table(title)
+    found = table(title)
     for name in ("fact", "said", "last said"):
-        table.add_column(name, justify="right" if name == "said" else "left")
+        found.add_column(name, justify="right" if name == "said" else "left")
     for fact in facts:
-        table.add_row(escape(fact.text), f"{fact.observations}×", _day(fact.last_confirmed_at))
-    return table
+        found.add_row(shown(fact.text), f"{fact.observations}×", _day(fact.last_confirmed_at))
+    return found
 
 
 def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
     """Recalled facts with their score as a bar, and what it is made of."""
-    table = _table(f"Recall: {query}" if query else "All live facts")
-    table.add_column("score")
+    found = table(f"Recall: {query}" if query else "All live facts")
+    found.add_column("score")
     for name in ("similarity", "recency", "importance"):
-        table.add_column(name, justify="right")
-    table.add_column("fact")
+        found.add_column(name, justify="right")
+    found.add_column("fact")
     best = max((each.score for each in ranked), default=1.0) or 1.0
     for each in ranked:
         bar = "█" * max(round(_BAR_WIDTH * each.score / best), 1)
-        table.add_row(
-            f"{each.score:.3f} [green]{bar}[/]",
+        found.add_row(
+            Text.assemble(f"{each.score:.3f} ", (bar, "green")),
             _cosine(each.similarity),
             f"{each.recency:.2f}",
             f"{each.fact.importance:.2f}",
-            escape(each.fact.text),
+            shown(each.fact.text),
         )
-    return table
+    return found
 
 
 def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
     """Each history as a branch: the live fact on top, what it superseded beneath, and why."""
-    tree = Tree(f"[bold]{escape(contact)}[/]")
+    tree = Tree(shown(contact, style="bold"))
     texts = {fact.fact_id: fact.text for history in histories for fact in history.facts}
     for history in histories:
         branches = {history.facts[0].fact_id: tree.add(_fact_label(history.facts[0]))}
         for fact, link in zip(history.facts[1:], history.supersessions, strict=True):
+            why = f" {_cosine(link.cosine)} by {link.decided_by}, {_day(link.at)}: {link.reason}"
             branch = branches[link.new_id].add(
-                f"[yellow]SUPERSEDES[/] [dim]{_cosine(link.cosine)} by {link.decided_by}, "
-                f"{_day(link.at)}: {escape(link.reason)}[/]"
+                Text("SUPERSEDES", style="yellow").append(shown(why, style="dim"))
             )
             branches[fact.fact_id] = branch.add(_fact_label(fact))
         for conflict in history.conflicts:
             other = {conflict.new_id, conflict.old_id} - {history.facts[0].fact_id}
             branches[history.facts[0].fact_id].add(
-                f"[red]CONFLICTS_WITH[/] {escape(texts.get(other.pop(), ''))} "
-                f"[dim]{_day(conflict.at)}: {escape(conflict.reason)}[/]"
+                Text.assemble(
+                    ("CONFLICTS_WITH ", "red"),
+                    shown(texts.get(other.pop(), "")),
+                    shown(f" {_day(conflict.at)}: {conflict.reason}", style="dim"),
+                )
             )
     return tree
 
 
 def contacts_table(contacts: Sequence[Contact]) -> Table:
     """Contacts with what is known about them, in numbers."""
-    table = _table("Contacts")
+    found = table("Contacts")
     for name in ("contact", "name", "live facts", "facts ever", "last decision"):
-        table.add_column(name, justify="right" if "facts" in name else "left")
+        found.add_column(name, justify="right" if "facts" in name else "left")
     for contact in contacts:
         last = _day(contact.last_decision_at) if contact.last_decision_at else ""
-        table.add_row(
-            escape(contact.contact_id),
-            escape(contact.name or ""),
+        found.add_row(
+            shown(contact.contact_id),
+            shown(contact.name or ""),
             str(contact.live_facts),
             str(contact.facts),
             last,
         )
-    return table
+    return found
 
 
 def import_summary(report: ImportReport, seconds: float) -> Table:
     """How many lines became what, by which rule."""
-    table = _table(f"Import, {seconds:.1f} s")
-    table.add_column("outcome")
-    table.add_column("decided by")
-    table.add_column("lines", justify="right")
+    found = table(f"Import, {seconds:.1f} s")
+    found.add_column("outcome")
+    found.add_column("decided by")
+    found.add_column("lines", justify="right")
     for (action, decided_by), count in sorted(report.decisions.items()):
-        table.add_row(action, decided_by, str(count))
-    table.add_row("done before", "", str(report.resumed))
-    table.add_row("refused", "", str(len(report.errors)), style="red" if report.errors else None)
-    return table
+        found.add_row(action, decided_by, str(count))
+    found.add_row("done before", "", str(report.resumed))
+    found.add_row("refused", "", str(len(report.errors)), style="red" if report.errors else None)
+    return found
 
 
 def print_errors(console: Console, report: ImportReport) -> None:
     """The refused lines, by number."""
     for error in report.errors:
-        console.print(f"[red]line {error.line_number}[/]: {escape(error.message)}")
+        where = (f"line {error.line_number}", "red")
+        console.print(Text.assemble(where, ": ", shown(error.message)))
 
 
-def escape(text: str) -> str:
-    """Stored text for a terminal: neither markup nor control sequences in it have an effect."""
-    return escape_markup(visible(text))
-
-
-def visible(text: str) -> str:
-    """The text with a mark in the place of each control character."""
-    return "".join(
-        c if unicodedata.category(c) != "Cc" else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
-
-
-def _table(title: str) -> Table:
-    return Table(title=escape(title), title_justify="left", title_style="bold", header_style="dim")
-
-
-def _fact_label(fact: Fact) -> str:
+def _fact_label(fact: Fact) -> Text:
     style = "green" if fact.is_live else "dim strike"
     until = "" if fact.valid_to is None else f" to {_day(fact.valid_to)}"
-    said = f" [dim]from {_day(fact.valid_from)}{until}, said {fact.observations}×[/]"
-    contested = " [red]contested[/]" if fact.is_contested else ""
-    return f"[{style}]{escape(fact.text)}[/]{said}{contested}"
+    said = f" from {_day(fact.valid_from)}{until}, said {fact.observations}×"
+    label = Text.assemble(shown(fact.text, style), (said, "dim"))
+    return label.append(" contested", style="red") if fact.is_contested else label
 
 
 def _gate_remarks(decision: Decision) -> Iterator[str]:

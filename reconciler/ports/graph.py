@@ -34,7 +34,8 @@ class Graph(Protocol):
     4. A cosine is raw, in [-1, 1], never rescaled; it agrees with numpy to 1e-6.
     5. Of writers that met the same version of a contact, one wins; the others get no row.
     6. Foreign errors arrive as this package's; what is worth another try is ``retryable``.
-    7. When the engine is away, a call fails within seconds; none hangs.
+    7. When the engine is away, a call fails within seconds; none hangs. One that is alive and busy
+       is waited for, in bounded time.
     8. Safe to share between threads.
     """
 

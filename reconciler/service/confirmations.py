@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from reconciler.domain.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.decisions import Action, Decision
 from reconciler.domain.gate.assessment import Disposal, GateReason
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.notes import TEXT_LENGTH_MAX, SourceKind, check_text
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError
 from reconciler.service.decision_ids import settlement_id_of
@@ -179,6 +179,7 @@ class Confirmations:
         if held.at - held.valid_from < _JUST_SAID:
             note = replace(note, valid_from=None)  # nobody dated it: it holds as of the yes
         if text is not None:
+            check_text("text", text, TEXT_LENGTH_MAX)
             note = replace(note, text=text, slot=None, category=None, topic=None)
         answer = Evidence(
             episode_id=str(uuid.uuid4()),

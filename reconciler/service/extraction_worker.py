@@ -93,15 +93,22 @@ class ExtractionWorker:
     def run(self, on_job: Callable[[Job], None] = lambda _: None) -> None:
         """Work until ``stop``; where the engine is away, wait for it.
 
+        An outage is logged when it begins and when it is over, not at every attempt in between.
+
         Args:
             on_job: told after each attempt, from this thread, how its job stands.
         """
+        complaint = ""
         while not self._stopping.is_set():
             try:
                 job = self.work_once()
+                if complaint:
+                    _LOG.info("jobs can be taken again")
+                complaint = ""
             except ReconcilerError as error:
-                _LOG.warning("no job could be taken: %s", error)
-                job = None
+                if str(error) != complaint:
+                    _LOG.warning("no job could be taken: %s", error)
+                job, complaint = None, str(error)
             if job is None:
                 self._stopping.wait(self._poll_seconds * random.uniform(0.5, 1.5))  # noqa: S311
             else:

@@ -1,27 +1,92 @@
-"""JSON lines: one line of a file that a person gave, as an object. Knows no keys of any kind."""
+"""JSON lines: one line of a file that a person gave, as an object. Knows no keys of any kind.
+
+A file may hold anything, so a line is measured before it is kept, and kept before it is read.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["json_object"]
+__all__ = ["LINE_BYTES_MAX", "json_object", "loads", "read_lines"]
+
+LINE_BYTES_MAX = 128 * 1024
+"""Bytes in a line: every text of a note at its longest, with each character escaped twice."""
+
+_DEPTH_MAX = 100
+"""Far above any message or note, and far below what Python's own calls and ``repr`` can follow."""
 
 
-def json_object(line: str) -> dict[str, Any]:
+def json_object(line: str, bytes_max: int = LINE_BYTES_MAX) -> dict[str, Any]:
     """The object on the line.
 
+    Args:
+        line: one line of a file.
+        bytes_max: at most so many are read.
+
     Raises:
-        InvalidRequestError: it is no string, no JSON, or JSON of another kind.
+        InvalidRequestError: it is no string, too long, no JSON, or JSON of another kind.
     """
     if not isinstance(line, str):
         raise InvalidRequestError(f"a line must be a string, not {type(line).__name__}")
-    try:
-        values = json.loads(line)
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a bare ValueError
-        raise InvalidRequestError(f"not JSON: {error}") from error
+    if len(line) > bytes_max or len(line.encode("utf-8", "surrogatepass")) > bytes_max:
+        raise InvalidRequestError(
+            f"the line has more than {bytes_max:,} bytes, at most so many are read; give one "
+            "object a line, and split a long text"
+        )
+    values = loads(line)
     if not isinstance(values, dict):
         raise InvalidRequestError(f"a JSON object is wanted, not {type(values).__name__}")
     return values
+
+
+def loads(text: str) -> Any:
+    """What the JSON says.
+
+    Raises:
+        InvalidRequestError: it is no JSON, or is nested too deeply to be read.
+    """
+    try:
+        values = json.loads(text)
+    except RecursionError as error:  # at which depth differs between versions of Python
+        raise _too_deep() from error
+    except ValueError as error:  # a number of 5,000 digits is a bare one
+        raise InvalidRequestError(f"not JSON: {error}") from error
+    if _is_deep(values):
+        raise _too_deep()
+    return values
+
+
+def _is_deep(values: Any) -> bool:
+    """Whether it is nested deeper than anything here may walk into; told level by level."""
+    level = [values] if isinstance(values, dict | list) else []
+    for _ in range(_DEPTH_MAX):
+        inner = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [each for some in inner for each in some if isinstance(each, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _too_deep() -> InvalidRequestError:
+    return InvalidRequestError(
+        f"not JSON that can be read: lists and objects are nested more than {_DEPTH_MAX} deep"
+    )
+
+
+def read_lines(stream: BinaryIO) -> Iterator[str]:
+    """A file's lines, without a byte order mark; of one that is too long only the beginning.
+
+    What is no UTF-8 arrives as half surrogates, so that whoever reads the line can say which it is.
+    """
+    is_first = True
+    while line := stream.readline(LINE_BYTES_MAX + 1):
+        rest = line
+        while len(rest) > LINE_BYTES_MAX and not rest.endswith(b"\n"):
+            rest = stream.readline(LINE_BYTES_MAX + 1)
+        encoding = "utf-8-sig" if is_first else "utf-8"
+        is_first = False
+        yield line.decode(encoding, "surrogateescape")

@@ -404,8 +404,13 @@ class MemoryContext:
         return self._gate.propose(candidate, TASK_DOOR)
 
     def _recalled(self, query: str, budget_tokens: int) -> list[RankedFact]:
-        if not isinstance(query, str) or len(query) > _QUERY_LENGTH_MAX:
-            raise InvalidRequestError(f"query must be at most {_QUERY_LENGTH_MAX:,} characters")
+        if not isinstance(query, str):
+            raise InvalidRequestError(f"query must be a string, not {type(query).__name__}")
+        if len(query) > _QUERY_LENGTH_MAX:
+            raise InvalidRequestError(
+                f"query has {len(query):,} characters, at most {_QUERY_LENGTH_MAX:,} are read; "
+                "ask in a sentence"
+            )
         if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int):
             raise InvalidRequestError("budget_tokens must be a whole number")
         if budget_tokens < 1:

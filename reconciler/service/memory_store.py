@@ -584,6 +584,7 @@ def _evidence(row: Row, scope: Scope) -> Evidence:
         spans=tuple(row["span"].split(_SPANS_JOINED)) if row["span"] else (),
         source_kind=SourceKind(row["source_kind"]),
         source_reference=row["source_reference"] or None,
+        is_cleaned=True,
     )
 
 

@@ -20,6 +20,7 @@ from reconciler.service.task_store import TaskStore
 
 __all__ = ["TaskMemory", "TaskRun"]
 
+_DECIDED_COUNT_MAX = 100
 T = TypeVar("T")
 
 
@@ -196,6 +197,11 @@ class TaskMemory:
         self._run.check(Operation.CHECKPOINT)
         if isinstance(decided, str):
             raise InvalidRequestError("decided must be a list of sentences, not one string")
+        if len(decided) > _DECIDED_COUNT_MAX:
+            raise InvalidRequestError(
+                f"decided has {len(decided):,} sentences, at most {_DECIDED_COUNT_MAX} are kept at "
+                "once; say what matters"
+            )
         cleaned = [self._clean(each) for each in decided]
         run = self._run
         if not cleaned:

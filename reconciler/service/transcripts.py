@@ -7,17 +7,21 @@ not understood is refused, with the line or the message it stands in.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from json import JSONDecodeError
 from typing import Any
 
 from reconciler.domain.sessions import Role, Turn
 from reconciler.errors import InvalidRequestError, InvalidSessionError
-from reconciler.service.json_lines import json_object
+from reconciler.service.json_lines import json_object, loads
 
-__all__ = ["read_turns"]
+__all__ = ["TRANSCRIPT_BYTES_MAX", "read_turns", "too_large"]
+
+TRANSCRIPT_BYTES_MAX = 16 * 1024 * 1024
+"""Bytes in a transcript: a session's million characters, each escaped twice, and as much again of
+what is no words."""
 
 _ROLES = {
     Role.CONTACT: ("contact", "user", "customer", "human"),
@@ -55,14 +59,36 @@ def read_turns(lines: Iterable[str]) -> list[Turn]:
 
     Raises:
         InvalidSessionError: something cannot be read, and the text says which line or message; or
-            there is nothing to read.
+            there is nothing to read, or too much.
     """
-    numbered = [(number, _clean(number, line)) for number, line in enumerate(lines, start=1)]
+    numbered = [(number, _clean(number, line)) for number, line in enumerate(_bounded(lines), 1)]
     written = [(number, line) for number, line in numbered if line.strip()]
     turns = [turn for message in _messages(written) for turn in _turns(message)]
     if not turns:
         raise InvalidSessionError("the session is empty: no message in it holds any text")
     return turns
+
+
+def too_large() -> InvalidSessionError:
+    """What is said of a transcript that is larger than any session that is taken."""
+    return InvalidSessionError(
+        f"the transcript has more than {TRANSCRIPT_BYTES_MAX:,} bytes, at most so many are read; "
+        "hand it over in parts, under ids of their own"
+    )
+
+
+def _bounded(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, as long as they are no more than can be a session; measured before they are read.
+
+    Raises:
+        InvalidSessionError: they are more.
+    """
+    left = TRANSCRIPT_BYTES_MAX
+    for line in lines:
+        left -= len(line) + 1 if isinstance(line, str) else 0
+        if left < 0:
+            raise too_large()
+        yield line
 
 
 def _clean(number: int, line: object) -> str:
@@ -103,8 +129,8 @@ def _document(written: list[tuple[int, str]]) -> Any:
     """
     text = "\n".join(line for _, line in written)
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        document = loads(text)
+    except InvalidRequestError as error:
         if _is_one_document(written):
             raise InvalidSessionError(_where_broken(written, error)) from error
         return None
@@ -118,10 +144,12 @@ def _is_one_document(written: list[tuple[int, str]]) -> bool:
     return first.startswith("[") or first == "{" or (first[0] == "{" and first[-1] in ",[{")
 
 
-def _where_broken(written: list[tuple[int, str]], error: Exception) -> str:
-    line = getattr(error, "lineno", 1)
-    number = written[min(line, len(written)) - 1][0]
-    return f"line {number}: not JSON: {getattr(error, 'msg', error)}"
+def _where_broken(written: list[tuple[int, str]], error: InvalidRequestError) -> str:
+    """The complaint with the file's own line: blank ones are not in what was read."""
+    cause = error.__cause__
+    if isinstance(cause, JSONDecodeError):
+        return f"line {written[min(cause.lineno, len(written)) - 1][0]}: not JSON: {cause.msg}"
+    return f"line {written[0][0]}: {error}"
 
 
 def _is_container(document: Mapping[str, Any]) -> bool:
@@ -167,7 +195,7 @@ def _object(value: object) -> dict[str, Any]:
 
 def _line_object(number: int, line: str) -> dict[str, Any]:
     try:
-        return json_object(line)
+        return json_object(line, TRANSCRIPT_BYTES_MAX)
     except InvalidRequestError as error:
         raise InvalidSessionError(f"line {number}: {error}") from error
 

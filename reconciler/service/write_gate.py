@@ -449,6 +449,7 @@ def candidate_of(decision: Decision, evidence: tuple[Evidence, ...]) -> Candidat
             category=found.category if found else None,
             topic=found.topic if found else None,
             tags=decision.tags,
+            is_cleaned=True,
         ),
         evidence=(*own, *others),
         proposed_by=decision.proposed_by or "unknown",

@@ -12,14 +12,16 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import neo4j
 import pytest
 
 from reconciler import Embedder, Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.bootstrap import open_graph
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -30,6 +32,7 @@ from reconciler.errors import (
 )
 from reconciler.queries import newest_schema_version
 from reconciler.service import memory_store
+from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest, wipe_schema
@@ -186,7 +189,7 @@ def test_a_server_that_goes_silent_in_the_middle_does_not_hang_a_call(
     line: tuple[Line, dict[str, Any]],
 ) -> None:
     wire, arguments = line
-    impatient = arguments["neo4j"] | {"query_timeout_seconds": 4.0}
+    impatient = arguments["neo4j"] | {"silence_timeout_seconds": 4.0, "query_timeout_seconds": 600}
     with opened(arguments | {"neo4j": impatient}) as memory:
         wire.die()
         outcome: list[ReconcilerError] = []
@@ -204,6 +207,55 @@ def test_a_server_that_goes_silent_in_the_middle_does_not_hang_a_call(
         asking.join(60)
     assert not hung
     assert outcome
+
+
+@contextmanager
+def busy(engine: EngineUnderTest, label: str, seconds: float) -> Iterator[None]:
+    """The server is alive, and keeps every writer of such nodes waiting for so long."""
+    is_held, is_over = threading.Event(), threading.Event()
+    server = engine.settings_arguments["neo4j"]
+
+    def hold() -> None:
+        with (
+            neo4j.GraphDatabase.driver(
+                server["uri"], auth=(server["username"], server["password"])
+            ) as driver,
+            driver.session(database=server["database"]) as session,
+            session.begin_transaction() as transaction,
+        ):
+            transaction.run(f"MATCH (held:{label}) SET held.is_held = true").consume()
+            is_held.set()
+            is_over.wait(seconds)
+
+    holding = threading.Thread(target=hold, daemon=True)
+    holding.start()
+    assert is_held.wait(60)
+    try:
+        yield
+    finally:
+        is_over.set()
+        holding.join(60)
+
+
+def test_a_server_that_is_busy_is_waited_for(neo4j_engine: EngineUnderTest) -> None:
+    with opened(changed(neo4j_engine, silence_timeout_seconds=8.0)) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+        with busy(neo4j_engine, "Contact", 12):
+            memory.add_contact_note("crm", "alice", "Lives in Pune")
+        assert len(memory.decisions("crm", "alice")) == 2
+
+
+def test_but_no_longer_than_a_query_may_take(neo4j_engine: EngineUnderTest) -> None:
+    opened(neo4j_engine.settings_arguments).close()
+    limits = {"query_timeout_seconds": 5.0}
+    version = {"schema_version": newest_schema_version("neo4j"), "embedding_dimension": 16}
+    with (
+        closing(open_graph(load_settings(**changed(neo4j_engine, **limits)))) as graph,
+        busy(neo4j_engine, "Store", 60),
+        within(40),
+        pytest.raises(GraphUnavailableError, match="did not answer within 5 s"),
+    ):
+        graph.run("record_schema_version", version)
 
 
 def test_a_write_outlives_a_connection_that_was_cut(line: tuple[Line, dict[str, Any]]) -> None:

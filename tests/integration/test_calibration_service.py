@@ -125,7 +125,7 @@ def test_slots_of_a_line_are_normalised_as_those_of_a_note_are(book: AttributeBo
         (json.dumps(LINE | {"a": "x"}), "line 2: either 'fact' or 'a' is wanted"),
         (json.dumps(LINE | {"note": " "}), "line 2: note is blank"),
         (json.dumps(LINE | {"note": 5}), "line 2: note must be a string"),
-        (json.dumps(LINE | {"note": "x" * 2001}), "line 2: note has 2001 characters"),
+        (json.dumps(LINE | {"note": "x" * 2001}), "line 2: note has 2,001 characters"),
         (json.dumps(LINE | {"note_slot": "city"}), "line 2: note_slot is an object with subject"),
         (json.dumps(LINE | {"fact_slot": {"key": 1}}), "line 2: fact_slot is an object with"),
         (json.dumps(LINE | {"fact_slot": {"attribute": "!"}}), "line 2: fact_slot: "),

@@ -589,3 +589,18 @@ def test_the_queue_is_known_in_numbers(opened: Open) -> None:
     assert (report.jobs[JobState.DONE], report.jobs[JobState.WAITING]) == (1, 1)
     assert report.outcomes == Outcomes(added=1)
     assert report.oldest_unfinished_at is not None
+
+
+def test_an_outage_is_logged_once_however_long_it_is(
+    opened: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = opened(jobs=FAST | {"poll_seconds": 0.001}, reconcile={"unavailable_seconds_max": 0.0})
+    worker = memory.worker()
+    memory.close()
+    working = threading.Thread(target=worker.run)
+    with caplog.at_level("INFO", "reconciler"):
+        working.start()
+        time.sleep(0.5)
+        worker.stop()
+        working.join(60)
+    assert [each.getMessage()[:22] for each in caplog.records] == ["no job could be taken:"]

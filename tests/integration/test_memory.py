@@ -970,7 +970,7 @@ MALFORMED = [
     (line(None), "text is missing"),
     (line(""), "text is blank"),
     (line("A\0"), "text holds a null byte"),
-    (line("A" * 2001), "text has 2001 characters"),
+    (line("A" * 2001), "text has 2,001 characters"),
     (line("\ud800"), "text"),
     (line("A", contact_id=None), "contact_id is empty"),
     (line("A", agent_id=7), "agent_id must be a string"),

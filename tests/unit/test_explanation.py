@@ -517,10 +517,10 @@ def test_a_similarity_is_shown_on_its_side_of_every_threshold(cosine: float, exp
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("one\ntwo\u2028three\x1b[31m", '"one two three [31m"'),
+        ("one\ntwo\u2028three\x1b[31m", r'"one two three\x1b[31m"'),
         ("a" * 81, '"' + "a" * 79 + '…"'),
         ("a" * 80, '"' + "a" * 80 + '"'),
-        ("abc \u202egnp.exe", '"abc gnp.exe"'),
+        ("abc \u202egnp.exe", r'"abc \u202egnp.exe"'),
         ("[bold]x[/]", '"[bold]x[/]"'),
     ],
 )

@@ -211,9 +211,6 @@ def clean(
         find: the sensitive spans of a text, in order and without overlaps; asked once for a text.
         token_of: what stands for a value of a kind; equal for equal values.
         policy: what becomes of each kind. With the check off nothing is looked for.
-
-    Raises:
-        InvalidNoteError: what stands in the place of short values makes a text too long.
     """
     missing = _missing_spans(candidate)
     if not policy.is_on("sensitive_data"):
@@ -274,6 +271,7 @@ def _clean_note(note: Note, cleaner: _Cleaner) -> Note:
         topic=cleaner.optional(note.topic),
         tags=tuple(map(cleaner.text, note.tags)),
         slot=cleaner.slot(note.slot),
+        is_cleaned=True,
     )
 
 
@@ -283,6 +281,7 @@ def _clean_evidence(evidence: Evidence, cleaner: _Cleaner) -> Evidence:
         text=cleaner.text(evidence.text),
         spans=tuple(cleaner.span(each, evidence.text) for each in evidence.spans),
         source_reference=cleaner.optional(evidence.source_reference),
+        is_cleaned=True,
     )
 
 

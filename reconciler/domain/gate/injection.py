@@ -39,6 +39,7 @@ from reconciler.domain.gate.injection_vocabulary import (
     TASK_SIGNS,
     Directive,
 )
+from reconciler.domain.visible_text import visible
 
 __all__ = ["CUE_LENGTH_MAX", "Directive", "DirectiveFinding", "find_directives"]
 
@@ -142,12 +143,8 @@ def _read(text: str) -> _Reading:
 
 
 def _shown(cue: str) -> str:
-    shown = "".join(each if each.isprintable() else _escape(each) for each in cue.strip(" \n\t"))
+    shown = visible(cue.strip(" \n\t"))
     return shown if len(shown) <= CUE_LENGTH_MAX else shown[: CUE_LENGTH_MAX - 1] + "…"
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 # Matching

@@ -1,0 +1,40 @@
+"""Text as a person may be shown it: every character in it can be seen. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+
+__all__ = ["visible"]
+
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_EMPTY_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Letters and marks that leave no trace, so that words can be hidden in them."""
+
+_EMOJI_STYLE = "\ufe0f"
+
+
+def visible(text: str) -> str:
+    r"""The text with an escape such as ``\u202e`` for each character that is no visible one.
+
+    Those are controls, line breaks, directions of writing, what joins or has no width, variations,
+    and what is no character at all. The mark that has a symbol shown as a picture may follow one.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    before = (" ", *text)
+    return "".join(map(_visible, before, text))
+
+
+def _visible(before: str, character: str) -> str:
+    if character == _EMOJI_STYLE and unicodedata.category(before) == "So":
+        return character
+    is_hidden = (
+        unicodedata.category(character) in _HIDDEN_CATEGORIES
+        or character in _EMPTY_LETTERS
+        or _is_variation(character)
+    )
+    return character.encode("unicode_escape").decode("ascii") if is_hidden else character
+
+
+def _is_variation(character: str) -> bool:
+    return unicodedata.name(character, "").partition("-")[0].endswith("VARIATION SELECTOR")

@@ -1,0 +1,218 @@
+"""A person is shown of stored text what stands there: nothing vanishes, hides or changes."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler import Memory
+from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.domain.gate.assessment import Assessment
+from reconciler.domain.jobs import Job, JobState
+from reconciler.domain.replay import Replayed, replay
+from reconciler.domain.rule import ReconcilePolicy
+from reconciler.domain.scope import Scope
+from reconciler.domain.sessions import SessionRecord
+from reconciler.domain.visible_text import visible
+from reconciler.entrypoints import calibration_report, cli, doctor, job_rendering, rendering
+from reconciler.errors import ReconcilerError
+from reconciler.service.note_import import ImportReport, LineError
+from tests.command_line import Run
+
+NAMED = "a:smile:b[bold]c[/]d\u202ee\u200bf\u2066g\ufeffh\U000e0041i\u00adj\u3164k\ufe01l"
+"""An emoji's name, markup, and what turns, joins, hides or has no width; usable in an id."""
+
+HOSTILE = f"{NAMED}\x1b[31mm\nn\\"
+SHOWN_FIRST = r"a:smile:b[bold]c[/]d\u202ee"
+"""As much as stands on the narrowest line."""
+
+UNSEEN = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef\U0001f300-\U0001faff]"
+)
+NOW = datetime.now(UTC)
+WHO = ("crm", "priya")
+
+
+def printed(*renderables: Any) -> str:
+    """What a terminal shows that is wide enough for any line."""
+    console = rendering.terminal()
+    console.file, console.width = io.StringIO(), 5000
+    console.print(*renderables)
+    return console.file.getvalue()
+
+
+def hostile(value: Any) -> Any:
+    """The same with every free text in it replaced, and ids by what an id may be."""
+    if isinstance(value, Scope):
+        return Scope("acme", "crm", NAMED)
+    if is_dataclass(value) and not isinstance(value, type):
+        given = ((each.name, getattr(value, each.name)) for each in fields(value) if each.init)
+        return replace(value, **{name: _hostile_field(name, each) for name, each in given})
+    return tuple(map(hostile, value)) if isinstance(value, tuple) else value
+
+
+def _hostile_field(name: str, value: Any) -> Any:
+    if type(value) is not str:
+        return hostile(value)
+    return NAMED if name.endswith("_id") or name == "tenant" else HOSTILE
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What every renderer prints of records of a real memory whose texts were replaced."""
+    path = tmp_path_factory.mktemp("rendering") / "memory.lbug"
+    with Memory.open(graph="embedded", embedded_path=path, embedder=NoopEmbedder()) as memory:
+        return {name: printed(*made) for name, made in _rendered(memory)}
+
+
+def _rendered(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    for city in ("Pune", "Delhi"):
+        memory.add_contact_note(*WHO, f"Lives in {city}.", attribute="city", value=city)
+    held = hostile(memory.add_contact_note(*WHO, "Has been diagnosed with diabetes."))
+    memory.add_contact_note(*WHO, "ok")
+    decisions = [hostile(each) for each in memory.decisions(*WHO)]
+    histories = [hostile(each) for each in memory.history(*WHO)]
+    ranked = [hostile(each) for each in memory.recall(*WHO)]
+    for place, decision in enumerate(decisions):
+        yield f"decision_line {place}", (rendering.decision_line(decision),)
+        yield f"explanation_panel {place}", (rendering.explanation_panel(_explained(decision)),)
+    yield "decisions_table", (rendering.decisions_table(decisions),)
+    yield "pending_view", (rendering.pending_view([held]),)
+    yield "refusals_table", (rendering.refusals_table(list(map(hostile, memory.refusals(*WHO)))),)
+    yield "facts_table", (rendering.facts_table(HOSTILE, [each.fact for each in ranked]),)
+    yield "recall_table", (rendering.recall_table(HOSTILE, ranked),)
+    yield "history_tree", (rendering.history_tree(HOSTILE, histories),)
+    yield "contacts_table", (rendering.contacts_table(list(map(hostile, memory.contacts("crm")))),)
+    yield "assessment_view", (rendering.assessment_view(_assessment(memory)),)
+    yield "import_errors", (_import_errors(),)
+    check = doctor.Check(name="engine", is_ok=False, finding=HOSTILE)
+    yield "checks_table", (doctor.checks_table([check]),)
+    replayed = [_replayed(each) for each in memory.all_decisions(*WHO) if each.action == "ADD"]
+    yield "replay_changes", (calibration_report.replay_changes_table(replayed),)
+    yield from _rendered_jobs()
+    yield "a string", (HOSTILE,)
+
+
+def _explained(decision: Any) -> Any:
+    from reconciler.domain.explanation import explain
+
+    return explain(decision)
+
+
+def _assessment(memory: Memory) -> Assessment:
+    found = memory.check_policy("Has been diagnosed with diabetes.")
+    return replace(
+        found,
+        detail=HOSTILE,
+        question=HOSTILE,
+        findings=(f"injection: confirm: {HOSTILE}",),
+        parts=(HOSTILE,),
+    )
+
+
+def _import_errors() -> str:
+    console = rendering.terminal()
+    console.file, console.width = io.StringIO(), 5000
+    report = ImportReport(errors=[LineError(line_number=1, message=HOSTILE)])
+    rendering.print_errors(console, report)
+    return console.file.getvalue()
+
+
+def _replayed(decision: Any) -> Replayed:
+    found = replay(decision, ReconcilePolicy())
+    verdict = replace(found.verdict, reason=HOSTILE)
+    return replace(found, decision=hostile(decision), verdict=verdict, is_same=False)
+
+
+def _rendered_jobs() -> Iterator[tuple[str, tuple[Any, ...]]]:
+    from reconciler.domain.jobs import Outcomes
+
+    session = SessionRecord(
+        session_id=NAMED,
+        channel=HOSTILE,
+        started_at=NOW,
+        ended_at=NOW,
+        summary=HOSTILE,
+        outcomes=Outcomes(),
+    )
+    for state in JobState:
+        job = Job(
+            job_id=NAMED,
+            scope=Scope(NAMED, NAMED, NAMED),
+            session_id=NAMED,
+            state=state,
+            attempts=1,
+            submitted_at=NOW,
+            due_at=NOW,
+            extractor=HOSTILE,
+            last_error=HOSTILE,
+        )
+        yield f"handed_over_words {state}", (job_rendering.handed_over_words(job, 1),)
+        yield f"job_words {state}", (job_rendering.job_words(job),)
+        yield f"retried_words {state}", (job_rendering.retried_words(job),)
+        yield f"jobs_table {state}", (job_rendering.jobs_table([job, job], NOW),)
+        yield f"job_panel {state}", (job_rendering.job_panel(job, session, NOW),)
+        yield f"drained_view {state}", (job_rendering.drained_view([job, job], HOSTILE),)
+
+
+def test_no_renderer_prints_what_cannot_be_seen_or_an_emoji_for_its_name(
+    shown: dict[str, str],
+) -> None:
+    unseen = {name: UNSEEN.findall(text) for name, text in shown.items()}
+    assert {name: found for name, found in unseen.items() if found} == {}
+
+
+def test_every_renderer_shows_every_character_of_a_text(shown: dict[str, str]) -> None:
+    lost = [name for name, text in shown.items() if SHOWN_FIRST not in text]
+    assert lost == []
+
+
+def test_an_error_is_shown_in_the_same_way(
+    command_line: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise ReconcilerError(HOSTILE)
+
+    monkeypatch.setattr(cli, "app", fail)
+    monkeypatch.setenv("COLUMNS", "5000")
+    code, out, err = command_line()
+    assert (code, out) == (1, "")
+    assert SHOWN_FIRST in err
+    assert not UNSEEN.search(err)
+
+
+def test_json_keeps_every_character(run: Run) -> None:
+    text = NAMED.replace("\u202e", "")
+    code, out, _ = run("add", text, "--agent", "crm", "--contact", NAMED, "--json")
+    assert code == 0
+    assert json.loads(out)["contact_id"] == NAMED
+    assert json.loads(out)["text"] == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Prefers email.", "Zażółć gęślą jaźń", "東京に住む", "☎️ after 5 pm", "नमस्ते", "שלום"],
+)
+def test_what_can_be_seen_is_shown_as_it_is(text: str) -> None:
+    assert visible(text) == text
+
+
+def test_no_renderer_speaks_markup() -> None:
+    folder = Path(rendering.__file__).parent
+    speaking = [path.name for path in folder.glob("*.py") if "[/]" in path.read_text("utf-8")]
+    assert speaking == []
+
+
+def test_every_console_is_the_terminal() -> None:
+    folder = Path(rendering.__file__).parent
+    makers = [path.name for path in folder.glob("*.py") if "Console(" in path.read_text("utf-8")]
+    assert makers == []  # rendering.py has a class of its own

@@ -1,0 +1,97 @@
+"""A path that no file can have, or that cannot be printed, is a clear error and no traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import Run
+
+TOO_LONG = "n" * 300
+NO_UTF_8 = os.fsdecode(b"no-utf8-\xff")
+UNUSABLE = {"too long": TOO_LONG, "no UTF-8": NO_UTF_8, "too long, no UTF-8": NO_UTF_8 * 40}
+WHO = ("--agent", "crm", "--contact", "priya")
+
+COMMANDS = {
+    "import": lambda path: ("import", path, *WHO),
+    "extract": lambda path: ("extract", path, *WHO),
+    "calibrate": lambda path: ("calibrate", path),
+    "calibrate into": lambda path: ("calibrate", "--from-decisions", "--folder", f"{path}/{path}"),
+    "replay": lambda path: ("replay", "--agent", "crm", "--profile", f"{path}.toml"),
+}
+SETTINGS = {
+    "RECONCILER_EMBEDDED_PATH": 3,
+    "RECONCILER_CONFIG_FILE": 3,
+    "RECONCILER_GATE__POLICY_FILE": 3,
+    "RECONCILER_GATE__HASH_KEY_FILE": 3,
+    "RECONCILER_RECONCILE__ATTRIBUTES_FILE": 3,
+    "RECONCILER_RECONCILE__PROFILE": 3,
+    "RECONCILER_EMBEDDER__MODEL": 3,
+}
+SAYS_A_NUMBER = "My telephone number is +44 20 7946 0018."
+
+
+@pytest.mark.parametrize("path", UNUSABLE.values(), ids=UNUSABLE)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_refuses_a_path_that_it_cannot_use(run: Run, command: str, path: str) -> None:
+    code, _, err = run(*COMMANDS[command](path))
+    assert code in (2, 3)
+    assert "Traceback" not in err
+    assert err.strip()
+
+
+@pytest.mark.parametrize("path", UNUSABLE.values(), ids=UNUSABLE)
+@pytest.mark.parametrize("name", SETTINGS)
+def test_so_does_a_setting(
+    run: Run, name: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Beneath a file there is none, so that a name that a file could have cannot be used either.
+    (tmp_path / "a file").touch()
+    folder = tmp_path if len(path) > 255 else tmp_path / "a file"
+    monkeypatch.setenv(name, str(folder / path))
+    code, _, err = run("add", SAYS_A_NUMBER, *WHO)
+    assert code == SETTINGS[name]
+    assert "Traceback" not in err
+    assert err.strip()
+
+
+@pytest.mark.parametrize("command", ["import", "extract"])
+def test_a_file_whose_name_is_no_utf_8_is_read(run: Run, command: str, tmp_path: Path) -> None:
+    file = tmp_path / f"{NO_UTF_8}.jsonl"
+    file.write_text('{"text": "Likes tea.", "role": "user"}\n')
+    given = ("--session", "chat") if command == "extract" else ()
+    code, _, err = run(command, str(file), *WHO, *given)
+    assert "Traceback" not in err
+    assert code == (0 if command == "extract" else 1)  # role is no key of a note
+
+
+def test_a_session_is_not_named_after_a_file_whose_name_is_no_utf_8(
+    run: Run, tmp_path: Path
+) -> None:
+    file = tmp_path / f"{NO_UTF_8}.jsonl"
+    file.write_text('{"content": "Likes tea.", "role": "user"}\n')
+    code, _, err = run("extract", str(file), *WHO)
+    assert code == 2
+    assert "--session" in err
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_any_path_can_be_printed_on_any_terminal(encoding: str, tmp_path: Path) -> None:
+    env = {
+        "PATH": os.environ["PATH"],
+        "PYTHONIOENCODING": encoding,
+        "RECONCILER_EMBEDDER__MODEL": "noop",
+        "RECONCILER_EMBEDDED_PATH": str(tmp_path / f"{NO_UTF_8} \u4e2d.lbug"),
+    }
+    ran = subprocess.run(
+        [sys.executable, "-m", "reconciler", "init"],
+        env=env,
+        capture_output=True,
+        check=False,
+    )
+    assert b"Traceback" not in ran.stderr, ran.stderr.decode(errors="replace")
+    assert ran.returncode in (0, 3)
