@@ -9,12 +9,12 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from queue import Empty, LifoQueue
 from typing import Any
 from weakref import WeakValueDictionary
 
 import ladybug
 
+from reconciler.adapters.embedded_connections import EmbeddedConnections
 from reconciler.errors import (
     ConfigurationError,
     GraphConflictError,
@@ -48,13 +48,13 @@ _OPEN: WeakValueDictionary[Path, EmbeddedGraph] = WeakValueDictionary()
 
 
 class EmbeddedGraph:
-    """Runs each query file in one transaction. The engine allows one writer; a lock makes a queue.
+    """Runs each query file in one transaction; those that write, one after the other.
 
     One process may have the file open at a time. Not usable in a child after ``fork``.
 
     Args:
         path: the file; its folder is made when it is missing.
-        query_timeout_seconds: a query, or the wait for another writer, that takes longer is ended.
+        query_timeout_seconds: a query, or the wait for a connection, that takes longer is ended.
 
     Raises:
         GraphLockedError: another process has the file open.
@@ -67,13 +67,12 @@ class EmbeddedGraph:
         self._path = path.expanduser().resolve()
         self._query_timeout_seconds = query_timeout_seconds
         self._queries = load_queries(self.engine)
-        self._writing = threading.Lock()
-        self._idle: LifoQueue[ladybug.Connection] = LifoQueue()
         self._is_closed = False
         with self._translated_setup():
             self._path.parent.mkdir(parents=True, exist_ok=True)
             _claim(self._path, self)
             self._database = ladybug.Database(self._path, buffer_pool_size=_BUFFER_POOL_BYTES)
+        self._connections = EmbeddedConnections(self._database, self._path, query_timeout_seconds)
 
     def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
         """See ``Graph.run``."""
@@ -125,9 +124,7 @@ class EmbeddedGraph:
         if self._is_closed:
             return
         self._is_closed = True
-        with suppress(Empty):
-            while True:
-                self._idle.get_nowait().close()
+        self._connections.close()
         self._database.close()
         _OPEN.pop(self._path, None)
 
@@ -145,31 +142,13 @@ class EmbeddedGraph:
 
     @contextmanager
     def _writer(self) -> Iterator[ladybug.Connection]:
-        if not self._writing.acquire(timeout=self._query_timeout_seconds):
-            raise GraphUnavailableError(
-                f"{self._path} had another writer for {self._query_timeout_seconds:g} s"
-            )
-        try:
-            with self._connection() as connection:
-                yield connection
-        finally:
-            self._writing.release()
+        with self._translated(), self._connections.for_writing() as connection:
+            yield connection
 
     @contextmanager
     def _connection(self) -> Iterator[ladybug.Connection]:
-        """A connection of this caller's own; they are not safe to share between threads."""
-        with self._translated():
-            if self._is_closed:
-                raise GraphUnavailableError(f"{self._path} was closed by this program")
-            try:
-                connection = self._idle.get_nowait()
-            except Empty:
-                connection = ladybug.Connection(self._database)
-                connection.set_query_timeout(int(self._query_timeout_seconds * 1000))
-            try:
-                yield connection
-            finally:
-                self._idle.put(connection)
+        with self._translated(), self._connections.for_reading() as connection:
+            yield connection
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
