@@ -22,6 +22,7 @@ from benchmarks import (
     local_arbiter,
     note_import,
     sessions,
+    threads,
     write_cost,
 )
 from benchmarks.engines import engines
@@ -29,6 +30,7 @@ from benchmarks.engines import engines
 BENCHMARKS = {
     "write": write_cost.main,
     "hand-over": hand_over.main,
+    "threads": threads.main,
     "import": note_import.main,
     "conversations": conversations.main,
     "sessions": sessions.main,

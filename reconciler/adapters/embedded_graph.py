@@ -11,12 +11,12 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from queue import Empty, LifoQueue
 from typing import Any
 from weakref import WeakValueDictionary
 
 import ladybug
 
+from reconciler.adapters.embedded_connections import EmbeddedConnections
 from reconciler.adapters.embedded_files import (
     CHECKPOINT_LOG_BYTES,
     ENGINE_ERRORS,
@@ -64,13 +64,13 @@ _OPEN: WeakValueDictionary[Path, EmbeddedGraph] = WeakValueDictionary()
 
 
 class EmbeddedGraph:
-    """Runs each query file in one transaction. The engine allows one writer; a lock makes a queue.
+    """Runs each query file in one transaction; those that write, one after the other.
 
     One process may have the file open at a time. Not usable in a child after ``fork``.
 
     Args:
         path: the file; its folder is made when it is missing.
-        query_timeout_seconds: a query, or the wait for another writer, that takes longer is ended.
+        query_timeout_seconds: a query, or the wait for a connection, that takes longer is ended.
 
     After the disk failed, or was full, nothing is written until the graph was closed and opened
     again: the engine keeps what it could not write, and would put it into the log later.
@@ -86,8 +86,6 @@ class EmbeddedGraph:
         self._path = path.expanduser().resolve()
         self._query_timeout_seconds = query_timeout_seconds
         self._queries = load_queries(self.engine)
-        self._writing = threading.Lock()
-        self._idle: LifoQueue[ladybug.Connection] = LifoQueue()
         self._is_closed = False
         self._storage_failure = ""
         self._files = EmbeddedFiles(self._path)
@@ -95,6 +93,9 @@ class EmbeddedGraph:
         with self._translated_setup():
             has_log = self._files.has_log
             self._database = self._files.open()
+            self._connections = EmbeddedConnections(
+                self._database, self._path, query_timeout_seconds
+            )
             with self._connection() as connection:
                 leave_unchecked(connection)
                 self._is_marked = _is_marked_open(connection)
@@ -155,26 +156,20 @@ class EmbeddedGraph:
                 _rows(connection, _MARK_CLOSED)
             self._checkpoint(connection)
         self._is_closed = True
-        connections = []
-        with suppress(Empty):
-            while True:
-                connections.append(self._idle.get_nowait())
+        self._connections.close()
         if self._storage_failure:
-            self._abandon(connections)
+            self._abandon()
         else:
-            for connection in connections:
-                connection.close()
             self._database.close()
         _OPEN.pop(self._path, None)
 
-    def _abandon(self, connections: list[ladybug.Connection]) -> None:
-        """Leave the engine's objects where they are, for good.
+    def _abandon(self) -> None:
+        """Leave the engine's database where it is, for good.
 
-        To destroy them would write what they could not write before, and end the process where
-        that fails again. The memory that they take is given back when the process ends.
+        To destroy it would write what it could not write before, and end the process where that
+        fails again. The memory that it takes is given back when the process ends.
         """
-        for each in (self._database, *connections):
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(each))
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._database))
         self._files.release_lock()
 
     def _write(self, query: Query, given: Mapping[str, Any]) -> list[Row]:
@@ -219,33 +214,15 @@ class EmbeddedGraph:
 
     @contextmanager
     def _writer(self) -> Iterator[ladybug.Connection]:
-        if not self._writing.acquire(timeout=self._query_timeout_seconds):
-            raise GraphUnavailableError(
-                f"{self._path} had another writer for {self._query_timeout_seconds:g} s"
-            )
-        try:
+        with self._translated(), self._connections.for_writing() as connection:
             if self._storage_failure:
                 raise self._storage_error()
-            with self._connection() as connection:
-                yield connection
-        finally:
-            self._writing.release()
+            yield connection
 
     @contextmanager
     def _connection(self) -> Iterator[ladybug.Connection]:
-        """A connection of this caller's own; they are not safe to share between threads."""
-        with self._translated():
-            if self._is_closed:
-                raise GraphUnavailableError(f"{self._path} was closed by this program")
-            try:
-                connection = self._idle.get_nowait()
-            except Empty:
-                connection = ladybug.Connection(self._database)
-                connection.set_query_timeout(int(self._query_timeout_seconds * 1000))
-            try:
-                yield connection
-            finally:
-                self._idle.put(connection)
+        with self._translated(), self._connections.for_reading() as connection:
+            yield connection
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

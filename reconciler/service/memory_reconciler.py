@@ -33,9 +33,10 @@ from reconciler.domain.rule import (
     restated,
 )
 from reconciler.domain.scope import Scope
-from reconciler.errors import InvalidRequestError
+from reconciler.errors import GraphConflictError, InvalidRequestError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.arbitration import Arbitration, Opinion
+from reconciler.service.contact_turns import ContactTurns
 from reconciler.service.embedding import embed
 from reconciler.service.memory_store import MemoryStore, Neighbourhood
 from reconciler.service.retry import RetryPolicy, call_with_retries
@@ -101,12 +102,22 @@ class _Attempt:
         return self.submission.candidate.evidence[0].episode_id
 
 
+class _NotAskedYetError(Exception):
+    """The arbiter has to be asked about these neighbours, once the turn was given back."""
+
+    def __init__(self, arbitration: Arbitration, note: Note, shown: tuple[Neighbour, ...]) -> None:
+        super().__init__(arbitration.name)
+        self.arbitration, self.note, self.shown = arbitration, note, shown
+
+
 class MemoryReconciler:
     """Decides what becomes of a note and writes it, exactly once.
 
     Reading, embedding and arbitrating happen outside any write transaction. The commit compares
     the contact's version with the one the decision was made on; if another writer came first,
-    nothing is written and the note is reconciled again, against what is there now.
+    nothing is written and the note is reconciled again, against what is there now. So that this is
+    rare, the writers of one process look, decide and commit in turn; nobody has the turn while the
+    note is embedded or the arbiter is asked.
 
     Args:
         store: where facts and decisions are kept.
@@ -133,6 +144,7 @@ class MemoryReconciler:
         self._policy = policy
         self._retry_policy = retry_policy
         self._clock = clock
+        self._turns = ContactTurns()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors that can be compared: float32, (n, dimension), unit length.
@@ -167,7 +179,7 @@ class MemoryReconciler:
             return earlier
         else:
             attempt = self._embedded(attempt)
-        return self._try(lambda number: self._reconcile_once(attempt, number))
+        return self._reconciled(attempt)
 
     def reconfirm(self, submission: Submission, why: str) -> Decision | None:
         """One more observation of the live fact that says the same; None where none does.
@@ -183,10 +195,28 @@ class MemoryReconciler:
             As ``reconcile``.
         """
         attempt = self._embedded(self._attempt(submission))
-        return self._try(lambda number: self._reconfirm_once(attempt, number, why))
+        scope = submission.note.scope
+        return self.in_turn(scope, lambda number: self._reconfirm_once(attempt, number, why))
+
+    def in_turn(self, scope: Scope, call: Callable[[int], T]) -> T:
+        """What the call returns, in the contact's turn and made again while others come first.
+
+        Args:
+            scope: about whom the call looks, decides and commits.
+            call: gets the attempt's number, from 1. It calls ``record`` or ``revoke``, and neither
+                ``reconcile`` nor ``reconfirm``, which have turns of their own.
+
+        Raises:
+            GraphUnavailableError: the engine stayed away.
+            GraphConflictError: other writers came first too often; nothing was written.
+        """
+        with self._turns.turn(scope) as turn:
+            return call_with_retries(self._retry_policy, call, before_each=turn.take)
 
     def record(self, submission: Submission, action: Action, version: int) -> Decision:
         """The decision that writes no fact: how the gate disposed, or what somebody answered.
+
+        For a call that ``in_turn`` makes.
 
         Raises:
             GraphConflictError: the contact moved on from ``version``; nothing was written.
@@ -294,6 +324,24 @@ class MemoryReconciler:
         self._commit(attempt.submission, note, decision, verdict, attempt.vector, seen.version)
         return decision
 
+    def _reconciled(self, attempt: _Attempt) -> Decision:
+        """The decision, the arbiter being asked between two turns: it may take seconds.
+
+        It is asked again only where the neighbours that it saw changed meanwhile.
+        """
+        for _ in range(self._retry_policy.attempts_max):
+            try:
+                return self.in_turn(
+                    attempt.note.scope, lambda number: self._reconcile_once(attempt, number)
+                )
+            except _NotAskedYetError as unasked:
+                question = (unasked.note, unasked.shown)
+                attempt.opinions[unasked.shown] = unasked.arbitration.ask(*question)
+        raise GraphConflictError(
+            "other writers changed what this note is close to while the arbiter was asked, "
+            f"{self._retry_policy.attempts_max} times; nothing was written, try again"
+        )
+
     def _reconcile_once(self, attempt: _Attempt, number: int) -> Decision:
         if number > 1 and (earlier := self._earlier(attempt)):
             return earlier
@@ -301,7 +349,7 @@ class MemoryReconciler:
         if not attempt.note.is_dated:
             attempt = replace(attempt, note=replace(attempt.note, said_at=self._clock()))
         verdict = decide(attempt.note, seen.neighbours, self._policy)
-        opinion = self._ask(attempt, seen) if verdict.can_be_arbitrated else None
+        opinion = self._opinion(attempt, seen) if verdict.can_be_arbitrated else None
         if opinion and opinion.judgement:
             verdict = decide(attempt.note, seen.neighbours, self._policy, opinion.judgement)
         note = dated(attempt.note, verdict)
@@ -328,17 +376,20 @@ class MemoryReconciler:
             attempt.note, attempt.vector, self._embedder.model_id, self._clock()
         )
 
-    def _ask(self, attempt: _Attempt, seen: Neighbourhood) -> Opinion | None:
+    def _opinion(self, attempt: _Attempt, seen: Neighbourhood) -> Opinion | None:
         """The arbiter's checked judgement, or why there is none; None without an arbiter.
 
         The same neighbours are asked about once, however often other writers come first.
+
+        Raises:
+            _NotAskedYetError: it was not asked about these neighbours.
         """
         if self._arbitration is None or not seen.neighbours:
             return None
         shown = tuple(replaceable(attempt.note, seen.neighbours))
         if shown not in attempt.opinions:
             note = attempt.note.no_earlier_than(fact.valid_from for fact in shown)
-            attempt.opinions[shown] = self._arbitration.ask(note, shown)
+            raise _NotAskedYetError(self._arbitration, note, shown)
         return attempt.opinions[shown]
 
     def _record(

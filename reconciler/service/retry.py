@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tenacity import RetryCallState, Retrying, retry_if_exception, wait_random_exponential
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    wait_random,
+    wait_random_exponential,
+)
 
-from reconciler.errors import GraphUnavailableError, ReconcilerError
+from reconciler.errors import GraphConflictError, GraphUnavailableError, ReconcilerError
 
 __all__ = ["RetryPolicy", "call_with_retries"]
 
 T = TypeVar("T")
+
+_AFTER_CONFLICT = wait_random(0, 0.02)
+"""Some commits long, at random, and no longer for who lost often: the others would win on."""
+
+_WHILE_AWAY = wait_random_exponential(multiplier=0.01, max=0.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,35 +41,49 @@ class RetryPolicy:
     unavailable_seconds_max: float = 6.0
 
 
-def call_with_retries(policy: RetryPolicy, call: Callable[[int], T]) -> T:
+def call_with_retries(
+    policy: RetryPolicy, call: Callable[[int], T], before_each: Callable[[], None] = lambda: None
+) -> T:
     """What the call returns, made again while it fails with something retryable.
 
     Args:
         policy: the bounds.
         call: gets the attempt's number, from 1.
+        before_each: what to wait for before each attempt; the engine is not away meanwhile.
 
     Raises:
         ReconcilerError: the last attempt's error.
     """
+    away_seconds = 0.0
+
+    def once(number: int) -> T:
+        nonlocal away_seconds
+        before_each()
+        started = time.monotonic()
+        try:
+            return call(number)
+        except GraphUnavailableError:
+            away_seconds += time.monotonic() - started
+            raise
 
     def is_over(state: RetryCallState) -> bool:
         error = state.outcome.exception() if state.outcome else None
-        waited = state.seconds_since_start or 0.0
-        is_late = (
-            isinstance(error, GraphUnavailableError) and waited >= policy.unavailable_seconds_max
-        )
-        return is_late or state.attempt_number >= policy.attempts_max
+        is_late = away_seconds + state.idle_for >= policy.unavailable_seconds_max
+        is_away = isinstance(error, GraphUnavailableError)
+        return (is_away and is_late) or state.attempt_number >= policy.attempts_max
 
     retrying = Retrying(
-        retry=retry_if_exception(_is_retryable),
-        stop=is_over,
-        wait=wait_random_exponential(multiplier=0.01, max=0.5),
-        reraise=True,
+        retry=retry_if_exception(_is_retryable), stop=is_over, wait=_wait, reraise=True
     )
     for attempt in retrying:
         with attempt:
-            return call(attempt.retry_state.attempt_number)
+            return once(attempt.retry_state.attempt_number)
     raise AssertionError("unreachable: tenacity returns or raises")
+
+
+def _wait(state: RetryCallState) -> float:
+    error = state.outcome.exception() if state.outcome else None
+    return (_AFTER_CONFLICT if isinstance(error, GraphConflictError) else _WHILE_AWAY)(state)
 
 
 def _is_retryable(error: BaseException) -> bool:

@@ -333,7 +333,7 @@ class WriteGate:
                 raise UnknownFactError(f"contact {scope.contact_id} has no live fact {fact_id}")
             return self._reconciler.revoke(submission, ended, version)
 
-        return call_with_retries(self._retry_policy, once)
+        return self._reconciler.in_turn(scope, once)
 
     def _judged_anew(self, candidate: Candidate) -> Judged:
         if candidate.confirmed_by:
@@ -367,8 +367,8 @@ class WriteGate:
             found = self._with_precedents(judged)
             if found.is_reconciled:
                 return self._reconciler.reconcile(replace(submission, assessment=found.assessment))
-        return call_with_retries(
-            self._retry_policy, lambda number: self._propose_once(judged, submission, number)
+        return self._reconciler.in_turn(
+            submission.note.scope, lambda number: self._propose_once(judged, submission, number)
         )
 
     def _propose_once(self, judged: Judged, submission: Submission, number: int) -> Decision:
@@ -403,7 +403,7 @@ class WriteGate:
                 return earlier
             return self._reconciler.record(submission, action, self._store.contact_version(scope))
 
-        return call_with_retries(self._retry_policy, once)
+        return self._reconciler.in_turn(scope, once)
 
     def _try(self, call: Callable[[], T]) -> T:
         return call_with_retries(self._retry_policy, lambda _: call())

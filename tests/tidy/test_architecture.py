@@ -25,8 +25,8 @@ OUTWARDS = ["domain", "ports", "adapters", "service", "bootstrap", "memory", "en
 MAY_IMPORT = {
     "domain": {"domain", "errors"},
     "ports": {"ports", "domain", "errors"},
-    "adapters": {"adapters", "ports", "domain", "errors", "queries", "resources"},
-    "service": {"service", "ports", "domain", "errors", "queries"},
+    "adapters": {"adapters", "ports", "domain", "errors", "queries", "resources", "turns"},
+    "service": {"service", "ports", "domain", "errors", "queries", "turns"},
     "bootstrap": {"adapters", "service", "ports", "domain", "errors", "settings", "config_files"},
     "memory": {"bootstrap", "service", "ports", "domain", "errors", "settings"},
     "entrypoints": {
@@ -38,6 +38,7 @@ MAY_IMPORT = {
     "settings": {"errors", "resources"},
     "queries": {"errors", "resources"},
     "resources": {"errors"},
+    "turns": set(),
     "errors": set(),
 }
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")

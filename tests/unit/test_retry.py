@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -99,8 +100,46 @@ def test_every_error_is_a_reconciler_error_and_none_shadows_a_builtin() -> None:
         assert not hasattr(builtins, name)
 
 
-def test_waits_differ_grow_and_stay_below_half_a_second(waits: list[float]) -> None:
-    call_with_retries(RetryPolicy(attempts_max=60), Scripted(*[GraphConflictError("moved")] * 50))
+def test_waits_for_an_engine_that_is_away_differ_grow_and_stay_below_half_a_second(
+    waits: list[float],
+) -> None:
+    patient = RetryPolicy(attempts_max=60, unavailable_seconds_max=60.0)
+    call_with_retries(patient, Scripted(*[GraphUnavailableError("away")] * 50))
     assert len(set(waits)) > 1
     assert all(0 <= wait <= 0.5 for wait in waits)
     assert sum(waits[:3]) < 0.1 < sum(waits[-20:])
+
+
+def test_who_loses_often_waits_no_longer_than_who_loses_once(waits: list[float]) -> None:
+    call_with_retries(RetryPolicy(attempts_max=60), Scripted(*[GraphConflictError("moved")] * 50))
+    assert len(set(waits)) > 1
+    assert all(0 <= wait <= 0.02 for wait in waits)
+
+
+def test_what_is_waited_for_before_an_attempt_is_no_absence_of_the_engine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+
+    def wait_for_ones_turn() -> None:
+        nonlocal now
+        now += 3600.0
+
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    call = Scripted(GraphUnavailableError("away"), GraphConflictError("moved"))
+    patient = RetryPolicy(attempts_max=9, unavailable_seconds_max=60.0)
+    assert call_with_retries(patient, call, before_each=wait_for_ones_turn) == "attempt 3"
+
+
+def test_a_call_that_was_long_in_failing_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+
+    def times_out(_: int) -> None:
+        nonlocal now
+        now += 15.0
+        raise GraphUnavailableError("silent")
+
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    with pytest.raises(GraphUnavailableError):
+        call_with_retries(RetryPolicy(unavailable_seconds_max=6.0), times_out)
+    assert now == 15.0

@@ -1,0 +1,161 @@
+"""The connections to an embedded database, with the real engine: few, fair, and closed in time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+import ladybug
+import pytest
+
+from reconciler.adapters import embedded_connections
+from reconciler.adapters.embedded_connections import CONNECTIONS_MAX, EmbeddedConnections
+from reconciler.errors import GraphUnavailableError
+
+READERS_MAX = CONNECTIONS_MAX - 1
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[ladybug.Database]:
+    """An empty database."""
+    database = ladybug.Database(tmp_path / "memory.lbug", buffer_pool_size=1 << 28)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[ladybug.Connection]:
+    """Every connection that is made."""
+    found: list[ladybug.Connection] = []
+
+    class Counted(ladybug.Connection):
+        def __init__(self, database: ladybug.Database) -> None:
+            super().__init__(database)
+            found.append(self)
+
+    monkeypatch.setattr(embedded_connections.ladybug, "Connection", Counted)
+    return found
+
+
+def connections(database: ladybug.Database, seconds: float = 60.0) -> EmbeddedConnections:
+    return EmbeddedConnections(database, Path("memory.lbug"), seconds)
+
+
+def one(connection: ladybug.Connection, statement: str = "RETURN 1") -> object:
+    result = connection.execute(statement)
+    assert isinstance(result, ladybug.QueryResult)
+    with result:
+        return result.get_next()[0]
+
+
+def test_a_hundred_threads_share_a_few_connections(
+    database: ladybug.Database, made: list[ladybug.Connection]
+) -> None:
+    pool = connections(database)
+
+    def ask(number: int) -> object:
+        lent = pool.for_writing() if number % 5 == 0 else pool.for_reading()
+        with lent as connection:
+            return one(connection, f"RETURN {number}")
+
+    with ThreadPoolExecutor(100) as threads:
+        assert list(threads.map(ask, range(500))) == list(range(500))
+    assert 1 < len(made) <= CONNECTIONS_MAX
+    pool.close()
+    assert all(each.is_closed for each in made)
+
+
+def test_when_all_are_in_use_the_error_comes_in_time_and_says_what_to_do(
+    database: ladybug.Database,
+) -> None:
+    pool = connections(database, seconds=0.1)
+    with ExitStack() as stack:
+        for _ in range(READERS_MAX):
+            stack.enter_context(pool.for_reading())
+        started = time.monotonic()
+        with pytest.raises(GraphUnavailableError, match=r"15 connections.*0\.1 s.*fewer calls"):
+            stack.enter_context(pool.for_reading())
+        assert time.monotonic() - started < 10
+    with pool.for_reading() as connection:
+        assert one(connection) == 1
+    pool.close()
+
+
+def test_readers_cannot_keep_a_writer_waiting(database: ladybug.Database) -> None:
+    pool = connections(database, seconds=0.1)
+    with ExitStack() as stack:
+        for _ in range(READERS_MAX):
+            stack.enter_context(pool.for_reading())
+        with pool.for_writing() as connection:
+            assert one(connection) == 1
+    pool.close()
+
+
+def test_a_second_writer_waits_for_the_first(database: ladybug.Database) -> None:
+    pool = connections(database, seconds=0.1)
+    late = pytest.raises(GraphUnavailableError, match="other writers were first")
+    with pool.for_writing(), late, pool.for_writing():
+        pass
+    pool.close()
+
+
+def test_the_connection_that_was_used_last_is_lent_again_first(
+    database: ladybug.Database, made: list[ladybug.Connection]
+) -> None:
+    pool = connections(database)
+    with pool.for_reading(), pool.for_reading() as second:
+        pass
+    with pool.for_writing() as again:
+        assert again is made[0] is not second
+    pool.close()
+
+
+def test_a_connection_whose_query_failed_is_lent_to_nobody_else(
+    database: ladybug.Database, made: list[ladybug.Connection]
+) -> None:
+    pool = connections(database)
+    with pytest.raises(RuntimeError, match="no_such_thing"), pool.for_writing() as connection:
+        one(connection, "RETURN no_such_thing")
+    with pool.for_writing() as connection:
+        assert (one(connection), len(made), made[0].is_closed) == (1, 2, True)
+    pool.close()
+
+
+def test_closing_lets_who_has_a_connection_finish_and_turns_the_others_away(
+    database: ladybug.Database,
+) -> None:
+    pool = connections(database)
+    has_one, may_go_on = threading.Event(), threading.Event()
+
+    def ask() -> object:
+        with pool.for_writing() as connection:
+            has_one.set()
+            assert may_go_on.wait(60)
+            return one(connection)
+
+    with ThreadPoolExecutor(3) as threads:
+        asking = threads.submit(ask)
+        assert has_one.wait(60)
+        waiting = threads.submit(lambda: pool.for_writing().__enter__())
+        closing = threads.submit(pool.close)
+        while not pool._is_closed:
+            time.sleep(0.001)
+        may_go_on.set()
+        assert asking.result(60) == 1
+        assert isinstance(waiting.exception(60), GraphUnavailableError)
+        closing.result(60)
+    with pytest.raises(GraphUnavailableError, match="was closed"), pool.for_reading():
+        pass
+
+
+def test_closing_ends_who_does_not_finish(database: ladybug.Database) -> None:
+    pool = connections(database, seconds=0.2)
+    with pool.for_reading() as connection:
+        pool.close()
+        pool.close()
+        with pytest.raises(RuntimeError, match="is closed"):
+            one(connection)
