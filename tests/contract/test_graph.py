@@ -472,6 +472,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "count_refusals": {"contact_keys": [ALICE.contact_key]},
     "find_contact_version": CONTACT,
     "find_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
+    "find_last_said": CONTACT,
+    "find_decisions": {"decision_ids": [SECOND["decision_id"]]},
     "find_decision_ids": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
     "find_episodes": {"episode_ids": [FIRST["episode_id"]]},
     "find_neighbours": CONTACT

@@ -164,6 +164,16 @@ def test_a_session_says_from_when_to_when_it_was_held(store: SessionStore) -> No
     assert (session.started_at, session.ended_at) == (NOON, NOON + 5 * MINUTE)
 
 
+def test_a_contact_was_heard_of_last_when_the_latest_of_its_own_sessions_ended(
+    store: SessionStore,
+) -> None:
+    assert store.find_last_said(ALICE) is None
+    hand_over(store, "job", turns(3), session_id="later")
+    hand_over(store, "job-2", [replace(turns(1)[0], episode_id="sooner")], session_id="sooner")
+    hand_over(store, "job-3", [replace(turns(1, first=9)[0], episode_id="bob")], scope=BOB)
+    assert store.find_last_said(ALICE) == NOON + 2 * MINUTE
+
+
 def test_a_cleaned_turn_is_not_handed_over_raw_again(store: SessionStore) -> None:
     hand_over(store)
     clean(store, "Cleaned.")
