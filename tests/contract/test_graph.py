@@ -473,7 +473,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "find_contact_version": CONTACT,
     "find_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
     "find_last_said": CONTACT,
-    "find_decisions": {"decision_ids": [SECOND["decision_id"]]},
     "find_decision_ids": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
     "find_episodes": {"episode_ids": [FIRST["episode_id"]]},
     "find_neighbours": CONTACT

@@ -180,7 +180,7 @@ def test_the_decision_says_which_time_was_used(memory: Memory, clock: Clock) -> 
     assert (last.said_at, last.valid_from, last.at) == (NOON, NOON, clock.at)
     [new, old] = chain(memory)
     assert (new.valid_from, old.valid_to, new.last_confirmed_at) == (NOON, NOON, NOON)
-    assert memory.decision(last.decision_id) == last
+    assert memory.decision("crm", "alice", last.decision_id) == last
 
 
 def test_a_restatement_is_never_confirmed_before_what_it_restates(
@@ -307,7 +307,7 @@ def test_a_yes_holds_from_then_on_although_the_clock_stepped_back(
     held = say(memory, GOA, source_kind=SourceKind.TOOL_OUTPUT)
     say(memory, PUNE)
     clock.at -= HOUR
-    yes = memory.confirm(held.decision_id, "contact")
+    yes = memory.confirm("crm", "alice", held.decision_id, "contact")
     assert (held.action, yes.action, live(memory)) == (Action.HOLD, Action.UPDATE, [GOA["text"]])
     assert not unbegun(memory)
 
