@@ -137,3 +137,12 @@ def test_nobody_waits_while_the_arbiter_is_asked_about_anothers_note(
         arbiter.may_answer.set()
         assert (judged.result(60).decided_by, len(arbiter.calls)) == ("arbiter", questions)
         assert {"Pune is home"} <= set(live(memory, "alice")) <= {"Pune is home", meanwhile}
+
+
+def test_asking_the_arbiter_is_no_lost_race(one_of_each: EngineUnderTest) -> None:
+    once = one_of_each.settings_arguments | {"reconcile": {"write_attempts_max": 1}}
+    arbiter = ScriptedArbiter([SAME])
+    with Memory.open(embedder=TableEmbedder(VECTORS, 3), arbiter=arbiter, **once) as memory:
+        memory.add_contact_note("crm", "alice", "Lives in Pune")
+        decision = memory.add_contact_note("crm", "alice", "Pune is home")
+    assert (decision.decided_by, decision.attempts) == ("arbiter", 1)
