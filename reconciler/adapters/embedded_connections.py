@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import ladybug
@@ -16,16 +17,29 @@ from reconciler.turns import Turns
 __all__ = ["EmbeddedConnections"]
 
 CONNECTIONS_MAX = 16
-"""All share one buffer pool, in which each keeps what it needs for its queries; 57 of 200 threads
-with a connection each filled it for good. More than the cores would not be faster."""
+"""All share one buffer pool: with one for each of 100 to 200 threads it was full for good. With
+sixteen, 200 threads took 130 to 190 MB of it. More of them than cores are no faster."""
+
+_POOL_IS_FULL = "Buffer manager exception"
+
+
+@dataclass(slots=True)
+class _Share:
+    """Those who queue for the same connections, and which of these are idle."""
+
+    turns: Turns
+    busy: str
+    idle: list[ladybug.Connection] = field(default_factory=list)
 
 
 class EmbeddedConnections:
     """At most ``CONNECTIONS_MAX`` connections, each lent to one caller at a time.
 
     One is the writer's, the others are the readers': so a writer waits for other writers only, and
-    readers for readers. Who comes first is served first; the connection that was used last is lent
-    again first, because its statements are planned. One whose caller met an error is closed.
+    readers for readers, and what writes is planned once. Who comes first is served first; the
+    connection that was used last is lent again first, because its statements are planned. One whose
+    caller met an error is closed, and where the buffer pool is full the idle ones are, too, with
+    the statements that they keep planned.
 
     Args:
         database: what they connect to; the caller closes it, after these.
@@ -39,11 +53,13 @@ class EmbeddedConnections:
         self._database = database
         self._path = path
         self._query_timeout_seconds = query_timeout_seconds
-        self._writer = Turns(1)
-        self._readers = Turns(CONNECTIONS_MAX - 1)
+        self._writer = _Share(Turns(1), "other writers were first")
+        self._readers = _Share(
+            Turns(CONNECTIONS_MAX - 1),
+            f"its {CONNECTIONS_MAX - 1} connections for reading were in use",
+        )
         self._lock = threading.Lock()
         self._open: set[ladybug.Connection] = set()
-        self._idle: list[ladybug.Connection] = []
         self._is_closed = False
 
     @contextmanager
@@ -53,8 +69,7 @@ class EmbeddedConnections:
         Raises:
             GraphUnavailableError: others had them all for too long, or this was closed.
         """
-        busy = f"its {CONNECTIONS_MAX - 1} connections for reading were in use"
-        with self._lent(self._readers, busy) as connection:
+        with self._lent(self._readers) as connection:
             yield connection
 
     @contextmanager
@@ -64,7 +79,7 @@ class EmbeddedConnections:
         Raises:
             GraphUnavailableError: other writers were first for too long, or this was closed.
         """
-        with self._lent(self._writer, "other writers were first") as connection:
+        with self._lent(self._writer) as connection:
             yield connection
 
     def close(self) -> None:
@@ -74,45 +89,53 @@ class EmbeddedConnections:
         """
         self._is_closed = True
         deadline = time.monotonic() + self._query_timeout_seconds
-        lent = (self._writer, *[self._readers] * (CONNECTIONS_MAX - 1))
-        back = [each for each in lent if each.take(max(deadline - time.monotonic(), 0.0))]
-        with self._lock:
-            still_open, self._idle = list(self._open), []
-        for connection in still_open:
+        everybody = (self._writer.turns, *[self._readers.turns] * (CONNECTIONS_MAX - 1))
+        back = [each for each in everybody if each.take(max(deadline - time.monotonic(), 0.0))]
+        for connection in list(self._open):
             self._end(connection)
         for turns in back:
             turns.give_back()
 
     @contextmanager
-    def _lent(self, turns: Turns, busy: str) -> Iterator[ladybug.Connection]:
+    def _lent(self, share: _Share) -> Iterator[ladybug.Connection]:
         seconds = self._query_timeout_seconds
-        if not turns.take(seconds):
+        if not share.turns.take(seconds):
             raise GraphUnavailableError(
-                f"{self._path}: {busy} for {seconds:g} s, and nothing was done; try again, with "
-                "fewer calls at the same time"
+                f"{self._path}: {share.busy} for {seconds:g} s, and nothing was done; try again, "
+                "with fewer calls at the same time"
             )
         try:
-            connection = self._idle_or_new()
+            connection = self._idle_or_new(share)
             try:
                 yield connection
-            except BaseException:
+            except BaseException as error:
                 self._end(connection)
+                if _POOL_IS_FULL in str(error):
+                    self._end_idle()
                 raise
             with self._lock:
-                self._idle.append(connection)
+                share.idle.append(connection)
         finally:
-            turns.give_back()
+            share.turns.give_back()
 
-    def _idle_or_new(self) -> ladybug.Connection:
+    def _idle_or_new(self, share: _Share) -> ladybug.Connection:
         with self._lock:
             if self._is_closed:
                 raise GraphUnavailableError(f"{self._path} was closed by this program")
-            if self._idle:
-                return self._idle.pop()
+            if share.idle:
+                return share.idle.pop()
             connection = ladybug.Connection(self._database)
             self._open.add(connection)
         connection.set_query_timeout(int(self._query_timeout_seconds * 1000))
         return connection
+
+    def _end_idle(self) -> None:
+        with self._lock:
+            idle = [*self._writer.idle, *self._readers.idle]
+            self._writer.idle.clear()
+            self._readers.idle.clear()
+        for connection in idle:
+            self._end(connection)
 
     def _end(self, connection: ladybug.Connection) -> None:
         """Close it; a query that runs on it is interrupted, and what it began is rolled back."""

@@ -273,6 +273,11 @@ class EmbeddedGraph:
             return GraphUnavailableError(f"{self._path} was closed by this program")
         if "duplicated primary key" in text or "write transaction" in text:
             return GraphConflictError(f"another writer came first ({brief})")
+        if "Buffer manager exception" in text:
+            return GraphUnavailableError(
+                f"{self._path}: the engine's {_BUFFER_POOL_BYTES >> 20} MiB of memory were full; "
+                "try again, with fewer calls at the same time"
+            )
         if "Interrupted" in text:
             return GraphUnavailableError(
                 f"{self._path}: a query took longer than {self._query_timeout_seconds:g} s"

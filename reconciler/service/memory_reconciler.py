@@ -329,7 +329,7 @@ class MemoryReconciler:
 
         It is asked again only where the neighbours that it saw changed meanwhile.
         """
-        for _ in range(self._retry_policy.attempts_max):
+        for _ in range(1 + self._retry_policy.attempts_max):
             try:
                 return self.in_turn(
                     attempt.note.scope, lambda number: self._reconcile_once(attempt, number)

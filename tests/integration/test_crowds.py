@@ -17,6 +17,7 @@ from reconciler.adapters.embedded_connections import CONNECTIONS_MAX
 from reconciler.domain.decisions import Action, Judgement, Relation
 from reconciler.domain.facts import Neighbour
 from reconciler.domain.notes import Note
+from reconciler.service.contact_turns import ContactTurns
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
 
@@ -130,6 +131,7 @@ def test_nobody_waits_while_the_arbiter_is_asked_about_anothers_note(
         Memory.open(embedder=TableEmbedder(VECTORS, 3), arbiter=arbiter, **given) as memory,
         ThreadPoolExecutor(1) as threads,
     ):
+        memory._services.reconciler._turns = ContactTurns(stalled_seconds=120.0)
         memory.add_contact_note("crm", "alice", "Lives in Pune")
         judged = threads.submit(memory.add_contact_note, "crm", "alice", "Pune is home")
         assert arbiter.is_asked.wait(60)
@@ -137,3 +139,12 @@ def test_nobody_waits_while_the_arbiter_is_asked_about_anothers_note(
         arbiter.may_answer.set()
         assert (judged.result(60).decided_by, len(arbiter.calls)) == ("arbiter", questions)
         assert {"Pune is home"} <= set(live(memory, "alice")) <= {"Pune is home", meanwhile}
+
+
+def test_asking_the_arbiter_is_no_lost_race(one_of_each: EngineUnderTest) -> None:
+    once = one_of_each.settings_arguments | {"reconcile": {"write_attempts_max": 1}}
+    arbiter = ScriptedArbiter([SAME])
+    with Memory.open(embedder=TableEmbedder(VECTORS, 3), arbiter=arbiter, **once) as memory:
+        memory.add_contact_note("crm", "alice", "Lives in Pune")
+        decision = memory.add_contact_note("crm", "alice", "Pune is home")
+    assert (decision.decided_by, decision.attempts) == ("arbiter", 1)

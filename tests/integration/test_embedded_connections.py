@@ -109,8 +109,30 @@ def test_the_connection_that_was_used_last_is_lent_again_first(
     pool = connections(database)
     with pool.for_reading(), pool.for_reading() as second:
         pass
-    with pool.for_writing() as again:
+    with pool.for_reading() as again:
         assert again is made[0] is not second
+    pool.close()
+
+
+def test_what_writes_is_planned_on_one_connection_only(
+    database: ladybug.Database, made: list[ladybug.Connection]
+) -> None:
+    pool = connections(database)
+    for _ in range(3):
+        with pool.for_writing() as writing, pool.for_reading() as reading:
+            assert made == [writing, reading]
+    pool.close()
+
+
+def test_where_the_buffer_pool_is_full_idle_connections_give_back_what_they_hold(
+    database: ladybug.Database, made: list[ladybug.Connection]
+) -> None:
+    pool = connections(database)
+    with pool.for_writing(), pool.for_reading(), pool.for_reading():
+        pass
+    with pytest.raises(RuntimeError, match="full"), pool.for_reading():
+        raise RuntimeError("Buffer manager exception: The buffer pool is full")
+    assert all(each.is_closed for each in made)
     pool.close()
 
 
