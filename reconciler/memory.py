@@ -431,9 +431,9 @@ class Memory(MemoryToolset):
         """
         try:
             right = Relation(relation)
-        except ValueError as error:
+        except ValueError:
             known = ", ".join(Relation)
-            raise InvalidRequestError(f"relation {relation!r} is none of {known}") from error
+            raise InvalidRequestError(f"relation {relation!r} is none of {known}") from None
         if not self.decision(decision_id).compared_with:
             raise InvalidRequestError(
                 f"decision {decision_id} was compared with no fact, so there is nothing to relate"
@@ -694,9 +694,9 @@ def _is_replayable(decision: Decision) -> bool:
 def _one_of(kind: type[E], name: str, value: str | None) -> E | None:
     try:
         return None if value is None else kind(value)
-    except ValueError as error:
+    except ValueError:
         known = ", ".join(kind)
-        raise InvalidRequestError(f"{name} {value!r} is none of {known}") from error
+        raise InvalidRequestError(f"{name} {value!r} is none of {known}") from None
 
 
 def _positive(name: str, value: int) -> int:

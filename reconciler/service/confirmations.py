@@ -105,6 +105,7 @@ class Confirmations:
             As ``confirm``.
         """
         check_identifier("withdrawn_by", withdrawn_by, InvalidAnswerError)
+        self._gate.check_ids(withdrawn_by=withdrawn_by)
         held, earlier = self._held(decision_id, (Action.HOLD, Action.ADMIT))
         if earlier is None:
             if withdrawn_by != held.proposed_by and _is_agent(withdrawn_by, held):
@@ -137,6 +138,7 @@ class Confirmations:
 
     def _check_may_answer(self, held: Decision, answered_by: str, asked_id: str) -> None:
         check_identifier("answered_by", answered_by, InvalidAnswerError)
+        self._gate.check_ids(answered_by=answered_by)
         if _plain(answered_by) == CONTACT and answered_by != CONTACT:
             raise InvalidAnswerError(f"write {CONTACT!r}, not {answered_by!r}, for the contact")
         asked = held if asked_id == held.decision_id else self._gate.find(asked_id)

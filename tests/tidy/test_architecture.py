@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "settings": {"errors", "resources"},
     "queries": {"errors", "resources"},
     "resources": {"errors"},
-    "errors": set(),
+    "errors": {"domain"},
 }
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")
 STORES = {"memory_store.py", "session_store.py", "task_store.py"}
