@@ -659,7 +659,9 @@ class Memory(MemoryToolset):
         ]
 
     def _scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
-        return Scope(self.settings.tenant if tenant is None else tenant, agent_id, contact_id)
+        scope = Scope(self.settings.tenant if tenant is None else tenant, agent_id, contact_id)
+        self._services.gate.check_ids(scope)
+        return scope
 
 
 def note_to_check(

@@ -20,11 +20,8 @@ from reconciler.errors import ReconcilerError
 __all__ = ["DIGITS", "NOTATIONS", "Planted", "Planter", "fields_of_record", "text_parameters"]
 
 NOTATIONS: Mapping[str, str] = {
-    "JSON": '{"password": "%s"}',
-    "single quotes": "{'api_key': '%s'}",
     "JSON in JSON": r"{\"access_token\": \"%s\"}",
     "environment": "DB_PASSWORD=%s",
-    "Markdown": "**Password:** %s",
     "said": "%s is my password",
     "number": '{"pin": %s}',
 }

@@ -158,9 +158,8 @@ _QUOTED = re.compile(
     r"|[\u2018](?P<single>[^\u2018\u2019\n]{1,500})[\u2019]"
     r"|\[(?P<list>[^\[\]{}]{1,2000})\]"
 )
-_BARE = re.compile(
-    r"(?:(?:(?i:bearer|basic|digest|token|apikey))[ ]{1,3})?(?P<value>[^\s]{1,2000})"
-)
+_SCHEME = r"(?:(?i:bearer|basic|digest|token|apikey)[ ]{1,3})"
+_BARE = re.compile(rf"{_SCHEME}?(?P<value>[^\s]{{1,2000}})")
 _LINE = re.compile(r"(?P<value>[^\n\"<>|]{1,200})")
 _OPENING = re.compile(rf"{_QUOTE}|{_MARK}|[\[{{(]+")
 _TRAILING = ".,;:?)]}*|\\\"'`\u2018\u2019\u201c\u201d\u00bb"
@@ -373,6 +372,7 @@ def _is_number(value: str, found: _Found) -> bool:
 
 
 def _is_strong(value: str, found: _Found) -> bool:
+    value = re.sub(f"^{_SCHEME}", "", value)
     if not found.is_machines and (" " in value or _ADDRESS.fullmatch(value)):
         return False
     if len(value) < _STRONG_LENGTH_MIN:
