@@ -354,3 +354,15 @@ def test_every_field_that_takes_words_is_planted(
     takes_words: set[str], usual: Mapping[str, Any]
 ) -> None:
     assert takes_words - {"self"} <= set(usual)
+
+
+def test_the_drivers_debug_log_spells_out_nothing_that_was_said(
+    neo4j_engine: EngineUnderTest, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="neo4j")
+    turns = [Turn(role="contact", text="Write to ann@mail.example, please.")]
+    with Memory.open(**neo4j_engine.settings_arguments, embedder=NoopEmbedder()) as memory:
+        memory.submit_session("crm", "ann", "s1", turns)
+        memory.add_contact_note("crm", "ann", "Likes marmalade.")
+    assert "C: RUN" in caplog.text
+    assert not [said for said in ("ann@mail", "marmalade") if said in caplog.text]
