@@ -54,6 +54,7 @@ __all__ = [
     "build_extractor",
     "build_judge",
     "build_policy",
+    "build_secret_finder",
     "build_sensitive_data_finder",
     "build_services",
     "build_worker",
@@ -278,16 +279,24 @@ def build_policy(settings: Settings, embedding_model: str) -> ReconcilePolicy:
 
 
 @cache
+def build_secret_finder() -> SensitiveDataFinder:
+    """What finds secrets alone; its patterns are compiled once a process."""
+    from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
+    from reconciler.adapters.sensitive_data_finders import CombinedFinder
+
+    return CombinedFinder((DetectSecretsFinder(),))
+
+
+@cache
 def build_sensitive_data_finder() -> SensitiveDataFinder:
     """What finds personal data and secrets; its patterns are compiled once a process."""
-    from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
     from reconciler.adapters.phone_finder import PhoneFinder
     from reconciler.adapters.presidio_finder import PresidioFinder
     from reconciler.adapters.sensitive_data_finders import CombinedFinder
     from reconciler.adapters.street_address_finder import StreetAddressFinder
 
     return CombinedFinder(
-        (DetectSecretsFinder(), PresidioFinder(), PhoneFinder(), StreetAddressFinder())
+        (build_secret_finder(), PresidioFinder(), PhoneFinder(), StreetAddressFinder())
     )
 
 
@@ -349,6 +358,7 @@ def _wire(parts: _Parts) -> Services:
         store=store,
         reconciler=reconciler,
         finder=build_sensitive_data_finder(),
+        secret_finder=build_secret_finder(),
         token_of=lambda kind, value: keyed_token(hash_key(), kind, value),
         policy=parts.gate_policy,
         decision_ids=parts.decision_ids,
@@ -359,8 +369,7 @@ def _wire(parts: _Parts) -> Services:
     session_reader = SessionReader(
         extractor=parts.extractor,
         attributes=attributes,
-        clean=gate.clean_texts,
-        judge=lambda candidate: gate.judge(candidate).cleaned.candidate,
+        gate=gate,
         digest=digest,
         policy=_extraction_policy(settings),
     )

@@ -32,10 +32,13 @@
     └── QueryFileError              a file under cypher/ breaks the header's promises
 
 An adapter translates its library's errors into these, most specific first, and keeps the original
-as ``__cause__``. Entry points turn them into exit codes by one table each.
+as ``__cause__``; an error about what a caller gave has none, for it would quote it. Entry points
+turn them into exit codes by one table each.
 """
 
 from __future__ import annotations
+
+from reconciler.domain.named_secrets import without_named_secrets
 
 __all__ = [
     "ArbiterAnswerError",
@@ -72,10 +75,17 @@ __all__ = [
 
 
 class ReconcilerError(Exception):
-    """The base of all errors of this package; its text says what to do."""
+    """The base of all errors of this package; its text says what to do.
+
+    An error may repeat what it was given, and is printed, logged and stored; so its text never
+    holds a secret that a name gives away.
+    """
 
     retryable = False
     """Whether the same call may succeed when it is simply made again."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(without_named_secrets(text))
 
 
 class ConfigurationError(ReconcilerError):

@@ -613,9 +613,9 @@ class Memory:
         """
         try:
             right = Relation(relation)
-        except ValueError as error:
+        except ValueError:
             known = ", ".join(Relation)
-            raise InvalidRequestError(f"relation {relation!r} is none of {known}") from error
+            raise InvalidRequestError(f"relation {relation!r} is none of {known}") from None
         scope = self._scope(tenant, agent_id, contact_id)
         return self._services.reconciler.correct(scope, decision_id, right)
 
@@ -847,7 +847,9 @@ class Memory:
         ]
 
     def _scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
-        return Scope(self.settings.tenant if tenant is None else tenant, agent_id, contact_id)
+        scope = Scope(self.settings.tenant if tenant is None else tenant, agent_id, contact_id)
+        self._services.gate.check_ids(scope)
+        return scope
 
 
 def note_to_check(
@@ -894,9 +896,9 @@ def _checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:
 def _one_of(kind: type[E], name: str, value: str | None) -> E | None:
     try:
         return None if value is None else kind(value)
-    except ValueError as error:
+    except ValueError:
         known = ", ".join(kind)
-        raise InvalidRequestError(f"{name} {value!r} is none of {known}") from error
+        raise InvalidRequestError(f"{name} {value!r} is none of {known}") from None
 
 
 def _positive(name: str, value: int) -> int:

@@ -1,5 +1,7 @@
 """The finder of secrets: by their shape, through detect-secrets, and by what the text says of them.
 
+What a name says of its value, in JSON and the like, is read by ``reconciler.domain.named_secrets``.
+
 The plugins that go by entropy alone are left out, because ordinary words have enough of it; so are
 those for one vendor's build server. A secret that is neither of a known shape nor announced by a
 word is not seen here. Nothing personal is looked for.
@@ -18,6 +20,7 @@ from typing import Any
 import regex
 
 from reconciler.adapters.sensitive_data_finders import merge_spans
+from reconciler.domain.named_secrets import find_named_secrets
 from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
 
 __all__ = ["DetectSecretsFinder"]
@@ -133,7 +136,7 @@ class DetectSecretsFinder:
     def find(self, text: str) -> list[SensitiveSpan]:
         """The secrets of a text, first to last; those that overlap as one."""
         found = [span for shape in self._loaded_shapes() for span in shape.find(text)]
-        return merge_spans([*found, *self._find_said(text)])
+        return merge_spans([*found, *self._find_said(text), *find_named_secrets(text)])
 
     def _loaded_shapes(self) -> tuple[_Shape, ...]:
         with self._lock:

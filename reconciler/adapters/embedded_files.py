@@ -20,12 +20,18 @@ import ladybug
 
 from reconciler.errors import ConfigurationError
 
-__all__ = ["CHECKPOINT_LOG_BYTES", "ENGINE_ERRORS", "EmbeddedFiles", "leave_unchecked"]
+__all__ = [
+    "BUFFER_POOL_BYTES",
+    "CHECKPOINT_LOG_BYTES",
+    "ENGINE_ERRORS",
+    "EmbeddedFiles",
+    "leave_unchecked",
+]
 
 CHECKPOINT_LOG_BYTES = 16 << 20
 """The log is written into the main file when it is longer. Source: the engine's own default."""
 
-_BUFFER_POOL_BYTES = 1 << 30
+BUFFER_POOL_BYTES = 1 << 30
 _HEADER_BYTES = 4096
 """One page: a main file that has never been checkpointed is as long, and holds nothing."""
 
@@ -151,7 +157,7 @@ class EmbeddedFiles:
     def _database(self, *, is_lenient: bool = False) -> ladybug.Database:
         return ladybug.Database(
             self.main,
-            buffer_pool_size=_BUFFER_POOL_BYTES,
+            buffer_pool_size=BUFFER_POOL_BYTES,
             auto_checkpoint=False,  # ours looks first whether the disk has room for it
             throw_on_wal_replay_failure=not is_lenient,
         )

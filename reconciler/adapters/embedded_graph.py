@@ -18,6 +18,7 @@ import ladybug
 
 from reconciler.adapters.embedded_connections import EmbeddedConnections
 from reconciler.adapters.embedded_files import (
+    BUFFER_POOL_BYTES,
     CHECKPOINT_LOG_BYTES,
     ENGINE_ERRORS,
     EmbeddedFiles,
@@ -275,7 +276,7 @@ class EmbeddedGraph:
             return GraphConflictError(f"another writer came first ({brief})")
         if "Buffer manager exception" in text:
             return GraphUnavailableError(
-                f"{self._path}: the engine's {_BUFFER_POOL_BYTES >> 20} MiB of memory were full; "
+                f"{self._path}: the engine's {BUFFER_POOL_BYTES >> 20} MiB of memory were full; "
                 "try again, with fewer calls at the same time"
             )
         if "Interrupted" in text:

@@ -169,6 +169,7 @@ class AttributeBook:
             subject=about,
             said_subject=subject,
             attribute=name,
+            said_attribute=attribute,
             value=said,
             value_key=None if said is None else self._value_key(known, said),
             is_single_valued=known.is_single_valued if known else bool(is_single_valued),

@@ -306,7 +306,7 @@ class Decision:
         """Plain values for JSON: enumerations as words, times as ISO 8601 in UTC."""
         own = {name: _plain(value) for name, value in asdict(self).items()}
         if own["slot"]:
-            del own["slot"]["said_subject"]
+            del own["slot"]["said_subject"], own["slot"]["said_attribute"]
         return own | {
             "disposal": str(self.disposal),
             "question": self.question,

@@ -248,9 +248,9 @@ def unit_interval(name: str, value: object) -> float:
 def _category(value: object) -> Category:
     try:
         return Category(str(value))
-    except ValueError as error:
+    except ValueError:
         known = ", ".join(Category)
-        raise InvalidNoteError(f"category {value!r} is unknown; use one of {known}") from error
+        raise InvalidNoteError(f"category {value!r} is unknown; use one of {known}") from None
 
 
 def _tags(value: object) -> tuple[str, ...]:
@@ -271,6 +271,6 @@ def source_kind_of(value: object) -> SourceKind:
     """
     try:
         return SourceKind(str(value))
-    except ValueError as error:
+    except ValueError:
         known = ", ".join(SourceKind)
-        raise InvalidNoteError(f"source_kind {value!r} is unknown; use one of {known}") from error
+        raise InvalidNoteError(f"source_kind {value!r} is unknown; use one of {known}") from None

@@ -77,11 +77,11 @@ class Turn:
     def __post_init__(self) -> None:
         try:
             object.__setattr__(self, "role", Role(str(self.role)))
-        except ValueError as error:
+        except ValueError:
             known = ", ".join(Role)
-            raise InvalidSessionError(f"role {self.role!r} is unknown; use one of {known}") from (
-                error
-            )
+            raise InvalidSessionError(
+                f"role {self.role!r} is unknown; use one of {known}"
+            ) from None
         if isinstance(self.text, str) and len(self.text) > EVIDENCE_LENGTH_MAX:
             raise InvalidSessionError(
                 f"a turn has {len(self.text):,} characters, at most {EVIDENCE_LENGTH_MAX:,} are "

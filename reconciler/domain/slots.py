@@ -30,7 +30,8 @@ class Slot:
         is_single_valued: whether the attribute holds one value at a time.
         is_known: whether the attribute is one of the book's, so that its name is its own; a name
             that somebody made up may be another word for another name.
-        said_subject: the subject as it was said, until the gate has looked at it; never stored.
+        said_subject, said_attribute: as they were said, until the gate has looked at them; never
+            stored.
         is_personal: whether the value is personal data, which no reason or prompt repeats.
     """
 
@@ -42,6 +43,7 @@ class Slot:
     is_known: bool = False
     is_personal: bool = False
     said_subject: str | None = field(default=None, compare=False, repr=False)
+    said_attribute: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def shown_value(self) -> str | None:

@@ -22,6 +22,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.text import Text
+from typer.core import TyperGroup
 
 from reconciler.bootstrap import build_embedder, open_graph
 from reconciler.config_files import load_attribute_book
@@ -29,6 +30,7 @@ from reconciler.domain.calibration import CalibrationGoal, MeasuredPair
 from reconciler.domain.decisions import Relation
 from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.gate.classification import Category
+from reconciler.domain.named_secrets import without_named_secrets
 from reconciler.domain.notes import SourceKind
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.replay import Replayed, summarise
@@ -108,7 +110,31 @@ _EXIT_CODES: Mapping[type[ReconcilerError], int] = {
 }
 """The first class that the error is an instance of; 2 is also what a wrong usage gives."""
 
+
+class _Commands(TyperGroup):
+    """The commands; what is said of a wrong usage repeats no secret that was typed."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        with _secrets_kept():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _secrets_kept():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _secrets_kept() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if isinstance(said := getattr(error, "message", None), str):
+            error.message = without_named_secrets(said)  # type: ignore[attr-defined]
+        raise
+
+
 app = typer.Typer(
+    cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="A memory for agents that reconciles every note before it is written.",
@@ -250,10 +276,11 @@ def recall(
     """Recall the live facts that fit a query best, with their ranking."""
     with Memory.open() as memory:
         ranked = memory.recall(agent, contact, query, tenant=tenant, limit=limit)
+    asked = without_named_secrets(query)
     if prompt and not as_json:
         sys.stdout.write(as_prompt(ranked) + "\n")
         return
-    show(as_json, [asdict(each) for each in ranked], lambda: recall_table(query, ranked))
+    show(as_json, [asdict(each) for each in ranked], lambda: recall_table(asked, ranked))
 
 
 @app.command()

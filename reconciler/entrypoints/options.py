@@ -98,5 +98,5 @@ def parse_time(option: str, value: str | None) -> datetime | None:
         return None
     try:
         return datetime.fromisoformat(value)
-    except ValueError as error:
-        raise InvalidNoteError(f"{option} {value!r} is not an ISO 8601 time") from error
+    except ValueError:
+        raise InvalidNoteError(f"{option} {value!r} is not an ISO 8601 time") from None

@@ -111,6 +111,7 @@ class Confirmations:
             As ``confirm``.
         """
         check_identifier("withdrawn_by", withdrawn_by, InvalidAnswerError)
+        self._gate.check_ids(withdrawn_by=withdrawn_by)
         held, earlier = self._held(scope, decision_id, (Action.HOLD, Action.ADMIT))
         if earlier is None:
             if withdrawn_by != held.proposed_by and _is_agent(withdrawn_by, held):
@@ -141,6 +142,7 @@ class Confirmations:
         return found, earlier and earlier.as_replay()
 
     def _check_may_answer(self, held: Decision, answered_by: str, asked_id: str) -> None:
+        self._gate.check_ids(answered_by=answered_by)
         if _plain(answered_by) == CONTACT and answered_by != CONTACT:
             raise InvalidAnswerError(f"write {CONTACT!r}, not {answered_by!r}, for the contact")
         is_same = asked_id == held.decision_id

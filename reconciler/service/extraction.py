@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 from reconciler.domain.attributes import AttributeBook
@@ -49,6 +50,7 @@ from reconciler.errors import (
 from reconciler.ports.extractor import Extractor
 from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.session_store import JobFilter, ReadSession, SessionStore
+from reconciler.service.write_gate import WriteGate
 
 __all__ = ["EXTRACTION_DOOR", "ExtractionPolicy", "MemoryExtractor", "SessionReader"]
 
@@ -90,8 +92,7 @@ class SessionReader:
     Args:
         extractor: reads one window at a time.
         attributes: the attributes of slots that are known.
-        clean: the texts of a scope without personal data and secrets, under its agent's policy.
-        judge: a candidate as the gate would store it.
+        gate: cleans what was said, and says how a candidate would be stored.
         digest: a keyed hash of a text, from which nobody can guess it.
         policy: windows and bounds.
     """
@@ -101,15 +102,13 @@ class SessionReader:
         *,
         extractor: Extractor,
         attributes: AttributeBook,
-        clean: Callable[[Scope, Sequence[str]], list[str]],
-        judge: Callable[[Candidate], Candidate],
+        gate: WriteGate,
         digest: Callable[[str], str],
         policy: ExtractionPolicy,
     ) -> None:
         self._extractor = extractor
         self._attributes = attributes
-        self._clean = clean
-        self._judge = judge
+        self._gate = gate
         self._digest = digest
         self._policy = policy
 
@@ -126,11 +125,14 @@ class SessionReader:
     def episodes(self, session: Session, now: datetime) -> list[Episode]:
         """The session's turns as they are kept, each with an id that is the same at every time.
 
-        What was recalled into a turn is cut out: it is no evidence.
+        What was recalled into a turn is cut out: it is no evidence. Secrets are taken out here: an
+        engine may keep the bytes of what is overwritten. Personal data waits for the worker.
 
         Raises:
             InvalidSessionError: a turn has not been said yet, or nothing is left of any.
+            InvalidRequestError: an id holds a secret.
         """
+        self._gate.check_ids(session)
         if session.started_at:
             _check_time(session.started_at, now, "started_at")
         at = session.started_at or min(
@@ -159,7 +161,7 @@ class SessionReader:
             raise InvalidSessionError("the session is empty: no turn says anything of its own")
         for each in found:
             _check_time(each.said_at, now, "a turn's said_at")
-        return found
+        return _with_words(found, partial(self._gate.without_secrets, session.scope))
 
     def episode(
         self,
@@ -195,14 +197,8 @@ class SessionReader:
     def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
         """The episodes without personal data and secrets; those that were cleaned stay."""
         raw = [each for each in episodes if not each.is_cleaned]
-        said = [each.text for each in raw] + [each.reference or "" for each in raw]
-        cleaned = self._clean(scope, said) if raw else []
-        made = {
-            each.episode_id: replace(each, text=text, reference=reference or None, is_cleaned=True)
-            for each, text, reference in zip(
-                raw, cleaned[: len(raw)], cleaned[len(raw) :], strict=True
-            )
-        }
+        cleaned = _with_words(raw, partial(self._gate.clean_texts, scope))
+        made = {each.episode_id: replace(each, is_cleaned=True) for each in cleaned}
         return [made.get(each.episode_id, each) for each in episodes]
 
     def read(
@@ -272,10 +268,11 @@ class SessionReader:
         by_id = {each.episode_id: each for each in episodes}
         taken: dict[str, str] = {}
         proposals = []
-        for each in read.proposals:
+        for said in read.proposals:
+            each = said.mapped(lambda text: self._gate.without_secrets(scope, [text])[0])
             try:
                 given = self.candidate(each, read.extractor, scope, session_id, by_id)
-                judged = self._judge(given)
+                judged = self._gate.judge(given).cleaned.candidate
             except InvalidRequestError:  # nothing becomes of it, and whoever settles it says so
                 proposals.append(each)
                 continue
@@ -287,7 +284,7 @@ class SessionReader:
                 text = re.sub(re.escape(value), token, text, flags=re.IGNORECASE)
             return text
 
-        [summary] = self._clean(scope, [read.summary])
+        [summary] = self._gate.clean_texts(scope, [read.summary])
         return (
             replace(
                 read,
@@ -503,6 +500,21 @@ def _taken(proposal: Proposal, given: Candidate, judged: Candidate) -> dict[str,
         return {}
     values = (before.value, proposal.extracted.value)
     return {each: after.value for each in values if each and len(each) >= _TAKEN_LENGTH_MIN}
+
+
+def _with_words(
+    episodes: Sequence[Episode], clean: Callable[[Sequence[str]], list[str]]
+) -> list[Episode]:
+    """The episodes with all of their words cleaned together: what one gives away goes in all."""
+    if not episodes:
+        return []
+    texts = clean([*(each.text for each in episodes), *(each.reference or "" for each in episodes)])
+    return [
+        replace(each, text=text, reference=reference or None)
+        for each, text, reference in zip(
+            episodes, texts[: len(episodes)], texts[len(episodes) :], strict=True
+        )
+    ]
 
 
 def _last_said(candidate: Candidate, episodes: Mapping[str, Episode]) -> tuple[datetime, int]:

@@ -27,7 +27,7 @@ from reconciler.domain.sessions import Episode, Session, Turn, time_of_saying
 from reconciler.domain.slots import Slot
 from reconciler.domain.task_states import Operation, Step, TaskState
 from reconciler.domain.tasks import Task, WorkingMemory
-from reconciler.errors import IllegalMemoryOperationError, InvalidRequestError
+from reconciler.errors import IllegalMemoryOperationError, InvalidNoteError, InvalidRequestError
 from reconciler.service.extraction import SessionReader
 from reconciler.service.recall import Recall
 from reconciler.service.retry import RetryPolicy
@@ -101,6 +101,7 @@ class MemoryContext:
     ) -> None:
         check_identifier("task_id", task_id, InvalidRequestError)
         check_identifier("session_id", session_id, InvalidRequestError)
+        gate.check_ids(scope, task_id=task_id, session_id=session_id)
         self._scope = scope
         self._gate = gate
         self._recall = recall
@@ -312,6 +313,12 @@ class MemoryContext:
         """
         self._run.check(Operation.PROPOSE_PROCEDURE)
         slot = procedure_slot(name, steps)
+        # A name is folded, and in what is folded nothing is found any more.
+        if self._cleaned(name) != name:
+            raise InvalidNoteError(
+                "a procedure's name holds personal data or a secret; name what is done without it"
+            )
+        slot = procedure_slot(name, [self._cleaned(each) for each in steps])
         evidence = _evidence(self._scope, [(each, ()) for each in self._kept(episodes).values()])
         text = procedure_text(slot)
         return self._propose(text, SourceKind.EXTRACTOR, evidence, Category.PROCEDURE, slot)

@@ -203,7 +203,9 @@ class NoteImport:
         given.setdefault("idempotency_key", f"line:{digest}:{seen[digest]}")
         if "text" not in given:
             raise InvalidNoteError("text is missing")
-        return Note(scope=scope, said_at=said_at, slot=self._slot(values), **given)
+        note = Note(scope=scope, said_at=said_at, slot=self._slot(values), **given)
+        self._gate.check_ids(note)
+        return note
 
     def _slot(self, values: Mapping[str, Any]) -> Slot | None:
         subject, attribute, value, single_valued = (values.get(name) for name in _SLOT_KEYS)
@@ -227,5 +229,5 @@ def _time(name: str, value: object) -> datetime:
         return value
     try:
         return utc(name, datetime.fromisoformat(str(value)))
-    except ValueError as error:
-        raise InvalidNoteError(f"{name} {value!r} is not an ISO 8601 time") from error
+    except ValueError:
+        raise InvalidNoteError(f"{name} {value!r} is not an ISO 8601 time") from None

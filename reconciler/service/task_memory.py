@@ -155,7 +155,7 @@ class TaskMemory:
         """The task with a subtask marked as done; marked again, nothing changes.
 
         Args:
-            subtask_id: the caller's own id of it; it is kept as it is, so nobody's data.
+            subtask_id: the caller's own id of it; kept without personal data and secrets.
 
         Raises:
             IllegalMemoryOperationError: the state allows no such write.
@@ -163,6 +163,7 @@ class TaskMemory:
         """
         self._run.check(Operation.MARK_DONE)
         check_identifier("subtask_id", subtask_id, InvalidRequestError)
+        subtask_id = self._clean(subtask_id)
         if subtask_id in self._run.working.task.done:
             return self._run.working.task
         run = self._run

@@ -315,8 +315,8 @@ def _from_iso(message: _Message, name: str, value: str) -> datetime:
         at = datetime.fromisoformat(value.strip())
         if at.tzinfo is not None:
             return at.astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise message.wrong(f"{name} {value!r} is not an ISO 8601 time") from error
+    except (ValueError, OverflowError):
+        raise message.wrong(f"{name} {value!r} is not an ISO 8601 time") from None
     raise message.wrong(
         f"{name} {value!r} has no time zone; add one, for example 2026-01-31T09:00:00+00:00"
     )
@@ -326,5 +326,5 @@ def _from_epoch(message: _Message, name: str, value: float) -> datetime:
     try:
         seconds = value / 1000 if abs(value) > _EPOCH_SECONDS_MAX else value
         return datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError) as error:
-        raise message.wrong(f"{name} {value!r} is no time that a calendar has") from error
+    except (ValueError, OverflowError, OSError):
+        raise message.wrong(f"{name} {value!r} is no time that a calendar has") from None

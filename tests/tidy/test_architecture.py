@@ -39,7 +39,7 @@ MAY_IMPORT = {
     "queries": {"errors", "resources"},
     "resources": {"errors"},
     "turns": set(),
-    "errors": set(),
+    "errors": {"domain"},
 }
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")
 STORES = {"memory_store.py", "session_store.py", "task_store.py"}

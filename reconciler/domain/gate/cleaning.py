@@ -1,54 +1,39 @@
 """Cleaning: takes sensitive data out of a candidate before anything else looks at it. Pure.
 
 What is found, and what stands in its place, are the caller's; here is only where it is looked for
-and what becomes of it under the policy.
+and what becomes of it under the policy. Whatever words a record holds are cleaned, unless
+``AS_GIVEN`` names their field: a field that is new is cleaned before anybody thinks of it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from enum import Enum
+from typing import Any
 
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.named_secrets import kind_of_name
 from reconciler.domain.notes import Note
+from reconciler.domain.scope import Scope
 from reconciler.domain.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
+from reconciler.domain.sessions import Session
 from reconciler.domain.slots import Slot
 
-__all__ = ["Cleaned", "clean", "clean_texts"]
+__all__ = ["AS_GIVEN", "Cleaned", "clean", "clean_texts", "ids_of"]
 
-_KIND_OF_ATTRIBUTE: Mapping[str, SensitiveKind] = {
-    word: kind
-    for kind, words in {
-        SensitiveKind.EMAIL: "email email_address mail_address",
-        SensitiveKind.PHONE: "phone telephone mobile cell fax",
-        SensitiveKind.STREET_ADDRESS: "address",
-        SensitiveKind.SECRET: (
-            "password passwort passcode passphrase pin pin_code cvv cvc api_key apikey secret "
-            "token credential credentials private_key access_key otp security_code door_code"
-        ),
-        SensitiveKind.CREDIT_CARD: "credit_card debit_card card_number",
-        SensitiveKind.IBAN: "iban",
-        SensitiveKind.BANK_ACCOUNT: "bank_account account_number routing_number sort_code",
-        SensitiveKind.NATIONAL_ID: (
-            "ssn social_security national_id identity_number aadhaar nino national_insurance "
-            "id_card"
-        ),
-        SensitiveKind.TAX_ID: "tax_id tax_number vat_id vat_number",
-        SensitiveKind.PASSPORT: "passport",
-        SensitiveKind.DRIVING_LICENCE: (
-            "driving_licence driving_license driver_license drivers_license"
-        ),
-        SensitiveKind.MEDICAL_RECORD: "medical_record patient_id",
-        SensitiveKind.IP_ADDRESS: "ip_address ip",
-    }.items()
-    for word in words.split()
+AS_GIVEN: Mapping[type, frozenset[str]] = {
+    Scope: frozenset({"tenant", "agent_id", "contact_id"}),
+    Note: frozenset({"session_id", "idempotency_key"}),
+    Evidence: frozenset({"episode_id", "session_id"}),
+    Candidate: frozenset({"proposed_by", "confirmed_by"}),
+    Session: frozenset({"session_id", "channel"}),
 }
-"""What a value is by the attribute that it is given for, also where its text alone does not tell.
-The longest name that fits counts: an IP address is no street address."""
+"""Ids and names of persons, by which things are found again: stored as they are given, and refused
+where they hold a secret. All other words of a record are cleaned."""
 
-_NUMBERED = r"_(?:number|no|num|nr|id|value)s?$"
 _GRAVEST_LAST = ("keep", "slot", "redact", "refuse")
 
 _VALUE_LENGTH_MIN = 4
@@ -88,8 +73,12 @@ class _Cleaner:
         """The text as it may be written."""
         return self._without_known(redact(text, self._removed(text), self._token))
 
-    def optional(self, text: str | None) -> str | None:
-        return None if text is None else self.text(text)
+    def words(self, record: object) -> dict[str, str | tuple[str, ...]]:
+        """All words of a record as they may be written, by their field."""
+        return {
+            name: self.text(said) if isinstance(said, str) else tuple(map(self.text, said))
+            for name, said in _words_of(record)
+        }
 
     def span(self, span: str, text: str) -> str:
         """The cited words as they stand in the text after it was cleaned.
@@ -110,20 +99,23 @@ class _Cleaner:
         """The slot with its value kept, or replaced by what stands for it."""
         if slot is None:
             return None
-        subject = self._subject(slot)
-        attribute = None if slot.attribute is None else self.text(slot.attribute)
-        slot = replace(slot, subject=subject, said_subject=None, attribute=attribute)
+        slot = replace(
+            slot,
+            subject=self._unfolded(slot.subject, slot.said_subject),
+            said_subject=None,
+            attribute=slot.attribute and self._unfolded(slot.attribute, slot.said_attribute),
+            said_attribute=None,
+        )
         return slot if slot.value is None else self._with_value(slot, slot.value)
 
-    def _subject(self, slot: Slot) -> str:
+    def _unfolded(self, folded: str, said: str | None) -> str:
         """As it was said, where that gives something away: folded, it would hide it."""
-        said = slot.said_subject
-        return self.text(slot.subject if said is None or self.text(said) == said else said)
+        return self.text(folded if said is None or self.text(said) == said else said)
 
     def _with_value(self, slot: Slot, value: str) -> Slot:
         if TOKEN.fullmatch(value):
             return slot
-        asked, spans = _kind_of(slot.attribute), self._spans(value)
+        asked, spans = kind_of_name(slot.attribute), self._spans(value)
         kinds = {each.kind for each in spans} | ({asked} if asked else set())
         if not kinds:
             cleaned = self._without_known(value)
@@ -169,8 +161,9 @@ class _Cleaner:
     def _without_known(self, text: str) -> str:
         """Without what another text gave away: a number says nothing where its context is cut."""
         for value in sorted(self.taken_out, key=len, reverse=True):
-            if len(value) >= _VALUE_LENGTH_MIN and value in text:
-                text = text.replace(value, self.taken_out[value])
+            if len(value) >= _VALUE_LENGTH_MIN and value.casefold() in text.casefold():
+                token = self.taken_out[value].replace("\\", r"\\")
+                text = re.sub(_known(value), token, text, flags=re.IGNORECASE)
         return text
 
     def _spans(self, text: str) -> list[SensitiveSpan]:
@@ -179,12 +172,7 @@ class _Cleaner:
             pattern, kind = self.own_value
             own = [SensitiveSpan(*each.span(), kind) for each in pattern.finditer(text)]
             spans += [each for each in own if not any(_overlap(each, other) for other in spans)]
-        tokens = [each.span() for each in TOKEN.finditer(text)]
-        return [
-            each
-            for each in spans
-            if not any(each.start < end and start < each.end for start, end in tokens)
-        ]
+        return [each for each in spans if not _is_taken_out(text, each)]
 
     def _is_kept(self, kind: SensitiveKind) -> bool:
         if self.policy.handling(kind) == "keep":
@@ -258,39 +246,63 @@ def clean_texts(
     return [again.text(each) for each in cleaned] if cleaner.taken_out else cleaned
 
 
+def ids_of(record: object) -> Iterator[tuple[str, str]]:
+    """What a record, and all that it holds, keeps as it is given: the field's name and its text."""
+    if isinstance(record, list | tuple):
+        for each in record:
+            yield from ids_of(each)
+    elif is_dataclass(record):
+        given = AS_GIVEN.get(type(record), frozenset())
+        for name, value in ((each.name, getattr(record, each.name)) for each in fields(record)):
+            if name not in given:
+                yield from ids_of(value)
+            elif value is not None:
+                yield from ((name, each) for each in ([value] if isinstance(value, str) else value))
+
+
+def _words_of(record: object) -> Iterator[tuple[str, str | Sequence[str]]]:
+    """The fields of a record that hold words, but for those that are kept as they are given."""
+    assert is_dataclass(record)  # noqa: S101
+    given = AS_GIVEN.get(type(record), frozenset())
+    for name, value in ((each.name, getattr(record, each.name)) for each in fields(record)):
+        is_several = isinstance(value, tuple) and bool(value) and all(map(_is_said, value))
+        if name not in given and (is_several or _is_said(value)):
+            yield name, value
+
+
+def _is_said(value: object) -> bool:
+    return isinstance(value, str) and not isinstance(value, Enum)
+
+
+def _known(value: str) -> str:
+    """A plain word is not looked for within others."""
+    return rf"\b{re.escape(value)}\b" if value.isalpha() else re.escape(value)
+
+
+def _is_taken_out(text: str, span: SensitiveSpan) -> bool:
+    """Whether a token stands there; a secret may hold what looks like one, and more."""
+    touching = [
+        each.span() for each in TOKEN.finditer(text) if _meet(*each.span(), span.start, span.end)
+    ]
+    if not touching or span.kind is not SensitiveKind.SECRET:
+        return bool(touching)
+    rest = TOKEN.sub("", text[min(span.start, touching[0][0]) : max(span.end, touching[-1][1])])
+    return not any(map(str.isalnum, rest))
+
+
 def _missing_spans(candidate: Candidate) -> int:
     return sum(span not in each.text for each in candidate.evidence for span in each.spans)
 
 
 def _clean_note(note: Note, cleaner: _Cleaner) -> Note:
-    return replace(
-        note,
-        text=cleaner.text(note.text),
-        source_reference=cleaner.optional(note.source_reference),
-        contact_name=cleaner.optional(note.contact_name),
-        topic=cleaner.optional(note.topic),
-        tags=tuple(map(cleaner.text, note.tags)),
-        slot=cleaner.slot(note.slot),
-        is_cleaned=True,
-    )
+    changed: dict[str, Any] = cleaner.words(note)
+    return replace(note, **changed, slot=cleaner.slot(note.slot), is_cleaned=True)
 
 
 def _clean_evidence(evidence: Evidence, cleaner: _Cleaner) -> Evidence:
-    return replace(
-        evidence,
-        text=cleaner.text(evidence.text),
-        spans=tuple(cleaner.span(each, evidence.text) for each in evidence.spans),
-        source_reference=cleaner.optional(evidence.source_reference),
-        is_cleaned=True,
-    )
-
-
-def _kind_of(attribute: str | None) -> SensitiveKind | None:
-    """What an attribute asks for: ``passport_number``, ``shipping_address``; no ``phone_model``."""
-    asked = f"_{attribute or ''}"
-    ends = (asked, re.sub(_NUMBERED, "", asked))
-    named = [name for name in _KIND_OF_ATTRIBUTE if any(e.endswith(f"_{name}") for e in ends)]
-    return _KIND_OF_ATTRIBUTE[max(named, key=len)] if named else None
+    changed: dict[str, Any] = cleaner.words(evidence)
+    changed["spans"] = tuple(cleaner.span(each, evidence.text) for each in evidence.spans)
+    return replace(evidence, **changed, is_cleaned=True)
 
 
 def _with(slot: Slot, value: str) -> Slot:
@@ -299,7 +311,7 @@ def _with(slot: Slot, value: str) -> Slot:
 
 def _own_value(slot: Slot | None) -> tuple[re.Pattern[str], SensitiveKind] | None:
     """The value as it may stand in a text, in any case, where its attribute says what it is."""
-    kind = _kind_of(slot.attribute) if slot else None
+    kind = kind_of_name(slot.attribute) if slot else None
     if slot is None or kind is None or not slot.value or len(slot.value) < _VALUE_LENGTH_MIN:
         return None
     words = (re.escape(word) for word in slot.value.split())
@@ -307,4 +319,8 @@ def _own_value(slot: Slot | None) -> tuple[re.Pattern[str], SensitiveKind] | Non
 
 
 def _overlap(one: SensitiveSpan, other: SensitiveSpan) -> bool:
-    return one.start < other.end and other.start < one.end
+    return _meet(one.start, one.end, other.start, other.end)
+
+
+def _meet(start: int, end: int, other_start: int, other_end: int) -> bool:
+    return start < other_end and other_start < end

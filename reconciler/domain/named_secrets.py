@@ -1,0 +1,444 @@
+"""Secrets that a name gives away: what a name says of its value, and ``"password": "…"`` in a text.
+
+One table of names, whether they stand in a slot's attribute, in JSON, in an environment file or in
+a sentence, and in however many layers of quotes. A text is searched, never parsed: what is nested
+deep costs no more. Pure; a secret that nothing announces is found by its shape, elsewhere.
+
+Source: detect-secrets' keyword detector was looked at first. It reads files of code: it wants
+quotes about the value, knows neither numbers nor escaped quotes nor PINs, and says what it found
+but not where.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from reconciler.domain.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
+
+__all__ = ["find_named_secrets", "kind_of_name", "without_named_secrets"]
+
+
+class _Need(Enum):
+    """What a value must look like before its name makes it a secret."""
+
+    WORD = auto()
+    """Anything that is no remark about the secret: ``password`` announces nothing else."""
+    STRONG = auto()
+    """No plain word: the value of ``token`` may be one of a sentence's."""
+    DIGITS = auto()
+    """Digits, which say nothing without the name: ``pin``."""
+
+
+_NAMES: Mapping[_Need, str] = {
+    _Need.WORD: (
+        "password passwort kennwort passcode passphrase passwd pwd contraseña passwords api_key "
+        "apikey api_secret client_secret app_secret shared_secret webhook_secret private_key "
+        "secret_key access_key signing_key encryption_key master_key auth_key account_key "
+        "storage_key service_key access_token refresh_token auth_token api_token bearer_token "
+        "session_token connection_string"
+    ),
+    _Need.STRONG: "secret secrets token credential credentials jwt",
+    _Need.DIGITS: (
+        "pin pin_code cvv cvv2 cvc cvc2 otp totp mfa_code security_code door_code gate_code "
+        "access_code entry_code alarm_code unlock_code verification_code safe_code locker_code"
+    ),
+}
+_NAMES_IN_TEXT: Mapping[_Need, str] = {
+    _Need.STRONG: "pass auth authorization proxy_authorization backup_codes recovery_codes",
+    _Need.DIGITS: "tan",
+}
+"""Secret in JSON or in an environment file; a slot of that name is a boarding pass or a colour."""
+
+_PERSONAL_NAMES: Mapping[SensitiveKind, str] = {
+    SensitiveKind.EMAIL: "email email_address mail_address",
+    SensitiveKind.PHONE: "phone telephone mobile cell fax",
+    SensitiveKind.STREET_ADDRESS: "address",
+    SensitiveKind.CREDIT_CARD: "credit_card debit_card card_number",
+    SensitiveKind.IBAN: "iban",
+    SensitiveKind.BANK_ACCOUNT: "bank_account account_number routing_number sort_code",
+    SensitiveKind.NATIONAL_ID: (
+        "ssn social_security national_id identity_number aadhaar nino national_insurance id_card"
+    ),
+    SensitiveKind.TAX_ID: "tax_id tax_number vat_id vat_number",
+    SensitiveKind.PASSPORT: "passport",
+    SensitiveKind.DRIVING_LICENCE: "driving_licence driving_license driver_license drivers_license",
+    SensitiveKind.MEDICAL_RECORD: "medical_record patient_id",
+    SensitiveKind.IP_ADDRESS: "ip_address ip",
+}
+
+
+def _by_word(names: Mapping[_Need, str]) -> dict[str, _Need]:
+    return {word: need for need, words in names.items() for word in words.split()}
+
+
+_NEED_OF_NAME = _by_word(_NAMES)
+_NEED_IN_TEXT = _NEED_OF_NAME | _by_word(_NAMES_IN_TEXT)
+_KIND_OF_NAME: Mapping[str, SensitiveKind] = {
+    **{word: kind for kind, words in _PERSONAL_NAMES.items() for word in words.split()},
+    **dict.fromkeys(_NEED_OF_NAME, SensitiveKind.SECRET),
+}
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_APART = re.compile(r"[\W_]+")
+
+
+def _ending_of(names: Iterable[str], *, before: str) -> re.Pattern[str]:
+    """How a name ends that is one of these, the longest first, or is numbered like one."""
+    longest_first = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+    return re.compile(rf"{before}({longest_first})(?:_(?:number|no|num|nr|id|value)s?)?$")
+
+
+_KIND_ENDING = _ending_of(_KIND_OF_NAME, before="(?:^|_)")
+_TEXT_ENDING = _ending_of(_NEED_IN_TEXT, before="(?:^|_)")
+_GLUED_ENDING = _ending_of(
+    (
+        "password",
+        "passwd",
+        "pwd",
+        "passwort",
+        "kennwort",
+        "passphrase",
+        "apikey",
+        "secret",
+        "token",
+    ),
+    before="",
+)
+"""How a name ends that is written in one word, such as PGPASSWORD."""
+
+
+def kind_of_name(name: str | None) -> SensitiveKind | None:
+    """What is asked for under a name: ``passport_number``, ``dbPassword``; no ``phone_model``.
+
+    The longest name that fits counts: an IP address is no street address.
+    """
+    found = _KIND_ENDING.search(_in_snake_case(name or ""))
+    return _KIND_OF_NAME[found[1]] if found else None
+
+
+def _in_snake_case(name: str) -> str:
+    return _APART.sub("_", _HUMP.sub("_", name)).strip("_").casefold()
+
+
+# Where a name and its value stand in a text
+
+_HINT = re.compile(
+    r"(?i)pass|pwd|wort|contrase|secret|token|key|pin|cv[vc]|otp|tan|auth|code|credential|jwt"
+    r"|connection.string"
+)
+_QUOTE = r"(?:\\{0,8}[\"'`]|[\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb]|%22|&quot;|&\#34;)"
+_MARK = r"(?:\*{1,3}|_{2})"
+_TAG = r"</?[a-zA-Z][^<>]{0,100}>"
+_KEYED = re.compile(
+    rf"""
+    (?<!\w)(?P<key>\w[\w.-]{{0,63}}+(?:[ ]\w[\w.-]{{0,30}}+){{0,2}})
+    (?:
+        (?P<close>{_QUOTE}\]?)?+ {_MARK}?+ (?:[ ]?{_TAG}){{0,2}}+ \s{{0,8}}+
+        (?P<sign>=>|:=|->|[:=\uff1a\uff1d]|%3[ADad])
+        (?:\s{{0,8}}+ (?:{_MARK}|{_TAG})){{0,2}}+ \s{{0,8}}+
+      | (?P<pair>{_QUOTE}?+ \s{{0,8}}+ [,;]? \s{{0,20}}+
+          {_QUOTE}?+ (?:value|val|content|text|default) {_QUOTE}?+
+          \s{{0,8}}+ [:=] \s{{0,8}}+)
+      | (?P<element>(?:\s[^<>]{{0,200}}+)?>|(?:{_TAG}\s{{0,8}}+){{2,3}})\s{{0,8}}+
+      | (?P<cell>{_MARK}?+[ ]{{0,20}}+\|[ ]{{0,20}}+{_MARK}?+)
+    )
+    """,
+    re.VERBOSE,
+)
+_FLAG = re.compile(r"(?<=--)(?P<key>\w[\w.-]{0,63}+)[ ]{1,4}")
+_WORD = re.compile(r"(?<!\w)\w[\w.-]*+")
+_BEFORE = re.compile(r"(?:(?P<tag></?)(?:\w{1,30}:)?|(?P<query>[?&])|(?P<flag>--))$")
+_REACH = 64
+"""So far before the hint that it holds a name may begin."""
+_QUOTED = re.compile(
+    r"(?P<quote>\\{0,8}[\"'`]|%22|&quot;|&#34;)(?P<value>[^\n]{1,2000}?)(?<!\\)(?P=quote)"
+    r"|[\u201c\u201e\u00ab](?P<smart>[^\u201c\u201d\u00bb\n]{1,500})[\u201c\u201d\u00bb]"
+    r"|[\u2018](?P<single>[^\u2018\u2019\n]{1,500})[\u2019]"
+    r"|\[(?P<list>[^\[\]{}]{1,2000})\]"
+)
+_SCHEME = r"(?:(?i:bearer|basic|digest|token|apikey)[ ]{1,3})"
+_BARE = re.compile(rf"{_SCHEME}?(?P<value>[^\s]{{1,2000}})")
+_LINE = re.compile(r"(?P<value>[^\n\"<>|]{1,200})")
+_OPENING = re.compile(rf"{_QUOTE}|{_MARK}|[\[{{(]+")
+_TRAILING = ".,;:?)]}*|\\\"'`\u2018\u2019\u201c\u201d\u00bb"
+_WRAPPED = re.compile(r"[&<\"]|%26|\\[\"']")
+
+_REMARK = (
+    r"a|an|the|not|no|now|in|on|at|of|for|to|being|been|is|was|has|as|by|with|and|or|but|if|wrong"
+    r"|incorrect|invalid|correct|right|valid|expired|expires|expiring|require[ds]?|needed|missing"
+    r"|unknown|weak|strong|secure|safe|lost|forgot(?:ten)?|stored|saved|kept|shared|sent|set|reset"
+    r"|changed?|updated|protected|encrypted|hashed|locked|unchanged|different|same|too|very|still"
+    r"|always|never|only|also|already|available|confidential|private|secret|rotated|revoked|leaked"
+    r"|compromised|exposed|visible|hidden|see|ask|tbd|none|null|nil|undefined|n/?a|optional"
+    r"|important|policy|blank|empty|good|bad|ok|okay|fine|it|that|this|what|something|case|here"
+    r"|there|his|her|my|your|our|their|who|up|out|due|under|below|above|about|from|long|short"
+    r"|simple|easy|hard|difficult|enough|stuck|working|broken|disabled|enabled|failing|failed"
+    r"|must|should|may|cannot|can|mismatch|match(?:es)?|true|false|yes|string|str|text|number"
+    r"|integer|int|bool(?:ean)?|type|object|array|masked|redacted|removed|deleted|accepted"
+    r"|unchecked|field|login|log|manager|input|varchar|char|passwords?|tokens?|keys?|pins?"
+    r"|secrets?|authentication|authorization|credentials?|generated|provided|placeholder"
+    r"|confirmation|confirm|example|please|enter|type|create|use|how|why|when|where|which"
+)
+_IS_REMARK = re.compile(rf"(?i)(?:(?:{_REMARK})\b|[*x\u2022.\-_?\s,;:!])++")
+_HAS_REMARK = re.compile(
+    r"(?i)\b(?:must|should|required|invalid|incorrect|wrong|missing|mismatch|expired|characters"
+    r"|cannot|can't|doesn't|don't|isn't|at least|too (?:short|long|weak|common)|blank|changed"
+    r"|reset|forgot|forgotten)\b"
+)
+_IS_MASK = re.compile(r"[*\u2022xX.\-_?#\u2026]+")
+_IS_CODE = re.compile(
+    r"\$[\w({]|\{\{|\{[\w.]*\}|<|%[(\w]*s?$|(?:os|process|env|self|this|config|settings|request|req"
+    r"|secrets|vault)\.|[\w.]+[\[(]|\w+->"
+)
+_HAS_DIGIT_AND_MORE = re.compile(r"(?=[^\s]*\d)(?=[^\s]*[^\W\d])")
+_IS_MIXED = re.compile(r"[^\s]*[a-z][A-Z][^\s]*|[^\s]*\w[#$%^&*@!+=~/]\w")
+_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+\.\w+|https?://\S+")
+_DIGITS = re.compile(r"\d(?:[ -]?\d){2,9}")
+_ONE_TIME = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9-]{4,12}")
+_POSTCODE = re.compile(r"[1-9]\d{2} ?\d{3}")
+_STRONG_LENGTH_MIN = 6
+_LONG_LENGTH_MIN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A name with what follows it: where its value begins, and how it is written."""
+
+    name: str
+    need: _Need
+    start: int
+    is_machines: bool
+    notation: str
+    key: str
+
+
+def find_named_secrets(text: str) -> list[SensitiveSpan]:
+    """The values whose names say that they are secret; they may overlap, and are in no order."""
+    return [*_named(text), *_said(text)] if _HINT.search(text) else []
+
+
+def without_named_secrets(text: str) -> str:
+    """The text with the secrets' kind in the place of each; for what is no record, as an error."""
+    return redact(text, _apart(find_named_secrets(text)), lambda kind, _: f"[{kind}]")
+
+
+def _apart(spans: list[SensitiveSpan]) -> Iterator[SensitiveSpan]:
+    end = 0
+    for span in sorted(spans):
+        if span.end > end:
+            yield SensitiveSpan(max(span.start, end), span.end, span.kind)
+            end = span.end
+
+
+def _named(text: str) -> Iterator[SensitiveSpan]:
+    done = 0
+    for match in _matches(text):
+        if match.start() < done:
+            continue  # within a secret
+        found = _announced(match)
+        span = found and _value(text, found)
+        if span:
+            yield span
+            done = span.end
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    """Names with what parts them from a value, where a name may be one of a secret; in order."""
+    tried = 0
+    for hint in _HINT.finditer(text):
+        begin = max(tried, hint.start() - _REACH)
+        for word in _WORD.finditer(text, begin, hint.end()):
+            tried = word.start() + 1
+            if match := _KEYED.match(text, word.start()) or _FLAG.match(text, word.start()):
+                yield match
+
+
+def _announced(match: re.Match[str]) -> _Found | None:
+    name = _name_of(match["key"])
+    if name is None or not _is_notation(match):
+        return None
+    return _Found(
+        name=name,
+        need=_NEED_IN_TEXT[name],
+        start=match.end(),
+        is_machines=_is_machines(match),
+        notation=_notation(match),
+        key=match["key"],
+    )
+
+
+def _name_of(key: str) -> str | None:
+    if not _HINT.search(key):
+        return None
+    asked = _in_snake_case(key)
+    found = _TEXT_ENDING.search(asked) or _GLUED_ENDING.search(asked)
+    return found[1] if found else None
+
+
+def _before(match: re.Match[str]) -> str | None:
+    start = match.start()
+    found = _BEFORE.search(match.string, max(0, start - 33), start)
+    return found and found.lastgroup
+
+
+def _notation(match: re.Match[str]) -> str:
+    if match.re is _FLAG:
+        return "flag"
+    written = next(name for name in ("sign", "pair", "element", "cell") if match[name] is not None)
+    return "query" if written == "sign" and _before(match) == "query" else written
+
+
+def _is_notation(match: re.Match[str]) -> bool:
+    """Whether what follows the name parts it from a value: ``>`` does only in an element."""
+    if _notation(match) != "element" or match["element"].startswith("</"):
+        return True
+    return _before(match) == "tag"
+
+
+def _is_machines(match: re.Match[str]) -> bool:
+    """Whether a program wrote it, so that a plain word is a value and no remark."""
+    notation = _notation(match)
+    if notation != "sign":
+        return notation != "cell"
+    is_tight = match["sign"] == "=" and match.end("sign") == match.end()
+    is_coded = match["sign"].startswith("%") or _before(match) is not None
+    return bool(match["close"]) or is_tight or is_coded
+
+
+def _value(text: str, found: _Found) -> SensitiveSpan | None:
+    start, end, is_quoted = _value_at(text, found)
+    value = text[start:end]
+    is_new = start < end and not TOKEN.fullmatch(value)
+    if is_new and _is_secret(value, found, is_quoted=is_quoted):
+        return SensitiveSpan(start, end, SensitiveKind.SECRET)
+    return None
+
+
+def _value_at(text: str, found: _Found) -> tuple[int, int, bool]:
+    if quoted := _QUOTED.match(text, found.start):
+        group = quoted.lastgroup if quoted.lastgroup != "quote" else "value"
+        return *quoted.span(group or "value"), True
+    if opening := _OPENING.match(text, found.start):
+        if opening[0].endswith(("{", "(")):
+            return found.start, found.start, False
+        return _bare(text, opening.end(), found)
+    return _bare(text, found.start, found)
+
+
+def _bare(text: str, start: int, found: _Found) -> tuple[int, int, bool]:
+    has_spaces = found.notation == "element" or found.name.endswith("phrase")
+    match = (_LINE if has_spaces else _BARE).match(text, start)
+    if match is None:
+        return start, start, False
+    start, end = match.span("value")
+    value = text[start:end]
+    if found.notation == "query" and (cut := _WRAPPED.search(value)):
+        value = value[: cut.start()]
+    elif found.is_machines and not has_spaces and ";" in value:
+        value = value[: value.index(";")]
+    return start, start + len(value.rstrip(_TRAILING).rstrip()), False
+
+
+def _is_secret(value: str, found: _Found, *, is_quoted: bool) -> bool:
+    plain = value.strip()
+    if _is_said_of_it(plain, found, is_quoted=is_quoted):
+        return False
+    if found.need is _Need.DIGITS:
+        return _is_number(plain, found)
+    if found.need is _Need.STRONG or not (found.is_machines or "pass" in found.name):
+        return _is_strong(plain, found)
+    return len(plain) >= 3 and (found.notation != "cell" or _is_strong(plain, found))
+
+
+def _is_said_of_it(value: str, found: _Found, *, is_quoted: bool) -> bool:
+    """Whether it is a remark about the secret, or code, and not the secret itself."""
+    if _IS_REMARK.fullmatch(value) or _IS_MASK.fullmatch(value):
+        return True
+    if " " in value and _HAS_REMARK.search(value):
+        return True
+    if not is_quoted and _IS_CODE.match(value):
+        return True
+    return value.casefold() == found.key.casefold()
+
+
+def _is_number(value: str, found: _Found) -> bool:
+    if found.name == "pin_code" and _POSTCODE.fullmatch(value):
+        return False  # an Indian one
+    if _DIGITS.fullmatch(value):
+        return len(value) >= 4 or found.name != "tan"
+    return found.name in ("otp", "totp", "mfa_code") and bool(_ONE_TIME.fullmatch(value))
+
+
+def _is_strong(value: str, found: _Found) -> bool:
+    value = re.sub(f"^{_SCHEME}", "", value)
+    if not found.is_machines and (" " in value or _ADDRESS.fullmatch(value)):
+        return False
+    if len(value) < _STRONG_LENGTH_MIN:
+        return False
+    if found.name == "secret" and found.is_machines and " " not in value:
+        return True
+    is_long = len(value) >= _LONG_LENGTH_MIN and " " not in value
+    return bool(
+        is_long
+        or _HAS_DIGIT_AND_MORE.match(value)
+        or _IS_MIXED.match(value)
+        or (_DIGITS.fullmatch(value) and found.name != "auth")
+    )
+
+
+# In a sentence
+
+_LOGIN = r"(?:pass[ -]?(?:word|phrase|code)|passwd|pwd|kennwort|passwort)"
+_CODE = (
+    r"(?:pin(?![ ]code)|otp|cvv2?|cvc2?|(?:security|access|door|gate|alarm|entry|unlock"
+    r"|lock(?:er|box)?|safe|verification|one-time|login|recovery)[ ]code)"
+)
+_SAID_HINT = re.compile(r"(?i)pass|pwd|wort|pin|otp|cv[vc]|code")
+_BETWEEN = r"(?:[ ](?!is\b|was\b)[\w'\u2019-]{1,20}+){%s}"
+_SAID = (
+    # "4711 is the PIN", "Blue42 is my portal password"
+    re.compile(
+        rf"(?i)(?<![\w-])(?P<value>\d{{3,8}})[\"'\u201d\u2019]?[ ](?:is|was)[ ](?:now[ ])?"
+        rf"(?:my|our|his|her|their|the|your)\b{_BETWEEN % '0,3'}[ ]{_CODE}\b"
+    ),
+    # "the PIN for the locker is 4711"
+    re.compile(
+        rf"(?i)\b{_CODE}{_BETWEEN % '1,5'}[ ]?(?:is|was|=|:)[ ]*[\"'\u201c\u2018]?"
+        r"(?P<value>\d{3,8})\b(?![-,./]?\d|[ ]?%)"
+    ),
+)
+_IS_MY = re.compile(
+    rf"(?i)(?<!\S)(?P<value>[^\s]{{4,80}}+)[ ](?:is|was)[ ](?:now[ ]|still[ ])?"
+    rf"(?P<whose>my|our|his|her|their|the|your)\b{_BETWEEN % '0,3'}[ ]{_LOGIN}\b"
+)
+
+
+def _said(text: str) -> Iterator[SensitiveSpan]:
+    if not _SAID_HINT.search(text):
+        return
+    for pattern in _SAID:
+        for match in pattern.finditer(text):
+            yield SensitiveSpan(*match.span("value"), SensitiveKind.SECRET)
+    for match in _IS_MY.finditer(text):
+        start, end = match.span("value")
+        bare = _OPENING.sub("", match["value"], count=1)
+        start, value = end - len(bare), bare.rstrip(_TRAILING)
+        if value and not TOKEN.fullmatch(value) and _is_said_to_be(value, match["whose"]):
+            yield SensitiveSpan(start, start + len(value), SensitiveKind.SECRET)
+
+
+def _is_said_to_be(value: str, whose: str) -> bool:
+    """Whether "… is my password" gives it away; "That is the password" does not."""
+    if _IS_REMARK.fullmatch(value) or _NO_WORD_FOR_IT.fullmatch(value):
+        return False
+    is_strong = _HAS_DIGIT_AND_MORE.match(value) or _IS_MIXED.match(value)
+    return bool(is_strong or whose.casefold() not in ("the", "your"))
+
+
+_NO_WORD_FOR_IT = re.compile(
+    r"(?i)these|those|everything|anything|nothing|problem|question|issue|name|birthday|thing|one"
+    r"|reason|concern|worry|priority|email|number|phone|portal|think|said|says|where|security"
+    r"|account|website|page|else|\w+ing"
+)

@@ -1,0 +1,368 @@
+"""A secret in any field of any door: it stands nowhere in the store, in a log, or in what is said.
+
+What takes words is read off signatures and records, so that a parameter that is new and not planted
+is a failure. On the embedded engine the file's and the log's bytes are searched, on Neo4j every
+property of every node and relationship. The command line is walked in the acceptance tests.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from reconciler import Candidate, Evidence, Memory, Note, Scope, Turn
+from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.domain.extraction import Citation, Extracted, Extraction, Window
+from reconciler.domain.gate.classification import Category
+from reconciler.domain.sessions import Role
+from reconciler.service.memory_context import Cited, MemoryContext
+from reconciler.service.note_import import _KNOWN_KEYS
+from tests import raw_store
+from tests.engines import EngineUnderTest
+from tests.planting import NOTATIONS, Planter, fields_of_record, text_parameters
+
+NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
+FEW = ("JSON in JSON",)
+"""For Neo4j, where a call takes longer: what is found does not depend on the engine."""
+
+LIVE: Mapping[str, Any] = {
+    "agent_id": "crm",
+    "contact_id": "ann",
+    "text": "Likes tea.",
+    "subject": "wife",
+    "attribute": "drink",
+    "value": "tea",
+    "tenant": None,
+    "contact_name": None,
+    "source_kind": "user_explicit",
+    "source_reference": None,
+    "category": None,
+    "topic": None,
+    "tags": (),
+    "proposed_by": None,
+    "session_id": None,
+    "idempotency_key": None,
+}
+IMPORTED: Mapping[str, Any] = {
+    **{name: value for name, value in LIVE.items() if name != "proposed_by"},
+    "said_at": None,
+    "valid_from": None,
+    "tags": [],
+}
+ANSWER = {"decision_id": "none", "answered_by": "contact", "text": "Likes tea."}
+
+
+class Echo:
+    """An extractor that repeats what it reads, and makes up secrets in every field of a claim."""
+
+    name = "echo"
+
+    def __init__(self, planter: Planter) -> None:
+        fields = ("text", "topic", "subject", "attribute", "value", "summary")
+        self._made = ((name, each) for name in fields for each in planter.plant("claim", name))
+
+    def extract(self, window: Window) -> Extraction:
+        """What was read, and one claim that a model might make up."""
+        said = window.episodes[0].text[:1500]
+        claim = Extracted(
+            text=said,
+            category=Category.FACT,
+            importance=0.9,
+            confidence=0.9,
+            citations=(Citation(episode=1, span=said),),
+        )
+        made = dict(islice(self._made, 1))
+        summary = made.pop("summary").text if "summary" in made else ""
+        others = [replace(claim, **{name: each.text}) for name, each in made.items()]
+        return Extraction(candidates=(claim, *others), summary=summary)
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def walk_live(memory: Memory, planter: Planter) -> None:
+    planter.walk("add_contact_note", memory.add_contact_note, LIVE)
+    planter.walk("toolset", memory.toolset.add_contact_note, LIVE)
+
+
+def walk_import(memory: Memory, planter: Planter) -> None:
+    def take(**line: Any) -> object:
+        return memory.import_notes([json.dumps(line)], agent_id="crm", contact_id="ann")
+
+    planter.walk("import", take, IMPORTED)
+    planter.walk("import key", lambda key: take(text="Likes tea.", **{key: "x"}), {"key": ""})
+    planter.walk("import line", lambda line: memory.import_notes([line]), {"line": ""})
+    planter.walk(
+        "import for",
+        lambda **scope: memory.import_notes(['{"text": "x"}'], **scope),
+        {
+            "tenant": None,
+            "agent_id": "crm",
+            "contact_id": "ann",
+        },
+    )
+
+
+def walk_proposals(memory: Memory, planter: Planter) -> None:
+    def take(record: str, **given: Any) -> object:
+        scope = Scope(
+            **{"tenant": "t", "agent_id": "crm", "contact_id": "ann"}
+            | (given if record == "Scope" else {})
+        )
+        note = {"scope": scope, "text": "Likes tea.", "said_at": NOW}
+        evidence: dict[str, Any] = {
+            "episode_id": "",
+            "session_id": "s",
+            "scope": scope,
+            "text": "Tea!",
+            "said_at": NOW,
+        }
+        evidence |= given if record == "Evidence" else {}
+        evidence["episode_id"] = evidence["episode_id"] or f"episode-{len(planter.planted)}"
+        made = {
+            "note": Note(**note | (given if record == "Note" else {})),
+            "evidence": (Evidence(**evidence),),
+            "proposed_by": "agent:crm",
+        }
+        made |= given if record == "Candidate" else {}
+        return memory.propose(Candidate(**made))
+
+    for kind, usual in RECORDS.items():
+        planter.walk(kind.__name__, take, usual, record=kind.__name__)
+
+
+RECORDS: Mapping[type, Mapping[str, Any]] = {
+    Note: {
+        **{name: LIVE[name] for name in ("text", "source_kind", "category", "topic", "tags")},
+        **dict.fromkeys(("source_reference", "contact_name", "session_id", "idempotency_key")),
+    },
+    Evidence: {
+        "episode_id": "",
+        "session_id": "s",
+        "text": "Tea!",
+        "spans": (),
+        "source_reference": None,
+    },
+    Candidate: {"proposed_by": "agent:crm", "confirmed_by": ()},
+    Scope: {"tenant": "t", "agent_id": "crm", "contact_id": "ann"},
+}
+
+
+def walk_answers(memory: Memory, planter: Planter) -> None:
+    def held() -> str:
+        number = len(planter.said)
+        decision = memory.add_contact_note("crm", "ann", f"Has diabetes of type {number}.")
+        return decision.decision_id
+
+    def settle(call: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda **given: call(
+            **given | ({"decision_id": held()} if given.get("decision_id") == "none" else {})
+        )
+
+    for call, by in ((memory.reject, "answered_by"), (memory.withdraw, "withdrawn_by")):
+        usual = {"decision_id": "none", by: "contact"}
+        planter.walk(call.__name__, settle(call), usual)
+    planter.walk("confirm", settle(memory.confirm), ANSWER)
+    fact_id = memory.add_contact_note("crm", "ann", "Lives in Pune.").fact_id
+    planter.walk(
+        "revoke",
+        memory.revoke,
+        {
+            "agent_id": "crm",
+            "contact_id": "ann",
+            "fact_id": fact_id,
+            "revoked_by": "ann",
+            "reason": "No more.",
+            "tenant": None,
+        },
+    )
+    for call in (memory.commit, memory.decision, memory.explain, memory.job, memory.retry):
+        name = "job_id" if call in (memory.job, memory.retry) else "decision_id"
+        planter.walk(call.__name__, call, {name: "none"})
+    planter.walk("correct", memory.correct, {"decision_id": "none", "relation": "same"})
+
+
+def walk_sessions(memory: Memory, planter: Planter) -> None:
+    def take(
+        role: str = "contact", text: str = "Hi.", reference: str | None = None, **given: Any
+    ) -> object:
+        usual = {"session_id": f"s{len(planter.planted)}"}
+        turns = [Turn(role=role, text=text, reference=reference)]
+        return memory.submit_session("crm", "ann", **usual | given, turns=turns)
+
+    for role in Role:
+        planter.walk(f"a turn of the {role}", take, {"text": ""}, role=role)
+    planter.walk("Turn", take, {"role": "contact", "reference": None})
+    planter.walk("submit_session", take, {"session_id": "", "channel": "chat", "tenant": None})
+    scope = {"agent_id": "crm", "contact_id": "ann"}
+    submit = memory.submit_session
+    planter.walk(
+        "submit_session",
+        lambda **given: submit(**given, session_id="s", turns=[Turn(role="contact", text="Hi.")]),
+        scope,
+    )
+    memory.drain()
+    planter.said.append(repr(memory.jobs()))
+
+
+def walk_tasks(memory: Memory, planter: Planter) -> None:
+    def task(**given: Any) -> MemoryContext:
+        usual = {"agent_id": "crm", "contact_id": "ann", "goal": "Move it", "session_id": None}
+        usual["task_id"] = f"task-{len(planter.planted)}"
+        return memory.task(**usual | given)
+
+    planter.walk(
+        "task",
+        task,
+        {
+            "agent_id": "crm",
+            "contact_id": "ann",
+            "task_id": "",
+            "goal": None,
+            "session_id": None,
+            "tenant": None,
+        },
+    )
+    run = task()
+    planter.walk("task.recall", run.recall, {"query": ""}, budget_tokens=50)
+    run.observed()
+    planter.walk("task.recall_about", run.recall_about, {"entity": ""}, budget_tokens=50)
+    for role in Role:
+        planter.walk(
+            "log_episode",
+            lambda role, **given: run.log_episode(Turn(role=role, **given)),
+            {"text": "Hi.", "reference": None},
+            role=role,
+        )
+    kept = run.task_memory
+    planter.walk("mark_done", kept.mark_done, {"subtask_id": ""})
+    planter.walk("set_blocker", kept.set_blocker, {"blocker": ""})
+    planter.walk("checkpoint", kept.checkpoint, {"decided": ()})
+    run.succeed()
+    seen = run.episodes()[:1]
+    planter.walk(
+        "propose_procedure",
+        run.propose_procedure,
+        {"name": "x", "steps": ("Do it.",)},
+        episodes=seen,
+    )
+    planter.call(lambda: run.propose_durable(run.episodes()))
+    failed = task()
+    failed.observed()
+    episode = failed.log_episode(Turn(role="tool", text="It broke."))
+    failed.fail()
+    planter.walk(
+        "propose_reflection",
+        lambda text, words: failed.propose_reflection(text, [Cited(episode, words)]),
+        {"text": "It broke.", "words": "It broke."},
+    )
+
+
+def walk_reads(memory: Memory, planter: Planter) -> None:
+    scope = {"agent_id": "crm", "contact_id": "ann", "tenant": None}
+    planter.walk("recall", memory.recall, {**scope, "query": ""})
+    planter.walk("history", memory.history, {**scope, "fact_id": None})
+    planter.walk(
+        "decisions", memory.decisions, {**scope, "disposal": None, "reason": None, "door": None}
+    )
+    for call in (memory.refusals, memory.pending):
+        planter.walk(call.__name__, call, scope)
+    planter.walk("contacts", memory.contacts, {"agent_id": "crm", "tenant": None})
+    planter.walk("session", memory.session, {**scope, "session_id": ""})
+    planter.walk("jobs", memory.jobs, {**scope, "state": None})
+    planter.walk(
+        "check_policy",
+        memory.check_policy,
+        {"text": "", "agent_id": "crm", "source_kind": "operator", "category": None, "topic": None},
+    )
+
+
+DOORS = {
+    walk.__name__.removeprefix("walk_"): walk
+    for walk in (
+        walk_live,
+        walk_import,
+        walk_proposals,
+        walk_answers,
+        walk_sessions,
+        walk_tasks,
+        walk_reads,
+    )
+}
+
+
+@pytest.fixture
+def stored(one_of_each: EngineUnderTest) -> Iterator[Callable[[], list[str]]]:
+    """What the closed store holds, as text."""
+
+    def look() -> list[str]:
+        if one_of_each.name != "embedded":
+            return raw_store.everything(one_of_each)
+        return _bytes_of(one_of_each)
+
+    return look
+
+
+def _bytes_of(engine: EngineUnderTest) -> list[str]:
+    folder = engine.settings_arguments["embedded_path"].parent
+    return [each.read_bytes().decode("latin-1") for each in sorted(folder.iterdir())]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_no_secret_is_kept_logged_or_said_whatever_field_it_came_in(
+    door: str,
+    one_of_each: EngineUnderTest,
+    stored: Callable[[], list[str]],
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    is_embedded = one_of_each.name == "embedded"
+    planter = Planter(tuple(NOTATIONS) if is_embedded else FEW)
+    caplog.set_level(logging.DEBUG)
+    with Memory.open(
+        **one_of_each.settings_arguments, embedder=NoopEmbedder(), extractor=Echo(planter)
+    ) as memory:
+        DOORS[door](memory, planter)
+        written_ahead = _bytes_of(one_of_each) if is_embedded else []
+    log = [record.getMessage() + str(record.exc_info or "") for record in caplog.records]
+    kept = {
+        "store": [*stored(), *written_ahead],
+        "log": log,
+        "output": list(capsys.readouterr()),
+    }
+    found = planter.found_in(*(text for texts in kept.values() for text in texts))
+    assert not found, f"{len(found)} of {len(planter.planted)}: {found[:40]}"
+
+
+@pytest.mark.parametrize(
+    ("takes_words", "usual"),
+    [
+        (text_parameters(Memory.add_contact_note), LIVE),
+        (set(_KNOWN_KEYS) - {"importance", "single_valued"}, IMPORTED),
+        *((fields_of_record(kind), usual) for kind, usual in RECORDS.items()),
+        (text_parameters(Memory.confirm), ANSWER),
+    ],
+)
+def test_every_field_that_takes_words_is_planted(
+    takes_words: set[str], usual: Mapping[str, Any]
+) -> None:
+    assert takes_words - {"self"} <= set(usual)
+
+
+def test_the_drivers_debug_log_spells_out_nothing_that_was_said(
+    neo4j_engine: EngineUnderTest, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="neo4j")
+    turns = [Turn(role="contact", text="Write to ann@mail.example, please.")]
+    with Memory.open(**neo4j_engine.settings_arguments, embedder=NoopEmbedder()) as memory:
+        memory.submit_session("crm", "ann", "s1", turns)
+        memory.add_contact_note("crm", "ann", "Likes marmalade.")
+    assert "C: RUN" in caplog.text
+    assert not [said for said in ("ann@mail", "marmalade") if said in caplog.text]

@@ -1,0 +1,117 @@
+"""Plants secrets in every field of every door, and looks for them in all that is kept or said.
+
+A secret is planted in a notation, and each has a value of its own, so that what is found again says
+where it came in. Which fields a door has is read off its signature or its record: one that is new
+and that nobody plants is a failure.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from reconciler.errors import ReconcilerError
+
+__all__ = ["DIGITS", "NOTATIONS", "Planted", "Planter", "fields_of_record", "text_parameters"]
+
+NOTATIONS: Mapping[str, str] = {
+    "JSON in JSON": r"{\"access_token\": \"%s\"}",
+    "environment": "DB_PASSWORD=%s",
+    "said": "%s is my password",
+    "number": '{"pin": %s}',
+}
+DIGITS = frozenset({"number"})
+"""Notations of a value in digits."""
+
+_WORDS = ("str", "Turn", "Sequence")
+
+
+@dataclass(frozen=True)
+class Planted:
+    """One secret: through which door, in which field, in which notation."""
+
+    door: str
+    field: str
+    notation: str
+    value: str
+
+    @property
+    def text(self) -> str:
+        return NOTATIONS[self.notation] % self.value
+
+    def __str__(self) -> str:
+        return f"{self.door}.{self.field} as {self.notation}"
+
+
+@dataclass
+class Planter:
+    """Plants, and remembers what was said about it.
+
+    Args:
+        notations: in which every field is planted.
+    """
+
+    notations: Iterable[str] = tuple(NOTATIONS)
+    planted: list[Planted] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def plant(self, door: str, name: str) -> Iterator[Planted]:
+        """A secret for each notation."""
+        for notation in self.notations:
+            number = next(self._numbers)
+            value = f"{73_920_000 + number}" if notation in DIGITS else f"Quw{number:04d}xKp-Rz"
+            made = Planted(door, name, notation, value)
+            self.planted.append(made)
+            yield made
+
+    def call(self, call: Callable[[], Any]) -> None:
+        """What the call says, or how it refuses, is kept to be looked through."""
+        try:
+            self.said.append(repr(call()))
+        except ReconcilerError as error:
+            self.said.append("".join(traceback.format_exception(error)))
+
+    def walk(
+        self, door: str, call: Callable[..., Any], usual: Mapping[str, Any], **fixed: Any
+    ) -> None:
+        """Call a door once for each of its fields and each notation, with a secret in the field."""
+        for name, value in usual.items():
+            for each in self.plant(door, name):
+                given = {**usual, name: _in_place_of(value, each.text)}
+                self.call(lambda given=given: call(**fixed, **given))
+
+    def found_in(self, *texts: str) -> list[str]:
+        """Which of the secrets stand in the texts as they are, or with their case folded."""
+        text = "\n".join([*texts, *self.said]).casefold()
+        return [str(each) for each in self.planted if each.value.casefold() in text]
+
+
+def text_parameters(door: Callable[..., Any]) -> set[str]:
+    """The parameters of a door that take words."""
+    return {
+        name
+        for name, each in inspect.signature(door).parameters.items()
+        if any(word in str(each.annotation) for word in _WORDS)
+    }
+
+
+def fields_of_record(kind: type) -> set[str]:
+    """The fields of a record that take words."""
+    return {
+        each.name
+        for each in dataclasses.fields(kind)
+        if any(word in str(each.type) for word in ("str", "Sequence"))
+    }
+
+
+def _in_place_of(value: Any, text: str) -> Any:
+    """The text where the usual value is: bare, or in a list."""
+    if isinstance(value, list | tuple):
+        return type(value)([text])
+    return text
