@@ -184,7 +184,7 @@ class AttributeBook:
             if found and subject in (CONTACT_SUBJECT, owner):
                 return owner, found, found.name
         name = known.name if known else _attribute_name(asked)
-        if not name or name.replace("_", " ") in _NOT_GIVEN:
+        if not any(map(str.isalnum, name)) or name.replace("_", " ") in _NOT_GIVEN:
             raise InvalidNoteError(f"attribute {asked!r} names nothing; name it in words")
         return subject, known, name
 

@@ -445,6 +445,7 @@ TEXTS = (
 )
 @example(subject="\ud800", attribute="\0", value="\x1b", is_single_valued=None)
 @example(subject="the", attribute="'s s", value="-", is_single_valued=None)
+@example(subject=None, attribute="¨", value=None, is_single_valued=None)
 def test_whatever_is_sent_makes_a_slot_or_is_refused(
     subject: Any, attribute: Any, value: Any, is_single_valued: bool | None
 ) -> None:
