@@ -50,6 +50,8 @@ _log = logging.getLogger(__name__)
 _STORAGE_FAILURES = ("IO exception", "panic state", "refuses further writes")
 """How the engine says that a file could not be written or read."""
 
+_NO_MEMORY = "Buffer manager exception"
+
 _MARK_OPEN = "COMMENT ON TABLE Store IS 'open: what is newest is in the log'"
 _MARK_CLOSED = "COMMENT ON TABLE Store IS ''"
 
@@ -74,7 +76,8 @@ class EmbeddedGraph:
         query_timeout_seconds: a query, or the wait for a connection, that takes longer is ended.
 
     After the disk failed, or was full, nothing is written until the graph was closed and opened
-    again: the engine keeps what it could not write, and would put it into the log later.
+    again: the engine keeps what it could not write, and would put it into the log later. The same
+    holds after its memory was full in the middle of a write.
 
     Raises:
         GraphLockedError: another process has the file open.
@@ -88,7 +91,7 @@ class EmbeddedGraph:
         self._query_timeout_seconds = query_timeout_seconds
         self._queries = load_queries(self.engine)
         self._is_closed = False
-        self._storage_failure = ""
+        self._failure = ""
         self._files = EmbeddedFiles(self._path)
         _claim(self._path, self)
         with self._translated_setup():
@@ -158,7 +161,7 @@ class EmbeddedGraph:
             self._checkpoint(connection)
         self._is_closed = True
         self._connections.close()
-        if self._storage_failure:
+        if self._failure:
             self._abandon()
         else:
             self._database.close()
@@ -180,9 +183,13 @@ class EmbeddedGraph:
                 _rows(connection, "BEGIN TRANSACTION")
                 rows = _run_script(connection, query, given)
                 _rows(connection, "COMMIT" if rows else "ROLLBACK")
-            except BaseException:
+            except BaseException as error:
                 with suppress(RuntimeError):
                     _rows(connection, "ROLLBACK")
+                if _NO_MEMORY in str(error):  # what it rolled back may have left an index wrong
+                    self._failure = (
+                        f"the engine's memory was full in a write ({_brief(str(error))})"
+                    )
                 raise
             self._files.expect_log()
             if self._files.log_bytes > CHECKPOINT_LOG_BYTES:
@@ -210,13 +217,13 @@ class EmbeddedGraph:
         try:
             _rows(connection, "CHECKPOINT")
         except RuntimeError as error:
-            self._note_storage_failure(str(error))
+            self._note_failure(str(error))
             _log.warning("%s: the log could not be folded in: %s", self._path, _brief(str(error)))
 
     @contextmanager
     def _writer(self) -> Iterator[ladybug.Connection]:
         with self._translated(), self._connections.for_writing() as connection:
-            if self._storage_failure:
+            if self._failure:
                 raise self._storage_error()
             yield connection
 
@@ -252,29 +259,27 @@ class EmbeddedGraph:
                 f"{_brief(str(error))}"
             ) from error
 
-    def _note_storage_failure(self, text: str) -> bool:
+    def _note_failure(self, text: str) -> None:
         if any(sign in text for sign in _STORAGE_FAILURES):
-            self._storage_failure = self._storage_failure or _brief(text)
-            return True
-        return False
+            self._failure = f"the disk is full or failing ({_brief(text)}); free some space"
 
     def _storage_error(self) -> GraphStorageError:
         return GraphStorageError(
-            f"{self._path}: the disk is full or failing, so nothing more is written "
-            f"({self._storage_failure}). Free some space, then close the memory and open it "
-            "again. What was acknowledged is kept; whether the write that failed was kept is "
-            "known after that: make it again with the same idempotency key"
+            f"{self._path}: {self._failure}. Nothing more is written until the memory was closed "
+            "and opened again. What was acknowledged is kept; whether the write that failed was "
+            "kept is known after that: make it again with the same idempotency key"
         )
 
     def _engine_error(self, text: str) -> GraphError:
         brief = _brief(text)
-        if self._note_storage_failure(text):
+        self._note_failure(text)
+        if self._failure:
             return self._storage_error()
         if "is closed" in text:
             return GraphUnavailableError(f"{self._path} was closed by this program")
         if "duplicated primary key" in text or "write transaction" in text:
             return GraphConflictError(f"another writer came first ({brief})")
-        if "Buffer manager exception" in text:
+        if _NO_MEMORY in text:
             return GraphUnavailableError(
                 f"{self._path}: the engine's {BUFFER_POOL_BYTES >> 20} MiB of memory were full; "
                 "try again, with fewer calls at the same time"
