@@ -119,7 +119,7 @@ def test_what_cannot_be_calibrated_or_replayed_is_said(
 def test_decisions_that_were_corrected_become_labels(run: Run) -> None:
     for text in ("Lives in Pune.", "She lives in Pune"):
         last = json.loads(run("add", *SCOPE, text, "--json")[1])["decision_id"]
-    run("correct", last, "same")
+    assert run("correct", last, "same", *SCOPE)[0] == 0
     code, _, err = run("calibrate", "--from-decisions", "--agent", "crm")
     assert code == 2
-    assert "1" in err  # too few of them, and how many there are
+    assert "1 same" in err  # too few of them, and how many there are

@@ -22,6 +22,7 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.gate.classification import Category
 from reconciler.domain.sessions import Role
+from reconciler.service.doors import MemoryToolset
 from reconciler.service.memory_context import Cited, MemoryContext
 from reconciler.service.note_import import _KNOWN_KEYS
 from tests import raw_store
@@ -56,7 +57,13 @@ IMPORTED: Mapping[str, Any] = {
     "valid_from": None,
     "tags": [],
 }
-ANSWER = {"decision_id": "none", "answered_by": "contact", "text": "Likes tea."}
+WHOSE: Mapping[str, Any] = {"agent_id": "crm", "contact_id": "ann", "tenant": None}
+ANSWER = {**WHOSE, "decision_id": "none", "answered_by": "contact", "text": "Likes tea."}
+TOLD = ("text", "source_kind", "subject", "attribute", "value")
+"""What an agent's tool takes."""
+
+
+TOOL_CALL = {"text": "Likes tea.", "source_kind": "user_explicit"}
 
 
 class Echo:
@@ -89,7 +96,14 @@ class Echo:
 
 def walk_live(memory: Memory, planter: Planter) -> None:
     planter.walk("add_contact_note", memory.add_contact_note, LIVE)
-    planter.walk("toolset", memory.toolset.add_contact_note, LIVE)
+    tool = memory.toolset("crm", "ann").add_contact_note
+    planter.walk("toolset", tool, {name: LIVE[name] for name in TOLD})
+    planter.walk("unknown argument", lambda key: tool(**TOOL_CALL, **{key: "x"}), {"key": ""})
+    planter.walk(
+        "toolset for",
+        lambda **scope: memory.toolset(**scope).add_contact_note(**TOOL_CALL),
+        {**WHOSE, "session_id": None},
+    )
 
 
 def walk_import(memory: Memory, planter: Planter) -> None:
@@ -167,26 +181,19 @@ def walk_answers(memory: Memory, planter: Planter) -> None:
         )
 
     for call, by in ((memory.reject, "answered_by"), (memory.withdraw, "withdrawn_by")):
-        usual = {"decision_id": "none", by: "contact"}
+        usual = {**WHOSE, "decision_id": "none", by: "contact"}
         planter.walk(call.__name__, settle(call), usual)
     planter.walk("confirm", settle(memory.confirm), ANSWER)
     fact_id = memory.add_contact_note("crm", "ann", "Lives in Pune.").fact_id
     planter.walk(
         "revoke",
         memory.revoke,
-        {
-            "agent_id": "crm",
-            "contact_id": "ann",
-            "fact_id": fact_id,
-            "revoked_by": "ann",
-            "reason": "No more.",
-            "tenant": None,
-        },
+        {**WHOSE, "fact_id": fact_id, "revoked_by": "ann", "reason": "No more."},
     )
     for call in (memory.commit, memory.decision, memory.explain, memory.job, memory.retry):
         name = "job_id" if call in (memory.job, memory.retry) else "decision_id"
-        planter.walk(call.__name__, call, {name: "none"})
-    planter.walk("correct", memory.correct, {"decision_id": "none", "relation": "same"})
+        planter.walk(call.__name__, call, {**WHOSE, name: "none"})
+    planter.walk("correct", memory.correct, {**WHOSE, "decision_id": "none", "relation": "same"})
 
 
 def walk_sessions(memory: Memory, planter: Planter) -> None:
@@ -266,7 +273,7 @@ def walk_tasks(memory: Memory, planter: Planter) -> None:
 
 
 def walk_reads(memory: Memory, planter: Planter) -> None:
-    scope = {"agent_id": "crm", "contact_id": "ann", "tenant": None}
+    scope = WHOSE
     planter.walk("recall", memory.recall, {**scope, "query": ""})
     planter.walk("history", memory.history, {**scope, "fact_id": None})
     planter.walk(
@@ -348,6 +355,7 @@ def test_no_secret_is_kept_logged_or_said_whatever_field_it_came_in(
         (set(_KNOWN_KEYS) - {"importance", "single_valued"}, IMPORTED),
         *((fields_of_record(kind), usual) for kind, usual in RECORDS.items()),
         (text_parameters(Memory.confirm), ANSWER),
+        (text_parameters(MemoryToolset.add_contact_note), dict.fromkeys((*TOLD, "unknown"))),
     ],
 )
 def test_every_field_that_takes_words_is_planted(

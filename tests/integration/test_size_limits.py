@@ -91,8 +91,8 @@ DOORS: dict[str, Callable[[Memory, str, str], Any]] = {
     ),
     "live, contact": lambda memory, text, _: memory.add_contact_note("crm", text, "Likes tea."),
     "proposal": lambda memory, text, _: proposed(memory, text),
-    "confirmation": lambda memory, text, held: memory.confirm(held, "contact", text=text),
-    "answerer": lambda memory, text, held: memory.confirm(held, text),
+    "confirmation": lambda memory, text, held: memory.confirm(*WHO, held, "contact", text=text),
+    "answerer": lambda memory, text, held: memory.confirm(*WHO, held, text),
     "revocation": lambda memory, text, _: memory.revoke(
         *WHO, "fact", revoked_by="contact", reason=text
     ),
@@ -161,7 +161,7 @@ def test_nor_where_it_is_held_and_confirmed_later(memory: Memory) -> None:
     held = memory.add_contact_note("crm", "dana", f"Has been diagnosed with diabetes: {numbers}")
     assert held.action == "HOLD"
     assert len(held.text) > TEXT_LENGTH_MAX
-    assert memory.confirm(held.decision_id, "contact").action == "ADD"
+    assert memory.confirm("crm", "dana", held.decision_id, "contact").action == "ADD"
 
 
 def test_a_caller_cannot_claim_that_a_text_was_cleaned(memory: Memory) -> None:
@@ -171,4 +171,4 @@ def test_a_caller_cannot_claim_that_a_text_was_cleaned(memory: Memory) -> None:
 
 def test_an_answers_own_words_are_measured_as_they_come_in(memory: Memory, held_id: str) -> None:
     with pytest.raises(InvalidRequestError, match=r"at most 2,?000"):
-        memory.confirm(held_id, "contact", text="y" * (TEXT_LENGTH_MAX + 1))
+        memory.confirm(*WHO, held_id, "contact", text="y" * (TEXT_LENGTH_MAX + 1))
