@@ -128,6 +128,10 @@ class EmbeddedFiles:
             self._no_log.unlink(missing_ok=True)
             self._may_lack_log = False
 
+    def note_closed(self) -> None:
+        """Note that the main file holds everything, and says so."""
+        self._no_log.unlink(missing_ok=True)
+
     def check_log(self) -> None:
         """Let a store through that was left open, and so must have a log, if it has one.
 

@@ -100,11 +100,16 @@ class EmbeddedGraph:
             self._connections = EmbeddedConnections(
                 self._database, self._path, query_timeout_seconds
             )
-            with self._connection() as connection:
-                leave_unchecked(connection)
-                self._is_marked = _is_marked_open(connection)
-            if self._is_marked and not has_log:
-                self._files.check_log()
+            try:
+                with self._connection() as connection:
+                    leave_unchecked(connection)
+                    self._is_marked = _is_marked_open(connection)
+                if self._is_marked and not has_log:
+                    self._files.check_log()
+            except BaseException:
+                self._connections.close()
+                self._database.close()
+                raise
 
     def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
         """See ``Graph.run``."""
@@ -155,11 +160,10 @@ class EmbeddedGraph:
         """See ``Graph.close``."""
         if self._is_closed:
             return
-        with suppress(GraphError), self._writer() as connection:
-            if self._is_marked and self._files.has_room_to_checkpoint():
-                _rows(connection, _MARK_CLOSED)
-            self._checkpoint(connection)
-        self._is_closed = True
+        self._is_closed = True  # who waits to write finds it so: nothing comes after what follows
+        with suppress(GraphError), self._translated(), self._connections.for_writing() as last:
+            if not self._failure and self._files.has_room_to_checkpoint():
+                self._mark_closed(last)
         self._connections.close()
         if self._failure:
             self._abandon()
@@ -210,19 +214,36 @@ class EmbeddedGraph:
             self._files.expect_no_log()
             self._checkpoint(connection)
 
-    def _checkpoint(self, connection: ladybug.Connection) -> None:
-        """Write the log into the main file, if there is room; if that fails, the log has it all."""
-        if not self._files.log_bytes or not self._files.has_room_to_checkpoint():
-            return
-        try:
-            _rows(connection, "CHECKPOINT")
-        except RuntimeError as error:
-            self._note_failure(str(error))
-            _log.warning("%s: the log could not be folded in: %s", self._path, _brief(str(error)))
+    def _mark_closed(self, connection: ladybug.Connection) -> None:
+        """Have the main file hold everything, and say that no log belongs to it."""
+        if self._is_marked:
+            _rows(connection, _MARK_CLOSED)
+        if self._checkpoint(connection):
+            self._files.note_closed()
+
+    def _checkpoint(self, connection: ladybug.Connection) -> bool:
+        """Write the log into the main file, if there is room; if that fails, the log has it all.
+
+        Returns:
+            Whether the main file holds everything.
+        """
+        if self._files.log_bytes:
+            if not self._files.has_room_to_checkpoint():
+                return False
+            try:
+                _rows(connection, "CHECKPOINT")
+            except RuntimeError as error:
+                text = str(error)
+                self._note_failure(text)
+                _log.warning("%s: its log could not be folded in: %s", self._path, _brief(text))
+                return False
+        return True
 
     @contextmanager
     def _writer(self) -> Iterator[ladybug.Connection]:
         with self._translated(), self._connections.for_writing() as connection:
+            if self._is_closed:
+                raise GraphUnavailableError(f"{self._path} was closed by this program")
             if self._failure:
                 raise self._storage_error()
             yield connection
