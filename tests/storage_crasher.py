@@ -9,6 +9,7 @@ forked from one that has imported everything and opened nothing.
 from __future__ import annotations
 
 import ctypes
+import gc
 import json
 import os
 import shutil
@@ -168,9 +169,26 @@ def _go_on(path: Path, say: Say, arm: Callable[[], None]) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+def _leave(path: Path, say: Say, arm: Callable[[], None]) -> None:
+    """Meet a full disk, and end without closing anything."""
+    from reconciler import Memory
+    from reconciler.errors import GraphStorageError
+    from reconciler.testing import HashingEmbedder
+
+    memory = Memory.open(embedder=HashingEmbedder(16), graph="embedded", embedded_path=path)
+    arm()
+    try:
+        memory.add_contact_note("crm", "priya", NOTES[0])
+        say({"error": "the disk was never full"})
+    except GraphStorageError:
+        pass
+    del memory
+    gc.collect()
+
+
 NOTES = ("Lives in Pune.", "Prefers tea to coffee.", "Works at the harbour.")
 LATER_NOTES = ("Has a dog named Rex.", "Plays the cello.")
-TASKS = {"write": _write, "close": _close, "open": _open, "go on": _go_on}
+TASKS = {"write": _write, "close": _close, "open": _open, "go on": _go_on, "leave": _leave}
 
 
 @contextmanager

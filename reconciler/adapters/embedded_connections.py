@@ -82,6 +82,21 @@ class EmbeddedConnections:
         with self._lent(self._writer) as connection:
             yield connection
 
+    @contextmanager
+    def without_readers(self, seconds: float) -> Iterator[bool]:
+        """Keep readers waiting; gives whether those who were reading ended in that time."""
+        deadline = time.monotonic() + seconds
+        taken = 0
+        try:
+            for _ in range(CONNECTIONS_MAX - 1):
+                if not self._readers.turns.take(max(deadline - time.monotonic(), 0.0)):
+                    break
+                taken += 1
+            yield taken == CONNECTIONS_MAX - 1
+        finally:
+            for _ in range(taken):
+                self._readers.turns.give_back()
+
     def close(self) -> None:
         """Let those who have a connection finish, for as long as a query may take; then end them.
 

@@ -37,9 +37,9 @@ BUFFER_POOL_BYTES = 1 << 30
 _HEADER_BYTES = 4096
 """One page: a main file that has never been checkpointed is as long, and holds nothing."""
 
-_BEGIN = bytes.fromhex("0900000000000000 010000000000000000 9a5330c505cb3899")
-"""How each transaction in the log begins: its length, its kind, its checksum. A test opens a log
-and finds it, so that a newer engine cannot change it unseen."""
+_COMMIT = bytes.fromhex("0900000000000000 020000000000000000 517d1de0b202d058")
+"""How each transaction in the log ends: its length, its kind, its checksum. A test looks for it in
+a log, so that a newer engine cannot change it unseen."""
 
 _SPARE_BYTES = 32 << 20
 _SPARE_FACTOR = 8
@@ -200,10 +200,10 @@ class EmbeddedFiles:
         """Cut off a last write that was never finished, after a copy of the log was set aside.
 
         The engine itself says how far the log is whole, by its checksums, on a copy. To cut there
-        is right only if nothing whole comes behind, so that is looked at first.
+        is right only if no write ends behind it, for one that ended may have been acknowledged.
 
         Raises:
-            ConfigurationError: there is more behind the damage; the files are as they were.
+            ConfigurationError: a write ends behind the damage; the files are as they were.
             ENGINE_ERRORS: the engine does not open them so either, or another process did.
         """
         with self._locked() as main:
@@ -216,11 +216,12 @@ class EmbeddedFiles:
 
     def _cut(self, log: Path, whole_bytes: int, error: Exception) -> None:
         dropped = log.read_bytes()[whole_bytes:]
-        if later := max(dropped.count(_BEGIN) - 1, 0):
+        if finished := dropped.count(_COMMIT):
             raise ConfigurationError(
-                f"RECONCILER_EMBEDDED_PATH {self.main}: its log {log} is damaged at byte "
-                f"{whole_bytes}, and {later} later writes lie behind the damage. Nothing was "
-                "changed. Keep a copy of all of its files, and restore a backup"
+                f"RECONCILER_EMBEDDED_PATH {self.main}: its log {log} is damaged behind byte "
+                f"{whole_bytes}, where {finished} finished writes stand. Nothing was changed. Keep "
+                "a copy of all of its files, and restore a backup; or, to give those writes up, "
+                f"cut the log there: truncate -s {whole_bytes} {log}"
             ) from error
         copy = log.with_name(f"{log.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}")
         _copy_durably(log, copy)
@@ -281,7 +282,9 @@ def _copy_durably(source: Path, copy: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
+    if not hasattr(os, "O_DIRECTORY"):
+        return  # Windows opens no folder, and needs no such sync
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
     finally:

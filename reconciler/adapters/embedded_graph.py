@@ -50,6 +50,9 @@ _log = logging.getLogger(__name__)
 _STORAGE_FAILURES = ("IO exception", "panic state", "refuses further writes")
 """How the engine says that a file could not be written or read."""
 
+_PATIENCE_SECONDS = 0.5
+"""How long a writer waits for readers to end, to fold the log in; else the next one tries again."""
+
 _NO_MEMORY = "Buffer manager exception"
 
 _MARK_OPEN = "COMMENT ON TABLE Store IS 'open: what is newest is in the log'"
@@ -161,28 +164,33 @@ class EmbeddedGraph:
         if self._is_closed:
             return
         self._is_closed = True  # who waits to write finds it so: nothing comes after what follows
-        with suppress(GraphError), self._translated(), self._connections.for_writing() as last:
-            if not self._failure and self._files.has_room_to_checkpoint():
-                self._mark_closed(last)
-        self._connections.close()
-        if self._failure:
-            self._abandon()
-        else:
-            self._database.close()
-        _OPEN.pop(self._path, None)
+        try:
+            with suppress(GraphError), self._translated(), self._connections.for_writing() as last:
+                if not self._failure:
+                    self._mark_closed(last)
+        finally:
+            self._connections.close()
+            if self._failure:
+                with suppress(OSError):  # the file is gone, and its lock with it
+                    self._files.release_lock()
+            else:
+                self._database.close()
+            _give_up(self._path, self)
 
-    def _abandon(self) -> None:
-        """Leave the engine's database where it is, for good.
+    def _fail(self, why: str) -> None:
+        """Refuse all further writes, and leave the engine's database where it is, for good.
 
         To destroy it would write what it could not write before, and end the process where that
         fails again. The memory that it takes is given back when the process ends.
         """
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._database))
-        self._files.release_lock()
+        if not self._failure:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._database))
+            self._failure = why
 
     def _write(self, query: Query, given: Mapping[str, Any]) -> list[Row]:
         with self._writer() as connection:
             self._mark_open(connection)
+            self._check_storage()
             try:
                 _rows(connection, "BEGIN TRANSACTION")
                 rows = _run_script(connection, query, given)
@@ -190,16 +198,21 @@ class EmbeddedGraph:
             except BaseException as error:
                 with suppress(RuntimeError):
                     _rows(connection, "ROLLBACK")
-                if _NO_MEMORY in str(error):  # what it rolled back may have left an index wrong
-                    self._failure = (
-                        f"the engine's memory was full in a write ({_brief(str(error))})"
-                    )
+                if _NO_MEMORY in str(error):  # what was rolled back may have left an index wrong
+                    self._fail("the engine's memory was full in the middle of a write")
                 raise
+            self._tidy_up(connection)
+            return rows
+
+    def _tidy_up(self, connection: ladybug.Connection) -> None:
+        """What follows a commit; it stands, whatever becomes of this."""
+        try:
             self._files.expect_log()
             if self._files.log_bytes > CHECKPOINT_LOG_BYTES:
                 self._files.expect_no_log()
-                self._checkpoint(connection)
-            return rows
+                self._checkpoint(connection, _PATIENCE_SECONDS)
+        except OSError as error:
+            _log.warning("%s: %s", self._path, error)
 
     def _mark_open(self, connection: ladybug.Connection) -> None:
         """Have the main file say that a log belongs to it, before the first write of this graph.
@@ -209,26 +222,33 @@ class EmbeddedGraph:
         if self._is_marked:
             return
         _rows(connection, _MARK_OPEN)
-        self._is_marked = True
         if not self._files.holds_nothing:
             self._files.expect_no_log()
-            self._checkpoint(connection)
+            self._checkpoint(connection, _PATIENCE_SECONDS)
+        self._is_marked = True
 
     def _mark_closed(self, connection: ladybug.Connection) -> None:
         """Have the main file hold everything, and say that no log belongs to it."""
+        if not self._files.has_room_to_checkpoint():
+            return
         if self._is_marked:
             _rows(connection, _MARK_CLOSED)
-        if self._checkpoint(connection):
+        if self._checkpoint(connection, self._query_timeout_seconds):
             self._files.note_closed()
 
-    def _checkpoint(self, connection: ladybug.Connection) -> bool:
-        """Write the log into the main file, if there is room; if that fails, the log has it all.
+    def _checkpoint(self, connection: ladybug.Connection, patience_seconds: float) -> bool:
+        """Write the log into the main file, if nobody reads and there is room; else it has it all.
+
+        Beside a reader the engine would keep the log and a third file, and after a crash it opens
+        neither with the last write torn.
 
         Returns:
             Whether the main file holds everything.
         """
-        if self._files.log_bytes:
-            if not self._files.has_room_to_checkpoint():
+        if not self._files.log_bytes:
+            return True
+        with self._connections.without_readers(patience_seconds) as is_alone:
+            if not is_alone or not self._files.has_room_to_checkpoint():
                 return False
             try:
                 _rows(connection, "CHECKPOINT")
@@ -237,15 +257,14 @@ class EmbeddedGraph:
                 self._note_failure(text)
                 _log.warning("%s: its log could not be folded in: %s", self._path, _brief(text))
                 return False
-        return True
+            return True
 
     @contextmanager
     def _writer(self) -> Iterator[ladybug.Connection]:
         with self._translated(), self._connections.for_writing() as connection:
             if self._is_closed:
                 raise GraphUnavailableError(f"{self._path} was closed by this program")
-            if self._failure:
-                raise self._storage_error()
+            self._check_storage()
             yield connection
 
     @contextmanager
@@ -260,13 +279,15 @@ class EmbeddedGraph:
             yield
         except RuntimeError as error:
             raise self._engine_error(str(error)) from error
+        except OSError as error:
+            raise GraphStorageError(f"{self._path}: {error}; nothing was written") from error
 
     @contextmanager
     def _translated_setup(self) -> Iterator[None]:
         try:
             yield
         except BaseException as error:
-            _OPEN.pop(self._path, None)
+            _give_up(self._path, self)
             if isinstance(error, OSError):
                 raise ConfigurationError(
                     f"RECONCILER_EMBEDDED_PATH {self._path}: {error}"
@@ -282,7 +303,11 @@ class EmbeddedGraph:
 
     def _note_failure(self, text: str) -> None:
         if any(sign in text for sign in _STORAGE_FAILURES):
-            self._failure = f"the disk is full or failing ({_brief(text)}); free some space"
+            self._fail(f"the disk is full or failing ({_brief(text)}); free some space")
+
+    def _check_storage(self) -> None:
+        if self._failure:
+            raise self._storage_error()
 
     def _storage_error(self) -> GraphStorageError:
         return GraphStorageError(
@@ -322,6 +347,12 @@ def _claim(path: Path, graph: EmbeddedGraph) -> None:
         if path in _OPEN:
             raise GraphLockedError(_LOCKED.format(path, "this process: share that Memory"))
         _OPEN[path] = graph
+
+
+def _give_up(path: Path, graph: EmbeddedGraph) -> None:
+    with _OPENING:
+        if _OPEN.get(path) is graph:
+            del _OPEN[path]
 
 
 def _is_marked_open(connection: ladybug.Connection) -> bool:

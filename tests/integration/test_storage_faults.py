@@ -15,16 +15,18 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import ladybug
 import pytest
 
 from reconciler import Memory
-from reconciler.adapters import embedded_files
+from reconciler.adapters import embedded_files, embedded_graph
 from reconciler.adapters.embedded_files import EmbeddedFiles
-from reconciler.errors import ConfigurationError
+from reconciler.errors import ConfigurationError, GraphStorageError
 from reconciler.testing import HashingEmbedder
 from tests.conftest import CHOICE
 from tests.engines import EngineUnderTest
@@ -252,19 +254,31 @@ def test_a_last_record_that_ends_in_zeros_or_rubbish_is_cut_off(tmp_path: Path) 
             assert rows_of(torn) == ["one", "two"]
 
 
-def test_a_log_that_is_damaged_in_the_middle_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+def test_a_finished_write_that_is_damaged_anywhere_is_refused_and_left_as_it_is(
+    tmp_path: Path,
+) -> None:
+    path, lengths = tiny_store(tmp_path)
+    for place in range(lengths[0], lengths[2] - len(embedded_files._COMMIT), 3):
+        torn = spoilt(path, lambda log, at=place: log[:at] + bytes([log[at] ^ 85]) + log[at + 1 :])
+        before = {each.name: each.read_bytes() for each in tmp_path.glob("spoilt*")}
+        with pytest.raises(ConfigurationError, match=r"damaged behind byte \d+, where [12] fin"):
+            EmbeddedFiles(torn).open()
+        assert {each.name: each.read_bytes() for each in tmp_path.glob("spoilt*")} == before
+
+
+def test_a_damaged_log_opens_once_it_is_cut_as_the_error_says(tmp_path: Path) -> None:
     path, lengths = tiny_store(tmp_path)
     middle = lengths[0] + 30
     torn = spoilt(path, lambda log: log[:middle] + b"?" + log[middle + 1 :])
-    before = {each.name: each.read_bytes() for each in tmp_path.glob("spoilt*")}
-    with pytest.raises(ConfigurationError, match=r"damaged at byte \d+, and 1 later write"):
+    with pytest.raises(ConfigurationError) as refused:
         EmbeddedFiles(torn).open()
-    assert {each.name: each.read_bytes() for each in tmp_path.glob("spoilt*")} == before
+    subprocess.run(str(refused.value).partition("cut the log there: ")[2].split(), check=True)
+    assert rows_of(torn) == ["one"]
 
 
-def test_how_a_transaction_begins_is_what_the_engine_writes(tmp_path: Path) -> None:
+def test_how_a_transaction_ends_is_what_the_engine_writes(tmp_path: Path) -> None:
     path, _ = tiny_store(tmp_path)  # one makes the table, three write
-    assert EmbeddedFiles(path).log.read_bytes().count(embedded_files._BEGIN) == 4
+    assert EmbeddedFiles(path).log.read_bytes().count(embedded_files._COMMIT) == 4
 
 
 def test_what_was_cut_off_is_said_and_kept(store: Store, caplog: pytest.LogCaptureFixture) -> None:
@@ -416,6 +430,59 @@ def test_what_cannot_be_folded_in_stays_in_the_log(
         decision = memory.add_contact_note("crm", "priya", "Plays the cello.")
     assert EmbeddedFiles(path).log_bytes > 0
     assert decision.decision_id in decisions_of(path)
+
+
+def test_a_process_that_never_closes_after_a_full_disk_ends_as_it_wants(
+    crasher: StorageCrasher, store: Store
+) -> None:
+    assert crasher.run("leave", store.copy("left open"), Fault.DISK_FULL, 1).signal == 0
+
+
+def test_a_marker_that_cannot_be_written_loses_no_note(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, known = store.copy("closed"), decisions_of(store.copy("closed"))
+    memory = opened(path)
+    monkeypatch.setattr(EmbeddedFiles, "expect_no_log", _fails)
+    with pytest.raises(GraphStorageError, match="nothing was written"):
+        memory.add_contact_note("crm", "priya", "Plays the cello.")
+    monkeypatch.undo()
+    monkeypatch.setattr(EmbeddedFiles, "expect_log", _fails)
+    kept = memory.add_contact_note("crm", "priya", "Plays the flute.").decision_id
+    monkeypatch.undo()
+    memory.close()
+    assert decisions_of(path) == known | {kept}
+
+
+def _fails(files: EmbeddedFiles) -> None:
+    raise PermissionError(f"cannot touch {files.main}")
+
+
+# The log is folded in while others read
+
+
+@pytest.mark.slow
+def test_readers_never_make_the_engine_keep_a_third_file(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded_graph, "CHECKPOINT_LOG_BYTES", 0)
+    path, found, is_over = store.copy("closed"), set[str](), threading.Event()
+    with opened(path) as memory, ThreadPoolExecutor(4) as pool:
+
+        def read() -> None:
+            while not is_over.is_set():
+                memory.recall("crm", "priya")
+                found.update(each.name for each in path.parent.iterdir())
+
+        reading = [pool.submit(read) for _ in range(4)]
+        for number in range(25):
+            memory.add_contact_note("crm", "priya", f"Owns {number} boats.")
+        is_over.set()
+        for each in reading:
+            each.result()
+    folded_in = {".wal.checkpoint", ".shadow", ".checkpoint.intent.lock", ".checkpoint.apply.lock"}
+    assert {each.removeprefix(path.name) for each in found} <= folded_in | {"", ".wal", ".no-log"}
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
 # Copies that lack a part
