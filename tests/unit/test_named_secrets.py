@@ -146,6 +146,7 @@ HARMLESS = [
     "ski pass: 2024A",
     '{"password": {"type": "string", "minLength": 12}}',
     '{"secret": {"name": "Ann", "city": "Pune"}}',
+    '{"password": {"type": "string"}, "text": "swordfish"}',
     "password reset requests: 1200 a month",
 ]
 RUNS_AWAY = {
