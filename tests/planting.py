@@ -24,6 +24,7 @@ NOTATIONS: Mapping[str, str] = {
     "environment": "DB_PASSWORD=%s",
     "said": "%s is my password",
     "number": '{"pin": %s}',
+    "nested": '{"password": {"value": "%s"}}',
 }
 DIGITS = frozenset({"number"})
 """Notations of a value in digits."""

@@ -20,7 +20,7 @@ from typing import Any
 import regex
 
 from reconciler.adapters.sensitive_data_finders import merge_spans
-from reconciler.domain.named_secrets import find_named_secrets
+from reconciler.domain.named_secrets import NO_COMPOUND, find_named_secrets
 from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
 
 __all__ = ["DetectSecretsFinder"]
@@ -78,7 +78,10 @@ _NOT_A_VALUE = (
 )
 _QUOTE = r"['\"\u2018\u201c`]"
 _QUOTED_VALUE = rf"(?<={_QUOTE})[^\s'\"\u2018\u2019\u201c\u201d`]{{4,}}(?=['\"\u2019\u201d`])"
-_LOGIN_WORD = r"\b(?:pass[ -]?(?:word|phrase|code|wd)s?|pwd|passwd|kennwort|passwort|contrase[nñ]a)"
+_LOGIN_WORD = (
+    r"\b(?:pass[ -]?(?:word|phrase|code|wd)s?|pwd|passwd|kennwort|passwort|contrase[nñ]a)\b"
+    rf"{NO_COMPOUND}"
+)
 _IS = r"[ ]?(?:[:=]+|\b(?:is|was|are|=)\b[ ]?:?)\s*"
 _LINK = r"(?:[ ](?:is|was|to|of|as|set[ ]to|changed[ ]to|reset[ ]to|now))*[ ]?[:=]*[ ]*"
 _KEY_NAME = (
@@ -91,7 +94,8 @@ _KEY_NAME = (
 _PIN_NAME = (
     r"\b(?:PIN|pin(?:[ ]?code|[ ]number)?(?=[ ]?(?:is\b|was\b|[:=]))|(?:PIN|Pin)[ ](?:code|number)"
     r"|(?:security|access|door|gate|alarm|entry|unlock|lock(?:box)?|safe|verification|confirmation"
-    r"|one-time|login|recovery|authentication|2fa|sms)[ ]code|otp|cvv2?|cvc2?|passcode)"
+    rf"|one-time|login|recovery|authentication|2fa|sms)[ ]code|otp|cvv2?|cvc2?|passcode)\b"
+    rf"{NO_COMPOUND}"
 )
 _SAID = (
     rf"(?i:{_LOGIN_WORD}){_LINK}{_QUOTE}\K{_QUOTED_VALUE}",

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from reconciler.domain.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
 
-__all__ = ["find_named_secrets", "kind_of_name", "without_named_secrets"]
+__all__ = ["NO_COMPOUND", "find_named_secrets", "kind_of_name", "without_named_secrets"]
 
 
 class _Need(Enum):
@@ -82,6 +82,7 @@ _KIND_OF_NAME: Mapping[str, SensitiveKind] = {
 }
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _APART = re.compile(r"[\W_]+")
+_NUMBERED = re.compile(r"(?<=[a-z])_?\d{1,2}$")
 
 
 def _ending_of(names: Iterable[str], *, before: str) -> re.Pattern[str]:
@@ -124,6 +125,7 @@ def _in_snake_case(name: str) -> str:
 
 # Where a name and its value stand in a text
 
+_ESCAPE = re.compile(r"\\u00(?P<code>[2-7][0-9a-fA-F])")
 _HINT = re.compile(
     r"(?i)pass|pwd|wort|contrase|secret|token|key|pin|cv[vc]|otp|tan|auth|code|credential|jwt"
     r"|connection.string"
@@ -135,14 +137,15 @@ _KEYED = re.compile(
     rf"""
     (?<!\w)(?P<key>\w[\w.-]{{0,63}}+(?:[ ]\w[\w.-]{{0,30}}+){{0,2}})
     (?:
-        (?P<close>{_QUOTE}\]?)?+ {_MARK}?+ (?:[ ]?{_TAG}){{0,2}}+ \s{{0,8}}+
-        (?P<sign>=>|:=|->|[:=\uff1a\uff1d]|%3[ADad])
+        (?P<close>{_QUOTE}\]?)?+ {_MARK}?+ (?:[ ]?\#\d{{1,2}})?+ (?:[ ]?{_TAG}){{0,2}}+ \s{{0,8}}+
+        (?P<sign>=>|:=|->|[:=\uff1a\uff1d\u2192\u21d2]|%3[ADad])
         (?:\s{{0,8}}+ (?:{_MARK}|{_TAG})){{0,2}}+ \s{{0,8}}+
       | (?P<pair>{_QUOTE}?+ \s{{0,8}}+ [,;]? \s{{0,20}}+
           {_QUOTE}?+ (?:value|val|content|text|default) {_QUOTE}?+
           \s{{0,8}}+ [:=] \s{{0,8}}+)
       | (?P<element>(?:\s[^<>]{{0,200}}+)?>|(?:{_TAG}\s{{0,8}}+){{2,3}})\s{{0,8}}+
-      | (?P<cell>{_MARK}?+[ ]{{0,20}}+\|[ ]{{0,20}}+{_MARK}?+)
+      | (?P<cell>{_MARK}?+ (?:[ ]{{0,20}}+\|[ ]{{0,20}}+|[ ]?\t[ \t]{{0,20}}+|[ ][-\u2013\u2014][ ])
+          {_MARK}?+)
     )
     """,
     re.VERBOSE,
@@ -150,6 +153,9 @@ _KEYED = re.compile(
 _FLAG = re.compile(r"(?<=--)(?P<key>\w[\w.-]{0,63}+)[ ]{1,4}")
 _WORD = re.compile(r"(?<!\w)\w[\w.-]*+")
 _BEFORE = re.compile(r"(?:(?P<tag></?)(?:\w{1,30}:)?|(?P<query>[?&])|(?P<flag>--))$")
+_ENTRY = re.compile(
+    r"(?:^|[\n,;/|(])[ -]{0,4}$|\b(?i:user|username|login|account)\b\W{1,3}+\S{1,30}+[ ]$"
+)
 _REACH = 64
 """So far before the hint that it holds a name may begin."""
 _QUOTED = re.compile(
@@ -161,7 +167,18 @@ _QUOTED = re.compile(
 _SCHEME = r"(?:(?i:bearer|basic|digest|token|apikey)[ ]{1,3})"
 _BARE = re.compile(rf"{_SCHEME}?(?P<value>[^\s]{{1,2000}})")
 _LINE = re.compile(r"(?P<value>[^\n\"<>|]{1,200})")
+_PHRASE = re.compile(
+    r"(?!(?:[A-Za-z]+[ ]){0,7}(?:and|but|for|with|the|then|was|has|she|her|his|you|your|please)\b)"
+    r"(?P<value>[A-Za-z]{3,12}(?:[ ][A-Za-z]{3,12}){2,7}+)(?=\s*(?:[\n;,|\"'<>)}\]&\\.]|$))"
+)
 _OPENING = re.compile(rf"{_QUOTE}|{_MARK}|[\[{{(]+")
+_PART = re.compile(
+    rf"[\[{{]|(?P<close>[\]}}])|\b(?P<carrier>(?i:value|val|code|text|secret|plain|plaintext|raw"
+    rf"|content|string|data|new|old|current|default|password|key|token|pin|number))"
+    rf"{_QUOTE}?+\s{{0,8}}+[:=]\s{{0,8}}+"
+)
+_REACH_WITHIN = 400
+"""So far into an object or a list its value is looked for."""
 _TRAILING = ".,;:?)]}*|\\\"'`\u2018\u2019\u201c\u201d\u00bb"
 _WRAPPED = re.compile(r"[&<\"]|%26|\\[\"']")
 
@@ -196,10 +213,14 @@ _HAS_DIGIT_AND_MORE = re.compile(r"(?=[^\s]*\d)(?=[^\s]*[^\W\d])")
 _IS_MIXED = re.compile(r"[^\s]*[a-z][A-Z][^\s]*|[^\s]*\w[#$%^&*@!+=~/]\w")
 _ADDRESS = re.compile(r"[^\s@]+@[^\s@]+\.\w+|https?://\S+")
 _DIGITS = re.compile(r"\d(?:[ -]?\d){2,9}")
+_LISTED_DIGITS = re.compile(
+    rf"{_QUOTE}?+\d{{3,10}}+{_QUOTE}?+(?:\s?,\s{{0,4}}+{_QUOTE}?+\d{{3,10}}+{_QUOTE}?+)*+"
+)
 _ONE_TIME = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9-]{4,12}")
 _POSTCODE = re.compile(r"[1-9]\d{2} ?\d{3}")
 _STRONG_LENGTH_MIN = 6
 _LONG_LENGTH_MIN = 20
+_REMARK_LENGTH_MAX = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +237,25 @@ class _Found:
 
 def find_named_secrets(text: str) -> list[SensitiveSpan]:
     """The values whose names say that they are secret; they may overlap, and are in no order."""
-    return [*_named(text), *_said(text)] if _HINT.search(text) else []
+    plain, place = _unescaped(text) if _ESCAPE.search(text) else (text, None)
+    if not _HINT.search(plain):
+        return []
+    spans = [*_named(plain), *_said(plain)]
+    if place is None:
+        return spans
+    return [SensitiveSpan(place[span.start], place[span.end], span.kind) for span in spans]
+
+
+def _unescaped(text: str) -> tuple[str, list[int]]:
+    r"""The text with ``\u0077`` read as ``w``, and where in the text each character stands."""
+    parts: list[str] = []
+    place: list[int] = []
+    done = 0
+    for match in _ESCAPE.finditer(text):
+        parts += [text[done : match.start()], chr(int(match["code"], 16))]
+        place += range(done, match.start() + 1)
+        done = match.end()
+    return "".join((*parts, text[done:])), [*place, *range(done, len(text) + 1)]
 
 
 def without_named_secrets(text: str) -> str:
@@ -238,10 +277,9 @@ def _named(text: str) -> Iterator[SensitiveSpan]:
         if match.start() < done:
             continue  # within a secret
         found = _announced(match)
-        span = found and _value(text, found)
-        if span:
+        for span in _values(text, found) if found else ():
             yield span
-            done = span.end
+            done = max(done, span.end)
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:
@@ -257,7 +295,7 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
 
 def _announced(match: re.Match[str]) -> _Found | None:
     name = _name_of(match["key"])
-    if name is None or not _is_notation(match):
+    if name is None or not _is_notation(match) or (name == "pass" and not _is_login(match)):
         return None
     return _Found(
         name=name,
@@ -272,7 +310,7 @@ def _announced(match: re.Match[str]) -> _Found | None:
 def _name_of(key: str) -> str | None:
     if not _HINT.search(key):
         return None
-    asked = _in_snake_case(key)
+    asked = _NUMBERED.sub("", _in_snake_case(key))
     found = _TEXT_ENDING.search(asked) or _GLUED_ENDING.search(asked)
     return found[1] if found else None
 
@@ -307,6 +345,37 @@ def _is_machines(match: re.Match[str]) -> bool:
     return bool(match["close"]) or is_tight or is_coded
 
 
+def _is_login(match: re.Match[str]) -> bool:
+    """Whether a "pass" is a password: in a program's words, or where a line or an entry begins."""
+    if _is_machines(match) or "_" in match["key"]:
+        return True
+    begins = _ENTRY.search(match.string, max(0, match.start() - 48), match.start())
+    return bool(begins) and match["key"].casefold() == "pass"
+
+
+def _values(text: str, found: _Found) -> Iterator[SensitiveSpan]:
+    """What the name stands for: the value itself, or those in the object or list that follows."""
+    if span := _value(text, found):
+        yield span
+    for start in _within(text, found.start):
+        if span := _value(text, replace(found, start=start, is_machines=True)):
+            yield span
+
+
+def _within(text: str, start: int) -> Iterator[int]:
+    """Where in an object or a list the values begin whose keys say no more than that."""
+    depth = 0
+    for part in _PART.finditer(text, start, start + _REACH_WITHIN):
+        if part["carrier"] and depth:
+            yield part.end()
+        elif part["close"]:
+            depth -= 1
+        elif depth or part.start() == start:
+            depth += 1
+        if depth <= 0:
+            return
+
+
 def _value(text: str, found: _Found) -> SensitiveSpan | None:
     start, end, is_quoted = _value_at(text, found)
     value = text[start:end]
@@ -328,6 +397,8 @@ def _value_at(text: str, found: _Found) -> tuple[int, int, bool]:
 
 
 def _bare(text: str, start: int, found: _Found) -> tuple[int, int, bool]:
+    if _may_be_phrase(text, start, found) and (phrase := _PHRASE.match(text, start)):
+        return *phrase.span("value"), False
     has_spaces = found.notation == "element" or found.name.endswith("phrase")
     match = (_LINE if has_spaces else _BARE).match(text, start)
     if match is None:
@@ -339,6 +410,13 @@ def _bare(text: str, start: int, found: _Found) -> tuple[int, int, bool]:
     elif found.is_machines and not has_spaces and ";" in value:
         value = value[: value.index(";")]
     return start, start + len(value.rstrip(_TRAILING).rstrip()), False
+
+
+def _may_be_phrase(text: str, start: int, found: _Found) -> bool:
+    """Whether several plain words may be the value; a person's may also be a remark."""
+    return found.is_machines or (
+        found.notation == "sign" and not _IS_REMARK.match(text, start, start + 40)
+    )
 
 
 def _is_secret(value: str, found: _Found, *, is_quoted: bool) -> bool:
@@ -354,7 +432,8 @@ def _is_secret(value: str, found: _Found, *, is_quoted: bool) -> bool:
 
 def _is_said_of_it(value: str, found: _Found, *, is_quoted: bool) -> bool:
     """Whether it is a remark about the secret, or code, and not the secret itself."""
-    if _IS_REMARK.fullmatch(value) or _IS_MASK.fullmatch(value):
+    is_short = len(value) <= _REMARK_LENGTH_MAX
+    if (is_short and _IS_REMARK.fullmatch(value)) or _IS_MASK.fullmatch(value):
         return True
     if " " in value and _HAS_REMARK.search(value):
         return True
@@ -366,7 +445,7 @@ def _is_said_of_it(value: str, found: _Found, *, is_quoted: bool) -> bool:
 def _is_number(value: str, found: _Found) -> bool:
     if found.name == "pin_code" and _POSTCODE.fullmatch(value):
         return False  # an Indian one
-    if _DIGITS.fullmatch(value):
+    if _DIGITS.fullmatch(value) or _LISTED_DIGITS.fullmatch(value):
         return len(value) >= 4 or found.name != "tan"
     return found.name in ("otp", "totp", "mfa_code") and bool(_ONE_TIME.fullmatch(value))
 
@@ -390,28 +469,56 @@ def _is_strong(value: str, found: _Found) -> bool:
 
 # In a sentence
 
-_LOGIN = r"(?:pass[ -]?(?:word|phrase|code)|passwd|pwd|kennwort|passwort)"
+NO_COMPOUND = (
+    r"(?![ -](?:managers?|vaults?|apps?|applications?|tools?|software|generators?|reviews?|audits?"
+    r"|regulations?|polic(?:y|ies)|rules?|requirements?|pads?|readers?|lists?|fields?|forms?|pages?"
+    r"|prompts?|hygiene|training|protection|strength|length|supplier|vendor|provider|requests?"
+    r"|(?:reset|change|update)s?(?![ ](?:to|code)\b)|of[ ](?:conduct|practice|ethics))\b)"
+)
+"""Stands after a secret's name in a pattern: a password manager is no password."""
+_LOGIN = rf"(?:pass[ -]?(?:word|phrase|code)|passwd|pwd|kennwort|passwort)\b{NO_COMPOUND}"
+_KEY = (
+    r"(?:(?:api|access|secret|private|signing|encryption|master)[ _-]?key"
+    rf"|(?:access|api|auth|bearer|refresh|session)[ _-]?token|client[ _-]?secret)\b{NO_COMPOUND}"
+)
 _CODE = (
     r"(?:pin(?![ ]code)|otp|cvv2?|cvc2?|(?:security|access|door|gate|alarm|entry|unlock"
-    r"|lock(?:er|box)?|safe|verification|one-time|login|recovery)[ ]code)"
+    rf"|lock(?:er|box)?|safe|verification|one-time|login|recovery|reset)[ ]code)\b{NO_COMPOUND}"
 )
-_SAID_HINT = re.compile(r"(?i)pass|pwd|wort|pin|otp|cv[vc]|code")
+_SAID_HINT = re.compile(r"(?i)pass|pwd|wort|pin|otp|cv[vc]|code|key|token|secret")
 _BETWEEN = r"(?:[ ](?!is\b|was\b)[\w'\u2019-]{1,20}+){%s}"
-_SAID = (
-    # "4711 is the PIN", "Blue42 is my portal password"
-    re.compile(
-        rf"(?i)(?<![\w-])(?P<value>\d{{3,8}})[\"'\u201d\u2019]?[ ](?:is|was)[ ](?:now[ ])?"
-        rf"(?:my|our|his|her|their|the|your)\b{_BETWEEN % '0,3'}[ ]{_CODE}\b"
-    ),
-    # "the PIN for the locker is 4711"
-    re.compile(
-        rf"(?i)\b{_CODE}{_BETWEEN % '1,5'}[ ]?(?:is|was|=|:)[ ]*[\"'\u201c\u2018]?"
-        r"(?P<value>\d{3,8})\b(?![-,./]?\d|[ ]?%)"
-    ),
+_IS = (
+    r"(?:[ ](?:is|was|are|be|been|has|will|now|still|changed|set|reset|updated|to|ist|war|lautet"
+    r"|lautete|wurde|jetzt|nun|auf)(?=[ ])){1,5}"
 )
-_IS_MY = re.compile(
-    rf"(?i)(?<!\S)(?P<value>[^\s]{{4,80}}+)[ ](?:is|was)[ ](?:now[ ]|still[ ])?"
-    rf"(?P<whose>my|our|his|her|their|the|your)\b{_BETWEEN % '0,3'}[ ]{_LOGIN}\b"
+_WHOSE = r"(?P<whose>my|our|his|her|their|the|your)\b"
+_NO_MORE = r"\b(?![-,./]?\d|[ ]?%)"
+_SAID = (
+    # "4711 is the PIN", "uses 4711 as PIN"
+    re.compile(
+        rf"(?i)(?<![\w-])(?P<value>\d{{3,8}})[\"'\u201d\u2019]?[ ]"
+        rf"(?:(?:is|was|as)[ ](?:now[ ])?{_WHOSE}{_BETWEEN % '0,3'}[ ]|as[ ]){_CODE}"
+    ),
+    # "the PIN for the locker is 4711", "her PIN was changed to 4711"
+    re.compile(
+        rf"(?i)\b{_CODE}{_BETWEEN % '0,5'}(?:{_IS}|[ ]?[=:])[ ]*[\"'\u201c\u2018]?"
+        rf"(?P<value>\d{{3,8}}){_NO_MORE}"
+    ),
+    # "OTP code 4711"
+    re.compile(rf"(?i)\botp(?:[ ]code)?[ ](?P<value>\d{{4,8}}){_NO_MORE}"),
+)
+_SAID_TO_BE = (
+    # "Blue42 is my portal password", "uses Blue42 as password"
+    re.compile(
+        r"(?i)(?<!\S)(?P<uses>us(?:es?|ed|ing)[ ])?(?P<value>[^\s]{4,80}+)[ ]"
+        r"(?:(?P<as>as)|is|was|will[ ]be)[ ](?:now[ ]|still[ ])?"
+        rf"(?:{_WHOSE}{_BETWEEN % '0,3'}[ ]|(?<=as[ ])){_LOGIN}"
+    ),
+    # "the API key we use is Blue42", "Das Passwort lautet Blue42"
+    re.compile(
+        rf"(?i)\b(?:{_LOGIN}|{_KEY}){_BETWEEN % '0,5'}{_IS}[ ]+(?P<value>[^\s]{{5,200}}+)"
+        r"(?![ ](?:encrypted|encoded|hashed|compliant|characters|bits?)\b)"
+    ),
 )
 
 
@@ -421,20 +528,23 @@ def _said(text: str) -> Iterator[SensitiveSpan]:
     for pattern in _SAID:
         for match in pattern.finditer(text):
             yield SensitiveSpan(*match.span("value"), SensitiveKind.SECRET)
-    for match in _IS_MY.finditer(text):
+    for match in (each for pattern in _SAID_TO_BE for each in pattern.finditer(text)):
         start, end = match.span("value")
         bare = _OPENING.sub("", match["value"], count=1)
         start, value = end - len(bare), bare.rstrip(_TRAILING)
-        if value and not TOKEN.fullmatch(value) and _is_said_to_be(value, match["whose"]):
+        if value and not TOKEN.fullmatch(value) and _is_said_to_be(value, match.groupdict()):
             yield SensitiveSpan(start, start + len(value), SensitiveKind.SECRET)
 
 
-def _is_said_to_be(value: str, whose: str) -> bool:
+def _is_said_to_be(value: str, said: Mapping[str, str | None]) -> bool:
     """Whether "… is my password" gives it away; "That is the password" does not."""
     if _IS_REMARK.fullmatch(value) or _NO_WORD_FOR_IT.fullmatch(value):
         return False
     is_strong = _HAS_DIGIT_AND_MORE.match(value) or _IS_MIXED.match(value)
-    return bool(is_strong or whose.casefold() not in ("the", "your"))
+    if is_strong and not _ADDRESS.fullmatch(value):
+        return True
+    is_somebodys = (said.get("whose") or "the").casefold() not in ("the", "your")
+    return is_somebodys and bool(said["uses"] or not said["as"])
 
 
 _NO_WORD_FOR_IT = re.compile(

@@ -49,6 +49,30 @@ NOTATIONS = [
     "%s is the portal password.",
     '"secrets": ["%s", "b"]',
     '{"password": "[x]%s"}',
+    '{"password": {"value": "%s"}}',
+    "{'api_key': {'type': 'plain', 'secret': '%s'}}",
+    r"{\"password\": {\"plain\": \"%s\"}}",
+    '{"password": {"new": {"text": "%s"}}}',
+    '{"password": ["old", {"code": "%s"}]}',
+    "password: {value: %s}",
+    r'{"pass\u0077ord": "%s"}',
+    "portal password - %s",
+    "password – %s",
+    "password → %s",
+    "Password\t%s",
+    "password #1: %s",
+    "uses %s as password",
+    "uses %s as his portal password",
+    "Das Passwort ist %s",
+    "Das Passwort lautet %s.",
+    "Das Kennwort war %s",
+    "my new password will be %s",
+    "Her password was changed to %s",
+    "The API key we use is %s",
+    "The access token for the shop is now %s",
+    "user: ann pass: %s",
+    "user: ann\npass: %s",
+    r"\u0022password\u0022:\u0022%s\u0022",
 ]
 DIGITS = [
     '{"pin": "4711"}',
@@ -60,6 +84,19 @@ DIGITS = [
     "The PIN for the locker is 4711.",
     "The door code of the office is 4711",
     "4711 is my PIN",
+    '{"pin": {"value": 4711}}',
+    "Her PIN was changed to 4711",
+    "OTP code 4711",
+    "Die PIN lautet 4711",
+    "PIN - 4711",
+    "PIN → 4711",
+    "PIN\t4711",
+    "PIN #1: 4711",
+    "The PIN will be 4711",
+    "uses 4711 as her PIN",
+    "uses 4711 as PIN",
+    '{"pin": [4711, "4711"]}',
+    "The password reset code is 4711",
 ]
 HARMLESS = [
     "She forgot her password",
@@ -83,6 +120,34 @@ HARMLESS = [
     "password = input('Password: ')",
     '{"password": "********"}',
     "password: [secret]",
+    "Bitwarden is our password manager.",
+    "LastPass is the password manager we use.",
+    "1Password is my password vault.",
+    "boarding pass: LH4711X",
+    "Boarding-pass: LH4711X",
+    "The password will be AES256 encrypted",
+    "2024 was the PIN update year",
+    "Verification code of conduct: 2019",
+    "Our security code review is 12345 lines long.",
+    "KeePass2 is her password app.",
+    "Our PIN pad supplier is 4711 Systems.",
+    "The password policy was changed to ISO27001.",
+    "Uses Okta as identity provider, not as password manager",
+    "Uses Bitwarden4 as password manager",
+    "The security code audit of March: 4200 findings",
+    "The access code list is 2400 rows long",
+    "Das Passwort ist abgelaufen",
+    "Das Passwort wurde am 12.03.2024 geändert",
+    "Password - needs a reset",
+    "The password will be sent by post",
+    "Password reset → ask the help desk",
+    "The API key we use is expired",
+    "The password rules: 12 characters",
+    "ski pass: 2024A",
+    '{"password": {"type": "string", "minLength": 12}}',
+    '{"secret": {"name": "Ann", "city": "Pune"}}',
+    '{"password": {"type": "string"}, "text": "swordfish"}',
+    "password reset requests: 1200 a month",
 ]
 RUNS_AWAY = {
     "quotes": '"password":"',
@@ -99,6 +164,14 @@ RUNS_AWAY = {
     "said": "abcd is my ",
     "codes": "pin a b c d ",
     "names": "pass-",
+    "nested": '"password":{"value":',
+    "keys": '"password":{"a":1,',
+    "escapes": r"\u0070ass",
+    "sentences": "password a b c ",
+    "dashes": "password - ",
+    "uses": "uses abcd1 as my new ",
+    "remarks in a row": "password:x",
+    "phrase lines": "password=ab cd ef ",
 }
 
 
@@ -125,6 +198,30 @@ def test_what_is_said_about_a_secret_is_none(text: str) -> None:
 
 def test_a_plain_word_is_a_secret_where_a_program_wrote_it_as_one() -> None:
     assert found('{"password": "swordfish"}') == '{"password": "[secret]"}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password=correct horse battery staple",
+        "DB_PASSWORD=correct horse battery staple\nHOST=db",
+        "password=correct horse battery staple; host=db",
+        '{"note": "password=correct horse battery staple"}',
+        "Portal password: purple horse battery staple",
+    ],
+)
+def test_a_phrase_of_words_is_found_to_its_end(text: str) -> None:
+    assert not [word for word in ("correct", "purple", "horse", "staple") if word in found(text)]
+
+
+def test_a_sentence_that_goes_on_after_a_secret_stays() -> None:
+    text = f"password={VALUE} and she lives in Pune"
+    assert found(text) == text.replace(VALUE, "[secret]")
+
+
+def test_all_of_a_secret_is_found_however_it_is_nested() -> None:
+    text = f'{{"password": {{"type": "plain", "value": "{VALUE}"}}, "city": "Pune"}}'
+    assert found(text) == text.replace(VALUE, "[secret]")
 
 
 def test_what_stands_around_a_value_stays() -> None:
