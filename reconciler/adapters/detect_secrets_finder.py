@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from threading import Lock
@@ -97,31 +97,39 @@ _PIN_NAME = (
     rf"|one-time|login|recovery|authentication|2fa|sms)[ ]code|otp|cvv2?|cvc2?|passcode)\b"
     rf"{NO_COMPOUND}"
 )
-_SAID = (
-    rf"(?i:{_LOGIN_WORD}){_LINK}{_QUOTE}\K{_QUOTED_VALUE}",
-    rf"(?i:{_LOGIN_WORD}){_LINK}\K{_STRONG_VALUE}",
-    # "The password for the portal is ..."; up to four words between.
-    rf"(?i:{_LOGIN_WORD}(?:[ ](?!is\b)[\w'-]+){{1,4}}(?:[ ]?[:=]+|[ ](?:is|was))\s*)"
-    rf"\K{_STRONG_VALUE}",
-    rf"(?i:{_LOGIN_WORD}(?:[ ](?!is\b)[\w'-]+){{0,4}}{_IS}){_QUOTE}"
-    rf"\K[^'\"\n]{{4,60}}(?=['\"\u2019\u201d])",
-    rf"(?i:{_LOGIN_WORD}[ ]?[:=]+\s*{_NOT_A_VALUE})\K{_ANY_VALUE}",
-    # After "is" a plain word is a value only where the sentence ends with it.
-    rf"(?i:{_LOGIN_WORD}{_IS}{_NOT_A_VALUE})\K[^\s'\"]{{4,}}?(?=[.!]?\s*$)",
-    rf"(?i:{_KEY_NAME}{_LINK}){_QUOTE}?\K(?=\S*\d|\S{{20}})[\w.~+/=:;@-]{{8,}}(?<![.:;,])",
-    rf"(?i:{_KEY_NAME}{_IS}){_QUOTE}?\K(?=\S*\d|\S*_|\S*[a-z][A-Z])[\w.~+/=-]{{6,}}(?<![.])",
-    rf"(?:{_PIN_NAME}|(?i:{_PIN_NAME}))(?:[ ](?:is|was|to|=)|[ ]?[:=])*[ ]*{_QUOTE}?\K\d{{3,8}}\b"
-    r"(?![-,./]?\d|[ ]?%)",
-    r"(?i:\b(?:seed|recovery|mnemonic|backup)[ ]phrase(?:[ ]is|[ ]was)?[ ]?:?\s+)"
-    r"\K(?:[a-z]+[ ]){11,23}[a-z]+",
-    # Credentials in a pair: who / password.
-    rf"(?<=[\w.-]@[\w.-]+\s?[/|:]\s?){_STRONG_VALUE}",
-)
+_SAID: Mapping[str, tuple[str, ...]] = {
+    "pass pwd kennwort contrase": (
+        rf"(?i:{_LOGIN_WORD}){_LINK}{_QUOTE}\K{_QUOTED_VALUE}",
+        rf"(?i:{_LOGIN_WORD}){_LINK}\K{_STRONG_VALUE}",
+        # "The password for the portal is ..."; up to four words between.
+        rf"(?i:{_LOGIN_WORD}(?:[ ](?!is\b)[\w'-]+){{1,4}}(?:[ ]?[:=]+|[ ](?:is|was))\s*)"
+        rf"\K{_STRONG_VALUE}",
+        rf"(?i:{_LOGIN_WORD}(?:[ ](?!is\b)[\w'-]+){{0,4}}{_IS}){_QUOTE}"
+        rf"\K[^'\"\n]{{4,60}}(?=['\"\u2019\u201d])",
+        rf"(?i:{_LOGIN_WORD}[ ]?[:=]+\s*{_NOT_A_VALUE})\K{_ANY_VALUE}",
+        # After "is" a plain word is a value only where the sentence ends with it.
+        rf"(?i:{_LOGIN_WORD}{_IS}{_NOT_A_VALUE})\K[^\s'\"]{{4,}}?(?=[.!]?\s*$)",
+    ),
+    "key token secret string": (
+        rf"(?i:{_KEY_NAME}{_LINK}){_QUOTE}?\K(?=\S*\d|\S{{20}})[\w.~+/=:;@-]{{8,}}(?<![.:;,])",
+        rf"(?i:{_KEY_NAME}{_IS}){_QUOTE}?\K(?=\S*\d|\S*_|\S*[a-z][A-Z])[\w.~+/=-]{{6,}}(?<![.])",
+    ),
+    "pin code otp cvv cvc": (
+        rf"(?:{_PIN_NAME}|(?i:{_PIN_NAME}))(?:[ ](?:is|was|to|=)|[ ]?[:=])*[ ]*{_QUOTE}?"
+        r"\K\d{3,8}\b(?![-,./]?\d|[ ]?%)",
+    ),
+    "phrase": (
+        r"(?i:\b(?:seed|recovery|mnemonic|backup)[ ]phrase(?:[ ]is|[ ]was)?[ ]?:?\s+)"
+        r"\K(?:[a-z]+[ ]){11,23}[a-z]+",
+    ),
+    "@": (
+        # Credentials in a pair: who / password.
+        rf"(?<=[\w.-]@[\w.-]+\s?[/|:]\s?){_STRONG_VALUE}",
+    ),
+}
+"""Rules, by the words of which a text must hold one for any of them to fit."""
 # An Indian "PIN code" of six digits is a postcode.
 _POSTCODE = r"(?i:\bpin[ ]?code(?:[ ]is|[ ]?:)?[ ]*)\d{3}[ ]?\d{3}\b"
-_MAY_BE_SAID = regex.compile(
-    r"(?i)pass|pwd|kennwort|contrase|key|token|secret|pin|code|otp|cv[vc]|phrase|string|@"
-)
 _TOKEN_TAIL = regex.compile(r"[\w+/=-]*")
 
 
@@ -134,7 +142,10 @@ class DetectSecretsFinder:
     def __init__(self) -> None:
         self._shapes: tuple[_Shape, ...] | None = None
         self._lock = Lock()
-        self._said = [regex.compile(rule, regex.MULTILINE) for rule in _SAID]
+        self._said = {
+            tuple(words.split()): [regex.compile(rule, regex.MULTILINE) for rule in rules]
+            for words, rules in _SAID.items()
+        }
         self._postcode = regex.compile(_POSTCODE)
 
     def find(self, text: str) -> list[SensitiveSpan]:
@@ -149,10 +160,17 @@ class DetectSecretsFinder:
             return self._shapes
 
     def _find_said(self, text: str) -> Iterator[SensitiveSpan]:
-        if not _MAY_BE_SAID.search(text):
+        folded = text.casefold()
+        asked = [
+            rule
+            for words, rules in self._said.items()
+            if any(word in folded for word in words)
+            for rule in rules
+        ]
+        if not asked:
             return
         postcodes = {match.end() for match in self._postcode.finditer(text)}
-        for rule in self._said:
+        for rule in asked:
             for match in rule.finditer(text):
                 if match.end() > match.start() and match.end() not in postcodes:
                     yield SensitiveSpan(match.start(), match.end(), SensitiveKind.SECRET)

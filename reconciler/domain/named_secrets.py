@@ -12,6 +12,7 @@ but not where.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -156,6 +157,9 @@ _BEFORE = re.compile(r"(?:(?P<tag></?)(?:\w{1,30}:)?|(?P<query>[?&])|(?P<flag>--
 _ENTRY = re.compile(
     r"(?:^|[\n,;/|(])[ -]{0,4}$|\b(?i:user|username|login|account)\b\W{1,3}+\S{1,30}+[ ]$"
 )
+_KEY_WORDS_MAX = 3
+"""A name has so many words at most, so only the last ones before a hint can begin it."""
+
 _REACH = 64
 """So far before the hint that it holds a name may begin."""
 _QUOTED = re.compile(
@@ -287,7 +291,7 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
     tried = 0
     for hint in _HINT.finditer(text):
         begin = max(tried, hint.start() - _REACH)
-        for word in _WORD.finditer(text, begin, hint.end()):
+        for word in deque(_WORD.finditer(text, begin, hint.end()), _KEY_WORDS_MAX):
             tried = word.start() + 1
             if match := _KEYED.match(text, word.start()) or _FLAG.match(text, word.start()):
                 yield match
