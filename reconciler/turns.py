@@ -6,64 +6,86 @@ back and asks again usually gets it, and under load a few threads win for second
 
 from __future__ import annotations
 
-import threading
-from collections import deque
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 
-__all__ = ["Turns"]
+__all__ = ["Turn", "Turns"]
+
+_LOOK_AGAIN_SECONDS = 1.0
+"""Who waits looks again after this long: an interrupt may have swallowed the call to go on."""
 
 
 class Turns:
     """Lets ``count_max`` callers go on at once, the others in the order in which they came.
+
+    An interrupt such as Ctrl-C may come between any two steps, and no turn may be lost by it. So
+    there is one queue, and no count beside it: who stands among its first has a turn. To join and
+    to leave is one step each, of a dictionary, which keeps the order in which its keys came.
 
     Args:
         count_max: how many may have a turn at the same time, 1 or more.
     """
 
     def __init__(self, count_max: int = 1) -> None:
-        self._lock = threading.Lock()
-        self._free_count = count_max
-        self._given_back_count = 0
-        self._waiting: deque[threading.Event] = deque()
+        self._count_max = count_max
+        self._queue: dict[Turn, None] = {}
+
+    @contextmanager
+    def turn(self) -> Iterator[Turn]:
+        """A turn that can be taken inside the block; at its end it is given back."""
+        turn = Turn(self)
+        try:
+            yield turn
+        finally:
+            self._queue.pop(turn, None)  # first, and no call of Python's: no interrupt comes before
+            self._call_first()
+
+    def _first(self) -> list[Turn]:
+        """Those who have a turn."""
+        return list(self._queue)[: self._count_max]
+
+    def _call_first(self) -> None:
+        for turn in self._first():
+            if turn._calls.empty():
+                turn._calls.put(None)
+
+
+class Turn:
+    """A caller's place in the queue, and its turn once it is among the first there."""
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+        self._calls: SimpleQueue[None] = SimpleQueue()
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the caller has its turn."""
+        return self in self._turns._first()
 
     def take(self, timeout_seconds: float, *, while_moving: bool = False) -> bool:
-        """Whether the caller has a turn now; who has one must give it back.
+        """Whether the caller has its turn now; who has it already does not wait again.
 
         Args:
-            timeout_seconds: how long to wait for one.
+            timeout_seconds: how long to wait for it.
             while_moving: count the time anew whenever a turn was given back, so that only a queue
                 that stands still is left.
         """
-        with self._lock:
-            if self._free_count:
-                self._free_count -= 1
-                return True
-            called = threading.Event()
-            self._waiting.append(called)
-        try:
-            has_moved = True
-            while has_moved and not called.is_set():
-                before = self._given_back_count
-                called.wait(timeout_seconds)
-                has_moved = while_moving and self._given_back_count != before
-            return not self._left(called)
-        except BaseException:
-            if not self._left(called):
-                self.give_back()
-            raise
+        self._turns._queue[self] = None
+        has_moved = True
+        while has_moved and not self.is_taken:
+            before = self._turns._first()
+            self._wait(timeout_seconds)
+            has_moved = while_moving and self._turns._first() != before
+        if not self.is_taken:
+            self._turns._queue.pop(self, None)
+            self._turns._call_first()
+            return False
+        return True
 
-    def give_back(self) -> None:
-        """Let the next one in the queue go on."""
-        with self._lock:
-            self._given_back_count += 1
-            if self._waiting:
-                self._waiting.popleft().set()
-            else:
-                self._free_count += 1
-
-    def _left(self, called: threading.Event) -> bool:
-        """Leave the queue; False for one whose turn it is by now."""
-        with self._lock:
-            if called.is_set():
-                return False
-            self._waiting.remove(called)
-            return True
+    def _wait(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not self.is_taken and (rest := deadline - time.monotonic()) > 0:
+            with suppress(Empty):
+                self._calls.get(timeout=min(rest, _LOOK_AGAIN_SECONDS))

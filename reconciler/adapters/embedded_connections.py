@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -105,21 +105,21 @@ class EmbeddedConnections:
         self._is_closed = True
         deadline = time.monotonic() + self._query_timeout_seconds
         everybody = (self._writer.turns, *[self._readers.turns] * (CONNECTIONS_MAX - 1))
-        back = [each for each in everybody if each.take(max(deadline - time.monotonic(), 0.0))]
-        for connection in list(self._open):
-            self._end(connection)
-        for turns in back:
-            turns.give_back()
+        with ExitStack() as stack:
+            for turn in [stack.enter_context(each.turn()) for each in everybody]:
+                turn.take(max(deadline - time.monotonic(), 0.0))
+            for connection in list(self._open):
+                self._end(connection)
 
     @contextmanager
     def _lent(self, share: _Share) -> Iterator[ladybug.Connection]:
         seconds = self._query_timeout_seconds
-        if not share.turns.take(seconds):
-            raise GraphUnavailableError(
-                f"{self._path}: {share.busy} for {seconds:g} s, and nothing was done; try again, "
-                "with fewer calls at the same time"
-            )
-        try:
+        with share.turns.turn() as turn:
+            if not turn.take(seconds):
+                raise GraphUnavailableError(
+                    f"{self._path}: {share.busy} for {seconds:g} s, and nothing was done; try "
+                    "again, with fewer calls at the same time"
+                )
             connection = self._idle_or_new(share)
             try:
                 yield connection
@@ -130,8 +130,6 @@ class EmbeddedConnections:
                 raise
             with self._lock:
                 share.idle.append(connection)
-        finally:
-            share.turns.give_back()
 
     def _idle_or_new(self, share: _Share) -> ladybug.Connection:
         with self._lock:

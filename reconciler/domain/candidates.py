@@ -39,7 +39,9 @@ class Evidence:
     """One episode that a candidate rests on, and the exact words in it.
 
     Args:
-        episode_id: the episode's id; one that is stored already is linked, not written again.
+        episode_id: the episode's id. Where the contact has an episode of it already, that one is
+            linked, not written again. Any other id names what is written only for this contact,
+            who gets it back as an id of the store's own making.
         session_id: the session that it belongs to.
         scope: whose it is.
         text: what was said, 1 to 20,000 characters.

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from reconciler.domain.scope import Scope
-from reconciler.turns import Turns
+from reconciler.turns import Turn, Turns
 
 __all__ = ["ContactTurn", "ContactTurns"]
 
@@ -29,18 +29,16 @@ class _Queue:
     user_count: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ContactTurn:
-    """A writer's place in the queue of a contact, and its turn once it has it."""
+    """A writer's turn to write about a contact."""
 
-    turns: Turns
+    turn: Turn
     stalled_seconds: float
-    is_taken: bool = False
 
     def take(self) -> None:
         """Wait for the turn, unless it is taken; go on without it where the queue stands still."""
-        if not self.is_taken:
-            self.is_taken = self.turns.take(self.stalled_seconds, while_moving=True)
+        self.turn.take(self.stalled_seconds, while_moving=True)
 
 
 class ContactTurns:
@@ -61,13 +59,8 @@ class ContactTurns:
 
         Ask no arbiter and embed nothing meanwhile: the others wait.
         """
-        with self._queue(scope.contact_key) as turns:
-            turn = ContactTurn(turns, self._stalled_seconds)
-            try:
-                yield turn
-            finally:
-                if turn.is_taken:
-                    turns.give_back()
+        with self._queue(scope.contact_key) as turns, turns.turn() as turn:
+            yield ContactTurn(turn, self._stalled_seconds)
 
     @contextmanager
     def _queue(self, contact_key: str) -> Iterator[Turns]:

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -105,9 +106,12 @@ class _Attempt:
 class _NotAskedYetError(Exception):
     """The arbiter has to be asked about these neighbours, once the turn was given back."""
 
-    def __init__(self, arbitration: Arbitration, note: Note, shown: tuple[Neighbour, ...]) -> None:
+    def __init__(
+        self, arbitration: Arbitration, note: Note, shown: tuple[Neighbour, ...], attempts: int
+    ) -> None:
         super().__init__(arbitration.name)
         self.arbitration, self.note, self.shown = arbitration, note, shown
+        self.attempts = attempts
 
 
 class MemoryReconciler:
@@ -327,29 +331,32 @@ class MemoryReconciler:
     def _reconciled(self, attempt: _Attempt) -> Decision:
         """The decision, the arbiter being asked between two turns: it may take seconds.
 
-        It is asked again only where the neighbours that it saw changed meanwhile.
+        It is asked again only where the neighbours that it saw changed meanwhile: another writer
+        came first, as in a commit that lost. To ask it for the first time is no lost race.
         """
+        before = 0
         for _ in range(1 + self._retry_policy.attempts_max):
             try:
-                return self.in_turn(
-                    attempt.note.scope, lambda number: self._reconcile_once(attempt, number)
-                )
+                once = partial(self._reconcile_once, attempt, before)
+                return self.in_turn(attempt.note.scope, once)
             except _NotAskedYetError as unasked:
                 question = (unasked.note, unasked.shown)
                 attempt.opinions[unasked.shown] = unasked.arbitration.ask(*question)
+                before = unasked.attempts - (len(attempt.opinions) == 1)
         raise GraphConflictError(
             "other writers changed what this note is close to while the arbiter was asked, "
             f"{self._retry_policy.attempts_max} times; nothing was written, try again"
         )
 
-    def _reconcile_once(self, attempt: _Attempt, number: int) -> Decision:
+    def _reconcile_once(self, attempt: _Attempt, before: int, number: int) -> Decision:
+        number += before
         if number > 1 and (earlier := self._earlier(attempt)):
             return earlier
         seen, compare_ms = _timed(lambda: self._look(attempt))
         if not attempt.note.is_dated:
             attempt = replace(attempt, note=replace(attempt.note, said_at=self._clock()))
         verdict = decide(attempt.note, seen.neighbours, self._policy)
-        opinion = self._opinion(attempt, seen) if verdict.can_be_arbitrated else None
+        opinion = self._opinion(attempt, seen, number) if verdict.can_be_arbitrated else None
         if opinion and opinion.judgement:
             verdict = decide(attempt.note, seen.neighbours, self._policy, opinion.judgement)
         note = dated(attempt.note, verdict)
@@ -376,7 +383,7 @@ class MemoryReconciler:
             attempt.note, attempt.vector, self._embedder.model_id, self._clock()
         )
 
-    def _opinion(self, attempt: _Attempt, seen: Neighbourhood) -> Opinion | None:
+    def _opinion(self, attempt: _Attempt, seen: Neighbourhood, number: int) -> Opinion | None:
         """The arbiter's checked judgement, or why there is none; None without an arbiter.
 
         The same neighbours are asked about once, however often other writers come first.
@@ -389,7 +396,7 @@ class MemoryReconciler:
         shown = tuple(replaceable(attempt.note, seen.neighbours))
         if shown not in attempt.opinions:
             note = attempt.note.no_earlier_than(fact.valid_from for fact in shown)
-            raise _NotAskedYetError(self._arbitration, note, shown)
+            raise _NotAskedYetError(self._arbitration, note, shown, number)
         return attempt.opinions[shown]
 
     def _record(

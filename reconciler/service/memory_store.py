@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -129,6 +130,7 @@ _NO_RIVAL = "/"
 """How no slot's key begins. No null: for want of its type one engine would plan the query anew."""
 
 _ID_KEY_BYTES = 32
+_EPISODE_SPACE = uuid.UUID("b2b0a3ce-0a4e-5c0b-9d3f-4f2f6a2f6c11")
 _KNOWN_CONTRADICTIONS = (DecidedBy.SLOT, DecidedBy.ARBITER)
 
 
@@ -326,29 +328,38 @@ class MemoryStore:
         rows = self._graph.run("list_evidence", {"decision_id": decision_id})
         return [_evidence(row, scope) for row in rows]
 
-    def check_episodes(self, given: Iterable[Evidence], cleaned: Iterable[Evidence]) -> None:
-        """Let evidence through whose stored episodes, if any, are what it says.
+    def as_own_episodes(
+        self, scope: Scope, given: Iterable[Evidence], cleaned: Sequence[Evidence]
+    ) -> tuple[Evidence, ...]:
+        """The cleaned evidence under the ids by which a contact's own episodes are kept.
+
+        What is stored for the contact keeps its id. Any other id is bound to the contact: it may be
+        the id of another contact's episode, and nobody is to learn that, or to be linked to it.
 
         Args:
+            scope: whom the evidence is to support something about.
             given: as it was proposed.
             cleaned: the same as the gate would store it; either may be what is stored.
 
         Raises:
-            InvalidNoteError: an episode of that id belongs to another contact, or says something
-                else, or in somebody else's word.
+            InvalidNoteError: the contact's episode of that id says something else, or in somebody
+                else's word.
         """
-        told = {
-            (each.episode_id, each.scope.contact_key, each.text, str(each.source_kind))
-            for each in (*given, *cleaned)
-        }
-        ids = sorted({episode_id for episode_id, *_ in told})
-        names = ("episode_id", "contact_key", "text", "source_kind")
-        for row in self._graph.run("find_episodes", {"episode_ids": ids}) if ids else []:
-            if tuple(row[name] for name in names) not in told:
+        bound = {each.episode_id: _own_episode_id(scope, each.episode_id) for each in cleaned}
+        if not bound:
+            return ()
+        asked = {**_contact(scope), "episode_ids": sorted({*bound, *bound.values()})}
+        stored = {row["episode_id"]: row for row in self._graph.run("find_episodes", asked)}
+        own_ids = {each: each if each in stored else bound[each] for each in bound}
+        told = {(own_ids[e.episode_id], e.text, str(e.source_kind)) for e in (*given, *cleaned)}
+        for given_id, own_id in own_ids.items():
+            row = stored.get(own_id)
+            if row and (own_id, row["text"], row["source_kind"]) not in told:
                 raise InvalidNoteError(
-                    f"episode {row['episode_id']} is stored already, with another text, source or "
-                    "contact; give evidence as it is stored, or under an id of its own"
+                    f"episode {given_id} is stored already, with another text or source; give "
+                    "evidence as it is stored, or under an id of its own"
                 )
+        return tuple(replace(each, episode_id=own_ids[each.episode_id]) for each in cleaned)
 
     def count_refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
         """How often the gate refused something, by contact and reason."""
@@ -655,6 +666,11 @@ def _evidence_parameters(scope: Scope, evidence: Sequence[Evidence]) -> dict[str
         "more_episode_references": [each.source_reference or "" for each in more] or None,
         "more_episode_spans": [_cited(each) or "" for each in more] or None,
     }
+
+
+def _own_episode_id(scope: Scope, given_id: str) -> str:
+    """The id under which a contact's evidence is kept: the same for the same, for nobody else."""
+    return str(uuid.uuid5(_EPISODE_SPACE, f"{scope.contact_key}\0{given_id}"))
 
 
 def _cited(evidence: Evidence) -> str | None:

@@ -219,8 +219,7 @@ class WriteGate:
             _refuse_fallback(candidate)
         judged = self._judged_anew(candidate)
         if judged.assessment.reason not in _WITHHELD:
-            given, cleaned = candidate.evidence, judged.candidate.evidence
-            self._try(lambda: self._store.check_episodes(given, cleaned))
+            judged = self._with_own_episodes(judged, candidate.evidence)
         return self._propose(judged, door, may_commit=False)
 
     def commit(self, scope: Scope, decision_id: str, door: str) -> Decision:
@@ -413,6 +412,13 @@ class WriteGate:
         if found.assessment.is_held:
             submission = replace(submission, held_id=found.pending_id)
         return self._reconciler.record(submission, _action_of(found.assessment), version)
+
+    def _with_own_episodes(self, judged: Judged, given: tuple[Evidence, ...]) -> Judged:
+        candidate = judged.cleaned.candidate
+        scope, cleaned = candidate.note.scope, candidate.evidence
+        own = self._try(lambda: self._store.as_own_episodes(scope, given, cleaned))
+        candidate = replace(candidate, evidence=own)
+        return replace(judged, cleaned=replace(judged.cleaned, candidate=candidate))
 
     def _with_precedents(self, judged: Judged) -> Judged:
         """Judged once more with what became of the same inference before, where that may matter."""

@@ -474,7 +474,10 @@ CALLS: dict[str, dict[str, Any]] = {
     "find_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
     "find_last_said": CONTACT,
     "find_decision_ids": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
-    "find_episodes": {"episode_ids": [FIRST["episode_id"]]},
+    "find_episodes": {
+        "contact_key": FIRST["contact_key"],
+        "episode_ids": [FIRST["episode_id"]],
+    },
     "find_neighbours": CONTACT
     | NO_SLOT
     | {"embedding_model": MODEL, "embedding": EAST, "now": NOON},

@@ -138,6 +138,7 @@ def test_nobody_waits_while_the_arbiter_is_asked_about_anothers_note(
         assert memory.add_contact_note("crm", "alice", meanwhile).attempts == 1
         arbiter.may_answer.set()
         assert (judged.result(60).decided_by, len(arbiter.calls)) == ("arbiter", questions)
+        assert judged.result().attempts == questions
         assert {"Pune is home"} <= set(live(memory, "alice")) <= {"Pune is home", meanwhile}
 
 

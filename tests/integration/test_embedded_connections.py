@@ -15,6 +15,7 @@ import pytest
 from reconciler.adapters import embedded_connections
 from reconciler.adapters.embedded_connections import CONNECTIONS_MAX, EmbeddedConnections
 from reconciler.errors import GraphUnavailableError
+from tests.interrupts import interrupt_everywhere
 
 READERS_MAX = CONNECTIONS_MAX - 1
 
@@ -181,3 +182,31 @@ def test_closing_ends_who_does_not_finish(database: ladybug.Database) -> None:
         pool.close()
         with pytest.raises(RuntimeError, match="is closed"):
             one(connection)
+
+
+@pytest.mark.parametrize("lent", ["for_writing", "for_reading"])
+def test_an_interrupt_at_no_point_takes_a_connection_away(
+    database: ladybug.Database, lent: str
+) -> None:
+    pool = connections(database, seconds=0.05)
+    all_of_them = 1 if lent == "for_writing" else READERS_MAX
+
+    def use() -> None:
+        with getattr(pool, lent)():
+            pass
+
+    assert interrupt_everywhere(use) > 20
+    with ExitStack() as stack:
+        for _ in range(all_of_them):
+            stack.enter_context(getattr(pool, lent)())
+
+
+def test_an_interrupt_at_no_point_of_closing_keeps_the_database_open(
+    database: ladybug.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded_connections, "CONNECTIONS_MAX", 2)
+    pool = connections(database, seconds=0.05)
+    with pool.for_writing() as connection:
+        one(connection)
+    assert interrupt_everywhere(pool.close) > 50
+    assert (pool._open, pool._writer.turns._queue, pool._readers.turns._queue) == (set(), {}, {})

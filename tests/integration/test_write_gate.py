@@ -934,12 +934,41 @@ def test_a_contact_does_not_release_a_directive_by_answering_in_its_words(
     assert live(embedded) == []
 
 
-def test_an_episode_of_another_contact_is_not_passed_off_as_ones_own(embedded: Memory) -> None:
-    theirs = heard("Prefers short e-mails", scope=Scope("default", "crm", "bob"))
-    embedded.propose(candidate("Prefers short e-mails", theirs, scope=theirs.scope))
-    ours = replace(theirs, scope=ALICE)
-    with pytest.raises(InvalidNoteError, match="is stored already"):
-        embedded.propose(candidate("Prefers short e-mails", ours))
+def evidence_rows(engine: EngineUnderTest) -> list[list[Any]]:
+    episode = "MATCH (e:Episode)-[:`IN`]->(:Session)-[:`WITH`]->(c:Contact) "
+    return sorted(raw_store.query(engine, episode + "RETURN c.tenant, e.text, e.episode_id"))
+
+
+@pytest.mark.parametrize("tenant", ["default", "other"])
+def test_the_id_of_anothers_episode_is_like_one_that_nobody_has(
+    one_of_each: EngineUnderTest, tenant: str
+) -> None:
+    theirs = heard("Prefers short e-mails", scope=Scope(tenant, "crm", "bob"))
+    with Memory.open(embedder=NoopEmbedder(), **one_of_each.settings_arguments) as memory:
+        their_own = memory.propose(candidate("Prefers short e-mails", theirs, scope=theirs.scope))
+        made = []
+        for number, known_id in enumerate((theirs.episode_id, their_own.episode_id, "nobody's")):
+            ours = Scope("new", "crm", str(number))
+            said = heard("Lives in Pune", episode_id=known_id, scope=ours)
+            made.append(memory.propose(candidate("Lives in Pune", said, scope=said.scope)))
+    assert len({(each.action, because(each), each.reason) for each in made}) == 1
+    kept = evidence_rows(one_of_each)
+    assert [row[:2] for row in kept] == [
+        *[[tenant, "Prefers short e-mails"]] * (tenant == "default"),
+        *[["new", "Lives in Pune"]] * 3,
+        *[[tenant, "Prefers short e-mails"]] * (tenant == "other"),
+    ]
+    assert len({row[2] for row in kept}) == 4
+
+
+def test_an_own_episode_is_one_however_it_is_cited(embedded: Memory) -> None:
+    said = heard("I live in Pune")
+    first = embedded.propose(candidate("Lives in Pune", said))
+    as_stored = replace(said, episode_id=first.episode_id)
+    again = embedded.propose(candidate("Has a home in Pune", as_stored, said))
+    assert again.episode_id == first.episode_id
+    with pytest.raises(InvalidNoteError, match="is stored already, with another text or source"):
+        embedded.propose(candidate("Lives in Rome", replace(said, text="I live in Rome")))
 
 
 def test_what_is_refused_renames_nobody(embedded: Memory) -> None:
@@ -1011,7 +1040,7 @@ def test_a_committed_fact_keeps_the_spans_it_rests_on(
     links = "MATCH (:Fact {fact_id: $id})-[l:EVIDENCED_BY]->(e:Episode) RETURN e.episode_id, l.span"
     spans = dict(raw_store.query(engine, links, id=written.fact_id))
     assert len(spans) == 2
-    assert spans[said.episode_id] == "I live in Pune now"
+    assert spans[written.episode_id] == "I live in Pune now"
 
 
 def test_what_an_agent_read_out_of_something_is_only_proposed(embedded: Memory) -> None:

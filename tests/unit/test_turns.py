@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import pytest
 
 from reconciler.domain.scope import Scope
 from reconciler.service.contact_turns import ContactTurns
-from reconciler.turns import Turns
+from reconciler.turns import Turn, Turns
+from tests.interrupts import interrupt_everywhere
 
 ALICE, BOB = Scope("default", "crm", "alice"), Scope("default", "crm", "bob")
 SOON, LONG = 0.05, 60.0
@@ -28,50 +28,58 @@ def until(holds: Callable[[], bool]) -> None:
 def queue_up(turns: Turns, count: int, threads: ThreadPoolExecutor) -> list[int]:
     """Have that many queue one after the other; the list fills in the order of their turns."""
     served: list[int] = []
+    ahead = len(turns._queue)
 
     def go(number: int) -> None:
-        assert turns.take(LONG)
-        served.append(number)
-        turns.give_back()
+        with turns.turn() as turn:
+            assert turn.take(LONG)
+            served.append(number)
 
     for number in range(count):
         threads.submit(go, number)
-        until(lambda waiting=number + 1: len(turns._waiting) == waiting)
+        until(lambda queued=ahead + number + 1: len(turns._queue) == queued)
     return served
+
+
+def free_count(turns: Turns, asked: int) -> int:
+    """How many of so many would get a turn now."""
+    with ExitStack() as stack:
+        return sum(stack.enter_context(turns.turn()).take(0.0) for _ in range(asked))
 
 
 def test_who_comes_first_goes_first() -> None:
     turns = Turns()
-    turns.take(LONG)
-    with ThreadPoolExecutor(20) as threads:
+    with ThreadPoolExecutor(20) as threads, turns.turn() as turn:
+        turn.take(LONG)
         served = queue_up(turns, 20, threads)
-        turns.give_back()
     assert served == list(range(20))
 
 
 def test_who_gives_a_turn_back_and_asks_again_does_not_overtake() -> None:
     turns = Turns()
-    turns.take(LONG)
     with ThreadPoolExecutor(1) as threads:
-        served = queue_up(turns, 1, threads)
-        turns.give_back()
-        assert turns.take(LONG)
-        assert served == [0]
+        with turns.turn() as turn:
+            turn.take(LONG)
+            served = queue_up(turns, 1, threads)
+        with turns.turn() as turn:
+            assert turn.take(LONG)
+            assert served == [0]
 
 
 def test_as_many_go_on_at_once_as_may() -> None:
     turns = Turns(3)
-    assert [turns.take(0.0) for _ in range(5)] == [True, True, True, False, False]
-    turns.give_back()
-    assert [turns.take(0.0) for _ in range(2)] == [True, False]
+    with turns.turn() as turn:
+        assert turn.take(0.0)
+        assert free_count(turns, 5) == 2
+    assert free_count(turns, 5) == 3
 
 
 def test_who_has_waited_long_enough_leaves_no_place_behind() -> None:
     turns = Turns()
-    turns.take(LONG)
-    assert not turns.take(SOON)
-    turns.give_back()
-    assert turns.take(0.0)
+    with turns.turn() as turn, turns.turn() as late:
+        turn.take(LONG)
+        assert not late.take(SOON)
+        assert list(turns._queue) == [turn]
 
 
 @pytest.mark.parametrize("while_moving", [True, False])
@@ -79,52 +87,75 @@ def test_a_queue_that_moves_is_left_only_by_who_does_not_care(
     monkeypatch: pytest.MonkeyPatch, while_moving: bool
 ) -> None:
     turns = Turns()
-    turns.take(LONG)
-    with ThreadPoolExecutor(3) as threads:
-        ahead = [threads.submit(turns.take, LONG) for _ in range(3)]
-        until(lambda: len(turns._waiting) == 3)
-        waits = whenever_somebody_waits(monkeypatch, turns.give_back)
-        assert turns.take(SOON, while_moving=while_moving) is while_moving
-        for _ in ahead:
-            turns.give_back()
+    ahead = [Turn(turns) for _ in range(4)]
+    turns._queue.update(dict.fromkeys(ahead))
+    waits = whenever_somebody_waits(monkeypatch, lambda: turns._queue.pop(ahead.pop(0)))
+    with turns.turn() as turn:
+        assert turn.take(SOON, while_moving=while_moving) is while_moving
     assert waits == [SOON] * (4 if while_moving else 1)
 
 
 def whenever_somebody_waits(
-    monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]
-) -> list[float | None]:
+    monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]
+) -> list[float]:
     """Have it happen, and the time be over at once; gives the times that were to be waited."""
-    waits: list[float | None] = []
+    waits: list[float] = []
 
-    class Impatient(threading.Event):
-        def wait(self, timeout: float | None = None) -> bool:
-            waits.append(timeout)
-            happens()
-            return self.is_set()
+    def wait(_turn: Turn, seconds: float) -> None:
+        waits.append(seconds)
+        happens()
 
-    monkeypatch.setattr(threading, "Event", Impatient)
+    monkeypatch.setattr(Turn, "_wait", wait)
     return waits
 
 
-@pytest.mark.parametrize("is_called_first", [False, True])
-def test_an_interrupted_wait_takes_no_turn_away(
-    monkeypatch: pytest.MonkeyPatch, is_called_first: bool
-) -> None:
+def test_an_interrupt_at_no_point_takes_a_turn_away() -> None:
+    turns = Turns(2)
+
+    def use() -> None:
+        with turns.turn() as turn:
+            turn.take(0.0)
+
+    assert interrupt_everywhere(use) > 10
+    assert (turns._queue, free_count(turns, 3)) == ({}, 2)
+
+
+def test_an_interrupt_at_no_point_of_a_wait_takes_a_turn_away() -> None:
     turns = Turns()
-    turns.take(LONG)
 
-    def interrupt() -> None:
-        if is_called_first:
-            turns.give_back()
-        raise KeyboardInterrupt
+    def wait_in_vain() -> None:
+        with turns.turn() as turn:
+            turn.take(0.001, while_moving=True)
 
-    whenever_somebody_waits(monkeypatch, interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        turns.take(LONG)
-    if not is_called_first:
-        turns.give_back()
-    monkeypatch.undo()
-    assert (turns.take(0.0), turns.take(0.0)) == (True, False)
+    with turns.turn() as first:
+        first.take(0.0)
+        assert interrupt_everywhere(wait_in_vain) > 20
+        assert list(turns._queue) == [first]
+    assert free_count(turns, 2) == 1
+
+
+def test_an_interrupt_at_no_point_takes_a_contacts_turn_away() -> None:
+    turns = ContactTurns(SOON)
+
+    def use() -> None:
+        with turns.turn(ALICE) as turn:
+            turn.take()
+
+    assert interrupt_everywhere(use) > 10
+    with turns.turn(ALICE) as turn:
+        turn.take()
+        assert turn.turn.is_taken
+
+
+def test_who_was_not_called_looks_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt of whoever gave its turn back swallows the call."""
+    turns = Turns()
+    with ThreadPoolExecutor(1) as threads, turns.turn() as turn:
+        turn.take(LONG)
+        served = queue_up(turns, 1, threads)
+        monkeypatch.setattr(Turns, "_call_first", lambda _: None)
+        del turns._queue[turn]
+        until(lambda: served == [0])
 
 
 def test_a_contacts_turn_is_one_writers_at_a_time() -> None:
@@ -149,7 +180,7 @@ def test_nobody_waits_for_another_contacts_turn() -> None:
     with turns.turn(ALICE) as alice, turns.turn(BOB) as bob:
         alice.take()
         bob.take()
-        assert (alice.is_taken, bob.is_taken) == (True, True)
+        assert (alice.turn.is_taken, bob.turn.is_taken) == (True, True)
 
 
 def test_a_queue_that_stands_still_is_gone_on_in_without_a_turn_until_it_moves() -> None:
@@ -158,9 +189,9 @@ def test_a_queue_that_stands_still_is_gone_on_in_without_a_turn_until_it_moves()
         with turns.turn(ALICE) as first:
             first.take()
             second.take()
-            assert (first.is_taken, second.is_taken) == (True, False)
+            assert (first.turn.is_taken, second.turn.is_taken) == (True, False)
         second.take()
-        assert second.is_taken
+        assert second.turn.is_taken
 
 
 def test_who_has_the_turn_does_not_wait_for_it_again() -> None:
@@ -186,4 +217,4 @@ def test_a_writer_that_fails_gives_its_turn_back() -> None:
         raise ValueError
     with turns.turn(ALICE) as turn:
         turn.take()
-        assert turn.is_taken
+        assert turn.turn.is_taken
