@@ -85,17 +85,8 @@ class EmbeddedConnections:
     @contextmanager
     def without_readers(self, seconds: float) -> Iterator[bool]:
         """Keep readers waiting; gives whether those who were reading ended in that time."""
-        deadline = time.monotonic() + seconds
-        taken = 0
-        try:
-            for _ in range(CONNECTIONS_MAX - 1):
-                if not self._readers.turns.take(max(deadline - time.monotonic(), 0.0)):
-                    break
-                taken += 1
-            yield taken == CONNECTIONS_MAX - 1
-        finally:
-            for _ in range(taken):
-                self._readers.turns.give_back()
+        with self._turns_of([self._readers.turns] * (CONNECTIONS_MAX - 1), seconds) as are_taken:
+            yield are_taken
 
     def close(self) -> None:
         """Let those who have a connection finish, for as long as a query may take; then end them.
@@ -103,13 +94,18 @@ class EmbeddedConnections:
         Who waits for one, or comes later, gets an error. Harmless when called again.
         """
         self._is_closed = True
-        deadline = time.monotonic() + self._query_timeout_seconds
-        everybody = (self._writer.turns, *[self._readers.turns] * (CONNECTIONS_MAX - 1))
-        with ExitStack() as stack:
-            for turn in [stack.enter_context(each.turn()) for each in everybody]:
-                turn.take(max(deadline - time.monotonic(), 0.0))
+        everybody = [self._writer.turns, *[self._readers.turns] * (CONNECTIONS_MAX - 1)]
+        with self._turns_of(everybody, self._query_timeout_seconds):
             for connection in list(self._open):
                 self._end(connection)
+
+    @contextmanager
+    def _turns_of(self, queues: list[Turns], seconds: float) -> Iterator[bool]:
+        """A turn in each of the queues, as far as they come in that time; gives whether all did."""
+        deadline = time.monotonic() + seconds
+        with ExitStack() as stack:
+            turns = [stack.enter_context(each.turn()) for each in queues]
+            yield all(turn.take(max(deadline - time.monotonic(), 0.0)) for turn in turns)
 
     @contextmanager
     def _lent(self, share: _Share) -> Iterator[ladybug.Connection]:
