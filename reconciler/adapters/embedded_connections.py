@@ -105,7 +105,10 @@ class EmbeddedConnections:
         deadline = time.monotonic() + seconds
         with ExitStack() as stack:
             turns = [stack.enter_context(each.turn()) for each in queues]
-            yield all(turn.take(max(deadline - time.monotonic(), 0.0)) for turn in turns)
+            are_taken = True
+            for turn in turns:  # no generator: an interrupt in one cannot be raised
+                are_taken &= turn.take(max(deadline - time.monotonic(), 0.0))
+            yield are_taken
 
     @contextmanager
     def _lent(self, share: _Share) -> Iterator[ladybug.Connection]:
