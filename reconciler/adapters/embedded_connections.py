@@ -85,7 +85,12 @@ class EmbeddedConnections:
     @contextmanager
     def without_readers(self, seconds: float) -> Iterator[bool]:
         """Keep readers waiting; gives whether those who were reading ended in that time."""
-        with self._turns_of([self._readers.turns] * (CONNECTIONS_MAX - 1), seconds) as are_taken:
+        deadline = time.monotonic() + seconds
+        with ExitStack() as stack:
+            queues = [self._readers.turns] * (CONNECTIONS_MAX - 1)
+            are_taken = True
+            for turn in [stack.enter_context(each.turn()) for each in queues]:
+                are_taken &= turn.take(max(deadline - time.monotonic(), 0.0))
             yield are_taken
 
     def close(self) -> None:
@@ -94,21 +99,13 @@ class EmbeddedConnections:
         Who waits for one, or comes later, gets an error. Harmless when called again.
         """
         self._is_closed = True
-        everybody = [self._writer.turns, *[self._readers.turns] * (CONNECTIONS_MAX - 1)]
-        with self._turns_of(everybody, self._query_timeout_seconds):
+        deadline = time.monotonic() + self._query_timeout_seconds
+        everybody = (self._writer.turns, *[self._readers.turns] * (CONNECTIONS_MAX - 1))
+        with ExitStack() as stack:
+            for turn in [stack.enter_context(each.turn()) for each in everybody]:
+                turn.take(max(deadline - time.monotonic(), 0.0))
             for connection in list(self._open):
                 self._end(connection)
-
-    @contextmanager
-    def _turns_of(self, queues: list[Turns], seconds: float) -> Iterator[bool]:
-        """A turn in each of the queues, as far as they come in that time; gives whether all did."""
-        deadline = time.monotonic() + seconds
-        with ExitStack() as stack:
-            turns = [stack.enter_context(each.turn()) for each in queues]
-            are_taken = True
-            for turn in turns:  # no generator: an interrupt in one cannot be raised
-                are_taken &= turn.take(max(deadline - time.monotonic(), 0.0))
-            yield are_taken
 
     @contextmanager
     def _lent(self, share: _Share) -> Iterator[ladybug.Connection]:

@@ -199,14 +199,3 @@ def test_an_interrupt_at_no_point_takes_a_connection_away(
     with ExitStack() as stack:
         for _ in range(all_of_them):
             stack.enter_context(getattr(pool, lent)())
-
-
-def test_an_interrupt_at_no_point_of_closing_keeps_the_database_open(
-    database: ladybug.Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedded_connections, "CONNECTIONS_MAX", 2)
-    pool = connections(database, seconds=0.05)
-    with pool.for_writing() as connection:
-        one(connection)
-    assert interrupt_everywhere(pool.close) > 50
-    assert (pool._open, pool._writer.turns._queue, pool._readers.turns._queue) == (set(), {}, {})
