@@ -14,13 +14,13 @@ import ladybug
 from reconciler.errors import GraphUnavailableError
 from reconciler.turns import Turns
 
-__all__ = ["EmbeddedConnections"]
+__all__ = ["POOL_IS_FULL", "EmbeddedConnections"]
 
 CONNECTIONS_MAX = 16
 """All share one buffer pool: with one for each of 100 to 200 threads it was full for good. With
 sixteen, 200 threads took 130 to 190 MB of it. More of them than cores are no faster."""
 
-_POOL_IS_FULL = "Buffer manager exception"
+POOL_IS_FULL = "Buffer manager exception"
 
 
 @dataclass(slots=True)
@@ -121,7 +121,7 @@ class EmbeddedConnections:
                 yield connection
             except BaseException as error:
                 self._end(connection)
-                if _POOL_IS_FULL in str(error):
+                if POOL_IS_FULL in str(error):
                     self._end_idle()
                 raise
             with self._lock:

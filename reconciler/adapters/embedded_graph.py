@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 import ladybug
 
-from reconciler.adapters.embedded_connections import EmbeddedConnections
+from reconciler.adapters.embedded_connections import POOL_IS_FULL, EmbeddedConnections
 from reconciler.adapters.embedded_files import (
     BUFFER_POOL_BYTES,
     CHECKPOINT_LOG_BYTES,
@@ -52,8 +52,6 @@ _STORAGE_FAILURES = ("IO exception", "panic state", "refuses further writes")
 
 _PATIENCE_SECONDS = 0.5
 """How long a writer waits for readers to end, to fold the log in; else the next one tries again."""
-
-_NO_MEMORY = "Buffer manager exception"
 
 _MARK_OPEN = "COMMENT ON TABLE Store IS 'open: what is newest is in the log'"
 _MARK_CLOSED = "COMMENT ON TABLE Store IS ''"
@@ -198,7 +196,7 @@ class EmbeddedGraph:
             except BaseException as error:
                 with suppress(RuntimeError):
                     _rows(connection, "ROLLBACK")
-                if _NO_MEMORY in str(error):  # what was rolled back may have left an index wrong
+                if POOL_IS_FULL in str(error):  # what was rolled back may have left an index wrong
                     self._fail("the engine's memory was full in the middle of a write")
                 raise
             self._tidy_up(connection)
@@ -325,7 +323,7 @@ class EmbeddedGraph:
             return GraphUnavailableError(f"{self._path} was closed by this program")
         if "duplicated primary key" in text or "write transaction" in text:
             return GraphConflictError(f"another writer came first ({brief})")
-        if _NO_MEMORY in text:
+        if POOL_IS_FULL in text:
             return GraphUnavailableError(
                 f"{self._path}: the engine's {BUFFER_POOL_BYTES >> 20} MiB of memory were full; "
                 "try again, with fewer calls at the same time"
