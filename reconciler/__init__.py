@@ -7,7 +7,7 @@ Start with ``Memory.open()``. Everything public is listed in ``__all__``; errors
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation
 from reconciler.domain.explanation import Explanation
-from reconciler.domain.extraction import Citation, Extracted, Extraction, Speech, Window
+from reconciler.domain.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.facts import (
     Conflict,
     Contact,
@@ -17,10 +17,10 @@ from reconciler.domain.facts import (
     RefusalCount,
     Supersession,
 )
-from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason, Sensitivity
-from reconciler.domain.gate.classification import Category, RecallSemantics
+from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
 from reconciler.domain.jobs import Job, JobState, Outcomes, QueueReport
-from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.kinds import Category, RecallSemantics, Sensitivity, SourceKind, Speech
+from reconciler.domain.notes import Note
 from reconciler.domain.procedures import Procedure
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.scope import Scope

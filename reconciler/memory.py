@@ -21,16 +21,9 @@ from reconciler.domain.decisions import DecidedBy, Decision, Relation
 from reconciler.domain.explanation import Explanation, explain
 from reconciler.domain.facts import Contact, FactHistory, RankedFact, RefusalCount
 from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
-from reconciler.domain.gate.classification import Category
 from reconciler.domain.jobs import Job, JobState, QueueReport, Stage
-from reconciler.domain.notes import (
-    TEXT_LENGTH_MAX,
-    Note,
-    SourceKind,
-    check_text,
-    not_in_the_future,
-    utc,
-)
+from reconciler.domain.kinds import Category, SourceKind
+from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, check_text, not_in_the_future, utc
 from reconciler.domain.replay import Replayed, replay
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.sessions import Session, SessionRecord, Turn

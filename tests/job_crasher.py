@@ -26,8 +26,8 @@ import reconciler.adapters.neo4j_graph  # noqa: F401  imported before any proces
 from reconciler import Memory
 from reconciler.bootstrap import build_judge
 from reconciler.domain.extraction import Citation, Extracted, Extraction, Window
-from reconciler.domain.gate.classification import Category
 from reconciler.domain.jobs import Stage
+from reconciler.domain.kinds import Category
 from reconciler.domain.sessions import Episode, Turn
 from reconciler.memory import note_to_check
 from reconciler.settings import load_settings

@@ -21,7 +21,8 @@ from reconciler.adapters.anthropic_calls import (
 )
 from reconciler.domain.decisions import Action, Judgement, Relation
 from reconciler.domain.facts import Neighbour
-from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.kinds import SourceKind
+from reconciler.domain.notes import Note
 from reconciler.domain.slots import Slot
 from reconciler.errors import ArbiterAnswerError, ArbiterRefusedError, ArbiterUnavailableError
 from reconciler.resources import resource_path

@@ -23,15 +23,8 @@ from reconciler.adapters.anthropic_calls import (
 )
 from reconciler.domain.attributes import NAME_LENGTH_MAX, VALUE_LENGTH_MAX
 from reconciler.domain.candidates import EVIDENCE_LENGTH_MAX
-from reconciler.domain.extraction import (
-    CANDIDATES_MAX,
-    Citation,
-    Extracted,
-    Extraction,
-    Speech,
-    Window,
-)
-from reconciler.domain.gate.classification import Category
+from reconciler.domain.extraction import CANDIDATES_MAX, Citation, Extracted, Extraction, Window
+from reconciler.domain.kinds import Category, Speech
 from reconciler.domain.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.sessions import Episode
 from reconciler.errors import (

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from reconciler.domain.kinds import SourceKind
 from reconciler.domain.notes import (
     CLEANED_GROWTH_MAX,
     Note,
-    SourceKind,
     check_text,
     source_kind_of,
     unit_interval,

@@ -11,7 +11,7 @@ from typing import Any
 from reconciler.domain.facts import Neighbour
 from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
 from reconciler.domain.guard import Finding
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import SourceKind
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot
 

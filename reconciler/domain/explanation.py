@@ -16,7 +16,7 @@ from reconciler.domain.calibration import Outcome
 from reconciler.domain.decisions import Action, DecidedBy, Decision, Relation
 from reconciler.domain.facts import Neighbour
 from reconciler.domain.gate.assessment import Disposal
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import SourceKind
 from reconciler.domain.replay import outcome_of_decision, target_ids
 from reconciler.domain.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.domain.visible_text import visible

@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from reconciler.domain.extraction import Speech
-from reconciler.domain.gate.classification import Category, infer_category
+from reconciler.domain.gate.classification import infer_category
 from reconciler.domain.gate.literalness import Literalness, classify_literalness, find_hedge
+from reconciler.domain.kinds import Category, Speech
 from reconciler.domain.values.locales import country
 
 __all__ = ["Statement", "find_statements"]

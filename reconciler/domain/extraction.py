@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any
 
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Usage
-from reconciler.domain.gate.classification import Category
-from reconciler.domain.notes import Note, SourceKind, canonical_text
+from reconciler.domain.kinds import Category, SourceKind, Speech
+from reconciler.domain.notes import Note, canonical_text
 from reconciler.domain.scope import Scope
 from reconciler.domain.sessions import Episode
 from reconciler.domain.slots import Slot
@@ -27,7 +26,6 @@ __all__ = [
     "Extracted",
     "Extraction",
     "Proposal",
-    "Speech",
     "Window",
     "candidate_from",
     "merged",
@@ -38,15 +36,6 @@ CANDIDATES_MAX = 5
 
 CONFIDENCE_MAX_UNLESS_LITERAL = 0.3
 """The most that make-believe, what-ifs and sarcasm may be trusted. Source: seed 002."""
-
-
-class Speech(StrEnum):
-    """How the cited words were meant."""
-
-    LITERAL = "literal"
-    HYPOTHETICAL = "hypothetical"
-    ROLEPLAY = "roleplay"
-    SARCASTIC = "sarcastic"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from reconciler.domain.gate.assessment import Sensitivity
-from reconciler.domain.gate.classification import Category, RecallSemantics
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import Category, RecallSemantics, Sensitivity, SourceKind
 from reconciler.domain.slots import Slot
 
 __all__ = [

@@ -8,9 +8,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 
-from reconciler.domain.gate.classification import Category
+from reconciler.domain.kinds import Category, SourceKind
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.slots import Slot
 from reconciler.errors import InvalidNoteError
@@ -19,7 +18,6 @@ __all__ = [
     "CLEANED_GROWTH_MAX",
     "TEXT_LENGTH_MAX",
     "Note",
-    "SourceKind",
     "canonical_text",
     "check_text",
     "not_in_the_future",
@@ -38,22 +36,6 @@ CLEANED_GROWTH_MAX = 8
 _TAG_COUNT_MAX = 100
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CLOCK_SKEW_MAX = timedelta(minutes=5)
-
-
-class SourceKind(StrEnum):
-    """Whose word the evidence is, from the most to the least trusted."""
-
-    USER_EXPLICIT = "user_explicit"
-    OPERATOR = "operator"
-    APPROVED_DOC = "approved_doc"
-    EXTRACTOR = "extractor"
-    TOOL_OUTPUT = "tool_output"
-    MODEL_GUESS = "model_guess"
-
-    def is_trusted_less_than(self, other: SourceKind) -> bool:
-        """Whether this word yields to the other's."""
-        order = tuple(SourceKind)
-        return order.index(self) > order.index(other)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

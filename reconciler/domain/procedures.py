@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import islice
 
 from reconciler.domain.facts import FactHistory
-from reconciler.domain.gate.classification import Category
+from reconciler.domain.kinds import Category
 from reconciler.domain.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.scope import SCOPE_PART_LENGTH_MAX
 from reconciler.domain.slots import Slot

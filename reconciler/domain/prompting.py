@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from html import escape
 
 from reconciler.domain.facts import Fact, RankedFact
-from reconciler.domain.gate.classification import Category, RecallSemantics
+from reconciler.domain.kinds import Category, RecallSemantics
 
 __all__ = ["as_prompt", "without_recalled"]
 

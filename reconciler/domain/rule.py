@@ -15,8 +15,8 @@ from reconciler.domain.decisions import (
     Verdict,
 )
 from reconciler.domain.facts import Neighbour, Predecessor
-from reconciler.domain.gate.classification import Category
 from reconciler.domain.guard import Difference, Finding, find_differences, find_news
+from reconciler.domain.kinds import Category
 from reconciler.domain.notes import Note, canonical_text
 from reconciler.domain.slots import SlotMatch, compare_slots
 from reconciler.errors import ArbiterAnswerError, ConfigurationError

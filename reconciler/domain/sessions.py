@@ -9,7 +9,8 @@ from enum import StrEnum
 
 from reconciler.domain.candidates import EVIDENCE_LENGTH_MAX, Evidence
 from reconciler.domain.jobs import Outcomes
-from reconciler.domain.notes import SourceKind, check_text, utc
+from reconciler.domain.kinds import SourceKind
+from reconciler.domain.notes import check_text, utc
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidSessionError
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import islice
 
 from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation, Verdict
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import SourceKind
 from reconciler.domain.replay import Replayed, policy_of, replay, target_ids
 from reconciler.domain.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 

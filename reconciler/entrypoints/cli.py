@@ -29,9 +29,8 @@ from reconciler.config_files import load_attribute_book
 from reconciler.domain.calibration import CalibrationGoal, MeasuredPair
 from reconciler.domain.decisions import Relation
 from reconciler.domain.gate.assessment import Disposal, GateReason
-from reconciler.domain.gate.classification import Category
+from reconciler.domain.kinds import Category, SourceKind
 from reconciler.domain.named_secrets import without_named_secrets
-from reconciler.domain.notes import SourceKind
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.replay import Replayed, summarise
 from reconciler.domain.visible_text import visible

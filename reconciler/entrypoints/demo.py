@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from reconciler.domain.decisions import Decision
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import SourceKind
 from reconciler.entrypoints.rendering import (
     decision_line,
     facts_table,

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from reconciler.bootstrap import build_judge
-from reconciler.domain.gate.classification import Category
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import Category, SourceKind
 from reconciler.entrypoints.options import (
     Agent,
     AsJson,

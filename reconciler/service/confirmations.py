@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 from reconciler.domain.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.decisions import Action, Decision
 from reconciler.domain.gate.assessment import Disposal, GateReason
-from reconciler.domain.notes import TEXT_LENGTH_MAX, SourceKind, check_text
+from reconciler.domain.kinds import SourceKind
+from reconciler.domain.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError
 from reconciler.service.decision_ids import settlement_id_of

@@ -15,14 +15,8 @@ from typing import Any
 from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Decision
-from reconciler.domain.notes import (
-    TEXT_LENGTH_MAX,
-    Note,
-    SourceKind,
-    not_in_the_future,
-    source_kind_of,
-    utc,
-)
+from reconciler.domain.kinds import SourceKind
+from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, not_in_the_future, source_kind_of, utc
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError
 from reconciler.service.write_gate import WriteGate

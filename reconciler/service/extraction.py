@@ -26,8 +26,8 @@ from reconciler.domain.extraction import (
     candidate_from,
     merged,
 )
-from reconciler.domain.gate.classification import Category
 from reconciler.domain.jobs import Job, JobState, QueueReport
+from reconciler.domain.kinds import Category
 from reconciler.domain.notes import not_in_the_future
 from reconciler.domain.prompting import without_recalled
 from reconciler.domain.scope import Scope, check_identifier

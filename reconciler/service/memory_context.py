@@ -18,8 +18,8 @@ from typing import NamedTuple
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Action, Decision
 from reconciler.domain.facts import RankedFact
-from reconciler.domain.gate.classification import Category
-from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, check_text
+from reconciler.domain.kinds import Category, SourceKind
+from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.procedures import Procedure, procedure_of, procedure_slot, procedure_text
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.scope import Scope, check_identifier

@@ -24,15 +24,9 @@ from reconciler.domain.facts import (
     RefusalCount,
     Supersession,
 )
-from reconciler.domain.gate.assessment import (
-    ALL_PASSED,
-    Assessment,
-    Disposal,
-    GateReason,
-    Sensitivity,
-)
-from reconciler.domain.gate.classification import Category, RecallSemantics
-from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.gate.assessment import ALL_PASSED, Assessment, Disposal, GateReason
+from reconciler.domain.kinds import Category, RecallSemantics, Sensitivity, SourceKind
+from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.slots import Slot, SlotMatch, compare_slots
 from reconciler.errors import (

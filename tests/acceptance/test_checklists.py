@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from reconciler import Memory
-from reconciler.domain.gate.classification import Category
 from reconciler.domain.jobs import Job, JobState, Outcomes
+from reconciler.domain.kinds import Category
 from reconciler.domain.sessions import Turn
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.resources import resource_path

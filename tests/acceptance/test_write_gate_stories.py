@@ -24,7 +24,7 @@ from reconciler import Action, Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.gate.assessment import Disposal, GateReason
-from reconciler.domain.gate.classification import Category
+from reconciler.domain.kinds import Category
 from reconciler.domain.notes import Note
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.scope import Scope

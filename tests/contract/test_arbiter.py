@@ -24,7 +24,8 @@ import pytest
 from reconciler.adapters.anthropic_arbiter import REASONING_LENGTH_MAX, AnthropicArbiter
 from reconciler.domain.decisions import Action, Judgement, Relation, Usage
 from reconciler.domain.facts import Neighbour
-from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.kinds import SourceKind
+from reconciler.domain.notes import Note
 from reconciler.domain.rule import check_judgement
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot

@@ -31,10 +31,9 @@ from reconciler.domain.extraction import (
     Citation,
     Extracted,
     Extraction,
-    Speech,
     Window,
 )
-from reconciler.domain.gate.classification import Category
+from reconciler.domain.kinds import Category, Speech
 from reconciler.domain.sessions import Episode, Role
 from reconciler.errors import (
     ConfigurationError,

@@ -13,8 +13,8 @@ import pytest
 
 from reconciler.bootstrap import open_graph
 from reconciler.domain.extraction import Extracted, Proposal
-from reconciler.domain.gate.classification import Category
 from reconciler.domain.jobs import JobState, Outcomes
+from reconciler.domain.kinds import Category
 from reconciler.domain.scope import Scope
 from reconciler.domain.sessions import Episode, Role
 from reconciler.errors import LeaseLostError

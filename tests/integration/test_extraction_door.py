@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from reconciler import Action, Memory
-from reconciler.domain.extraction import Citation, Extracted, Extraction, Speech, Window
-from reconciler.domain.gate.classification import Category
+from reconciler.domain.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.jobs import Job, JobState, Outcomes, Stage
+from reconciler.domain.kinds import Category, Speech
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.sessions import Turn
 from reconciler.errors import (

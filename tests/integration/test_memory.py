@@ -19,7 +19,7 @@ from reconciler import Action, DecidedBy, Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Judgement, Relation
-from reconciler.domain.gate.classification import Category, RecallSemantics
+from reconciler.domain.kinds import Category, RecallSemantics
 from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot

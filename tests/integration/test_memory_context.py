@@ -24,7 +24,7 @@ from reconciler import Decision, Memory
 from reconciler.domain.decisions import Action
 from reconciler.domain.extraction import Citation, Extracted, Extraction
 from reconciler.domain.gate.assessment import GateReason
-from reconciler.domain.gate.classification import Category
+from reconciler.domain.kinds import Category
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.scope import Scope
 from reconciler.domain.sessions import Episode, Role, Turn

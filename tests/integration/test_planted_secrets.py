@@ -20,7 +20,7 @@ import pytest
 from reconciler import Candidate, Evidence, Memory, Note, Scope, Turn
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.extraction import Citation, Extracted, Extraction, Window
-from reconciler.domain.gate.classification import Category
+from reconciler.domain.kinds import Category
 from reconciler.domain.sessions import Role
 from reconciler.service.doors import MemoryToolset
 from reconciler.service.memory_context import Cited, MemoryContext

@@ -31,9 +31,9 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap import open_graph
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Action, DecidedBy
-from reconciler.domain.gate.assessment import Disposal, GateReason, Sensitivity
+from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.gate.checks import CHECKS
-from reconciler.domain.gate.classification import Category
+from reconciler.domain.kinds import Category, Sensitivity
 from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope
 from reconciler.errors import (

@@ -18,7 +18,8 @@ from cachetools import Cache
 
 from reconciler.domain.decisions import Action, Judgement, Relation, Usage
 from reconciler.domain.facts import Neighbour
-from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.kinds import SourceKind
+from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot
 from reconciler.errors import (

@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.domain.gate.classification import (
-    Category,
-    RecallSemantics,
     find_speculation,
     find_trigger,
     infer_category,
     infer_recall_semantics,
 )
+from reconciler.domain.kinds import Category, RecallSemantics
 
 
 @pytest.mark.parametrize(

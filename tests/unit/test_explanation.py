@@ -25,7 +25,8 @@ from reconciler.domain.decisions import (
 )
 from reconciler.domain.explanation import explain
 from reconciler.domain.guard import Difference, Finding
-from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.kinds import SourceKind
+from reconciler.domain.notes import Note
 from reconciler.domain.rule import ReconcilePolicy, replaceable
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot

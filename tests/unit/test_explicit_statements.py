@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from reconciler.adapters.explicit_extractor import ExplicitExtractor
 from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.explicit_statements import Statement, find_statements
-from reconciler.domain.extraction import CANDIDATES_MAX, Extracted, Speech, Window
-from reconciler.domain.gate.classification import Category
+from reconciler.domain.extraction import CANDIDATES_MAX, Extracted, Window
+from reconciler.domain.kinds import Category, Speech
 from reconciler.domain.sessions import Episode, Role
 from reconciler.resources import resource_path
 

@@ -15,13 +15,11 @@ from reconciler.domain.extraction import (
     Extracted,
     Extraction,
     Proposal,
-    Speech,
     Window,
     candidate_from,
     merged,
 )
-from reconciler.domain.gate.classification import Category
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import Category, SourceKind, Speech
 from reconciler.domain.scope import Scope
 from reconciler.domain.sessions import Episode, Role
 

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from reconciler.domain.candidates import CONTACT, Candidate, Evidence, Precedents
 from reconciler.domain.gate.assessment import ALL_PASSED, Assessment, Disposal, GateReason
-from reconciler.domain.gate.assessment import Sensitivity as Grade
 from reconciler.domain.gate.checks import CHECKS
-from reconciler.domain.gate.classification import RecallSemantics
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess, inference_key, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.kinds import RecallSemantics, SourceKind
+from reconciler.domain.kinds import Sensitivity as Grade
+from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope
 from reconciler.domain.sensitive_data import SensitiveKind
 from reconciler.domain.slots import Slot

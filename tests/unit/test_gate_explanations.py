@@ -16,7 +16,8 @@ from reconciler.domain.explanation import explain
 from reconciler.domain.gate.assessment import Assessment, Disposal
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
-from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.kinds import SourceKind
+from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)

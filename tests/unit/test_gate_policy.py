@@ -15,11 +15,11 @@ from reconciler.config_files import load_gate_policy
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.gate.checks import CHECKS
-from reconciler.domain.gate.classification import Category
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.kinds import Category, SourceKind
+from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope
 from reconciler.domain.sensitive_data import SensitiveKind
 from reconciler.errors import ConfigurationError

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from reconciler.domain.candidates import CONTACT, Candidate, Evidence, Precedents
 from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
 from reconciler.domain.gate.checks import CHECKS, Case
-from reconciler.domain.gate.classification import Category
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import read
 from reconciler.domain.gate.scoring import score
-from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.kinds import Category, SourceKind
+from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope
 from reconciler.resources import resource_path
 

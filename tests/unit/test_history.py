@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reconciler.domain.facts import Fact, FactHistory, Supersession
 from reconciler.domain.history import chains
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import SourceKind
 
 
 def fact(fact_id: str, day: int = 1, recorded_day: int | None = None) -> Fact:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, SourceKind, canonical_text
+from reconciler.domain.kinds import SourceKind
+from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, canonical_text
 from reconciler.domain.scope import Scope
 from reconciler.errors import InvalidNoteError
 

@@ -15,9 +15,9 @@ from reconciler.config_files import load_gate_policy
 from reconciler.domain.candidates import Candidate
 from reconciler.domain.facts import Fact, RankedFact
 from reconciler.domain.gate.assessment import Disposal, GateReason
-from reconciler.domain.gate.classification import Category, RecallSemantics
 from reconciler.domain.gate.questions import question
-from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.kinds import Category, RecallSemantics, SourceKind
+from reconciler.domain.notes import Note
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot

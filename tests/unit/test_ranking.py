@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.domain.facts import Fact
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import SourceKind
 from reconciler.domain.ranking import RankingPolicy, rank, word_overlap
 from reconciler.errors import ConfigurationError
 

@@ -21,7 +21,8 @@ from reconciler.domain.decisions import (
     Verdict,
 )
 from reconciler.domain.facts import Neighbour
-from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.kinds import SourceKind
+from reconciler.domain.notes import Note
 from reconciler.domain.replay import Replayed, outcome_of_decision, replay, summarise
 from reconciler.domain.rule import ReconcilePolicy, check_judgement, decide, replaceable
 from reconciler.domain.scope import Scope

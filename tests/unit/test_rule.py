@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from reconciler.domain.decisions import Action, DecidedBy, Judgement, Relation, Verdict
 from reconciler.domain.facts import Neighbour, Predecessor
-from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.kinds import SourceKind
+from reconciler.domain.notes import Note
 from reconciler.domain.rule import (
     ReconcilePolicy,
     check_judgement,

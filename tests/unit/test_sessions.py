@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.domain.candidates import EVIDENCE_LENGTH_MAX
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import SourceKind
 from reconciler.domain.scope import Scope
 from reconciler.domain.sessions import Episode, Role, Session, Turn, time_of_saying, windows
 from reconciler.errors import InvalidSessionError

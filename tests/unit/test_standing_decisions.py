@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from reconciler.domain.decisions import Action, DecidedBy, Judgement, Relation, Verdict
 from reconciler.domain.facts import Neighbour
-from reconciler.domain.gate.classification import Category
-from reconciler.domain.notes import Note, SourceKind
+from reconciler.domain.kinds import Category, SourceKind
+from reconciler.domain.notes import Note
 from reconciler.domain.rule import ReconcilePolicy, decide, restated
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot

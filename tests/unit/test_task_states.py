@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from reconciler.domain.facts import Fact, FactHistory, RankedFact, Supersession
-from reconciler.domain.gate.classification import Category
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import Category, SourceKind
 from reconciler.domain.procedures import procedure_of, procedure_slot, procedure_text
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import SlotMatch, compare_slots

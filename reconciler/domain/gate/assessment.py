@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from reconciler.domain.gate.classification import Category, RecallSemantics
+from reconciler.domain.kinds import Category, RecallSemantics, Sensitivity
 
 __all__ = [
     "ALL_PASSED",
@@ -16,7 +16,6 @@ __all__ = [
     "Disposal",
     "GateReason",
     "ScorePart",
-    "Sensitivity",
 ]
 
 
@@ -59,16 +58,6 @@ class GateReason(StrEnum):
     DECLINED_BEFORE = "declined_before"
     DECLINED = "declined"
     WITHDRAWN = "withdrawn"
-
-
-class Sensitivity(StrEnum):
-    """How carefully a fact is to be handled. Source: seed 001, section 12."""
-
-    NONE = "none"
-    LOW = "low"
-    PII = "pii"
-    PHI = "phi"
-    SECRET = "secret"  # noqa: S105
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

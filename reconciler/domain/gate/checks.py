@@ -16,7 +16,7 @@ from reconciler.domain.gate.literalness import Literalness
 from reconciler.domain.gate.meaning import Meaning
 from reconciler.domain.gate.policy import Check, GatePolicy, RefuseRule
 from reconciler.domain.gate.reading import Reading
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import SourceKind
 
 __all__ = ["CHECKS", "FORBIDDING", "Case", "consent_topic", "findings"]
 

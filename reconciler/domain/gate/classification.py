@@ -8,39 +8,15 @@ knows is a fact, which is the category that promises least.
 from __future__ import annotations
 
 import re
-from enum import StrEnum
+
+from reconciler.domain.kinds import Category, RecallSemantics
 
 __all__ = [
-    "Category",
-    "RecallSemantics",
     "find_speculation",
     "find_trigger",
     "infer_category",
     "infer_recall_semantics",
 ]
-
-
-class Category(StrEnum):
-    """What kind of thing a note says. Source: seeds 000 and 001."""
-
-    PREFERENCE = "preference"
-    FACT = "fact"
-    DECISION = "decision"
-    """Also a standing constraint: both hold until somebody revokes them."""
-    PROCEDURE = "procedure"
-    SUMMARY = "summary"
-    VOLATILE = "volatile"
-    """What is better asked live than remembered."""
-
-
-class RecallSemantics(StrEnum):
-    """How recall presents a fact. Source: seed 000."""
-
-    DEFAULT = "default"
-    CONSTRAINT = "constraint"
-    """It binds whatever is done."""
-    NEGATIVE = "negative"
-    """It names what is not to be done."""
 
 
 def _any(*phrases: str) -> re.Pattern[str]:

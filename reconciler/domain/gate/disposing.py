@@ -19,7 +19,6 @@ from reconciler.domain.gate.assessment import (
     CheckFinding,
     Disposal,
     GateReason,
-    Sensitivity,
 )
 from reconciler.domain.gate.checks import FORBIDDING, Case, consent_topic, findings
 from reconciler.domain.gate.cleaning import Cleaned
@@ -27,7 +26,8 @@ from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.questions import question
 from reconciler.domain.gate.reading import Reading, read
 from reconciler.domain.gate.scoring import score
-from reconciler.domain.notes import Note, SourceKind, canonical_text
+from reconciler.domain.kinds import Sensitivity, SourceKind
+from reconciler.domain.notes import Note, canonical_text
 
 __all__ = ["assess", "inference_key", "with_effective_source"]
 

@@ -13,9 +13,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
-from reconciler.domain.gate.classification import Category, RecallSemantics
 from reconciler.domain.gate.topics import TopicTerms
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import Category, RecallSemantics, SourceKind
 from reconciler.domain.sensitive_data import SensitiveKind
 from reconciler.errors import ConfigurationError
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from reconciler.domain.candidates import Candidate
 from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import SourceKind
 
 __all__ = ["question"]
 

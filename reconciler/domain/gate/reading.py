@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from reconciler.domain.candidates import Candidate
 from reconciler.domain.gate.classification import (
-    Category,
-    RecallSemantics,
     find_speculation,
     find_trigger,
     infer_category,
@@ -24,6 +22,7 @@ from reconciler.domain.gate.literalness import (
 from reconciler.domain.gate.meaning import MeaningFinding, classify_meaning
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.topics import find_topics
+from reconciler.domain.kinds import Category, RecallSemantics
 
 __all__ = ["Reading", "read"]
 

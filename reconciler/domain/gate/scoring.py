@@ -10,7 +10,7 @@ from reconciler.domain.gate.assessment import ScorePart
 from reconciler.domain.gate.literalness import Literalness
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import Reading
-from reconciler.domain.notes import SourceKind
+from reconciler.domain.kinds import SourceKind
 
 __all__ = ["EXTRACTORS_CONFIDENCE", "score"]
 
