@@ -71,7 +71,7 @@ def _write(memory: Memory, contact: str, number: str) -> Write:
     started = time.perf_counter()
     try:
         decision = memory.add_contact_note("benchmark", contact, f"Invoice {number} is unpaid.")
-        attempts = decision.attempts
+        attempts = decision.timings.attempts
     except ReconcilerError:
         attempts = 0
     return Write(time.perf_counter() - started, attempts)

@@ -2,7 +2,7 @@
 // This dialect has no subqueries, so it takes a script: one transaction, rolled back at the first
 // statement that should return a row and does not.
 // mode: write
-// params: tenant, agent_id, agent_key, contact_id, contact_key, contact_name, version, session_id, session_key, episode_id, text, episode_text, episode_said_at, episode_source, episode_reference, span, said_at, valid_from, source_kind, source_reference, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key, decision_id, action, decided_by, cosine, reason, profile_name, cosine_update_min, cosine_add_max, cosine_cut, guard, findings, embedding_model, arbiter, arbiter_reasoning, arbiter_error, arbiter_relation, arbiter_action, arbiter_target, arbiter_confidence, arbiter_cost_usd, arbiter_is_cached, door, idempotency_key, attempts, embed_ms, compare_ms, arbitrate_ms, at, fact_id, superseded_ids, conflicting_ids, history_of_id, history_to, restated_id, is_restatement, is_contested, importance, embedding, neighbour_ids, neighbour_cosines, domain, disposal, gate_reason, gate_findings, score_parts, confidence, category, topic, tags, sensitivity, is_redacted, recall_semantics, yields_to_live_intent, lifetime_days, expires_at, question, lapses_at, policy_version, inference_key, proposed_by, answered_by, is_confirmed_by_user, settles_id, held_id, more_episode_ids, more_episode_texts, more_episode_times, more_episode_sources, more_episode_references, more_episode_spans, more_session_ids, more_session_keys, confirming_confidence
+// params: tenant, agent_id, agent_key, contact_id, contact_key, contact_name, version, session_id, session_key, episode_id, text, episode_text, episode_said_at, episode_source, episode_reference, span, said_at, valid_from, source_kind, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key, decision_id, action, decided_by, cosine, reason, embedding_model, arbiter_reasoning, door, at, fact_id, superseded_ids, conflicting_ids, history_of_id, history_to, restated_id, is_restatement, is_contested, importance, embedding, neighbour_ids, neighbour_cosines, disposal, gate_reason, confidence, category, topic, tags, sensitivity, is_redacted, recall_semantics, yields_to_live_intent, expires_at, lapses_at, inference_key, proposed_by, answered_by, is_confirmed_by_user, settles_id, held_id, more_episode_ids, more_episode_texts, more_episode_times, more_episode_sources, more_episode_references, more_episode_spans, more_session_ids, more_session_keys, confirming_confidence, record
 // returns: decision_id
 // only when version is 0
 MERGE (contact:Contact {contact_key: $contact_key})
@@ -46,29 +46,12 @@ MERGE (episode)-[:`IN`]->(session);
 
 MATCH (contact:Contact {contact_key: $contact_key}), (episode:Episode {episode_id: $episode_id})
 CREATE (decision:Decision {
-  decision_id: $decision_id, action: $action, decided_by: $decided_by, cosine: $cosine,
-  reason: $reason, fact_id: $fact_id, superseded_ids: $superseded_ids,
-  conflicting_ids: $conflicting_ids, history_of_id: $history_of_id, is_contested: $is_contested,
-  findings: $findings, subject: $subject, attribute: $attribute, value: $value,
-  value_key: $value_key, is_single_valued: $is_single_valued, is_known: $is_known,
-  is_personal: $is_personal, trust: $source_kind,
-  valid_from: $valid_from, profile_name: $profile_name, cosine_update_min: $cosine_update_min,
-  cosine_add_max: $cosine_add_max, cosine_cut: $cosine_cut, guard: $guard,
-  embedding_model: $embedding_model, arbiter: $arbiter, arbiter_reasoning: $arbiter_reasoning,
-  arbiter_error: $arbiter_error, arbiter_relation: $arbiter_relation,
-  arbiter_action: $arbiter_action, arbiter_target: $arbiter_target,
-  arbiter_confidence: $arbiter_confidence, arbiter_cost_usd: $arbiter_cost_usd,
-  arbiter_is_cached: $arbiter_is_cached, door: $door, idempotency_key: $idempotency_key,
-  attempts: $attempts, embed_ms: $embed_ms, compare_ms: $compare_ms, arbitrate_ms: $arbitrate_ms,
-  at: $at, said_at: $said_at, text: $text, episode_id: $episode_id, session_id: $session_id,
-  source_reference: $source_reference, importance: $importance,
-  disposal: $disposal, gate_reason: $gate_reason, gate_findings: $gate_findings,
-  score_parts: $score_parts, confidence: $confidence, category: $category, topic: $topic,
-  tags: $tags, sensitivity: $sensitivity, is_redacted: $is_redacted,
-  recall_semantics: $recall_semantics, yields_to_live_intent: $yields_to_live_intent,
-  lifetime_days: $lifetime_days, question: $question, lapses_at: $lapses_at,
-  policy_version: $policy_version, domain: $domain, inference_key: $inference_key,
-  proposed_by: $proposed_by, answered_by: $answered_by, settles_id: $settles_id, held_id: $held_id
+  decision_id: $decision_id, action: $action, decided_by: $decided_by, reason: $reason,
+  text: $text, cosine: $cosine, fact_id: $fact_id, arbiter_reasoning: $arbiter_reasoning,
+  door: $door, trust: $source_kind, at: $at, episode_id: $episode_id, session_id: $session_id,
+  disposal: $disposal, gate_reason: $gate_reason, inference_key: $inference_key,
+  lapses_at: $lapses_at, proposed_by: $proposed_by, answered_by: $answered_by,
+  settles_id: $settles_id, held_id: $held_id, record: $record
 })-[:`FOR`]->(contact)
 CREATE (decision)-[:JUDGED {span: $span}]->(episode);
 

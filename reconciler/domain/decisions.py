@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -11,9 +11,8 @@ from typing import Any
 from reconciler.domain.facts import Neighbour
 from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
 from reconciler.domain.guard import Finding
-from reconciler.domain.kinds import SourceKind
+from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope
-from reconciler.domain.slots import Slot
 
 __all__ = [
     "Action",
@@ -21,7 +20,12 @@ __all__ = [
     "DecidedBy",
     "Decision",
     "Judgement",
+    "Proposal",
+    "RecordedOpinion",
+    "RecordedPolicy",
+    "RecordedVerdict",
     "Relation",
+    "Timings",
     "Usage",
     "Verdict",
 ]
@@ -170,106 +174,192 @@ class Comparison(Neighbour):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """The record of one attempt to remember something, enough to decide it again.
+class RecordedVerdict:
+    """What was concluded about a note, as it is kept: the facts by their ids.
 
     Attributes:
-        text: the note, word for word.
         cosine: raw cosine to the fact it was decided on (the target, else the nearest), in
             [-1, 1]; None without a neighbour or an embedder.
         fact_id: the fact that now says it: the new one, or with SKIP the one it repeats; None where
             no fact does, because the gate did not let it through.
-        superseded_ids: the facts that were ended, with UPDATE only.
+        superseded_ids: the facts that were ended, with UPDATE and REVOKE only.
         conflicting_ids: live facts that it may contradict and that were kept beside it.
         history_of_id: the newer fact that it was written beneath, not live; else None.
         is_contested: it takes part in a to and fro.
-        findings: what the guard found, in words.
-        slot, trust, valid_from: what came with the note.
-        episode_id: the evidence that the note left.
-        gate: how the write gate disposed of it, with every check's finding; None for decisions
-            that were made before there was a gate.
-        proposed_by, answered_by: who put it forward, and who said yes or no to it.
-        settles_id: the held decision that this one answers, commits or withdraws.
-        held_id: the earlier decision under which the same question waits already.
-        profile: the thresholds' name; ``cosine_update_min``, ``cosine_add_max`` and
-            ``cosine_cut`` are their values, ``guard`` says whether the guard was on.
-        arbiter: the arbiter's name where one was asked, else None.
-        arbiter_reasoning: what it argued; None where none answered.
-        arbiter_error: why its answer was not used; None where it was, or none was asked.
-        arbiter_relation, arbiter_action, arbiter_target, arbiter_confidence: its answer; the
-            target is a rank in ``compared_with``.
-        arbiter_cost_usd: what the answer cost, in US dollars at the configured prices.
-        arbiter_is_cached: the answer to the same question was remembered from an earlier note.
-        correction: the relation that a person said was right; None where nobody did.
-        attempts: how often the note was reconciled because another writer came first; 1 or more.
-        embed_ms, compare_ms, arbitrate_ms: milliseconds by stage, of the last attempt.
-        replayed: this decision was made by an earlier call with the same idempotency key.
+        findings: what the guard found between the note and the fact it was decided on.
     """
 
-    decision_id: str
     action: Action
     decided_by: DecidedBy
-    cosine: float | None
     reason: str
-    text: str
-    fact_id: str | None
+    cosine: float | None = None
+    fact_id: str | None = None
     superseded_ids: tuple[str, ...] = ()
     conflicting_ids: tuple[str, ...] = ()
     history_of_id: str | None = None
     is_contested: bool = False
-    findings: tuple[str, ...] = ()
-    slot: Slot | None = None
-    trust: SourceKind = SourceKind.USER_EXPLICIT
-    valid_from: datetime
-    episode_id: str
-    tenant: str
-    agent_id: str
-    contact_id: str
-    session_id: str | None = None
-    importance: float = 0.5
-    source_reference: str | None = None
-    tags: Sequence[str] = ()
-    gate: Assessment | None = None
-    proposed_by: str | None = None
-    answered_by: str | None = None
-    settles_id: str | None = None
-    held_id: str | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedPolicy:
+    """The thresholds that a decision was made under, and the model that they measure.
+
+    Attributes:
+        profile: the thresholds' name.
+        cosine_update_min, cosine_add_max, cosine_cut: their values, in raw cosine.
+        guard: whether the guard was on.
+        embedding_model: what made the vectors.
+    """
+
     profile: str
     cosine_update_min: float
     cosine_add_max: float
     cosine_cut: float
     guard: bool
     embedding_model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedOpinion:
+    """What an arbiter answered, as it is kept.
+
+    Attributes:
+        arbiter: its name; None where none was asked.
+        reasoning: what it argued; None where it did not answer.
+        error: why its answer was not used; None where it was.
+        relation, action, confidence: its answer; None where there was none.
+        target: a rank in ``compared_with``.
+        cost_usd: what the answer cost, in US dollars at the configured prices.
+        is_cached: the answer to the same question was remembered from an earlier note.
+    """
+
     arbiter: str | None = None
-    arbiter_reasoning: str | None = None
-    arbiter_error: str | None = None
-    arbiter_relation: Relation | None = None
-    arbiter_action: Action | None = None
-    arbiter_target: int | None = None
-    arbiter_confidence: float | None = None
-    arbiter_cost_usd: float | None = None
-    arbiter_is_cached: bool = False
-    correction: Relation | None = None
-    door: str
-    idempotency_key: str | None = None
+    reasoning: str | None = None
+    error: str | None = None
+    relation: Relation | None = None
+    action: Action | None = None
+    target: int | None = None
+    confidence: float | None = None
+    cost_usd: float | None = None
+    is_cached: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """Who put a note forward, and how it hangs together with other decisions.
+
+    Attributes:
+        proposed_by, answered_by: who put it forward, and who said yes or no to it.
+        settles_id: the held decision that this one answers, commits or withdraws.
+        held_id: the earlier decision under which the same question waits already.
+    """
+
+    proposed_by: str | None = None
+    answered_by: str | None = None
+    settles_id: str | None = None
+    held_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timings:
+    """How long a decision took.
+
+    Attributes:
+        attempts: how often the note was reconciled because another writer came first; 1 or more.
+        embed_ms, compare_ms, arbitrate_ms: milliseconds by stage, of the last attempt.
+    """
+
     attempts: int = 1
     embed_ms: float = 0.0
     compare_ms: float = 0.0
     arbitrate_ms: float = 0.0
-    said_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The record of one attempt to remember something, enough to decide it again.
+
+    Attributes:
+        note: what was to be remembered, word for word, with what came with it.
+        verdict: what was concluded.
+        door: which door it came through.
+        episode_id: the evidence that the note left.
+        policy: the thresholds of then.
+        gate: how the write gate disposed of it, with every check's finding; None for decisions
+            that were made before there was a gate.
+        proposal: who put it forward, and what it answers.
+        opinion: what the arbiter answered, where one was asked.
+        timings: how long it took.
+        correction: the relation that a person said was right; None where nobody did.
+        compared_with: the neighbours that it looked at, nearest first.
+        replayed: this decision was made by an earlier call with the same idempotency key.
+    """
+
+    decision_id: str
+    note: Note
+    verdict: RecordedVerdict
+    door: str
     at: datetime
-    compared_with: tuple[Comparison, ...] = field(default=())
+    episode_id: str
+    policy: RecordedPolicy
+    gate: Assessment | None = None
+    proposal: Proposal = field(default_factory=Proposal)
+    opinion: RecordedOpinion = field(default_factory=RecordedOpinion)
+    timings: Timings = field(default_factory=Timings)
+    correction: Relation | None = None
+    compared_with: tuple[Comparison, ...] = ()
     replayed: bool = False
+
+    @property
+    def action(self) -> Action:
+        """What was done."""
+        return self.verdict.action
+
+    @property
+    def decided_by(self) -> DecidedBy:
+        """Which rule decided."""
+        return self.verdict.decided_by
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence."""
+        return self.verdict.reason
+
+    @property
+    def cosine(self) -> float | None:
+        """Raw cosine to the fact that it was decided on, in [-1, 1]."""
+        return self.verdict.cosine
+
+    @property
+    def fact_id(self) -> str | None:
+        """The fact that now says it, where one does."""
+        return self.verdict.fact_id
+
+    @property
+    def superseded_ids(self) -> tuple[str, ...]:
+        """The facts that were ended."""
+        return self.verdict.superseded_ids
+
+    @property
+    def conflicting_ids(self) -> tuple[str, ...]:
+        """Live facts that it may contradict and that were kept beside it."""
+        return self.verdict.conflicting_ids
+
+    @property
+    def text(self) -> str:
+        """The note, word for word."""
+        return self.note.text
 
     @property
     def is_history(self) -> bool:
         """Whether the note was written beneath a newer fact, not live."""
-        return self.history_of_id is not None
+        return self.verdict.history_of_id is not None
 
     @property
     def scope(self) -> Scope:
         """Whose memory it is about."""
-        return Scope(self.tenant, self.agent_id, self.contact_id)
+        return self.note.scope
 
     @property
     def disposal(self) -> Disposal:
@@ -292,11 +382,13 @@ class Decision:
         if self.is_history:
             return _HISTORY
         told = _ANSWERS[self.action].format(
-            reason=self.reason, question=self.question or "", id=self.held_id or self.decision_id
+            reason=self.reason,
+            question=self.question or "",
+            id=self.proposal.held_id or self.decision_id,
         )
         if self.conflicting_ids:
             told += _BESIDE.get(self.decided_by, _BESIDE_ANY)
-        return told + (_CONTESTED if self.is_contested else "")
+        return told + (_CONTESTED if self.verdict.is_contested else "")
 
     def as_replay(self) -> Decision:
         """The same decision, marked as returned again rather than made."""
@@ -305,8 +397,9 @@ class Decision:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: enumerations as words, times as ISO 8601 in UTC."""
         own = {name: _plain(value) for name, value in asdict(self).items()}
-        if own["slot"]:
-            del own["slot"]["said_subject"], own["slot"]["said_attribute"]
+        del own["note"]["is_cleaned"]
+        if own["note"]["slot"]:
+            del own["note"]["slot"]["said_subject"], own["note"]["slot"]["said_attribute"]
         return own | {
             "disposal": str(self.disposal),
             "question": self.question,

@@ -149,11 +149,15 @@ def explain(decision: Decision) -> Explanation:
 def _explain_disposal(decision: Decision) -> Explanation:
     """Why the gate did not let a candidate through, or how it was settled."""
     gate = decision.gate
-    stopping = [row for row in (gate.rows() if gate else ()) if row[1] is not Disposal.ADMIT]
+    found = gate.findings if gate else ()
+    stopping = [each for each in found if each.disposal is not Disposal.ADMIT]
     fate = _stop(f"The note {_quote(decision.text)} was {_FATES[decision.action]}")
     findings = tuple(
-        _stop(f"The check of {check.replace('_', ' ')} would {_WOULD[disposal]}: {detail}")
-        for check, disposal, detail in stopping
+        _stop(
+            f"The check of {each.check.replace('_', ' ')} would {_WOULD[each.disposal]}: "
+            f"{each.detail}"
+        )
+        for each in stopping
     )
     return Explanation(
         outcome=fate,
@@ -168,7 +172,7 @@ def _explain_disposal(decision: Decision) -> Explanation:
 
 def _score_sentences(decision: Decision) -> Iterator[str]:
     if decision.gate:
-        parts = ", ".join(decision.gate.parts)
+        parts = ", ".join(map(str, decision.gate.parts))
         yield _stop(
             f"The gate was sure of it to {decision.gate.confidence:.2f} ({parts}), under policy "
             f"{decision.gate.policy_version} for domain {decision.gate.domain}"
@@ -204,7 +208,7 @@ def _fate(outcome: Outcome, targets: Sequence[str], conflicts: Sequence[str]) ->
 
 def _remarks(reopened: Reopened) -> Iterator[str]:
     decision, focus = reopened.decision, reopened.focus
-    if decision.is_contested:
+    if decision.verdict.is_contested:
         _, _, why = decision.reason.rpartition("; contested: ")
         yield f"It is marked as contested: {_one_line(why, 2 * QUOTE_LENGTH_MAX)}."
     if decision.correction is not None:
@@ -237,19 +241,18 @@ def _rule_sentences(reopened: Reopened) -> Iterator[str]:
     decision, focus = reopened.decision, reopened.focus
     yield _RULE.get(decision.decided_by) or _threshold_sentence(reopened)
     if decision.decided_by is DecidedBy.ORDER and focus is not None:
-        note_from, fact_from = (
-            f"{each.valid_from:%Y-%m-%d %H:%M:%S}" for each in (decision, focus)
-        )
+        begins = (decision.note.holds_from, focus.valid_from)
+        note_from, fact_from = (f"{each:%Y-%m-%d %H:%M:%S}" for each in begins)
         yield f"The note holds from {note_from}, the fact from {fact_from} (UTC)."
     is_held = decision.decided_by is DecidedBy.TRUST or decision.action is Action.UPDATE
     for fact in reopened.more_trusted[:1] if is_held else ():
-        note_is, fact_is = _WHOSE[decision.trust], _WHOSE[fact.trust]
+        note_is, fact_is = _WHOSE[decision.note.trust], _WHOSE[fact.trust]
         yield f"The note is {note_is}, and {_quote(fact.text)} is {fact_is}, which is trusted more."
 
 
 def _threshold_sentence(reopened: Reopened) -> str:
     decision, nearest = reopened.decision, reopened.nearest
-    decided = f"The thresholds of the profile {_quote(decision.profile)} decided"
+    decided = f"The thresholds of the profile {_quote(decision.policy.profile)} decided"
     if not reopened.is_reproduced:
         return f"{decided}."
     if nearest is None:
@@ -265,24 +268,24 @@ def _threshold_sentence(reopened: Reopened) -> str:
 
 def _difference_sentences(reopened: Reopened) -> Iterator[str]:
     decision, focus = reopened.decision, reopened.focus
-    findings = _findings(reopened)
+    findings = list(_findings(reopened))
     for finding in findings:
         yield f"The guard found a difference in {_one_line(finding, 2 * QUOTE_LENGTH_MAX)}."
     if focus is None:
         return
-    if not decision.guard:
+    if not decision.policy.guard:
         yield "The guard was off, so nobody looked for differences between the texts."
     elif not findings and decision.action is not Action.ADD and decision.decided_by in _BY_TEXT:
         yield "The guard found no difference between the texts."
-    yield _slot_sentence(decision.slot, focus.slot)
+    yield _slot_sentence(decision.note.slot, focus.slot)
     yield from _apart_sentence(decision, focus)
 
 
 def _findings(reopened: Reopened) -> Iterable[str]:
     """What the guard found about the focus, also where an arbiter was asked because of it."""
     decision, unaided = reopened.decision, reopened.unaided
-    if decision.findings or not reopened.is_reproduced:
-        return decision.findings
+    if decision.verdict.findings or not reopened.is_reproduced:
+        return map(str, decision.verdict.findings)
     return [str(each) for each in unaided.findings if reopened.focus in unaided.conflicts[:1]]
 
 
@@ -297,7 +300,7 @@ def _slot_sentence(note: Slot | None, fact: Slot | None) -> str:
 
 def _apart_sentence(decision: Decision, focus: Neighbour) -> Iterator[str]:
     others = (each for each in decision.compared_with if each != focus)
-    matches = [compare_slots(decision.slot, each.slot) for each in others]
+    matches = [compare_slots(decision.note.slot, each.slot) for each in others]
     if apart := matches.count(SlotMatch.APART):
         yield (
             f"{apart} of the other facts compared could not give way: what is filed under another "
@@ -317,28 +320,28 @@ def _question(slot: Slot) -> str:
 
 def _arbiter_sentences(reopened: Reopened) -> Iterator[str]:
     decision = reopened.decision
-    if decision.arbiter is None:
+    if decision.opinion.arbiter is None:
         is_open = reopened.is_reproduced and reopened.unaided.can_be_arbitrated
         yield f"No arbiter was asked{', because none was set up' if is_open else ''}."
         return
-    name = f"The arbiter {_quote(decision.arbiter)}"
-    if decision.arbiter_error is not None:
-        error = _one_line(decision.arbiter_error, ARGUMENT_LENGTH_MAX)
+    name = f"The arbiter {_quote(decision.opinion.arbiter)}"
+    if decision.opinion.error is not None:
+        error = _one_line(decision.opinion.error, ARGUMENT_LENGTH_MAX)
         yield f"{name} gave no answer that could be used ({error})."
-    elif decision.arbiter_relation is None:
+    elif decision.opinion.relation is None:
         yield f"{name} answered; how it named the relation is not on record."
     else:
-        yield _answer_sentence(decision, name, decision.arbiter_relation)
-    if decision.arbiter_is_cached:
+        yield _answer_sentence(decision, name, decision.opinion.relation)
+    if decision.opinion.is_cached:
         yield "The answer was remembered from an equal question before."
-    if decision.arbiter_reasoning:
-        yield _stop(f"It argued: {_quote(decision.arbiter_reasoning, ARGUMENT_LENGTH_MAX)}")
+    if decision.opinion.reasoning:
+        yield _stop(f"It argued: {_quote(decision.opinion.reasoning, ARGUMENT_LENGTH_MAX)}")
 
 
 def _answer_sentence(decision: Decision, name: str, relation: Relation) -> str:
     ranked = {each.rank: _quote(each.text) for each in decision.compared_with}
-    fact = ranked.get(decision.arbiter_target or 0, "the facts that it was shown")
-    sure = decision.arbiter_confidence
+    fact = ranked.get(decision.opinion.target or 0, "the facts that it was shown")
+    sure = decision.opinion.confidence
     confidence = "" if sure is None else f", at a confidence of {sure:.2f} of 1"
     return _stop(
         f"{name} answered that the note {_RELATED[relation].format(fact=fact)}{confidence}"
@@ -379,9 +382,9 @@ def _condition(what_if: WhatIf) -> str:
         case Change.LATER:
             return f"Had the note held from as late as {fact}"
         case Change.TRUST:
-            return f"Had the note been {_WHOSE[record.trust]}"
+            return f"Had the note been {_WHOSE[record.note.trust]}"
         case Change.GUARD:
-            return f"With the guard {'on' if record.guard else 'off'}"
+            return f"With the guard {'on' if record.policy.guard else 'off'}"
         case Change.COSINE:
             where = "just below" if what_if.fact.cosine >= what_if.bound else "at"
             return f"Had {fact} been similar {where} {_figure(what_if.bound, [what_if.bound])}"
@@ -393,7 +396,9 @@ def _condition(what_if: WhatIf) -> str:
             return f"Had the note and {fact} been filed under {asked}, with different values"
         case Change.SAME | Change.REPLACES | Change.COEXISTS:
             said = _RELATED[Relation(what_if.change)].format(fact=fact)
-            return f"Had {'the' if record.arbiter else 'an'} arbiter answered that it {said}"
+            return (
+                f"Had {'the' if record.opinion.arbiter else 'an'} arbiter answered that it {said}"
+            )
 
 
 # Words and figures
@@ -422,7 +427,8 @@ def _joined(texts: Sequence[str]) -> str:
 
 
 def _bounds(decision: Decision) -> tuple[float, float, float]:
-    return decision.cosine_add_max, decision.cosine_cut, decision.cosine_update_min
+    used = decision.policy
+    return used.cosine_add_max, used.cosine_cut, used.cosine_update_min
 
 
 def _similarity(decision: Decision, fact: Neighbour) -> str:

@@ -124,17 +124,17 @@ def outcome_of_decision(decision: Decision) -> Outcome:
 def policy_of(decision: Decision) -> ReconcilePolicy:
     """The thresholds that it was made under, as far as they are on record."""
     return ReconcilePolicy(
-        cosine_update_min=decision.cosine_update_min,
-        cosine_add_max=decision.cosine_add_max,
-        cosine_cut=decision.cosine_cut,
-        guard=decision.guard,
+        cosine_update_min=decision.policy.cosine_update_min,
+        cosine_add_max=decision.policy.cosine_add_max,
+        cosine_cut=decision.policy.cosine_cut,
+        guard=decision.policy.guard,
     )
 
 
 def target_ids(decision: Decision) -> tuple[str, ...]:
     """The facts that it superseded, the one that it repeats, or the one above it in history."""
-    if decision.history_of_id is not None:
-        return (decision.history_of_id,)
+    if decision.verdict.history_of_id is not None:
+        return (decision.verdict.history_of_id,)
     if decision.action is Action.SKIP and decision.fact_id is not None:
         return (decision.fact_id,)
     return decision.superseded_ids
@@ -144,10 +144,10 @@ def _note(decision: Decision) -> Note:
     return Note(
         scope=decision.scope,
         text=decision.text,
-        said_at=decision.said_at,
-        valid_from=decision.valid_from,
-        source_kind=decision.trust,
-        slot=decision.slot,
+        said_at=decision.note.said_at,
+        valid_from=decision.note.holds_from,
+        source_kind=decision.note.trust,
+        slot=decision.note.slot,
         category=decision.gate.category if decision.gate else None,
         is_cleaned=True,
     )
@@ -163,7 +163,7 @@ def _neighbours(decision: Decision) -> list[Neighbour] | None:
 def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None) -> bool:
     """Whether an arbiter had its say then, or would have had where there was none."""
     then = decide(note, neighbours, policy_of(decision))
-    return decision.arbiter is not None or then.can_be_arbitrated
+    return decision.opinion.arbiter is not None or then.can_be_arbitrated
 
 
 def _judgement(
@@ -171,18 +171,18 @@ def _judgement(
 ) -> Judgement | None:
     """The answer that was used then, its target counted as the arbiter was shown the facts."""
     if (
-        decision.arbiter_relation is None
-        or decision.arbiter_action is None
-        or decision.arbiter_error is not None
+        decision.opinion.relation is None
+        or decision.opinion.action is None
+        or decision.opinion.error is not None
     ):
         return None
     shown = replaceable(note, neighbours or ())
     judgement = Judgement(
-        reasoning=decision.arbiter_reasoning or "",
-        relation=decision.arbiter_relation,
-        target=_number_shown(decision.arbiter_target, neighbours or (), shown),
-        action=decision.arbiter_action,
-        confidence=1.0 if decision.arbiter_confidence is None else decision.arbiter_confidence,
+        reasoning=decision.opinion.reasoning or "",
+        relation=decision.opinion.relation,
+        target=_number_shown(decision.opinion.target, neighbours or (), shown),
+        action=decision.opinion.action,
+        confidence=1.0 if decision.opinion.confidence is None else decision.opinion.confidence,
     )
     try:
         check_judgement(judgement, len(shown))

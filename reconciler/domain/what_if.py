@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
+from typing import Any
 
 from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation, Verdict
 from reconciler.domain.kinds import SourceKind
@@ -113,11 +114,11 @@ class Reopened:
 def reopen(decision: Decision) -> Reopened:
     """The decision, with what deciding it again shows."""
     compared, apart = decision.compared_with, SlotMatch.APART
-    close = [each for each in compared if compare_slots(decision.slot, each.slot) is not apart]
+    close = [each for each in compared if compare_slots(decision.note.slot, each.slot) is not apart]
     by_id = {each.fact_id: each for each in compared}
     # None stands for a fact that is no longer on record.
     met = [by_id.get(each) for each in (*target_ids(decision), *decision.conflicting_ids)]
-    yields_to = decision.trust.is_trusted_less_than
+    yields_to = decision.note.trust.is_trusted_less_than
     return Reopened(
         decision=decision,
         unaided=_decide_unaided(decision),
@@ -148,15 +149,16 @@ def _is_reproduced(decision: Decision) -> bool:
 
 def _completed(decision: Decision) -> Decision:
     """The first schema version kept what came of an arbiter's answer, and not the answer."""
-    if decision.decided_by is not DecidedBy.ARBITER or decision.arbiter_relation is not None:
+    if decision.decided_by is not DecidedBy.ARBITER or decision.opinion.relation is not None:
         return decision
     ranks = {each.fact_id: each.rank for each in decision.compared_with}
-    return replace(
-        decision,
-        arbiter_relation=_RELATION_OF_ACTION[decision.action],
-        arbiter_action=decision.action,
-        arbiter_target=next((ranks.get(each) for each in target_ids(decision)), None),
+    answered = replace(
+        decision.opinion,
+        relation=_RELATION_OF_ACTION[decision.action],
+        action=decision.action,
+        target=next((ranks.get(each) for each in target_ids(decision)), None),
     )
+    return replace(decision, opinion=answered)
 
 
 def _decide_again(record: Decision) -> Replayed:
@@ -164,7 +166,7 @@ def _decide_again(record: Decision) -> Replayed:
 
 
 def _decide_unaided(record: Decision) -> Verdict:
-    return _decide_again(replace(record, arbiter_relation=None)).verdict
+    return _decide_again(replace(record, opinion=replace(record.opinion, relation=None))).verdict
 
 
 def _elsewhere(tried: Iterator[WhatIf]) -> Iterator[WhatIf]:
@@ -177,15 +179,17 @@ def _elsewhere(tried: Iterator[WhatIf]) -> Iterator[WhatIf]:
 def _trials(reopened: Reopened, focus: Comparison) -> Iterator[WhatIf]:
     record = _completed(reopened.decision)
     if record.is_history:
-        later = replace(record, valid_from=focus.valid_from)
+        later = _with_note(record, valid_from=focus.valid_from)
         yield WhatIf(change=Change.LATER, fact=focus, record=later)
     if words := {each.trust for each in reopened.more_trusted}:
-        trusted = replace(record, trust=next(each for each in SourceKind if each in words))
+        word = next(each for each in SourceKind if each in words)
+        trusted = _with_note(record, source_kind=word)
         yield WhatIf(change=Change.TRUST, fact=focus, record=trusted)
-    yield WhatIf(change=Change.GUARD, fact=focus, record=replace(record, guard=not record.guard))
+    turned = replace(record.policy, guard=not record.policy.guard)
+    yield WhatIf(change=Change.GUARD, fact=focus, record=replace(record, policy=turned))
     if reopened.nearest is not None:
         yield from islice(_elsewhere(_at_bounds(record, reopened.nearest)), 1)
-    yield WhatIf(change=Change.UNFILED, fact=focus, record=replace(record, slot=None))
+    yield WhatIf(change=Change.UNFILED, fact=focus, record=_with_note(record, slot=None))
     yield from _filed(record, focus)
     yield from (_answered(record, focus, action) for action in _RELATION_OF_ACTION)
 
@@ -194,7 +198,8 @@ def _at_bounds(record: Decision, fact: Comparison) -> Iterator[WhatIf]:
     """The fact moved over each threshold, the nearest first; never beneath what went unseen."""
     fifth = record.compared_with[_NEAREST_COUNT - 1 : _NEAREST_COUNT]
     unseen_max = max((each.cosine for each in fifth), default=-math.inf)
-    bounds = {record.cosine_add_max, record.cosine_cut, record.cosine_update_min}
+    used = record.policy
+    bounds = {used.cosine_add_max, used.cosine_cut, used.cosine_update_min}
     for bound in sorted(bounds, key=lambda each: abs(each - fact.cosine)):
         if bound > unseen_max:
             cosine = math.nextafter(bound, -math.inf) if fact.cosine >= bound else bound
@@ -204,14 +209,14 @@ def _at_bounds(record: Decision, fact: Comparison) -> Iterator[WhatIf]:
 
 def _filed(record: Decision, fact: Comparison) -> Iterator[WhatIf]:
     """Note and fact with different values of one attribute: the one that is known, if any is."""
-    slots = (record.slot, fact.slot)
+    slots = (record.note.slot, fact.slot)
     asked = next(filter(_is_answer, slots), None)
     known = asked or _ONE_AT_A_TIME
     if all(map(_is_answer, slots)) or not known.is_single_valued:
         return
     another = replace(known, value=_UNHEARD, value_key=_UNHEARD)
-    of_note, of_fact = (known, another) if _is_answer(record.slot) else (another, known)
-    filed = replace(_with_fact(record, replace(fact, slot=of_fact)), slot=of_note)
+    of_note, of_fact = (known, another) if _is_answer(record.note.slot) else (another, known)
+    filed = _with_note(_with_fact(record, replace(fact, slot=of_fact)), slot=of_note)
     yield WhatIf(change=Change.FILED, fact=fact, record=filed, asked=asked)
 
 
@@ -222,13 +227,19 @@ def _is_answer(slot: Slot | None) -> bool:
 def _answered(record: Decision, fact: Comparison, action: Action) -> WhatIf:
     relation = _RELATION_OF_ACTION[action]
     answered = replace(
-        record,
-        arbiter_relation=relation,
-        arbiter_action=action,
-        arbiter_target=None if action is Action.ADD else fact.rank,
-        arbiter_error=None,
+        record.opinion,
+        relation=relation,
+        action=action,
+        target=None if action is Action.ADD else fact.rank,
+        error=None,
     )
-    return WhatIf(change=Change(relation), fact=fact, record=answered)
+    record = replace(record, opinion=answered)
+    return WhatIf(change=Change(relation), fact=fact, record=record)
+
+
+def _with_note(record: Decision, **changes: Any) -> Decision:
+    """The record with another note."""
+    return replace(record, note=replace(record.note, **changes))
 
 
 def _with_fact(record: Decision, fact: Comparison) -> Decision:
@@ -239,5 +250,5 @@ def _with_fact(record: Decision, fact: Comparison) -> Decision:
     return replace(
         record,
         compared_with=tuple(replace(each, rank=ranks[each.rank]) for each in ordered),
-        arbiter_target=ranks.get(record.arbiter_target or 0),
+        opinion=replace(record.opinion, target=ranks.get(record.opinion.target or 0)),
     )

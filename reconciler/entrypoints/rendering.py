@@ -134,13 +134,13 @@ def decisions_table(decisions: Sequence[Decision]) -> Table:
         found.add_column(name, justify=justify, overflow="fold")
     for decision in decisions:
         found.add_row(
-            _day(decision.said_at),
+            _day(decision.note.said_at),
             Text(decision.action, style=_STYLES[decision.action]),
             _cosine(decision.cosine),
             decision.decided_by,
             lines(
                 shown(decision.text),
-                shown(f"{decision.contact_id} · {decision.decision_id}", "dim"),
+                shown(f"{decision.scope.contact_id} · {decision.decision_id}", "dim"),
             ),
             shown(_reason(decision)),
         )
@@ -162,7 +162,7 @@ def _pending_panel(decision: Decision) -> Panel:
             shown(decision.scope.as_options(), "dim"),
         ),
         title=decision.decision_id,
-        subtitle=f"{decision.contact_id}{until}",
+        subtitle=f"{decision.scope.contact_id}{until}",
     )
 
 
@@ -185,13 +185,13 @@ def assessment_view(assessment: Assessment) -> Group:
     found = table(f"Policy {assessment.policy_version}, domain {assessment.domain}")
     for name in ("check", "alone it would", "finding"):
         found.add_column(name, overflow="fold")
-    for check, disposal, detail in assessment.rows():
-        found.add_row(check.replace("_", " "), _DISPOSALS[disposal], shown(detail))
+    for each in assessment.findings:
+        found.add_row(each.check.replace("_", " "), _DISPOSALS[each.disposal], shown(each.detail))
     score = (f"{assessment.confidence:.2f}", "bold")
     ends = "never" if assessment.lifetime_days is None else f"after {assessment.lifetime_days} days"
     reason = (str(assessment.reason), "bold")
     lines = [
-        Text.assemble("score     ", score, " = ", shown(" ".join(assessment.parts))),
+        Text.assemble("score     ", score, " = ", shown(" ".join(map(str, assessment.parts)))),
         Text(
             f"it is     a {assessment.category}, sensitivity {assessment.sensitivity}, recalled as "
             f"{assessment.recall_semantics}, expires {ends}"
@@ -320,7 +320,7 @@ def _gate_remarks(decision: Decision) -> Iterator[str]:
     if not decision.action.is_reconciled:
         yield decision.reason
     if decision.action is Action.HOLD:
-        yield f"waits as {decision.held_id or decision.decision_id}"
+        yield f"waits as {decision.proposal.held_id or decision.decision_id}"
     if decision.action is Action.ADMIT:
         yield f"to be committed as {decision.decision_id}"
 
@@ -330,8 +330,8 @@ def _touched(decision: Decision) -> Iterator[tuple[str, str]]:
     yield from (("supersedes", each) for each in decision.superseded_ids)
     if decision.action is Action.SKIP and decision.fact_id:
         yield "repeats", decision.fact_id
-    if decision.history_of_id:
-        yield "history of", decision.history_of_id
+    if decision.verdict.history_of_id:
+        yield "history of", decision.verdict.history_of_id
     yield from (("conflicts with", each) for each in decision.conflicting_ids)
 
 
@@ -341,10 +341,10 @@ def _text_of(fact_id: str, decision: Decision) -> str:
 
 
 def _reason(decision: Decision) -> str:
-    if decision.arbiter_error:
-        return f"{decision.reason}; the arbiter failed: {decision.arbiter_error}"
-    if decision.arbiter_reasoning:
-        return f"{decision.reason}: {decision.arbiter_reasoning}"
+    if decision.opinion.error:
+        return f"{decision.reason}; the arbiter failed: {decision.opinion.error}"
+    if decision.opinion.reasoning:
+        return f"{decision.reason}: {decision.opinion.reasoning}"
     return decision.reason
 
 

@@ -232,7 +232,7 @@ def pairs_from_decisions(
     labelled: dict[tuple[str, str], MeasuredPair] = {}
     for decision in decisions:
         measured = _labelled_by(decision)
-        if measured is None or embedding_model not in (None, decision.embedding_model):
+        if measured is None or embedding_model not in (None, decision.policy.embedding_model):
             continue
         key = (measured.pair.fact_text, measured.pair.note_text)
         if key not in labelled or decision.correction is not None:
@@ -420,8 +420,8 @@ def _cosines(pairs: Sequence[LabelledPair], embed: Embed) -> NDArray[np.float32]
 
 
 def _labelled_by(decision: Decision) -> MeasuredPair | None:
-    is_used = decision.arbiter_error is None
-    relation = decision.correction or (decision.arbiter_relation if is_used else None)
+    is_used = decision.opinion.error is None
+    relation = decision.correction or (decision.opinion.relation if is_used else None)
     fact = _decided_on(decision)
     if relation is None or fact is None:
         return None
@@ -432,7 +432,7 @@ def _labelled_by(decision: Decision) -> MeasuredPair | None:
         note_text=decision.text,
         label=label_of_relation(relation),
         fact_slot=fact.slot,
-        note_slot=decision.slot,
+        note_slot=decision.note.slot,
     )
     return MeasuredPair(pair=pair, cosine=max(-1.0, min(1.0, fact.cosine)))
 
@@ -447,9 +447,9 @@ def _decided_on(decision: Decision) -> Comparison | None:
 
 
 def _wanted(decision: Decision) -> Iterator[Callable[[Comparison], bool]]:
-    if decision.arbiter_error is None and decision.arbiter_target is not None:
-        yield lambda each: each.rank == decision.arbiter_target
-    touched = {*decision.superseded_ids[:1], decision.history_of_id, decision.fact_id}
+    if decision.opinion.error is None and decision.opinion.target is not None:
+        yield lambda each: each.rank == decision.opinion.target
+    touched = {*decision.superseded_ids[:1], decision.verdict.history_of_id, decision.fact_id}
     yield lambda each: each.fact_id in touched
     yield lambda each: each.fact_id in decision.conflicting_ids
 

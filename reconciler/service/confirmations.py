@@ -115,7 +115,7 @@ class Confirmations:
         self._gate.check_ids(withdrawn_by=withdrawn_by)
         held, earlier = self._held(scope, decision_id, (Action.HOLD, Action.ADMIT))
         if earlier is None:
-            if withdrawn_by != held.proposed_by and _is_agent(withdrawn_by, held):
+            if withdrawn_by != held.proposal.proposed_by and _is_agent(withdrawn_by, held):
                 raise InvalidAnswerError(f"{withdrawn_by} may take back its own proposals only")
             earlier = self._gate.record_answer(held, Action.WITHDRAW, withdrawn_by)
         return _same_answer(earlier, _BACK)
@@ -125,8 +125,8 @@ class Confirmations:
     ) -> tuple[Decision, Decision | None]:
         """The decision that waits, and how it was settled, if it was."""
         found = self._gate.find(scope, decision_id)
-        if found.held_id is not None:
-            found = self._gate.find(scope, found.held_id)
+        if found.proposal.held_id is not None:
+            found = self._gate.find(scope, found.proposal.held_id)
         if found.action not in actions or found.gate is None:
             raise InvalidAnswerError(
                 f"decision {decision_id} is {found.action}; only what is held can be answered"
@@ -148,7 +148,7 @@ class Confirmations:
             raise InvalidAnswerError(f"write {CONTACT!r}, not {answered_by!r}, for the contact")
         is_same = asked_id == held.decision_id
         asked = held if is_same else self._gate.find(held.scope, asked_id)
-        proposers = {held.proposed_by, asked.proposed_by}
+        proposers = {held.proposal.proposed_by, asked.proposal.proposed_by}
         named = {_plain(each) for each in proposers if each}
         if _plain(answered_by) in named or _is_agent(answered_by, held):
             raise InvalidAnswerError(
@@ -179,7 +179,7 @@ class Confirmations:
             source_kind=source,
             session_id=session_id,
         )
-        if held.at - held.valid_from < _JUST_SAID:
+        if held.at - held.note.holds_from < _JUST_SAID:
             note = replace(note, valid_from=None)  # nobody dated it: it holds as of the yes
         if text is not None:
             check_text("text", text, TEXT_LENGTH_MAX)
@@ -198,7 +198,7 @@ class Confirmations:
             note=note,
             evidence=(answer, *proposed.evidence),
             # A yes that was not enough by itself counts on.
-            confirmed_by=(*([held.answered_by] if held.answered_by else []), answered_by),
+            confirmed_by=(*filter(None, [held.proposal.answered_by]), answered_by),
             is_reworded=text is not None,
             confidence=None,
         )
@@ -213,8 +213,8 @@ def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
     if settled.action in wanted:
         return settled
     raise InvalidAnswerError(
-        f"decision {settled.settles_id} was settled already, as {settled.action}, "
-        f"by {settled.answered_by}; a fact is ended with `reconciler revoke`"
+        f"decision {settled.proposal.settles_id} was settled already, as {settled.action}, "
+        f"by {settled.proposal.answered_by}; a fact is ended with `reconciler revoke`"
     )
 
 
@@ -224,4 +224,4 @@ def _plain(name: str) -> str:
 
 
 def _is_agent(name: str, held: Decision) -> bool:
-    return _plain(name).startswith("agent") or _plain(name) == _plain(held.agent_id)
+    return _plain(name).startswith("agent") or _plain(name) == _plain(held.scope.agent_id)

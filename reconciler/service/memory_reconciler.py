@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,12 @@ from reconciler.domain.decisions import (
     Comparison,
     DecidedBy,
     Decision,
+    Proposal,
+    RecordedOpinion,
+    RecordedPolicy,
+    RecordedVerdict,
     Relation,
+    Timings,
     Verdict,
 )
 from reconciler.domain.facts import Fact, Neighbour
@@ -293,7 +298,8 @@ class MemoryReconciler:
         )
         seen = Neighbourhood(version=version, neighbours=())
         decision = self._record(self._attempt(submission), 1, seen, verdict, None, 0.0)
-        decision = replace(decision, fact_id=None, superseded_ids=ended)
+        kept = replace(decision.verdict, fact_id=None, superseded_ids=ended)
+        decision = replace(decision, verdict=kept)
         self._commit(submission, submission.note, decision, verdict, _NO_VECTOR, version)
         return decision
 
@@ -412,49 +418,47 @@ class MemoryReconciler:
         submission = attempt.submission
         decided_on = next(iter((*verdict.targets, *verdict.conflicts, *neighbours)), None)
         target_ids = tuple(each.fact_id for each in verdict.targets)
+        own = submission.candidate.evidence[0]
         return Decision(
             decision_id=attempt.decision_id,
-            action=verdict.action,
-            decided_by=verdict.decided_by,
-            cosine=decided_on.cosine if decided_on else None,
-            reason=verdict.reason,
-            text=note.text,
-            fact_id=target_ids[0] if verdict.action is Action.SKIP else attempt.fact_id,
-            superseded_ids=target_ids if verdict.action is Action.UPDATE else (),
-            conflicting_ids=tuple(each.fact_id for each in verdict.conflicts),
-            history_of_id=target_ids[0] if verdict.is_history else None,
-            is_contested=verdict.is_contested,
-            findings=tuple(map(str, verdict.findings)),
-            slot=note.slot,
-            trust=note.trust,
-            valid_from=note.holds_from,
-            episode_id=attempt.episode_id,
-            tenant=note.scope.tenant,
-            agent_id=note.scope.agent_id,
-            contact_id=note.scope.contact_id,
-            session_id=submission.candidate.evidence[0].session_id,
-            importance=note.importance,
-            source_reference=note.source_reference,
-            tags=note.tags,
-            gate=submission.assessment,
-            proposed_by=submission.candidate.proposed_by,
-            answered_by=submission.answered_by,
-            settles_id=submission.settles_id,
-            held_id=submission.held_id,
-            profile=policy.profile,
-            cosine_update_min=policy.cosine_update_min,
-            cosine_add_max=policy.cosine_add_max,
-            cosine_cut=policy.cut,
-            guard=policy.guard,
-            embedding_model=NO_MODEL if attempt.is_fallback else self._embedder.model_id,
-            **_answer(self._arbitration, opinion, attempt.note, neighbours),
+            note=replace(note, session_id=own.session_id),
+            verdict=RecordedVerdict(
+                action=verdict.action,
+                decided_by=verdict.decided_by,
+                reason=verdict.reason,
+                cosine=decided_on.cosine if decided_on else None,
+                fact_id=target_ids[0] if verdict.action is Action.SKIP else attempt.fact_id,
+                superseded_ids=target_ids if verdict.action is Action.UPDATE else (),
+                conflicting_ids=tuple(each.fact_id for each in verdict.conflicts),
+                history_of_id=target_ids[0] if verdict.is_history else None,
+                is_contested=verdict.is_contested,
+                findings=verdict.findings,
+            ),
             door=submission.door,
-            idempotency_key=note.idempotency_key,
-            attempts=number,
-            embed_ms=attempt.embed_ms,
-            compare_ms=compare_ms,
-            said_at=note.said_at,
             at=self._clock(),
+            episode_id=own.episode_id,
+            policy=RecordedPolicy(
+                profile=policy.profile,
+                cosine_update_min=policy.cosine_update_min,
+                cosine_add_max=policy.cosine_add_max,
+                cosine_cut=policy.cut,
+                guard=policy.guard,
+                embedding_model=NO_MODEL if attempt.is_fallback else self._embedder.model_id,
+            ),
+            gate=submission.assessment,
+            proposal=Proposal(
+                proposed_by=submission.candidate.proposed_by,
+                answered_by=submission.answered_by,
+                settles_id=submission.settles_id,
+                held_id=submission.held_id,
+            ),
+            opinion=_recorded(self._arbitration, opinion, attempt.note, neighbours),
+            timings=Timings(
+                attempts=number,
+                embed_ms=attempt.embed_ms,
+                compare_ms=compare_ms,
+                arbitrate_ms=opinion.milliseconds if opinion else 0.0,
+            ),
             compared_with=tuple(
                 _comparison(each, rank) for rank, each in enumerate(neighbours, start=1)
             ),
@@ -474,31 +478,30 @@ def _comparison(neighbour: Neighbour, rank: int) -> Comparison:
     )
 
 
-def _answer(
+def _recorded(
     arbitration: Arbitration | None,
     opinion: Opinion | None,
     note: Note,
     neighbours: Sequence[Neighbour],
-) -> dict[str, Any]:
+) -> RecordedOpinion:
     """What the record keeps of an arbiter; its target as a rank among all that was compared."""
     if arbitration is None or opinion is None:
-        return {}
+        return RecordedOpinion()
     judgement, target = opinion.judgement, None
     if judgement and judgement.target is not None:
         shown = replaceable(note, neighbours)[judgement.target - 1]
         target = list(neighbours).index(shown) + 1
-    return {
-        "arbiter": arbitration.name,
-        "arbiter_reasoning": opinion.reasoning,
-        "arbiter_error": opinion.error,
-        "arbiter_relation": judgement.relation if judgement else None,
-        "arbiter_action": judgement.action if judgement else None,
-        "arbiter_target": target,
-        "arbiter_confidence": judgement.confidence if judgement else None,
-        "arbiter_cost_usd": opinion.cost_usd,
-        "arbiter_is_cached": opinion.is_cached,
-        "arbitrate_ms": opinion.milliseconds,
-    }
+    return RecordedOpinion(
+        arbiter=arbitration.name,
+        reasoning=opinion.reasoning,
+        error=opinion.error,
+        relation=judgement.relation if judgement else None,
+        action=judgement.action if judgement else None,
+        target=target,
+        confidence=judgement.confidence if judgement else None,
+        cost_usd=opinion.cost_usd,
+        is_cached=opinion.is_cached,
+    )
 
 
 def _timed(call: Callable[[], T]) -> tuple[T, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from reconciler.domain.candidates import CONTACT, Evidence, Precedents
 from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation, Verdict
@@ -24,7 +25,7 @@ from reconciler.domain.facts import (
     RefusalCount,
     Supersession,
 )
-from reconciler.domain.gate.assessment import ALL_PASSED, Assessment, Disposal, GateReason
+from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.kinds import Category, RecallSemantics, Sensitivity, SourceKind
 from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope, check_identifier
@@ -37,6 +38,7 @@ from reconciler.errors import (
 )
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
+from reconciler.service.flat_decisions import decision_of_columns
 
 __all__ = ["DecisionFilter", "MemoryStore", "Neighbourhood"]
 
@@ -76,39 +78,18 @@ _SLOT_COLUMNS = (
     "is_known",
     "is_personal",
 )
-_LISTS = ("superseded_ids", "conflicting_ids", "findings", "tags")
-_ENUMERATED: Mapping[str, type[StrEnum]] = {
-    "action": Action,
-    "decided_by": DecidedBy,
-    "trust": SourceKind,
-    "arbiter_relation": Relation,
-    "arbiter_action": Action,
-    "correction": Relation,
-}
-_GATE_PLAIN = (
+_DECISIONS = TypeAdapter(Decision)
+_NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
+"""What a record leaves out: a relationship, what was said later, what is true of one call."""
+
+_GATE_OF_A_FACT = (
     "confidence",
+    "category",
     "topic",
+    "sensitivity",
     "is_redacted",
+    "recall_semantics",
     "yields_to_live_intent",
-    "lifetime_days",
-    "question",
-    "lapses_at",
-    "policy_version",
-    "domain",
-    "inference_key",
-)
-_GATE_ENUMERATED: Mapping[str, type[StrEnum]] = {
-    "disposal": Disposal,
-    "category": Category,
-    "sensitivity": Sensitivity,
-    "recall_semantics": RecallSemantics,
-}
-_GATE_COLUMNS = (
-    *_GATE_PLAIN,
-    *_GATE_ENUMERATED,
-    "gate_reason",
-    "gate_findings",
-    "score_parts",
 )
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
@@ -455,19 +436,25 @@ class MemoryStore:
         ids: dict[str, list[str]] = {}
         for each in wanted:
             ids.setdefault(each["contact_key"], []).append(each["decision_id"])
-        rows = [
-            row
+        made = [
+            decision
             for contact_key, decision_ids in ids.items()
-            for row in self._graph.run(
-                "find_decisions", {"contact_key": contact_key, "decision_ids": decision_ids}
-            )
+            for decision in self._made(contact_key, decision_ids)
         ]
-        compared: dict[str, list[Comparison]] = {str(row["decision_id"]): [] for row in rows}
+        compared: dict[str, list[Comparison]] = {each.decision_id: [] for each in made}
         for row in self._graph.run("list_comparisons", {"decision_ids": list(compared)}):
             decision_id = row.pop("decision_id")
             compared[decision_id].append(Comparison(**_neighbour_values(row), rank=row["rank"]))
-        made = [_decision(row, compared[row["decision_id"]]) for row in rows]
+        made = [replace(each, compared_with=tuple(compared[each.decision_id])) for each in made]
         return sorted(made, key=lambda each: (-each.at.timestamp(), each.decision_id))
+
+    def _made(self, contact_key: str, decision_ids: list[str]) -> Iterator[Decision]:
+        asked = {"contact_key": contact_key, "decision_ids": decision_ids}
+        rows = self._graph.run("find_decisions", asked)
+        yield from (_decision(row) for row in rows if row["record"])
+        if flat := [row["decision_id"] for row in rows if not row["record"]]:
+            older = self._graph.run("find_flat_decisions", asked | {"decision_ids": flat})
+            yield from (decision_of_columns(row, _slot(row)) for row in older)
 
 
 def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> None:
@@ -549,37 +536,13 @@ def _fact(row: Row) -> Fact:
     )
 
 
-def _decision(row: Row, compared: Sequence[Comparison]) -> Decision:
-    renamed = (*_SLOT_COLUMNS, *_GATE_COLUMNS, "profile_name")
-    plain = {name: value for name, value in row.items() if name not in renamed}
-    return Decision(
-        **{
-            **plain,
-            **{name: tuple(row[name] or ()) for name in _LISTS},
-            **_enumerated(row, _ENUMERATED),
-        },
-        slot=_slot(row),
-        gate=_assessment(row),
-        profile=row["profile_name"],
-        compared_with=tuple(compared),
-    )
+def _decision(row: Row) -> Decision:
+    made = _DECISIONS.validate_json(row["record"])
+    return replace(made, correction=Relation(row["correction"])) if row["correction"] else made
 
 
 def _enumerated(row: Row, kinds: Mapping[str, type[StrEnum]]) -> dict[str, Any]:
     return {name: kind(row[name]) for name, kind in kinds.items() if row[name]}
-
-
-def _assessment(row: Row) -> Assessment | None:
-    if row["policy_version"] is None:
-        return None
-    return Assessment(
-        **{name: row[name] for name in _GATE_PLAIN},
-        **_enumerated(row, _GATE_ENUMERATED),
-        reason=GateReason(row["gate_reason"]),
-        detail=ALL_PASSED if Action(row["action"]).is_reconciled else row["reason"],
-        findings=tuple(row["gate_findings"] or ()),
-        parts=tuple(row["score_parts"] or ()),
-    )
 
 
 def _evidence(row: Row, scope: Scope) -> Evidence:
@@ -631,9 +594,7 @@ def _note_parameters(note: Note) -> dict[str, Any]:
         "said_at": note.said_at,
         "valid_from": note.holds_from,
         "source_kind": str(note.trust),
-        "source_reference": note.source_reference,
         "importance": note.importance,
-        "idempotency_key": note.idempotency_key,
         **{name: getattr(note.slot, name, None) for name in _SLOT_COLUMNS},
         "slot_key": note.slot.key if note.slot else None,
     }
@@ -673,68 +634,52 @@ def _cited(evidence: Evidence) -> str | None:
 
 def _gate_parameters(decision: Decision) -> dict[str, Any]:
     found = decision.gate
-    plain = {name: getattr(found, name, None) for name in (*_GATE_PLAIN, *_GATE_ENUMERATED)}
     lifetime = found.lifetime_days if found else None
-    return {name: _plain(value) for name, value in plain.items()} | {
-        "gate_reason": str(found.reason) if found else None,
-        "gate_findings": list(found.findings) if found else None,
-        "score_parts": list(found.parts) if found else None,
+    return {name: _plain(getattr(found, name, None)) for name in _GATE_OF_A_FACT} | {
         "expires_at": None if lifetime is None else decision.at + timedelta(days=lifetime),
-        "is_confirmed_by_user": decision.answered_by == CONTACT and decision.action.is_reconciled,
+        "is_confirmed_by_user": (
+            decision.proposal.answered_by == CONTACT and decision.action.is_reconciled
+        ),
         "confirming_confidence": _confirming_confidence(decision),
-        "proposed_by": decision.proposed_by,
-        "answered_by": decision.answered_by,
-        "settles_id": decision.settles_id,
-        "held_id": decision.held_id,
     }
 
 
 def _confirming_confidence(decision: Decision) -> float:
     """How much surer a fact is for being said again; a tool that repeats it makes it no surer."""
-    if decision.gate is None or decision.trust.is_trusted_less_than(SourceKind.EXTRACTOR):
+    if decision.gate is None or decision.note.trust.is_trusted_less_than(SourceKind.EXTRACTOR):
         return 0.0
     return decision.gate.confidence
 
 
 def _decision_parameters(decision: Decision) -> dict[str, Any]:
-    plain = {
-        name: getattr(decision, name)
-        for name in (
-            "decision_id",
-            "action",
-            "decided_by",
-            "cosine",
-            "reason",
-            "fact_id",
-            "superseded_ids",
-            "conflicting_ids",
-            "history_of_id",
-            "is_contested",
-            "findings",
-            "cosine_update_min",
-            "cosine_add_max",
-            "cosine_cut",
-            "guard",
-            "embedding_model",
-            "arbiter",
-            "arbiter_reasoning",
-            "arbiter_error",
-            "arbiter_relation",
-            "arbiter_action",
-            "arbiter_target",
-            "arbiter_confidence",
-            "arbiter_cost_usd",
-            "arbiter_is_cached",
-            "door",
-            "attempts",
-            "embed_ms",
-            "compare_ms",
-            "arbitrate_ms",
-            "at",
-        )
-    }
-    return {name: _plain(value) for name, value in plain.items()} | {
-        "profile_name": decision.profile,
+    """The record, and beside it what queries filter by and readers of the graph look for."""
+    found, verdict = decision.gate, decision.verdict
+    return {
+        "decision_id": decision.decision_id,
+        "action": str(verdict.action),
+        "decided_by": str(verdict.decided_by),
+        "cosine": verdict.cosine,
+        "reason": verdict.reason,
+        "fact_id": verdict.fact_id,
+        "superseded_ids": _plain(verdict.superseded_ids),
+        "conflicting_ids": _plain(verdict.conflicting_ids),
+        "history_of_id": verdict.history_of_id,
+        "is_contested": verdict.is_contested,
+        "arbiter_reasoning": decision.opinion.reasoning,
+        "embedding_model": decision.policy.embedding_model,
+        "door": decision.door,
+        "at": decision.at,
+        "disposal": str(found.disposal) if found else None,
+        "gate_reason": str(found.reason) if found else None,
+        "lapses_at": found.lapses_at if found else None,
+        "inference_key": found.inference_key if found else None,
+        "proposed_by": decision.proposal.proposed_by,
+        "answered_by": decision.proposal.answered_by,
+        "settles_id": decision.proposal.settles_id,
+        "held_id": decision.proposal.held_id,
+        "record": _DECISIONS.dump_json(
+            decision, exclude=_NOT_IN_RECORD, exclude_none=True
+        ).decode(),
         "neighbour_ids": [compared.fact_id for compared in decision.compared_with],
         "neighbour_cosines": [compared.cosine for compared in decision.compared_with],
     }

@@ -475,31 +475,25 @@ def candidate_of(decision: Decision, evidence: tuple[Evidence, ...]) -> Candidat
     own = [each for each in evidence if each.episode_id == decision.episode_id]
     others = [each for each in evidence if each.episode_id != decision.episode_id]
     return Candidate(
-        note=Note(
-            scope=decision.scope,
-            text=decision.text,
-            said_at=decision.said_at,
-            valid_from=decision.valid_from,
-            importance=decision.importance,
-            source_kind=decision.trust,
-            source_reference=decision.source_reference,
-            session_id=decision.session_id,
-            slot=decision.slot,
+        note=replace(
+            decision.note,
+            valid_from=decision.note.holds_from,
             category=found.category if found else None,
             topic=found.topic if found else None,
-            tags=decision.tags,
-            is_cleaned=True,
+            contact_name=None,
+            idempotency_key=None,
+            is_dated=True,
         ),
         evidence=(*own, *others),
-        proposed_by=decision.proposed_by or "unknown",
+        proposed_by=decision.proposal.proposed_by or "unknown",
         confidence=_extractors_confidence(found),
     )
 
 
 def _extractors_confidence(found: Assessment | None) -> float | None:
     """What a score started at, where an extractor said how sure it was."""
-    name, _, effect = (found.parts[0] if found and found.parts else "").rpartition(" ")
-    return float(effect) if name == EXTRACTORS_CONFIDENCE else None
+    first = next(iter(found.parts), None) if found else None
+    return first.effect if first and first.name == EXTRACTORS_CONFIDENCE else None
 
 
 def _refuse_fallback(candidate: Candidate) -> None:

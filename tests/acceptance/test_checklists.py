@@ -78,7 +78,7 @@ def test_002_1_a_fact_has_text_type_topic_importance_confidence_session_and_time
     assert (fact.text, fact.category, fact.topic) == (CALLS_CLAIM["text"], Category.FACT, "work")
     assert (fact.importance, 0 < fact.confidence <= 1) == (0.7, True)
     assert fact.recorded_at is not None
-    assert {each.session_id for each in memory.decisions("crm", "alice")} == {"chat-1"}
+    assert {each.note.session_id for each in memory.decisions("crm", "alice")} == {"chat-1"}
 
 
 def test_002_2_importance_and_confidence_are_asked_for_as_two_numbers(

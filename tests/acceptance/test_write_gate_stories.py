@@ -470,7 +470,7 @@ def test_an_operator_may_release_a_directive_by_name(open_memory: Open) -> None:
     memory = open_memory()
     held = memory.propose(from_tool(RULE))
     released = memory.confirm("crm", "alice", held.decision_id, "Maria")
-    assert (released.action, released.answered_by) == (Action.ADD, "Maria")
+    assert (released.action, released.proposal.answered_by) == (Action.ADD, "Maria")
     [fact] = known(memory)
     assert (fact.trust, fact.is_confirmed_by_user) == (SourceKind.OPERATOR, False)
 
@@ -487,7 +487,7 @@ def test_an_extractor_does_not_launder_what_a_tool_said(open_memory: Open) -> No
     memory = open_memory(on=("source",))
     laundered = inferred(FRAGMENT, said(FRAGMENT, SourceKind.TOOL_OUTPUT), confidence=1.0)
     decision = memory.propose(laundered)
-    assert decision.trust is SourceKind.TOOL_OUTPUT
+    assert decision.note.trust is SourceKind.TOOL_OUTPUT
     assert why(decision) == (Action.HOLD, GateReason.UNTRUSTED_SOURCE)
 
 
@@ -497,7 +497,9 @@ def test_one_page_among_the_evidence_makes_it_a_tools_word(open_memory: Open) ->
         evidence = (said("We buy from Globex."), said(PAGE, SourceKind.TOOL_OUTPUT))
         read = inferred(FRAGMENT, *evidence, confidence=1.0, source_kind=source)
         decision = memory.propose(read)
-        assert (decision.trust, decision.action) == (SourceKind.TOOL_OUTPUT, Action.HOLD), source
+        assert (decision.note.trust, decision.action) == (SourceKind.TOOL_OUTPUT, Action.HOLD), (
+            source
+        )
     assert known(memory) == []
 
 
@@ -523,7 +525,7 @@ def test_a_trusted_tools_fact_takes_more_than_an_extractors(open_memory: Open) -
     ):
         claim = f"Globex has {source} {certainty}."
         decision = memory.propose(inferred(claim, said(FRAGMENT, source), confidence=certainty))
-        assert (decision.trust, decision.action) == (source, action)
+        assert (decision.note.trust, decision.action) == (source, action)
 
 
 FENCE = ("<recalled_facts>", "</recalled_facts>")

@@ -180,8 +180,8 @@ class KnownContact:
 
     def apply(self, said: Said, decision: Decision, outcome: Outcome) -> None:
         self.decisions.insert(0, decision)
-        if decision.idempotency_key:
-            self.by_key[decision.idempotency_key] = decision
+        if decision.note.idempotency_key:
+            self.by_key[decision.note.idempotency_key] = decision
         repeated = self.facts[outcome.repeated] if outcome.repeated else None
         if repeated and outcome.action is not Action.UPDATE:
             repeated.observations += 1

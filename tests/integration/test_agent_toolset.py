@@ -60,7 +60,13 @@ def test_what_is_the_builders_to_say_is_refused(memory: Memory, name: str) -> No
 def test_a_note_is_of_the_contact_and_session_that_the_builder_named(memory: Memory) -> None:
     toolset = memory.toolset("crm", "alice", session_id="call-7", tenant="acme")
     made = toolset.add_contact_note("Lives in Pune", source_kind="user_explicit")
-    whose = (made.tenant, made.agent_id, made.contact_id, made.session_id, made.proposed_by)
+    whose = (
+        made.scope.tenant,
+        made.scope.agent_id,
+        made.scope.contact_id,
+        made.note.session_id,
+        made.proposal.proposed_by,
+    )
     assert whose == ("acme", "crm", "alice", "call-7", "agent:crm")
 
 
@@ -91,7 +97,7 @@ def test_without_a_session_all_notes_of_an_agent_are_of_one(memory: Memory) -> N
         each.add_contact_note(text, source_kind="user_explicit")
         for each, text in zip(toolsets, said, strict=True)
     ]
-    assert {each.session_id for each in made} == {"agent"}
+    assert {each.note.session_id for each in made} == {"agent"}
 
 
 def test_a_memory_is_no_toolset(memory: Memory) -> None:

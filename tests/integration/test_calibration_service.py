@@ -43,6 +43,7 @@ from reconciler.service.calibration import (
 )
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest
+from tests.records import decision_of
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 WIDE = ReconcilePolicy(cosine_add_max=0.4, cosine_cut=0.5, cosine_update_min=0.95)
@@ -228,7 +229,10 @@ def test_a_profile_is_refused_for_another_model(report: CalibrationReport, tmp_p
         embedder=HashingEmbedder(64), embedded_path=tmp_path / "y.lbug", **opened
     ) as memory:
         decision = memory.add_contact_note("crm", "alice", "Prefers email.")
-    assert (decision.profile, decision.cosine_cut) == ("mine", report.profile.cosine_cut)
+    assert (decision.policy.profile, decision.policy.cosine_cut) == (
+        "mine",
+        report.profile.cosine_cut,
+    )
 
 
 def test_nothing_in_a_comment_becomes_a_setting(report: CalibrationReport, tmp_path: Path) -> None:
@@ -362,7 +366,7 @@ def decision(**given: Any) -> Decision:
             for n in (1, 2, 3)
         ),
     }
-    return Decision(**usual | given)
+    return decision_of(**usual | given)
 
 
 @pytest.mark.parametrize(

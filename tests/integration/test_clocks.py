@@ -169,7 +169,7 @@ def test_a_value_that_comes_back_is_contested_and_holds(memory: Memory, clock: C
         say(memory, said)
         clock.at -= SECONDS
     back = say(memory, PUNE)
-    assert (back.is_contested, live(memory)) == (True, [PUNE["text"]])
+    assert (back.verdict.is_contested, live(memory)) == (True, [PUNE["text"]])
     assert [fact.text for fact in chain(memory)] == [each["text"] for each in (PUNE, GOA, PUNE)]
 
 
@@ -177,7 +177,7 @@ def test_the_decision_says_which_time_was_used(memory: Memory, clock: Clock) -> 
     say(memory, PUNE)
     clock.at -= HOUR
     last = say(memory, GOA)
-    assert (last.said_at, last.valid_from, last.at) == (NOON, NOON, clock.at)
+    assert (last.note.said_at, last.note.holds_from, last.at) == (NOON, NOON, clock.at)
     [new, old] = chain(memory)
     assert (new.valid_from, old.valid_to, new.last_confirmed_at) == (NOON, NOON, NOON)
     assert memory.decision("crm", "alice", last.decision_id) == last
@@ -198,7 +198,7 @@ def test_a_fact_that_is_dated_ahead_within_the_allowance_is_ended_all_the_same(
 ) -> None:
     say(memory, PUNE, valid_from=NOON + MINUTES)
     clock.at += timedelta(seconds=10)
-    assert say(memory, GOA).valid_from == NOON + MINUTES
+    assert say(memory, GOA).note.holds_from == NOON + MINUTES
     assert live(memory) == [GOA["text"]]
     assert not unbegun(memory)
 
@@ -225,7 +225,7 @@ def test_what_stands_beside_is_no_older_than_what_it_stands_beside(
     say(embedded, PUNE)
     clock.at -= HOUR
     beside = say(embedded, GOA, source_kind=SourceKind.APPROVED_DOC)
-    assert (beside.decided_by, beside.valid_from) == (DecidedBy.TRUST, NOON)
+    assert (beside.decided_by, beside.note.holds_from) == (DecidedBy.TRUST, NOON)
     assert beside.answer.endswith(
         "A more trusted statement, which it may contradict, stays beside it."
     )
@@ -249,7 +249,7 @@ def test_another_topic_does_not_take_over_a_wrong_clocks_time(
     clock.at += timedelta(days=365)
     say(embedded, PUNE)
     clock.at = NOON
-    assert say(embedded, {"text": "Likes tea"}).valid_from == NOON
+    assert say(embedded, {"text": "Likes tea"}).note.holds_from == NOON
 
 
 def test_whatever_the_clock_does_the_last_word_holds_and_the_chain_is_in_order_of_arrival(
@@ -318,7 +318,7 @@ def test_what_agrees_with_a_faster_hosts_fact_is_not_asked_about(
     say(embedded, PUNE)
     clock.at -= MINUTES
     again = say(embedded, PUNE, source_kind=SourceKind.TOOL_OUTPUT)
-    assert (again.action, again.said_at) == (Action.SKIP, NOON)
+    assert (again.action, again.note.said_at) == (Action.SKIP, NOON)
 
 
 def test_a_fact_is_not_revoked_before_it_began(memory: Memory, clock: Clock) -> None:
@@ -327,7 +327,7 @@ def test_a_fact_is_not_revoked_before_it_began(memory: Memory, clock: Clock) -> 
     assert known.fact_id is not None
     ended = memory.revoke("crm", "alice", known.fact_id, revoked_by="kim", reason="Another person.")
     [fact] = chain(memory)
-    assert (fact.is_live, fact.valid_to, ended.valid_from, ended.at) == (
+    assert (fact.is_live, fact.valid_to, ended.note.holds_from, ended.at) == (
         False,
         NOON,
         NOON,

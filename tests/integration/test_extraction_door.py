@@ -105,7 +105,7 @@ def test_a_session_becomes_facts_with_its_turns_as_evidence(opened: Open) -> Non
     [ranked] = memory.recall("crm", "alice")
     assert (ranked.fact.text, str(ranked.fact.trust)) == ("Lives in Pune.", "extractor")
     [proposal] = memory.decisions("crm", "alice", disposal="admit", door="extractor", limit=1)
-    assert proposal.session_id == "chat"
+    assert proposal.note.session_id == "chat"
 
 
 def test_a_new_value_supersedes_the_old_one_and_both_are_counted(opened: Open) -> None:
@@ -322,7 +322,11 @@ def test_two_values_of_one_sentence_are_two_facts(opened: Open) -> None:
     ]
     memory = opened(answer(*both))
     worked_off(memory, said(text))
-    values = {each.slot.value for each in memory.decisions("crm", "alice") if each.slot is not None}
+    values = {
+        each.note.slot.value
+        for each in memory.decisions("crm", "alice")
+        if each.note.slot is not None
+    }
     assert values == {"nuts", "shellfish"}
 
 
@@ -479,7 +483,7 @@ def test_raw_words_are_kept_only_where_that_is_asked_for_and_recall_hides_them(
     [decision] = [each for each in memory.decisions("crm", "alice") if each.action == Action.ADD]
     assert decision.gate is not None
     assert decision.gate.confidence <= 0.3
-    assert decision.proposed_by == "fallback"
+    assert decision.proposal.proposed_by == "fallback"
 
 
 def test_raw_words_do_not_swallow_what_is_read_later(opened: Open) -> None:

@@ -86,7 +86,7 @@ def test_an_arbiter_that_breaks_its_promises_leaves_it_to_the_midpoint(
         memory.add_contact_note("crm", "alice", "likes mail")
         decision = memory.add_contact_note("crm", "alice", "wants mail")
     assert (decision.action, decision.decided_by) == ("UPDATE", "midpoint")
-    assert decision.arbiter_error == "RuntimeError: boom"
+    assert decision.opinion.error == "RuntimeError: boom"
 
 
 def test_an_older_restatement_does_not_turn_back_when_it_was_last_said(

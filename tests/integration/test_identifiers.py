@@ -155,6 +155,6 @@ def test_a_string_of_another_class_is_an_id_like_any_other(memory: Memory) -> No
     )
     yes = memory.confirm(agent, contact, Name(held.decision_id), Name("contact"))
     job_id = memory.submit_session(agent, contact, Name("call"), [TURN], tenant=Name("default"))
-    assert memory.decision("crm", "alice", yes.decision_id).settles_id == held.decision_id
+    assert memory.decision("crm", "alice", yes.decision_id).proposal.settles_id == held.decision_id
     assert memory.job(agent, contact, Name(job_id)).session_id == "call"
     assert [each.job_id for each in memory.jobs(agent, contact)] == [job_id]

@@ -255,7 +255,7 @@ def test_the_tools_schema_takes_what_a_model_would_send(open_memory: Open) -> No
     }
     jsonschema.validate(sent, definition["input_schema"])
     decision = toolset.add_contact_note(**sent)
-    assert decision.slot is not None
+    assert decision.note.slot is not None
     assert "city" in definition["input_schema"]["properties"]["attribute"]["description"]
     assert "agent_id" not in definition["input_schema"]["properties"]
 
@@ -284,7 +284,7 @@ def test_what_the_guard_keeps_apart_is_linked_and_shown(open_memory: Open, cosin
     first, second = say(memory, one), say(memory, other, 1)
     assert (second.action, second.decided_by) == ("ADD", "guard")
     assert second.conflicting_ids == (first.fact_id,)
-    assert any("1043" in each and "1042" in each for each in second.findings)
+    assert any("1043" in each and "1042" in each for each in second.verdict.findings)
     assert live(memory) == [one, other]
     for history in memory.history("crm", "alice"):
         [conflict] = history.conflicts
@@ -307,7 +307,7 @@ def test_an_arbiter_that_would_swallow_a_number_is_overruled(open_memory: Open) 
     say(memory, one)
     decision = say(memory, other, 1)
     assert (decision.action, decision.decided_by) == ("ADD", "guard")
-    assert (decision.arbiter_relation, decision.arbiter_target) == ("same", 1)
+    assert (decision.opinion.relation, decision.opinion.target) == ("same", 1)
 
 
 def test_an_arbiters_whole_answer_is_on_the_decision(open_memory: Open) -> None:
@@ -322,12 +322,12 @@ def test_an_arbiters_whole_answer_is_on_the_decision(open_memory: Open) -> None:
     say(memory, "one way")
     decision = say(memory, "another way", 1)
     assert (decision.action, decision.decided_by) == ("UPDATE", "arbiter")
-    assert (decision.arbiter_reasoning, decision.arbiter_relation) == (
+    assert (decision.opinion.reasoning, decision.opinion.relation) == (
         "one place at a time",
         "replaces",
     )
-    assert (decision.arbiter_action, decision.arbiter_target) == ("UPDATE", 1)
-    assert decision.arbiter_confidence == 0.8
+    assert (decision.opinion.action, decision.opinion.target) == ("UPDATE", 1)
+    assert decision.opinion.confidence == 0.8
     assert memory.decision("crm", "alice", decision.decision_id) == decision
 
 
@@ -339,7 +339,7 @@ def test_a_late_import_of_an_old_value_becomes_history(open_memory: Open) -> Non
     newer = say(memory, "Moved away to Delhi", 9, **DELHI)
     older = say(memory, "Lives in Pune", 0, **PUNE)
     assert (older.action, older.decided_by) == ("ADD", "order")
-    assert older.history_of_id == newer.fact_id
+    assert older.verdict.history_of_id == newer.fact_id
     assert live(memory) == ["Moved away to Delhi"]
     [history] = memory.history("crm", "alice")
     assert [each.text for each in history.facts] == ["Moved away to Delhi", "Lives in Pune"]
@@ -351,7 +351,7 @@ def test_what_is_true_later_supersedes_although_it_was_said_before(open_memory: 
     memory = open_memory(FAR)
     say(memory, "Lives in Pune", 5, **PUNE)
     coming = say(memory, "Moved away to Delhi", 0, valid_from=days(9), **DELHI)
-    assert (coming.action, coming.valid_from) == ("UPDATE", days(9))
+    assert (coming.action, coming.note.holds_from) == ("UPDATE", days(9))
     assert fact_of(memory, coming).valid_from == days(9)
 
 
@@ -386,7 +386,7 @@ def test_a_value_that_comes_back_is_written_and_contested(open_memory: Open) -> 
     say(memory, "Lives in Pune", **PUNE)
     say(memory, "Moved away to Delhi", 50, **DELHI)
     back = say(memory, "Back in Pune", 100, **PUNE)
-    assert (back.action, back.is_contested) == ("UPDATE", True)
+    assert (back.action, back.verdict.is_contested) == ("UPDATE", True)
     assert "contested" in back.reason
     assert fact_of(memory, back).is_contested
     assert memory.decisions("crm", "alice")[0] == back
@@ -400,7 +400,7 @@ def test_two_flips_within_the_window_are_contested(
     say(memory, "Lives in Pune", **PUNE)
     say(memory, "Moved away to Delhi", 50, **DELHI)
     third = say(memory, "a", 58, attribute="city", value="Goa")
-    assert third.is_contested is is_contested
+    assert third.verdict.is_contested is is_contested
 
 
 # Corrections and explanations
@@ -455,8 +455,12 @@ def test_a_store_of_the_first_schema_is_refused_then_brought_up_to_date(
         Memory.open(embedder=HashingEmbedder(), **engine.settings_arguments)
     with Memory.open(embedder=HashingEmbedder(), migrate=True, **engine.settings_arguments) as m:
         [old] = m.decisions("crm", "alice")
-        assert (old.superseded_ids, old.findings, old.slot) == (("fact-0",), (), None)
-        assert (old.profile, old.cosine_cut, old.guard) == ("seed", 0.875, False)
+        assert (old.superseded_ids, old.verdict.findings, old.note.slot) == (("fact-0",), (), None)
+        assert (old.policy.profile, old.policy.cosine_cut, old.policy.guard) == (
+            "seed",
+            0.875,
+            False,
+        )
         decision = m.add_contact_note("crm", "alice", "Lives in Pune", said_at=days(9))
         assert decision.superseded_ids == ("fact-1",)
         assert fact_of(m, decision).observations == 2

@@ -217,7 +217,11 @@ def test_an_older_note_is_written_as_history_beneath_the_newer_fact(open_memory:
     memory = open_memory(CHAIN)
     newer = say(memory, "A", said_at=LATER)
     older = say(memory, "B", said_at=NOON)
-    assert (older.action, older.decided_by, older.history_of_id) == (ADD, "order", newer.fact_id)
+    assert (older.action, older.decided_by, older.verdict.history_of_id) == (
+        ADD,
+        "order",
+        newer.fact_id,
+    )
     assert live(memory) == ["A"]
     beneath = fact_of(memory, older)
     assert (beneath.is_live, beneath.valid_from, beneath.valid_to) == (False, NOON, LATER)
@@ -318,7 +322,7 @@ def test_an_episode_that_is_read_again_for_an_earlier_time_counts_once(
     memory = open_memory(READ_TWICE)
     first = read(memory, "Lives in Pune", "one")
     beneath = read(memory, "Has a home in Pune", second, valid_from=NOON)
-    assert beneath.history_of_id == first.fact_id
+    assert beneath.verdict.history_of_id == first.fact_id
     assert fact_of(memory, first).observations == observations
 
 
@@ -403,7 +407,7 @@ def test_an_arbiter_is_not_asked_outside_the_band(open_memory: Open, cosine: flo
     memory = open_memory({BASE: axis(0), "Wants email": at(cosine)}, arbiter=arbiter)
     say(memory, BASE)
     decision = say(memory, "Wants email")
-    assert (arbiter.calls, decision.arbiter, decision.arbiter_error) == ([], None, None)
+    assert (arbiter.calls, decision.opinion.arbiter, decision.opinion.error) == ([], None, None)
 
 
 ANSWERS_OF_NO_USE: list[tuple[ArbiterError | Judgement, str]] = [
@@ -427,10 +431,10 @@ def test_where_the_arbiter_is_of_no_use_the_midpoint_decides_and_the_record_says
     decision = say(memory, "Wants email")
     assert (decision.action, decision.decided_by) == (UPDATE, MIDPOINT)
     answered = answer.reasoning if isinstance(answer, Judgement) else None
-    assert (decision.arbiter, decision.arbiter_reasoning) == (arbiter.name, answered)
-    assert (decision.arbiter_relation, decision.arbiter_target) == (None, None)
-    assert decision.arbiter_error is not None
-    assert decision.arbiter_error.startswith(error)
+    assert (decision.opinion.arbiter, decision.opinion.reasoning) == (arbiter.name, answered)
+    assert (decision.opinion.relation, decision.opinion.target) == (None, None)
+    assert decision.opinion.error is not None
+    assert decision.opinion.error.startswith(error)
     assert stored(memory) == decision
 
 
@@ -448,8 +452,8 @@ def test_what_the_arbiter_argued_is_recorded(open_memory: Open) -> None:
     memory = open_memory(BAND, arbiter=arbiter)
     say(memory, BASE)
     decision = say(memory, "Wants email")
-    assert (decision.arbiter, decision.arbiter_reasoning) == (arbiter.name, "it says so")
-    assert decision.arbiter_error is None
+    assert (decision.opinion.arbiter, decision.opinion.reasoning) == (arbiter.name, "it says so")
+    assert decision.opinion.error is None
     assert stored(memory) == decision
 
 
@@ -463,7 +467,7 @@ def test_a_decision_is_stored_as_it_was_returned(open_memory: Open) -> None:
         said_at = datetime(2025, 1, number, 3, 4, 5, 600_007, tzinfo=offset)
         decision = say(memory, text, said_at=said_at, idempotency_key=f"key {number}")
         assert stored(memory) == decision
-        assert decision.said_at == said_at
+        assert decision.note.said_at == said_at
 
 
 def test_a_decision_holds_what_it_was_made_with(open_memory: Open) -> None:
@@ -471,12 +475,12 @@ def test_a_decision_holds_what_it_was_made_with(open_memory: Open) -> None:
     before = datetime.now(UTC)
     say(memory, "A")
     decision = say(memory, "B")
-    assert (decision.cosine_update_min, decision.cosine_add_max) == (0.94, 0.7)
-    assert (decision.embedding_model, decision.door) == (memory.embedding_model, "live")
-    assert (decision.attempts, decision.replayed) == (1, False)
-    assert (decision.text, decision.contact_id) == ("B", "alice")
+    assert (decision.policy.cosine_update_min, decision.policy.cosine_add_max) == (0.94, 0.7)
+    assert (decision.policy.embedding_model, decision.door) == (memory.embedding_model, "live")
+    assert (decision.timings.attempts, decision.replayed) == (1, False)
+    assert (decision.text, decision.scope.contact_id) == ("B", "alice")
     assert before <= decision.at <= datetime.now(UTC)
-    assert min(decision.embed_ms, decision.compare_ms) > 0
+    assert min(decision.timings.embed_ms, decision.timings.compare_ms) > 0
 
 
 def test_a_decision_records_its_neighbours_by_rank(open_memory: Open) -> None:
@@ -846,7 +850,7 @@ def test_a_note_from_the_future_is_refused_and_nothing_written(
 
 def test_a_clock_that_runs_four_minutes_ahead_is_forgiven(open_memory: Open) -> None:
     soon = datetime.now(UTC) + timedelta(minutes=4)
-    assert say(open_memory(), BASE, said_at=soon).said_at == soon
+    assert say(open_memory(), BASE, said_at=soon).note.said_at == soon
 
 
 class LyingEmbedder(HashingEmbedder):
@@ -948,7 +952,7 @@ def test_an_import_goes_through_the_same_door_in_the_files_order(open_memory: Op
     made = list(reversed(memory.decisions("crm", "alice")))
     assert [each.text for each in made] == ["A", "B", "C", "else"]
     assert {each.door for each in made} == {"import"}
-    assert {each.said_at for each in made} == {NOON}
+    assert {each.note.said_at for each in made} == {NOON}
 
 
 def test_lines_that_name_no_scope_get_the_given_one(open_memory: Open) -> None:

@@ -645,7 +645,7 @@ def test_the_same_steps_again_are_no_new_version(memory: Memory) -> None:
 
 def test_the_same_steps_asked_about_twice_are_one_version(memory: Memory) -> None:
     held = [procedure(memory, STEPS, task_id=each) for each in ("one", "two")]
-    assert held[1].held_id == held[0].decision_id
+    assert held[1].proposal.held_id == held[0].decision_id
     for each in held:
         memory.confirm("crm", "alice", each.decision_id, "anna")
     assert applied(memory) == [("issue_refund", 1, tuple(STEPS))]

@@ -110,9 +110,9 @@ def outcome_of(decision: Decision) -> Outcome:
         decision.decided_by,
         superseded=frozenset(decision.superseded_ids),
         conflicting=frozenset(decision.conflicting_ids),
-        beneath=decision.history_of_id,
-        is_contested=decision.is_contested,
-        holds_from=decision.valid_from,
+        beneath=decision.verdict.history_of_id,
+        is_contested=decision.verdict.is_contested,
+        holds_from=decision.note.holds_from,
     )
 
 

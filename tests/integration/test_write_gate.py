@@ -193,7 +193,7 @@ def live(memory: Memory, contact_id: str = "alice") -> list[str]:
 
 
 def fact_of(memory: Memory, decision: Decision) -> Fact:
-    chains = memory.history("crm", decision.contact_id)
+    chains = memory.history("crm", decision.scope.contact_id)
     [found] = [f for chain in chains for f in chain.facts if f.fact_id == decision.fact_id]
     return found
 
@@ -292,7 +292,7 @@ def assert_every_finding(decision: Decision) -> None:
     found = decision.gate
     assert found is not None
     assert (found.policy_version, found.domain) == ("1", "general")
-    assert [check for check, *_ in found.rows()] == list(CHECKS)
+    assert [each.check for each in found.findings] == list(CHECKS)
     assert found.parts
     assert 0 <= found.confidence <= 1
 
@@ -611,8 +611,10 @@ def test_an_answer_that_is_not_this_persons_to_give_is_refused(
     ):
         waiting = say(embedded, text, f"contact-{number}", **given)
         with pytest.raises(InvalidAnswerError, match=message):
-            getattr(embedded, answer)("crm", waiting.contact_id, waiting.decision_id, answered_by)
-        assert embedded.pending("crm", waiting.contact_id) == [waiting]
+            getattr(embedded, answer)(
+                "crm", waiting.scope.contact_id, waiting.decision_id, answered_by
+            )
+        assert embedded.pending("crm", waiting.scope.contact_id) == [waiting]
 
 
 def test_a_yes_of_whoever_may_give_it_is_remembered(embedded: Memory) -> None:
@@ -626,10 +628,10 @@ def test_a_yes_of_whoever_may_give_it_is_remembered(embedded: Memory) -> None:
         ]
     ):
         waiting = say(embedded, text, f"contact-{number}", **given)
-        yes = embedded.confirm("crm", waiting.contact_id, waiting.decision_id, answered_by)
-        assert (yes.action, yes.answered_by) == (Action.ADD, answered_by)
-        assert yes.settles_id == waiting.decision_id
-        assert live(embedded, waiting.contact_id) == [text]
+        yes = embedded.confirm("crm", waiting.scope.contact_id, waiting.decision_id, answered_by)
+        assert (yes.action, yes.proposal.answered_by) == (Action.ADD, answered_by)
+        assert yes.proposal.settles_id == waiting.decision_id
+        assert live(embedded, waiting.scope.contact_id) == [text]
     assert embedded.pending("crm") == []
 
 
@@ -666,7 +668,7 @@ def test_what_lapsed_may_be_proposed_again(clock: Clock, timed: Memory) -> None:
     first = held(timed)
     clock.pass_days(31)
     again = held(timed)
-    assert (again.action, again.held_id) == (Action.HOLD, None)
+    assert (again.action, again.proposal.held_id) == (Action.HOLD, None)
     assert timed.pending("crm") == [again]
     assert again.decision_id != first.decision_id
 
@@ -811,7 +813,7 @@ def test_a_yes_in_other_words_writes_those(memory: Memory) -> None:
     yes = memory.confirm(
         "crm", "alice", held(memory).decision_id, "contact", text="Prefers green tea"
     )
-    assert (yes.action, yes.text, yes.slot) == (Action.ADD, "Prefers green tea", None)
+    assert (yes.action, yes.text, yes.note.slot) == (Action.ADD, "Prefers green tea", None)
     assert live(memory) == ["Prefers green tea"]
 
 
@@ -862,7 +864,7 @@ def test_what_was_taken_back_may_be_proposed_again(embedded: Memory) -> None:
 
 def test_the_same_question_waits_once(memory: Memory) -> None:
     first, second = extract(memory, "Prefers tea"), extract(memory, "Prefers tea.")
-    assert (first.held_id, second.held_id) == (None, first.decision_id)
+    assert (first.proposal.held_id, second.proposal.held_id) == (None, first.decision_id)
     assert memory.pending("crm") == [first]
     assert first.decision_id in second.answer or second.question
 
@@ -871,7 +873,7 @@ def test_the_same_question_waits_once(memory: Memory) -> None:
 def test_a_question_that_waits_once_is_answered_by_either_id(memory: Memory, place: int) -> None:
     waiting = [extract(memory, "Prefers tea"), extract(memory, "Prefers tea")]
     yes = memory.confirm("crm", "alice", waiting[place].decision_id, "contact")
-    assert yes.settles_id == waiting[0].decision_id
+    assert yes.proposal.settles_id == waiting[0].decision_id
     assert memory.pending("crm") == []
     assert memory.confirm("crm", "alice", waiting[1 - place].decision_id, "contact").replayed
 
@@ -903,7 +905,7 @@ def test_a_proposal_writes_nothing_and_a_commit_one_fact(memory: Memory) -> None
     proposal = admitted(memory)
     assert (proposal.action, live(memory)) == (Action.ADMIT, [])
     written = memory.commit("crm", "alice", proposal.decision_id)
-    assert (written.action, written.settles_id) == (Action.ADD, proposal.decision_id)
+    assert (written.action, written.proposal.settles_id) == (Action.ADD, proposal.decision_id)
     assert live(memory) == ["Lives in Pune"]
 
 
@@ -1097,7 +1099,7 @@ def test_evidence_that_is_shared_may_be_another_contacts(memory: Memory) -> None
 
 def test_what_a_tool_said_stays_a_tools_word_when_it_is_read_out(embedded: Memory) -> None:
     decision = embedded.propose(candidate("Lives in Pune", heard("Pune!", source_kind=TOOL)))
-    assert (decision.action, decision.trust) == (Action.HOLD, TOOL)
+    assert (decision.action, decision.note.trust) == (Action.HOLD, TOOL)
 
 
 # What agrees with what is known
@@ -1233,7 +1235,7 @@ def test_a_revoked_fact_is_ended_and_its_history_kept(memory: Memory) -> None:
     assert (ended.action, ended.superseded_ids) == (Action.REVOKE, (first.fact_id,))
     assert live(memory) == []
     [chain] = memory.history("crm", "alice")
-    assert (chain.facts[0].is_live, chain.facts[0].valid_to) == (False, ended.valid_from)
+    assert (chain.facts[0].is_live, chain.facts[0].valid_to) == (False, ended.note.holds_from)
 
 
 def test_what_is_not_live_cannot_be_revoked(memory: Memory) -> None:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -31,6 +31,7 @@ from reconciler.domain.rule import ReconcilePolicy, replaceable
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot
 from reconciler.domain.what_if import Change, WhatIf, reopen, what_ifs
+from tests.records import changed, decision_of, flat
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 MONTH = timedelta(days=30)
@@ -122,7 +123,7 @@ def decided(
     )
     with simple_guard():  # The table is made before any fixture is.
         verdict = rule.decide(note, compared, policy, judgement)
-    return replace(_recorded(note, verdict, compared or (), policy, judgement), **recorded)
+    return changed(_recorded(note, verdict, compared or (), policy, judgement), **recorded)
 
 
 def _recorded(
@@ -134,7 +135,7 @@ def _recorded(
 ) -> Decision:
     decided_on = next(iter((*verdict.targets, *verdict.conflicts, *compared)), None)
     target_ids = tuple(each.fact_id for each in verdict.targets)
-    return Decision(
+    return decision_of(
         decision_id="decision#1",
         action=verdict.action,
         decided_by=verdict.decided_by,
@@ -145,7 +146,7 @@ def _recorded(
         superseded_ids=target_ids if verdict.action is Action.UPDATE else (),
         conflicting_ids=tuple(each.fact_id for each in verdict.conflicts),
         history_of_id=target_ids[0] if verdict.is_history else None,
-        findings=tuple(map(str, verdict.findings)),
+        findings=verdict.findings,
         slot=note.slot,
         trust=note.trust,
         valid_from=note.holds_from,
@@ -355,14 +356,14 @@ PARTS: list[tuple[str, Decision, str, str]] = [
     ),
     (
         "remembered",
-        replace(SKIPPED, arbiter_is_cached=True),
+        changed(SKIPPED, arbiter_is_cached=True),
         "arbiter",
         "The answer was remembered from an equal question before.",
     ),
     ("first schema", FIRST_SCHEMA, "arbiter", "how it named the relation is not on record."),
     (
         "contested",
-        replace(MOVED, is_contested=True, reason="x; contested: said again"),
+        changed(MOVED, is_contested=True, reason="x; contested: said again"),
         "remarks",
         "It is marked as contested: said again.",
     ),
@@ -552,7 +553,7 @@ def test_an_arbiter_s_answer_keeps_its_fact_where_the_order_changes() -> None:
     lower = replace(near_two[0], cosine=0.82)
     swapped = what_if._with_fact(reopened.decision, lower)
     assert [each.text for each in swapped.compared_with] == ["b", "a"]
-    assert swapped.arbiter_target == 2
+    assert swapped.opinion.target == 2
 
 
 def test_a_gap_in_the_ranks_means_that_a_fact_is_gone_and_nothing_is_claimed() -> None:
@@ -660,7 +661,7 @@ def decisions(draw: st.DrawFn) -> Decision:
     return (
         decided(plain.compared_with, policy, judgement, **given_, **recorded)
         if judgement
-        else replace(plain, **recorded)
+        else changed(plain, **recorded)
     )
 
 
@@ -709,13 +710,13 @@ def verdict_of(record: Decision) -> Verdict:
     note = note_of(record)
     shown = {each.fact_id for each in replaceable(note, record.compared_with)}
     targets = [each.rank for each in record.compared_with if each.fact_id in shown]
-    target = record.arbiter_target
-    if record.arbiter_relation is None or record.arbiter_action is None:
+    target = record.opinion.target
+    if record.opinion.relation is None or record.opinion.action is None:
         return rule.decide(note, record.compared_with, policy_of(record))
     judgement = Judgement(
         reasoning="",
-        relation=record.arbiter_relation,
-        action=record.arbiter_action,
+        relation=record.opinion.relation,
+        action=record.opinion.action,
         target=targets.index(target) + 1 if target in targets else None,
     )
     is_usable = target in targets or judgement.action is Action.ADD
@@ -727,28 +728,24 @@ def verdict_of(record: Decision) -> Verdict:
 def test_a_what_if_changes_what_it_says_and_nothing_else(decision: Decision) -> None:
     for each in tried(decision):
         changed = {
-            name for name, value in vars_of(each.record).items() if value != vars_of(decision)[name]
+            name for name, value in flat(each.record).items() if value != flat(decision)[name]
         }
         assert changed <= MAY_CHANGE[each.change]
         assert changed or each.change in (Change.SAME, Change.REPLACES, Change.COEXISTS)
 
 
-ANSWER = {"arbiter_relation", "arbiter_action", "arbiter_target", "arbiter_error"}
+ANSWER = {f"opinion.{name}" for name in ("relation", "action", "target", "error")}
 MAY_CHANGE = {
-    Change.LATER: {"valid_from"},
-    Change.TRUST: {"trust"},
-    Change.GUARD: {"guard"},
-    Change.COSINE: {"compared_with", "arbiter_target"},
-    Change.UNFILED: {"slot"},
-    Change.FILED: {"slot", "compared_with"},
+    Change.LATER: {"note.valid_from"},
+    Change.TRUST: {"note.source_kind"},
+    Change.GUARD: {"policy.guard"},
+    Change.COSINE: {"compared_with", "opinion.target"},
+    Change.UNFILED: {"note.slot"},
+    Change.FILED: {"note.slot", "compared_with"},
     Change.SAME: ANSWER,
     Change.REPLACES: ANSWER,
     Change.COEXISTS: ANSWER,
 }
-
-
-def vars_of(decision: Decision) -> dict[str, Any]:
-    return {each.name: getattr(decision, each.name) for each in fields(decision)}
 
 
 def note_of(record: Decision) -> Note:
@@ -756,18 +753,18 @@ def note_of(record: Decision) -> Note:
         scope=Scope("a", "b", "c"),
         text=record.text,
         said_at=NOW,
-        valid_from=record.valid_from,
-        slot=record.slot,
-        source_kind=record.trust,
+        valid_from=record.note.holds_from,
+        slot=record.note.slot,
+        source_kind=record.note.trust,
     )
 
 
 def policy_of(record: Decision) -> ReconcilePolicy:
     return ReconcilePolicy(
-        cosine_update_min=record.cosine_update_min,
-        cosine_add_max=record.cosine_add_max,
-        cosine_cut=record.cosine_cut,
-        guard=record.guard,
+        cosine_update_min=record.policy.cosine_update_min,
+        cosine_add_max=record.policy.cosine_add_max,
+        cosine_cut=record.policy.cosine_cut,
+        guard=record.policy.guard,
     )
 
 
@@ -780,8 +777,8 @@ def written_on_record(decision: Decision) -> tuple[Any, ...]:
     targets = set(decision.superseded_ids)
     if decision.action is Action.SKIP:
         targets = {decision.fact_id}
-    if decision.history_of_id:
-        targets = {decision.history_of_id}
+    if decision.verdict.history_of_id:
+        targets = {decision.verdict.history_of_id}
     return (decision.action, targets, set(decision.conflicting_ids), decision.is_history)
 
 

@@ -204,7 +204,11 @@ def test_the_shipped_rubric_has_the_signs_of_seed_000(part: str, sign: int) -> N
 
 def test_the_parts_sum_to_the_score() -> None:
     found = assessed(candidate(EXTRACTOR, 0.7, episodes(TEXT, said_at=NOW)))
-    assert found.parts == ("extractor's confidence +0.70", "one observation -0.20", "recent +0.05")
+    assert tuple(map(str, found.parts)) == (
+        "extractor's confidence +0.70",
+        "one observation -0.20",
+        "recent +0.05",
+    )
     assert found.confidence == pytest.approx(0.55)
 
 

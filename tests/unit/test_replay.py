@@ -28,6 +28,7 @@ from reconciler.domain.rule import ReconcilePolicy, check_judgement, decide, rep
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot
 from reconciler.errors import ArbiterAnswerError
+from tests.records import changed, decision_of
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 SEED = ReconcilePolicy()
@@ -76,7 +77,7 @@ def recorded(
         | (_answer(about, neighbours or (), judgement) if asked and judgement else {})
         | given
     )
-    return Decision(
+    return decision_of(
         decision_id="decision",
         text=about.text,
         slot=about.slot,
@@ -248,7 +249,7 @@ def test_a_replay_is_what_the_engine_would_decide_on_the_same_evidence(
     decision = recorded(about, neighbours, then, judgement)
     replayed = replay(decision, now)
     fresh = decide(about, neighbours, now)
-    if decision.arbiter is not None and fresh.can_be_arbitrated:
+    if decision.opinion.arbiter is not None and fresh.can_be_arbitrated:
         fresh = decide(about, neighbours, now, judgement)
     assert effect(replayed.verdict) == effect(fresh)
 
@@ -277,7 +278,7 @@ def test_only_a_note_that_newly_falls_between_the_thresholds_would_be_asked_abou
 
 
 def test_a_note_that_was_asked_about_then_is_not_newly_asked_about() -> None:
-    decision = replace(recorded(note(), near(0.6)), arbiter="scripted", arbiter_error="away")
+    decision = changed(recorded(note(), near(0.6)), arbiter="scripted", arbiter_error="away")
     assert not replay(decision, WIDE).would_ask
 
 
@@ -301,13 +302,13 @@ def test_an_arbiters_target_is_a_rank_among_all_that_was_compared() -> None:
     neighbours = [replace(nearest, slot=wife), *others]
     about = note(slot=replace(wife, subject="contact"))
     decision = recorded(about, neighbours, judgement=replaces(2))
-    assert decision.arbiter_target == 3
+    assert decision.opinion.target == 3
     assert replay(decision, WIDE).verdict.targets[0].fact_id == "fact-3"
 
 
 def test_an_answer_that_was_not_used_then_is_not_used_now() -> None:
     decision = recorded(note(), near(0.85))
-    failed = replace(
+    failed = changed(
         decision,
         arbiter="scripted",
         arbiter_error="not sure enough",
@@ -322,18 +323,18 @@ def test_an_answer_that_was_not_used_then_is_not_used_now() -> None:
 @pytest.mark.parametrize("target", [None, 0, 3, 99])
 def test_an_answer_about_a_fact_that_is_not_on_record_is_not_used(target: int | None) -> None:
     decision = recorded(note(), near(0.85), judgement=replaces())
-    assert replay(replace(decision, arbiter_target=target), SEED).after is Outcome.APART
+    assert replay(changed(decision, arbiter_target=target), SEED).after is Outcome.APART
 
 
 def test_superseding_another_fact_is_not_the_same_although_the_outcome_is() -> None:
-    decision = replace(recorded(note(), near(0.97)), superseded_ids=("fact-9",))
+    decision = changed(recorded(note(), near(0.97)), superseded_ids=("fact-9",))
     replayed = replay(decision, SEED)
     assert replayed.before is replayed.after
     assert not replayed.is_same
 
 
 @pytest.mark.parametrize(
-    ("changed", "outcome"),
+    ("given", "outcome"),
     [
         ({}, Outcome.APART),
         ({"conflicting_ids": ("fact-1",)}, Outcome.CONFLICT),
@@ -342,10 +343,8 @@ def test_superseding_another_fact_is_not_the_same_although_the_outcome_is() -> N
         ({"action": Action.UPDATE}, Outcome.SUPERSEDED),
     ],
 )
-def test_a_record_has_the_outcome_that_was_written(
-    changed: dict[str, Any], outcome: Outcome
-) -> None:
-    assert outcome_of_decision(replace(recorded(note(), []), **changed)) is outcome
+def test_a_record_has_the_outcome_that_was_written(given: dict[str, Any], outcome: Outcome) -> None:
+    assert outcome_of_decision(changed(recorded(note(), []), **given)) is outcome
 
 
 def test_a_summary_counts_what_went_where() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -95,7 +94,7 @@ class Assessment:
         reason: why, in a word; ``detail`` says it in a sentence.
         findings: every check's, in the gate's order, also behind the one that decided.
         confidence: the score, 0 to 1: the sum of ``parts``, kept within its caps.
-        parts: what the score is made of, in words.
+        parts: what the score is made of, in order.
         category, topic, sensitivity: what it is.
         is_redacted: whether a keyed hash stands where sensitive data stood.
         recall_semantics: how recall presents the fact.
@@ -111,18 +110,18 @@ class Assessment:
     disposal: Disposal
     reason: GateReason
     detail: str
-    findings: tuple[str, ...]
+    findings: tuple[CheckFinding, ...]
     confidence: float
-    parts: tuple[str, ...]
+    parts: tuple[ScorePart, ...]
     category: Category
-    topic: str | None
+    topic: str | None = None
     sensitivity: Sensitivity
     is_redacted: bool
     recall_semantics: RecallSemantics
     yields_to_live_intent: bool
-    lifetime_days: int | None
-    question: str | None
-    lapses_at: datetime | None
+    lifetime_days: int | None = None
+    question: str | None = None
+    lapses_at: datetime | None = None
     policy_version: str
     domain: str
     inference_key: str
@@ -131,9 +130,3 @@ class Assessment:
     def is_held(self) -> bool:
         """Whether it waits for somebody's answer."""
         return self.disposal in (Disposal.CONFIRM, Disposal.CONSENT)
-
-    def rows(self) -> Iterator[tuple[str, Disposal, str]]:
-        """Each check's name, what it alone would do, and what it found."""
-        for finding in self.findings:
-            check, disposal, detail = finding.split(": ", 2)
-            yield check, Disposal(disposal), detail
