@@ -7,17 +7,29 @@ A query file is a comment header, then one statement::
     // params: name, name
     // returns: column, column
 
+A parameter may be a map, or a list of maps. The header then names the keys that each must have, no
+more and no fewer; those of a record that several files use stand in ``cypher/fields``::
+
+    // map commits: version, decision
+    // map commits.decision: fields of decision
+
+Columns that several queries return stand once, in ``cypher/fragments``. A line ``// include: fact``
+puts them into the text, and ``columns of fact`` names them in the header.
+
 The embedded dialect may hold a script instead: statements divided by a semicolon at a line's end,
 run in one transaction, rolled back at the first one that has a RETURN and gives no row. A comment
 ``// only when NAME is VALUE, VALUE`` above a statement leaves it out for other values, and
-``// only when NAME is not empty`` for null and for an empty list.
+``// only when NAME is not empty`` for null and for an empty list. ``// for each NAME of LIST`` runs
+it once for each element. With ``// script for each: NAME of LIST`` in the header the whole script
+runs once for each element; one whose statement gives no row ends there, and the others go on. There
+``$commit.decision.action`` is a value inside a map.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +39,8 @@ from reconciler.resources import resource_path
 
 __all__ = [
     "PARAMETER",
+    "Loop",
+    "MapKeys",
     "Migration",
     "Query",
     "QueryBook",
@@ -34,39 +48,111 @@ __all__ = [
     "load_migrations",
     "load_queries",
     "newest_schema_version",
+    "value_at",
 ]
 
-_HEADER_LINE = re.compile(r"^//\s*(mode|params|returns):(.*)$")
-PARAMETER = re.compile(r"\$(\w+)")
-"""A parameter in a query's text; group 1 is its name."""
+PARAMETER = re.compile(r"\$(\w+(?:\.\w+)*)")
+"""A parameter in a query's text, or a value in one that is a map; group 1 is its path."""
 
-_CONDITION = re.compile(r"^//\s*only when (\w+) is (.+)$", re.MULTILINE)
+_HEADER_LINE = re.compile(r"^//\s*(mode|params|returns|script for each|map [\w.]+):(.*)$")
+_INCLUDE = re.compile(r"^[ \t]*//\s*include:\s*(\w+)[ \t]*$", re.MULTILINE)
+_LISTED_ELSEWHERE = re.compile(r"(fields|columns) of (\w+)")
+_CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)
+_LOOP = re.compile(r"^//\s*for each (\w+ of [\w.]+)[ \t]*$", re.MULTILINE)
 _STATEMENT_END = re.compile(r";[ \t]*(?:\n|$)")
 _MODES = ("read", "write")
 _NOT_EMPTY = frozenset({"not empty"})
 
 
+def value_at(given: Mapping[str, Any], path: str) -> Any:
+    """What a path names, such as ``commit.decision.action``; None inside a map that is null."""
+    value: Any = given
+    for name in path.split("."):
+        value = None if value is None else value[name]
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Something done once for each element of a list, which then goes by ``name``."""
+
+    name: str
+    path: str
+
+    def over(self, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """The parameters of each repetition; none for null and for an empty list."""
+        for element in value_at(given, self.path) or ():
+            yield {**given, self.name: element}
+
+
+@dataclass(frozen=True, slots=True)
+class MapKeys:
+    """The keys that a map must have, and those of the maps in it."""
+
+    names: tuple[str, ...]
+    inner: Mapping[str, MapKeys]
+
+    def check(self, value: Any, path: str) -> None:
+        """Hold a map to them, or every map of a list; null is no map, and may stand for one.
+
+        Raises:
+            QueryFileError: a key is missing or unknown, or it is neither a map nor a list of maps.
+        """
+        if isinstance(value, list | tuple):
+            for element in value:
+                self.check(element, path)
+        elif value is not None:
+            self._check_map(value, path)
+
+    def _check_map(self, value: Any, path: str) -> None:
+        if not isinstance(value, dict):
+            raise QueryFileError(f"{path}: must be a map, and is {type(value).__name__}")
+        if value.keys() != set(self.names):
+            missing, unknown = set(self.names) - value.keys(), value.keys() - set(self.names)
+            raise QueryFileError(f"{path}: missing {sorted(missing)}, unknown {sorted(unknown)}")
+        for name, keys in self.inner.items():
+            keys.check(value[name], f"{path}.{name}")
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement, the parameters in its text, and when it runs: always without a condition."""
+    """One statement, the parameters in its text, when it runs, and over what.
+
+    ``params`` holds the paths as they stand in the text, and ``maps`` the keys of those that are
+    maps. Without a condition it always runs, without loops once.
+    """
 
     text: str
     params: frozenset[str]
     condition: tuple[str, frozenset[str]] | None = None
+    loops: tuple[Loop, ...] = ()
+    maps: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def needs(self) -> frozenset[str]:
-        """The parameters that its text or its condition names."""
-        return self.params if self.condition is None else self.params | {self.condition[0]}
+        """The parameters that its text, its condition or its loops name, by their first names."""
+        paths = {*self.params, *(loop.path for loop in self.loops)}
+        if self.condition is not None:
+            paths.add(self.condition[0])
+        own = {loop.name for loop in self.loops}
+        return frozenset(path.split(".")[0] for path in paths) - own
 
     def applies(self, given: Mapping[str, Any]) -> bool:
         """Whether it runs for these parameters."""
         if self.condition is None:
             return True
-        name, values = self.condition
+        path, values = self.condition
+        found = value_at(given, path)
         if values == _NOT_EMPTY:
-            return given[name] not in (None, [])
-        return str(given[name]) in values
+            return found not in (None, [])
+        return str(found) in values
+
+    def repetitions(self, given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """The parameters of each run of it: as given, or for every element of its loops.
+
+        None where it does not apply.
+        """
+        return (scope for scope in _repeated(self.loops, given) if self.applies(scope))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +164,26 @@ class Query:
     params: frozenset[str]
     returns: tuple[str, ...]
     statements: tuple[Statement, ...]
+    maps: Mapping[str, MapKeys] = field(default_factory=dict)
+    loop: Loop | None = None
 
     def check_parameters(self, given: Mapping[str, Any]) -> None:
-        """Hold a call to the header: one engine answers a missing parameter with silence.
+        """Hold a call to the header: both engines answer a missing key with silence.
 
         Raises:
-            QueryFileError: a parameter is missing or unknown.
+            QueryFileError: a parameter, or a key of one that is a map, is missing or unknown.
         """
         if given.keys() != self.params:
             missing, unknown = self.params - given.keys(), given.keys() - self.params
             raise QueryFileError(
                 f"query {self.name}: missing {sorted(missing)}, unknown {sorted(unknown)}"
             )
+        for name, keys in self.maps.items():
+            keys.check(given[name], f"query {self.name}: {name}")
+
+    def repetitions(self, given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """The parameters of each run of the script."""
+        return _repeated((self.loop,) if self.loop else (), given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +263,11 @@ def parse_query(name: str, text: str) -> Query:
     """
     matches = filter(None, map(_HEADER_LINE.match, text.splitlines()))
     header: dict[str, str] = {match[1]: match[2] for match in matches}
+    maps = {key[4:]: _names(header.pop(key)) for key in list(header) if key.startswith("map ")}
+    loop = _loop(header.pop("script for each", ""))
     if header.keys() != {"mode", "params", "returns"} or header["mode"].strip() not in _MODES:
         raise QueryFileError(f"{name}: the header needs mode (read, write), params and returns")
-    statements = _statements(text)
+    statements = _statements(_INCLUDE.sub(lambda line: _fragment(line[1]), text))
     if not statements:
         raise QueryFileError(f"{name}: there is no statement below the header")
     query = Query(
@@ -179,20 +275,87 @@ def parse_query(name: str, text: str) -> Query:
         mode=header["mode"].strip(),
         params=frozenset(_names(header["params"])),
         returns=tuple(_names(header["returns"])),
-        statements=statements,
+        statements=tuple(_with_maps(each, loop, maps) for each in statements),
+        maps=_map_keys(maps),
+        loop=loop,
     )
     _check_against_text(query)
+    _check_paths(query, maps)
     return query
 
 
 def _check_against_text(query: Query) -> None:
     used = frozenset[str]().union(*(statement.needs for statement in query.statements))
+    if query.loop:
+        used = used - {query.loop.name} | {query.loop.path.split(".")[0]}
     if used != query.params:
         differing = sorted(used ^ query.params)
         raise QueryFileError(f"{query.name}: params differ from the text: {differing}")
     columns = _columns(query.statements[-1].text)
     if columns != query.returns:
         raise QueryFileError(f"{query.name}: the text returns {columns}, not {query.returns}")
+
+
+def _check_paths(query: Query, maps: Mapping[str, list[str]]) -> None:
+    """Hold each map to a parameter, and every ``$commit.version`` in a text to declared keys."""
+    for path in maps:
+        *inside, key = path.split(".")
+        if key not in (maps.get(".".join(inside), ()) if inside else query.params):
+            raise QueryFileError(f"{query.name}: map {path} is neither a parameter nor in a map")
+    for statement in query.statements:
+        places = _places(query.loop, statement)
+        condition = {statement.condition[0]} if statement.condition else set()
+        loops = {loop.path for loop in statement.loops}
+        for path in sorted(statement.params | condition | loops):
+            *inside, key = _real(path, places).split(".")
+            if inside and key not in maps.get(".".join(inside), ()):
+                raise QueryFileError(f"{query.name}: no map in the header has the key ${path}")
+
+
+def _map_keys(maps: Mapping[str, list[str]], within: str = "") -> dict[str, MapKeys]:
+    """The declared maps, each with those that lie in it."""
+    found: dict[str, MapKeys] = {}
+    for path, names in maps.items():
+        parent, _, name = path.rpartition(".")
+        if parent == within:
+            found[name] = MapKeys(tuple(names), _map_keys(maps, path))
+    return found
+
+
+def _with_maps(statement: Statement, loop: Loop | None, maps: Mapping[str, list[str]]) -> Statement:
+    """The statement, knowing the keys of the maps that its text names."""
+    places = _places(loop, statement)
+    named = ((path, _real(path, places)) for path in sorted(statement.params))
+    keys = tuple((path, tuple(maps[real])) for path, real in named if real in maps)
+    return replace(statement, maps=keys)
+
+
+def _places(loop: Loop | None, statement: Statement) -> dict[str, str]:
+    """What list each loop's name goes through, by its whole path."""
+    places: dict[str, str] = {}
+    for each in (*((loop,) if loop else ()), *statement.loops):
+        places[each.name] = _real(each.path, places)
+    return places
+
+
+def _real(path: str, places: Mapping[str, str]) -> str:
+    """A path from a parameter on: ``commit.version`` is ``commits.version``."""
+    first, dot, rest = path.partition(".")
+    return places.get(first, first) + dot + rest
+
+
+def _repeated(loops: tuple[Loop, ...], given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    if not loops:
+        yield given
+        return
+    outer, *inner = loops
+    for scope in outer.over(given):
+        yield from _repeated(tuple(inner), scope)
+
+
+def _loop(text: str) -> Loop | None:
+    name, _, path = text.strip().partition(" of ")
+    return Loop(name, path) if path else None
 
 
 def _columns(statement: str) -> tuple[str, ...]:
@@ -213,16 +376,40 @@ def _statements(text: str) -> tuple[Statement, ...]:
 
 def _statement(part: str) -> Statement:
     code = "\n".join(line for line in part.splitlines() if not line.lstrip().startswith("//"))
-    params = frozenset(PARAMETER.findall(code))
     condition = _CONDITION.search(part)
-    if condition is None:
-        return Statement(code.strip(), params)
-    name, values = condition.groups()
-    return Statement(code.strip(), params, (name, frozenset(_names(values))))
+    return Statement(
+        text=code.strip(),
+        params=frozenset(PARAMETER.findall(code)),
+        condition=(condition[1], frozenset(_names(condition[2]))) if condition else None,
+        loops=tuple(loop for each in _LOOP.findall(part) if (loop := _loop(each))),
+    )
 
 
 def _names(listed: str) -> list[str]:
-    return [name.strip() for name in listed.split(",") if name.strip()]
+    """Names divided by commas; ``fields of NAME`` and ``columns of NAME`` stand for several."""
+    names: list[str] = []
+    for part in filter(None, map(str.strip, listed.split(","))):
+        elsewhere = _LISTED_ELSEWHERE.fullmatch(part)
+        if elsewhere is None:
+            names.append(part)
+        elif elsewhere[1] == "fields":
+            names += _shared_text("fields", f"{elsewhere[2]}.txt").split()
+        else:
+            names += _columns(f"RETURN {_fragment(elsewhere[2])}")
+    return names
+
+
+def _fragment(name: str) -> str:
+    """The columns in a fragment, without its comments."""
+    lines = _shared_text("fragments", f"{name}.cypher").splitlines()
+    return "\n".join(line for line in lines if not line.lstrip().startswith("//"))
+
+
+def _shared_text(folder: str, file_name: str) -> str:
+    path = resource_path("cypher") / folder / file_name
+    if not path.is_file():
+        raise QueryFileError(f"there is no cypher/{folder}/{file_name}")
+    return path.read_text(encoding="utf-8")
 
 
 def _number(path: Path) -> int:

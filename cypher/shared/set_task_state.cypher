@@ -2,12 +2,11 @@
 // changes nothing, takes the lock: of two processes that end it, the first one's end counts.
 // mode: write
 // params: task_key, state, session_id, at
-// returns: task_id, goal, state, session_id, done, decided, blocker, started_at, changed_at
+// returns: columns of task
 MATCH (task:Task {task_key: $task_key})
 SET task.name = task.name
 WITH task
 WHERE NOT task.state IN ['success', 'failure'] OR task.state = $state
 SET task.state = $state, task.session_id = $session_id, task.changed_at = $at
-RETURN task.task_id AS task_id, task.goal AS goal, task.state AS state,
-       task.session_id AS session_id, task.done AS done, task.decided AS decided,
-       task.blocker AS blocker, task.started_at AS started_at, task.changed_at AS changed_at
+RETURN
+       // include: task

@@ -1,7 +1,7 @@
 // The task of that key, begun now unless it is there already: then it stays as it is.
 // mode: write
 // params: tenant, agent_id, agent_key, contact_id, contact_key, task_id, task_key, name, goal, state, session_id, at
-// returns: task_id, goal, state, session_id, done, decided, blocker, started_at, changed_at
+// returns: columns of task
 MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
                 contact.contact_id = $contact_id, contact.name = $contact_id,
@@ -14,6 +14,5 @@ MERGE (task:Task {task_key: $task_key})
                 task.state = $state, task.session_id = $session_id, task.started_at = $at,
                 task.changed_at = $at
 MERGE (task)-[:CONCERNS]->(contact)
-RETURN task.task_id AS task_id, task.goal AS goal, task.state AS state,
-       task.session_id AS session_id, task.done AS done, task.decided AS decided,
-       task.blocker AS blocker, task.started_at AS started_at, task.changed_at AS changed_at
+RETURN
+       // include: task

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -24,6 +22,7 @@ from reconciler.adapters.embedded_files import (
     EmbeddedFiles,
     leave_unchecked,
 )
+from reconciler.adapters.embedded_statements import bound
 from reconciler.errors import (
     ConfigurationError,
     GraphConflictError,
@@ -35,9 +34,7 @@ from reconciler.errors import (
 )
 from reconciler.ports.graph import EngineDescription, Row
 from reconciler.queries import (
-    PARAMETER,
     Query,
-    Statement,
     load_migrations,
     load_queries,
     newest_schema_version,
@@ -60,9 +57,6 @@ _LOCKED = (
     "{} is open in {}; close that one, give this one another RECONCILER_EMBEDDED_PATH, or use "
     "Neo4j, which serves many processes"
 )
-_PROPERTY = re.compile(r"\b\w+: \$(\w+),\s*")
-"""A property of a map that is no map's last one, so that no comma is left over."""
-
 _OPENING = threading.Lock()
 _OPEN: WeakValueDictionary[Path, EmbeddedGraph] = WeakValueDictionary()
 
@@ -116,11 +110,10 @@ class EmbeddedGraph:
         """See ``Graph.run``."""
         query = self._queries[name]
         query.check_parameters(parameters)
-        given = {key: _foreign(value) for key, value in parameters.items()}
         if query.mode == "read":
             with self._connection() as connection:
-                return _run_script(connection, query, given)
-        return self._write(query, given)
+                return _run_script(connection, query, parameters)
+        return self._write(query, parameters)
 
     def schema_version(self) -> int:
         """See ``Graph.schema_version``."""
@@ -365,13 +358,17 @@ def _brief(text: str) -> str:
 def _run_script(
     connection: ladybug.Connection, query: Query, given: Mapping[str, Any]
 ) -> list[Row]:
+    """The rows of the script's runs: one, or one for each element of the list it goes through."""
+    return [row for each in query.repetitions(given) for row in _run_once(connection, query, each)]
+
+
+def _run_once(connection: ladybug.Connection, query: Query, given: Mapping[str, Any]) -> list[Row]:
     """The last statement's rows; none as soon as a statement with a RETURN gives no row."""
     rows: list[Row] = []
     for statement in query.statements:
-        if statement.applies(given):
-            used = {name: given[name] for name in statement.params if given[name] is not None}
-            text = _with_nulls(statement, frozenset(statement.params - used.keys()))
-            rows = _rows(connection, text, used)
+        runs = [bound(statement, each) for each in statement.repetitions(given)]
+        if runs:
+            rows = [row for text, values in runs for row in _rows(connection, text, values)]
             if not rows and "RETURN" in statement.text:
                 return []
     return rows
@@ -387,24 +384,6 @@ def _rows(
         return [dict(zip(columns, map(_native, row), strict=True)) for row in result.get_all()]
     finally:
         result.close()
-
-
-@cache
-def _with_nulls(statement: Statement, names: frozenset[str]) -> str:
-    """The text without these parameters: properties of theirs left out, NULL elsewhere.
-
-    A parameter that is null has no type, and for want of one the engine plans the statement anew
-    at every call: half of a write's time. And a property that is written as NULL is not free.
-    """
-    text = _PROPERTY.sub(lambda found: "" if found[1] in names else found[0], statement.text)
-    return PARAMETER.sub(lambda name: "NULL" if name[1] in names else name[0], text)
-
-
-def _foreign(value: Any) -> Any:
-    """Times as the engine keeps them: UTC without a zone; it would drop any other offset."""
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).replace(tzinfo=None)
-    return value
 
 
 def _native(value: Any) -> Any:

@@ -114,7 +114,7 @@ class Neo4jGraph:
         """See ``Graph.run``."""
         query = self._queries[name]
         query.check_parameters(parameters)
-        given = {_MAP: _Parameters(parameters)}
+        given = {_MAP: _Parameters(_without_nulls(parameters) if query.maps else parameters)}
         return self._execute(_of_one_map(query.statements[0].text), given, query)
 
     def schema_version(self) -> int:
@@ -302,6 +302,19 @@ class _Parameters(dict[str, Any]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} parameters>"
+
+
+def _without_nulls(value: Any) -> Any:
+    """A map without the keys that are null, as are those in it: for the server it is the same.
+
+    To ``SET n += map`` it is not: there a null takes a property away, and on the other engine, and
+    so here too, it leaves it as it is.
+    """
+    if isinstance(value, Mapping):
+        return {key: _without_nulls(held) for key, held in value.items() if held is not None}
+    if isinstance(value, list | tuple) and value and isinstance(value[0], Mapping):
+        return [_without_nulls(element) for element in value]
+    return value
 
 
 @cache

@@ -258,3 +258,96 @@ def test_migrations_with_a_gap_or_without_a_number_are_refused(
 def test_an_installation_without_its_folders_says_so() -> None:
     with pytest.raises(ConfigurationError, match="lacks its folder no-such-folder/"):
         resource_path("no-such-folder")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_columns_that_several_queries_return_stand_in_one_file(engine: str) -> None:
+    shown = set(load_queries(engine)["list_facts"].returns)
+    assert set(load_queries(engine)["compare_live_facts"].returns) == shown | {"cosine"}
+    assert len(shown) > 20
+
+
+def test_a_fragment_is_put_into_the_text_and_names_its_columns(cypher: Path) -> None:
+    (cypher / "fragments").mkdir()
+    (cypher / "fragments" / "fact.cypher").write_text("// Why.\nfact.a AS a,\nf(fact.b, 1) AS b\n")
+    text = GOOD.replace("fact_id, text", "fact_id, columns of fact")
+    text = text.replace("fact.fact_id AS fact_id, fact.text", "fact.fact_id,\n  // include: fact")
+    query = parse_query("fragmented", text)
+    assert query.returns == ("fact_id", "a", "b")
+    assert "f(fact.b, 1) AS b\nORDER BY" in query.statements[0].text
+
+
+@pytest.mark.parametrize(
+    ("text", "lacking"),
+    [
+        (GOOD.replace("fact_id, text", "columns of thing"), "fragments/thing.cypher"),
+        (GOOD.replace("ORDER BY", "// include: thing\nORDER BY"), "fragments/thing.cypher"),
+        (f"// map limit: fields of thing\n{GOOD}", "fields/thing.txt"),
+    ],
+)
+def test_what_a_header_names_and_is_not_there_is_said(text: str, lacking: str) -> None:
+    with pytest.raises(QueryFileError, match=f"there is no cypher/{lacking}"):
+        parse_query("lacking", text)
+
+
+MAPS = """// Write some facts.
+// mode: write
+// params: commits
+// script for each: commit of commits
+// map commits: fact, sessions
+// map commits.fact: fact_id, text
+// map commits.sessions: session_key
+// returns: fact_id
+// for each session of commit.sessions
+MERGE (:Session {session_key: $session.session_key});
+// only when commit.fact is not empty
+CREATE (fact:Fact $commit.fact);
+RETURN $commit.fact.fact_id AS fact_id
+"""
+
+
+def test_a_script_runs_for_each_element_and_a_statement_for_each_in_it() -> None:
+    query = parse_query("write_facts", MAPS)
+    commits = [{"fact": None, "sessions": [{"session_key": key} for key in ("a", "b")]}, {}]
+    [first, _] = query.repetitions({"commits": commits})
+    sessions, fact, _ = query.statements
+    assert [each["session"]["session_key"] for each in sessions.repetitions(first)] == ["a", "b"]
+    assert list(fact.repetitions(first)) == []
+    assert fact.maps == (("commit.fact", ("fact_id", "text")),)
+
+
+def test_fields_of_a_record_stand_in_one_file(cypher: Path) -> None:
+    (cypher / "fields").mkdir()
+    (cypher / "fields" / "fact.txt").write_text("fact_id\ntext\n")
+    query = parse_query("write_facts", MAPS.replace("fact_id, text", "fields of fact"))
+    assert query.maps["commits"].inner["fact"].names == ("fact_id", "text")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("$session.session_key", "$session.key", r"no map .* has the key \$session\.key"),
+        ("$commit.fact.fact_id", "$commit.fact.id", r"has the key \$commit\.fact\.id"),
+        ("when commit.fact", "when commit.facts", r"has the key \$commit\.facts"),
+        ("of commit.sessions", "of commit.session", r"has the key \$commit\.session"),
+        ("map commits.fact:", "map commits.facts:", "map commits.facts is neither"),
+        ("map commits:", "map commit:", "map commit is neither"),
+        ("each: commit of commits", "each: commit of batch", "params differ .*batch.*commits"),
+    ],
+)
+def test_a_path_that_leads_nowhere_is_refused_when_it_is_loaded(
+    old: str, new: str, expected: str
+) -> None:
+    assert old in MAPS
+    with pytest.raises(QueryFileError, match=f"^write_facts: .*{expected}"):
+        parse_query("write_facts", MAPS.replace(old, new))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_fragment_and_every_list_of_fields_is_used(engine: str) -> None:
+    folder = resource_path("cypher")
+    paths = [path for place in ("shared", engine) for path in (folder / place).glob("*.cypher")]
+    texts = [path.read_text(encoding="utf-8") for path in paths]
+    wanted = {f"columns of {path.stem}" for path in (folder / "fragments").glob("*")}
+    wanted |= {f"fields of {path.stem}" for path in (folder / "fields").glob("*")}
+    assert {each for each in wanted if not any(each in text for text in texts)} == set()

@@ -1,0 +1,87 @@
+"""What the embedded engine is sent for a statement and its parameters.
+
+It has no ``SET n += $map``, is slow with structs, and plans a null anew at every call. So maps are
+written out, value by value, and nulls stand in the text. Never here: a connection or a transaction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from reconciler.queries import PARAMETER, Statement, value_at
+
+__all__ = ["bound"]
+
+_PROPERTY = re.compile(r"\b\w+: \$([\w.]+),\s*")
+"""A property of a map that is no map's last one, so that no comma is left over."""
+
+_NODE_OF_MAP = re.compile(r"\((\w+:\w+) \$([\w.]+)\)")
+_SET_FROM_MAP = re.compile(r"(\w+) \+= \$([\w.]+)")
+
+
+def bound(statement: Statement, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The text and the values that it still names.
+
+    A value that is null has no type, and for want of one the engine plans the statement anew at
+    every call: half of a write's time. And a property that is written as NULL is not free. So a
+    null in a map is a property that is not written: a new node has none, an old one keeps its own.
+    """
+    values = dict(_values(statement, given))
+    nulls = frozenset(path for path, value in values.items() if value is None)
+    named = {_flat(path): _foreign(value) for path, value in values.items() if value is not None}
+    return _text(statement, nulls), named
+
+
+def _values(statement: Statement, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Every value that the text names, by its path, those of maps one by one."""
+    maps = dict(statement.maps)
+    for path in _sorted(statement.params):
+        value = value_at(given, path)
+        if path not in maps:
+            yield path, value
+        else:
+            held = dict.fromkeys(maps[path]) if value is None else value
+            yield from ((f"{path}.{key}", held[key]) for key in maps[path])
+
+
+@cache
+def _sorted(params: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(params))
+
+
+@cache
+def _text(statement: Statement, nulls: frozenset[str]) -> str:
+    """The text with its maps written out, and without these values."""
+    maps = dict(statement.maps)
+
+    def node(found: re.Match[str]) -> str:
+        pairs = ", ".join(f"{key}: ${found[2]}.{key}" for key in kept(found[2]))
+        return f"({found[1]} {{{pairs}}})"
+
+    def changes(found: re.Match[str]) -> str:
+        name, path = found[1], found[2]
+        same = f"{name}.{maps[path][0]} = {name}.{maps[path][0]}"
+        return ", ".join(f"{name}.{key} = ${path}.{key}" for key in kept(path)) or same
+
+    def kept(path: str) -> list[str]:
+        return [key for key in maps[path] if f"{path}.{key}" not in nulls]
+
+    text = _SET_FROM_MAP.sub(changes, _NODE_OF_MAP.sub(node, statement.text))
+    text = _PROPERTY.sub(lambda found: "" if found[1] in nulls else found[0], text)
+    return PARAMETER.sub(lambda name: "NULL" if name[1] in nulls else f"${_flat(name[1])}", text)
+
+
+def _flat(path: str) -> str:
+    """A path as the name of a parameter, which has no dots."""
+    return path.replace(".", "__")
+
+
+def _foreign(value: Any) -> Any:
+    """Times as the engine keeps them: UTC without a zone; it would drop any other offset."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).replace(tzinfo=None)
+    return value

@@ -1,0 +1,192 @@
+"""Parameters that are maps, or lists of maps: written out, checked, the same on every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from reconciler.bootstrap import open_graph
+from reconciler.errors import QueryFileError
+from reconciler.ports.graph import Graph, Row
+from reconciler.queries import QueryBook, parse_query
+from reconciler.settings import load_settings
+from tests.engines import EngineUnderTest
+
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+HEADER = """// Write facts of contacts that are still at the version they were seen at.
+// mode: write
+// params: commits
+// map commits: contact_key, version, fact, sessions
+// map commits.fact: fact_id, text, observations, confidence, tags, recorded_at, topic
+// map commits.sessions: session_key, channel
+// returns: fact_id
+"""
+WRITES = {
+    "embedded": """// script for each: commit of commits
+MERGE (contact:Contact {contact_key: $commit.contact_key})
+  ON CREATE SET contact.version = 0;
+MATCH (contact:Contact {contact_key: $commit.contact_key})
+WHERE contact.version = $commit.version
+SET contact.version = $commit.version + 1
+RETURN contact.version AS version;
+// for each session of commit.sessions
+MERGE (session:Session {session_key: $session.session_key})
+  ON CREATE SET session.channel = $session.channel;
+// only when commit.fact is not empty
+MATCH (contact:Contact {contact_key: $commit.contact_key})
+CREATE (fact:Fact $commit.fact)-[:ABOUT]->(contact);
+MATCH (contact:Contact {contact_key: $commit.contact_key})
+RETURN $commit.fact.fact_id AS fact_id
+""",
+    "neo4j": """UNWIND $commits AS commit
+CALL (commit) {
+  MERGE (contact:Contact {contact_key: commit.contact_key})
+    ON CREATE SET contact.version = 0
+  WITH commit, contact WHERE contact.version = commit.version
+  SET contact.version = commit.version + 1
+  FOREACH (session IN commit.sessions |
+    MERGE (kept:Session {session_key: session.session_key})
+      ON CREATE SET kept.channel = session.channel)
+  FOREACH (new IN CASE WHEN commit.fact IS NULL THEN [] ELSE [commit.fact] END |
+    CREATE (fact:Fact)-[:ABOUT]->(contact) SET fact = new)
+  RETURN commit.fact.fact_id AS fact_id
+}
+RETURN fact_id
+""",
+}
+CHANGES = """// Change some properties of a fact.
+// mode: write
+// params: fact_id, changes
+// map changes: observations, topic
+// returns: fact_id
+MATCH (fact:Fact {fact_id: $fact_id})
+SET fact += $changes
+RETURN fact.fact_id AS fact_id
+"""
+READS = """// A fact as it stands.
+// mode: read
+// params: fact_id
+// returns: text, observations, confidence, tags, recorded_at, topic
+MATCH (fact:Fact {fact_id: $fact_id})
+RETURN fact.text AS text, fact.observations AS observations, fact.confidence AS confidence,
+       fact.tags AS tags, fact.recorded_at AS recorded_at, fact.topic AS topic
+"""
+
+Run = Callable[..., list[Row]]
+
+
+@pytest.fixture
+def graph(engine: EngineUnderTest) -> Iterator[Graph]:
+    """An empty store whose queries are those above."""
+    with closing(open_graph(load_settings(**engine.settings_arguments))) as graph:
+        graph.migrate(8)
+        texts = {
+            "write_facts": HEADER + WRITES[graph.engine],
+            "change_fact": CHANGES,
+            "read_fact": READS,
+        }
+        own = QueryBook({name: parse_query(name, text) for name, text in texts.items()})
+        graph._queries = own  # type: ignore[attr-defined]
+        yield graph
+
+
+def commit(fact_id: str, *, contact: str = "crm/alice", version: int = 0, **changes: Any) -> Row:
+    fact = {
+        "fact_id": fact_id,
+        "text": f"Text of {fact_id}",
+        "observations": 300,
+        "confidence": 0.5,
+        "tags": ["a", "b"],
+        "recorded_at": NOON,
+        "topic": None,
+    }
+    sessions = [{"session_key": f"{contact}/{name}", "channel": None} for name in ("one", "two")]
+    return {
+        "contact_key": contact,
+        "version": version,
+        "fact": fact | changes,
+        "sessions": sessions,
+    }
+
+
+def write(graph: Graph, *commits: Row) -> list[str]:
+    return [row["fact_id"] for row in graph.run("write_facts", {"commits": list(commits)})]
+
+
+def read(graph: Graph, fact_id: str) -> Row:
+    [row] = graph.run("read_fact", {"fact_id": fact_id})
+    return row
+
+
+def test_a_map_is_written_as_the_properties_of_a_node(graph: Graph) -> None:
+    assert write(graph, commit("f1")) == ["f1"]
+    assert read(graph, "f1") == {
+        "text": "Text of f1",
+        "observations": 300,
+        "confidence": 0.5,
+        "tags": ["a", "b"],
+        "recorded_at": NOON,
+        "topic": None,
+    }
+
+
+def test_a_list_is_written_in_its_order_and_what_came_too_late_is_left_out(graph: Graph) -> None:
+    versions = {"f1": 0, "f2": 1, "f3": 1, "f4": 2}
+    given = [commit(fact_id, version=version) for fact_id, version in versions.items()]
+    assert write(graph, *given) == ["f1", "f2", "f4"]
+    assert graph.run("read_fact", {"fact_id": "f3"}) == []
+
+
+def test_a_list_of_which_nothing_can_be_written_leaves_the_store_as_it_was(graph: Graph) -> None:
+    write(graph, commit("f1"))
+    assert write(graph, commit("f2"), commit("f3")) == []
+
+
+def test_a_map_may_be_null_and_a_list_empty(graph: Graph) -> None:
+    assert write(graph, commit("f1") | {"fact": None, "sessions": []}) == [None]
+
+
+def test_the_same_text_takes_maps_with_other_nulls(graph: Graph) -> None:
+    write(graph, commit("f1", topic="billing"), commit("f2", version=1, tags=None))
+    assert read(graph, "f1")["topic"] == "billing"
+    assert (read(graph, "f2")["topic"], read(graph, "f2")["tags"]) == (None, None)
+
+
+@pytest.mark.parametrize("observations", [0, 127, 128, 255, 256, 40_000, 70_000, 5 << 32, -1, -200])
+def test_an_integer_of_any_width_is_kept_as_it_is(graph: Graph, observations: int) -> None:
+    write(graph, commit("f1"), commit("f2", version=1, observations=observations))
+    assert read(graph, "f2")["observations"] == observations
+
+
+def test_a_null_among_changes_leaves_the_property_as_it_is(graph: Graph) -> None:
+    write(graph, commit("f1", topic="billing"))
+    for changes in ({"observations": 2, "topic": None}, {"observations": None, "topic": None}):
+        assert graph.run("change_fact", {"fact_id": "f1", "changes": changes})
+        assert (read(graph, "f1")["observations"], read(graph, "f1")["topic"]) == (2, "billing")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        (lambda given: given.pop("version"), r"commits: missing \['version'\]"),
+        (lambda given: given["fact"].pop("topic"), r"commits\.fact: missing \['topic'\]"),
+        (lambda given: given["fact"].update(color=1), r"commits\.fact: .* unknown \['color'\]"),
+        (
+            lambda given: given["sessions"][1].pop("channel"),
+            r"commits\.sessions: missing \['channel'\]",
+        ),
+        (lambda given: given.update(fact="f1"), r"commits\.fact: must be a map, and is str"),
+    ],
+)
+def test_a_missing_or_unknown_key_is_refused_before_anything_is_sent(
+    graph: Graph, spoil: Callable[[Row], Any], expected: str
+) -> None:
+    spoilt = commit("f2", version=1)
+    spoil(spoilt)
+    with pytest.raises(QueryFileError, match=rf"^query write_facts: {expected}"):
+        write(graph, commit("f1"), spoilt)
+    assert graph.run("read_fact", {"fact_id": "f1"}) == []
