@@ -34,8 +34,10 @@ from reconciler.service.decision_ids import DecisionIds
 from reconciler.service.doors import LiveDoor
 from reconciler.service.extraction import ExtractionPolicy, MemoryExtractor, SessionReader
 from reconciler.service.extraction_worker import ExtractionWorker
+from reconciler.service.ledger import Ledger
 from reconciler.service.memory_reconciler import MemoryReconciler
 from reconciler.service.memory_store import MemoryStore
+from reconciler.service.neighbourhoods import Neighbourhoods
 from reconciler.service.note_import import NoteImport
 from reconciler.service.recall import Recall
 from reconciler.service.retry import RetryPolicy, call_with_retries
@@ -341,8 +343,17 @@ def _arbitration_policy(settings: Settings) -> ArbitrationPolicy:
 def _wire(parts: _Parts) -> Services:
     settings, store, attributes = parts.settings, parts.store, parts.attributes
     retry_policy, clock = _retry_policy(settings), parts.clock
+    ledger = Ledger(
+        store=store,
+        neighbourhoods=Neighbourhoods(
+            store, parts.embedder.model_id, settings.reconcile.cached_facts_max
+        ),
+        retry_policy=retry_policy,
+        clock=clock,
+    )
     reconciler = MemoryReconciler(
         store=store,
+        ledger=ledger,
         embedder=parts.embedder,
         arbitration=parts.arbitration,
         policy=parts.policy,
@@ -357,6 +368,7 @@ def _wire(parts: _Parts) -> Services:
     gate = WriteGate(
         store=store,
         reconciler=reconciler,
+        ledger=ledger,
         finder=build_sensitive_data_finder(),
         secret_finder=build_secret_finder(),
         token_of=lambda kind, value: keyed_token(hash_key(), kind, value),

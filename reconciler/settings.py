@@ -72,6 +72,7 @@ class ReconcileSettings(_Group):
     contested_window_days: float = Field(default=7.0, ge=0, le=36_500)
     attributes_file: Path | None = None
     write_attempts_max: int = Field(default=100, ge=1)
+    cached_facts_max: int = Field(default=50_000, ge=0)
     unavailable_seconds_max: float = Field(default=6.0, ge=0)
 
 

@@ -83,9 +83,7 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
             old.yields_to_live_intent if is_standing else new.yields_to_live_intent
         ),
         expires_at=old.expires_at if keeps_expiry else new.expires_at,
-        sensitivity=(
-            old.sensitivity if new.sensitivity is Sensitivity.NONE else new.sensitivity
-        ),
+        sensitivity=(old.sensitivity if new.sensitivity is Sensitivity.NONE else new.sensitivity),
         last_confirmed_at=max(old.last_confirmed_at, new.last_confirmed_at),
         slot=new.slot or old.slot,
     )

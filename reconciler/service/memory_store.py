@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from reconciler.domain.candidates import CONTACT, Evidence, Precedents
-from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation, Verdict
+from reconciler.domain.candidates import Evidence, Precedents
+from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation
 from reconciler.domain.facts import (
     Conflict,
     Contact,
@@ -26,12 +26,10 @@ from reconciler.domain.facts import (
     Supersession,
 )
 from reconciler.domain.gate.assessment import Disposal, GateReason
-from reconciler.domain.kinds import Category, RecallSemantics, Sensitivity, SourceKind
-from reconciler.domain.notes import Note
+from reconciler.domain.kinds import Category, SourceKind
 from reconciler.domain.scope import Scope, check_identifier
-from reconciler.domain.slots import Slot, SlotMatch, compare_slots
+from reconciler.domain.slots import Slot
 from reconciler.errors import (
-    GraphConflictError,
     InvalidNoteError,
     SchemaError,
     UnknownDecisionError,
@@ -40,34 +38,7 @@ from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
 from reconciler.service.flat_decisions import decision_of_columns
 
-__all__ = ["DecisionFilter", "MemoryStore", "Neighbourhood"]
-
-_FACT_COLUMNS = (
-    "fact_id",
-    "text",
-    "importance",
-    "observations",
-    "recorded_at",
-    "valid_from",
-    "valid_to",
-    "last_confirmed_at",
-    "is_live",
-    "is_contested",
-    "topic",
-    "confidence",
-    "is_redacted",
-    "yields_to_live_intent",
-    "expires_at",
-    "is_confirmed_by_user",
-)
-_FACT_ENUMERATED: Mapping[str, type[StrEnum]] = {
-    "trust": SourceKind,
-    "category": Category,
-    "sensitivity": Sensitivity,
-    "recall_semantics": RecallSemantics,
-}
-_NEAREST_COUNT = 5
-"""Neighbours that a decision looks at and keeps, beside those that share the note's slot."""
+__all__ = ["Commit", "DecisionFilter", "MemoryStore"]
 
 _SLOT_COLUMNS = (
     "subject",
@@ -78,18 +49,19 @@ _SLOT_COLUMNS = (
     "is_known",
     "is_personal",
 )
+_FACTS = TypeAdapter(Fact)
 _DECISIONS = TypeAdapter(Decision)
 _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
 """What a record leaves out: a relationship, what was said later, what is true of one call."""
 
-_GATE_OF_A_FACT = (
+_FACT_FIELDS = tuple(each.name for each in fields(Fact) if each.name != "slot")
+_KEPT_FIELDS = (
+    "fact_id",
+    "observations",
     "confidence",
-    "category",
-    "topic",
-    "sensitivity",
-    "is_redacted",
-    "recall_semantics",
-    "yields_to_live_intent",
+    "is_confirmed_by_user",
+    "expires_at",
+    "last_confirmed_at",
 )
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
@@ -101,23 +73,9 @@ meant as it stands, a tool's or a model's corroborates nothing."""
 _SPANS_JOINED = " … "
 """Between the words that are cited from one episode, as an analyst reads them."""
 
-_NO_RIVAL = "/"
-"""How no slot's key begins. No null: for want of its type one engine would plan the query anew."""
-
 _ID_KEY_BYTES = 32
 _EPISODE_SPACE = uuid.UUID("b2b0a3ce-0a4e-5c0b-9d3f-4f2f6a2f6c11")
 _KNOWN_CONTRADICTIONS = (DecidedBy.SLOT, DecidedBy.ARBITER)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbourhood:
-    """What a decision is made on: the contact's version, and the facts seen at it.
-
-    ``neighbours`` is None where there is no embedder, so that nothing was compared.
-    """
-
-    version: int
-    neighbours: tuple[Neighbour, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +90,30 @@ class DecisionFilter:
 
 
 _ALL = DecisionFilter()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """A decision, and all that follows from it, as it is written.
+
+    Attributes:
+        version: the contact's, that the decision was made on.
+        decision: the record.
+        evidence: one episode or more; the first one is the decision's own.
+        fact: the new fact, with ADD and UPDATE.
+        vector: its embedding, float32, shape (dimension,); empty where there is none.
+        restated_id: the fact that the new one says again: beneath it, or above it where the new
+            one is history.
+        kept: the fact that lives on as the decision leaves it, one observation richer.
+    """
+
+    version: int
+    decision: Decision
+    evidence: tuple[Evidence, ...]
+    fact: Fact | None = None
+    vector: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, dtype=np.float32))
+    restated_id: str | None = None
+    kept: Fact | None = None
 
 
 class MemoryStore:
@@ -204,30 +186,35 @@ class MemoryStore:
         """Which engine keeps it, and where."""
         return self._graph.describe()
 
-    def find_neighbourhood(
-        self, note: Note, vector: NDArray[np.float32], embedding_model: str, now: datetime
-    ) -> Neighbourhood:
-        """The live facts in scope that a note is decided on, and the version they were seen at.
-
-        Those are the five nearest, and beyond them those that answer the same question about the
-        same subject; by cosine, nearest first.
+    def load_neighbourhood(
+        self, scope: Scope, embedding_model: str
+    ) -> tuple[int, list[Fact], NDArray[np.float32]]:
+        """A contact's version, its live facts that can be compared, and their vectors.
 
         Args:
-            note: in whose scope, and with which slot.
-            vector: float32, shape (dimension,); dimension 0 compares nothing.
-            embedding_model: facts of another model are not compared.
-            now: facts that expired by then are not compared (UTC).
+            scope: the contact.
+            embedding_model: facts of another model cannot be compared.
+
+        Returns:
+            The version; the facts, expired ones too; float32, shape (len(facts), dimension).
         """
-        if vector.size == 0:
-            return Neighbourhood(version=self.contact_version(note.scope), neighbours=None)
-        asked = (note, vector, embedding_model, now)
-        if rows := self._nearest(*asked):
-            return _neighbourhood(note, rows[0]["version"], rows)
+        asked = {**_contact(scope), "embedding_model": embedding_model}
+        if rows := self._graph.run("list_neighbourhood", asked):
+            return _neighbourhood(rows[0]["version"], rows)
         # No live fact, or no contact: look at the version first and then once more, so that a
         # fact written in between fails the version check instead of being missed.
-        version = self.contact_version(note.scope)
-        rows = self._nearest(*asked)
-        return _neighbourhood(note, rows[0]["version"] if rows else version, rows)
+        version = self.contact_version(scope)
+        rows = self._graph.run("list_neighbourhood", asked)
+        return _neighbourhood(rows[0]["version"] if rows else version, rows)
+
+    def find_fact(self, scope: Scope, fact_id: str) -> Fact | None:
+        """The fact of that id about the contact, live or ended, if there is one."""
+        rows = self._graph.run("find_fact", {**_contact(scope), "fact_id": fact_id})
+        return _fact(rows[0]) if rows else None
+
+    def rests_on(self, fact_id: str, episode_id: str) -> bool:
+        """Whether the episode is evidence of the fact already."""
+        return bool(self._graph.run("find_resting", {"fact_id": fact_id, "episode_id": episode_id}))
 
     def list_predecessors(
         self, facts: Iterable[Neighbour], vector: NDArray[np.float32]
@@ -374,62 +361,30 @@ class MemoryStore:
         given = {"decision_id": decision_id, "correction": str(relation), "at": at}
         return bool(self._graph.run("record_correction", {**_contact(scope), **given}))
 
-    def commit_decision(
-        self,
-        note: Note,
-        evidence: Sequence[Evidence],
-        decision: Decision,
-        verdict: Verdict,
-        vector: NDArray[np.float32],
-        version: int,
-    ) -> None:
-        """Write a decision, its evidence and all that follows from it, in one transaction.
+    def commit_decisions(self, commits: Sequence[Commit]) -> set[str]:
+        """Write decisions and all that follows from them, in one transaction.
 
         Args:
-            note: what was decided about.
-            evidence: one episode or more; the first one is the decision's own.
-            decision: the record.
-            verdict: what it writes.
-            vector: the note's embedding; empty where there is none.
-            version: the contact's, that the decision was made on.
+            commits: in any order of contacts; those of one contact in the order in which they were
+                decided, each on the version that the one before it leads to.
 
-        Raises:
-            GraphConflictError: the contact moved on from ``version``; nothing was written.
+        Returns:
+            The ids of the decisions that were written: all about a contact, or none where it moved
+            on from the version that its first one was made on.
         """
-        parameters = {
-            **_note_parameters(note),
-            # Only what is remembered may rename the contact.
-            "contact_name": note.contact_name if decision.action.is_reconciled else None,
-            **_evidence_parameters(note.scope, evidence),
-            **_decision_parameters(decision),
-            **_gate_parameters(decision),
-            **_verdict_parameters(verdict),
-            "version": version,
-            "embedding": vector.tolist() if vector.size else None,
-        }
-        if not self._graph.run("commit_decision", parameters):
-            raise GraphConflictError(
-                f"contact {note.scope.contact_id} moved on from version {version}"
-            )
+        by_contact: dict[str, list[Commit]] = {}
+        for commit in commits:
+            by_contact.setdefault(commit.decision.scope.contact_key, []).append(commit)
+        # Writers that lock contacts in one order never wait for each other in a circle.
+        contacts = [_contact_map(by_contact[key]) for key in sorted(by_contact)]
+        rows = self._graph.run("commit_decisions", {"contacts": contacts})
+        written = {row["contact_key"] for row in rows}
+        return {commit.decision.decision_id for key in written for commit in by_contact[key]}
 
     def contact_version(self, scope: Scope) -> int:
         """How many decisions were written about a contact; 0 where nothing is known of it."""
         rows = self._graph.run("find_contact_version", _contact(scope))
         return int(rows[0]["version"]) if rows else 0
-
-    def _nearest(
-        self, note: Note, vector: NDArray[np.float32], embedding_model: str, now: datetime
-    ) -> list[Row]:
-        return self._graph.run(
-            "find_neighbours",
-            {
-                **_contact(note.scope),
-                "slot_prefix": (note.slot and note.slot.rival_prefix) or _NO_RIVAL,
-                "embedding": vector.tolist(),
-                "embedding_model": embedding_model,
-                "now": now,
-            },
-        )
 
     def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
         """Of these ids, each with its contact's key, the decisions that were made, newest first."""
@@ -478,16 +433,19 @@ def _contact_keys(scopes: Iterable[Scope]) -> dict[str, list[str]]:
     return {"contact_keys": [scope.contact_key for scope in scopes]}
 
 
-def _neighbourhood(note: Note, version: int, rows: Sequence[Row]) -> Neighbourhood:
-    """The five nearest, the five nearest that are no siblings, and what shares the slot."""
-    found = [Neighbour(**_neighbour_values(row)) for row in rows]
-    matches = [compare_slots(note.slot, each.slot) for each in found]
-    kept = set(range(min(_NEAREST_COUNT, len(found))))
-    near = [place for place, match in enumerate(matches) if match is not SlotMatch.APART]
-    kept |= set(near[:_NEAREST_COUNT])
-    kept |= {place for place in near if matches[place] is not SlotMatch.UNKNOWN}
-    neighbours = tuple(found[place] for place in sorted(kept))
-    return Neighbourhood(version=int(version), neighbours=neighbours)
+def _neighbourhood(
+    version: int, rows: Sequence[Row]
+) -> tuple[int, list[Fact], NDArray[np.float32]]:
+    vectors = [_vector(row) for row in rows]
+    held = np.stack(vectors) if vectors else np.empty((0, 0), dtype=np.float32)
+    return int(version), [_fact(row) for row in rows], held
+
+
+def _vector(row: Row) -> NDArray[np.float32]:
+    """Older facts have their vector as a list of numbers alone."""
+    if row["embedding_bytes"] is None:
+        return np.asarray(row["embedding"], dtype=np.float32)
+    return np.frombuffer(row["embedding_bytes"], dtype=np.float32)
 
 
 def _neighbour_values(row: Row) -> dict[str, Any]:
@@ -528,12 +486,8 @@ def _predecessor(row: Row) -> Predecessor:
 
 
 def _fact(row: Row) -> Fact:
-    return Fact(
-        **{name: row[name] for name in _FACT_COLUMNS},
-        **_enumerated(row, _FACT_ENUMERATED),
-        tags=tuple(row["tags"] or ()),
-        slot=_slot(row),
-    )
+    row["slot"], row["tags"] = _slot(row), row["tags"] or ()
+    return _FACTS.validate_python(row)
 
 
 def _decision(row: Row) -> Decision:
@@ -581,48 +535,6 @@ def _precedents(rows: Sequence[Row], now: datetime) -> Precedents:
     )
 
 
-def _note_parameters(note: Note) -> dict[str, Any]:
-    scope = note.scope
-    return {
-        "tenant": scope.tenant,
-        "agent_id": scope.agent_id,
-        "agent_key": scope.agent_key,
-        "contact_id": scope.contact_id,
-        "contact_key": scope.contact_key,
-        "text": note.text,
-        "tags": list(note.tags) or None,
-        "said_at": note.said_at,
-        "valid_from": note.holds_from,
-        "source_kind": str(note.trust),
-        "importance": note.importance,
-        **{name: getattr(note.slot, name, None) for name in _SLOT_COLUMNS},
-        "slot_key": note.slot.key if note.slot else None,
-    }
-
-
-def _evidence_parameters(scope: Scope, evidence: Sequence[Evidence]) -> dict[str, Any]:
-    """The note's own episode, and the others as lists; null for none, as one engine wants it."""
-    own, *more = evidence
-    return {
-        "episode_id": own.episode_id,
-        "episode_text": own.text,
-        "episode_said_at": own.said_at,
-        "episode_source": str(own.source_kind),
-        "episode_reference": own.source_reference,
-        "span": _cited(own),
-        "session_id": own.session_id,
-        "session_key": scope.session_key(own.session_id),
-        "more_session_ids": [each.session_id for each in more] or None,
-        "more_session_keys": [scope.session_key(each.session_id) for each in more] or None,
-        "more_episode_ids": [each.episode_id for each in more] or None,
-        "more_episode_texts": [each.text for each in more] or None,
-        "more_episode_times": [each.said_at for each in more] or None,
-        "more_episode_sources": [str(each.source_kind) for each in more] or None,
-        "more_episode_references": [each.source_reference or "" for each in more] or None,
-        "more_episode_spans": [_cited(each) or "" for each in more] or None,
-    }
-
-
 def _own_episode_id(scope: Scope, given_id: str) -> str:
     """The id under which a contact's evidence is kept: the same for the same, for nobody else."""
     return str(uuid.uuid5(_EPISODE_SPACE, f"{scope.contact_key}\0{given_id}"))
@@ -632,47 +544,148 @@ def _cited(evidence: Evidence) -> str | None:
     return _SPANS_JOINED.join(evidence.spans) or None
 
 
-def _gate_parameters(decision: Decision) -> dict[str, Any]:
-    found = decision.gate
-    lifetime = found.lifetime_days if found else None
-    return {name: _plain(getattr(found, name, None)) for name in _GATE_OF_A_FACT} | {
-        "expires_at": None if lifetime is None else decision.at + timedelta(days=lifetime),
-        "is_confirmed_by_user": (
-            decision.proposal.answered_by == CONTACT and decision.action.is_reconciled
-        ),
-        "confirming_confidence": _confirming_confidence(decision),
+def _contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
+    """What is written about one contact, as ``commit_decisions`` takes it."""
+    first, last = commits[0], commits[-1]
+    scope = first.decision.scope
+    # Only what is remembered may rename the contact.
+    kept = [each.decision.note for each in commits if each.decision.action.is_reconciled]
+    names = [note.contact_name for note in kept if note.contact_name]
+    ended: list[str] = []
+    return {
+        "contact_key": scope.contact_key,
+        "tenant": scope.tenant,
+        "agent_id": scope.agent_id,
+        "agent_key": scope.agent_key,
+        "contact_id": scope.contact_id,
+        "name": names[-1] if names else None,
+        "version": first.version,
+        "next_version": first.version + len(commits),
+        "at": last.decision.at,
+        "sessions": _session_maps(commits),
+        "commits": [_commit_map(each, ended) for each in commits],
     }
 
 
-def _confirming_confidence(decision: Decision) -> float:
-    """How much surer a fact is for being said again; a tool that repeats it makes it no surer."""
-    if decision.gate is None or decision.note.trust.is_trusted_less_than(SourceKind.EXTRACTOR):
-        return 0.0
-    return decision.gate.confidence
+def _session_maps(commits: Sequence[Commit]) -> list[dict[str, Any]]:
+    """The sessions that the evidence belongs to, each once, with its first and last time."""
+    sessions: dict[str, dict[str, Any]] = {}
+    for commit in commits:
+        for place, told in enumerate(commit.evidence):
+            at = told.said_at if place else commit.decision.note.said_at
+            key = told.scope.session_key(told.session_id)
+            session = sessions.setdefault(
+                key,
+                {
+                    "session_key": key,
+                    "session_id": told.session_id,
+                    "channel": commit.decision.door,
+                    "started_at": at,
+                    "ended_at": at,
+                },
+            )
+            session["started_at"] = min(session["started_at"], at)
+            session["ended_at"] = max(session["ended_at"], at)
+    return list(sessions.values())
 
 
-def _decision_parameters(decision: Decision) -> dict[str, Any]:
+def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
+    """One decision; ``ended`` holds what those before it ended, and takes what it ends."""
+    decision, verdict, fact = commit.decision, commit.decision.verdict, commit.fact
+    is_revoked = decision.action is Action.REVOKE
+    ends = () if is_revoked else verdict.superseded_ids
+    ended += verdict.superseded_ids
+    return {
+        "decision_id": decision.decision_id,
+        "decision": _decision_map(decision),
+        "episodes": [_episode_map(each) for each in commit.evidence],
+        "settles_id": decision.proposal.settles_id,
+        "fact_id": fact.fact_id if fact else None,
+        "fact": _fact_map(fact, commit) if fact else None,
+        "embedding": commit.vector.tolist() if fact and commit.vector.size else None,
+        "evidence_from_id": None if decision.is_history else commit.restated_id,
+        "supersessions": list(_supersession_maps(commit)),
+        "ended_ids": list(ends),
+        "ended_so_far_ids": list(ended),
+        "valid_to": decision.note.holds_from,
+        "revoked_ids": list(verdict.superseded_ids) if is_revoked else [],
+        "conflicting_ids": list(verdict.conflicting_ids),
+        "said": {
+            "cosine": verdict.cosine,
+            "decided_by": str(verdict.decided_by),
+            "reason": verdict.reason,
+            "at": decision.at,
+        },
+        "kept": _kept_map(commit.kept) if commit.kept else None,
+        "compared": [
+            {"fact_id": each.fact_id, "cosine": each.cosine, "rank": each.rank}
+            for each in decision.compared_with
+        ],
+    }
+
+
+def _supersession_maps(commit: Commit) -> Iterator[dict[str, Any]]:
+    verdict = commit.decision.verdict
+    if commit.fact is None:
+        return
+    if verdict.history_of_id:
+        yield _supersession_map(verdict.history_of_id, commit.fact.fact_id, commit.restated_id)
+    for old_id in verdict.superseded_ids:
+        yield _supersession_map(commit.fact.fact_id, old_id, commit.restated_id)
+
+
+def _supersession_map(new_id: str, old_id: str, restated_id: str | None) -> dict[str, Any]:
+    is_restatement = restated_id in (new_id, old_id)
+    return {"new_id": new_id, "old_id": old_id, "is_restatement": is_restatement}
+
+
+def _episode_map(told: Evidence) -> dict[str, Any]:
+    return {
+        "episode_id": told.episode_id,
+        "session_key": told.scope.session_key(told.session_id),
+        "text": told.text,
+        "said_at": told.said_at,
+        "source_kind": str(told.source_kind),
+        "source_reference": told.source_reference,
+        "span": _SPANS_JOINED.join(told.spans) or None,
+    }
+
+
+def _fact_map(fact: Fact, commit: Commit) -> dict[str, Any]:
+    own = {name: _plain(getattr(fact, name)) for name in _FACT_FIELDS}
+    return own | {
+        **{name: getattr(fact.slot, name, None) for name in _SLOT_COLUMNS},
+        "slot_key": fact.slot.key if fact.slot else None,
+        "embedding_model": commit.decision.policy.embedding_model,
+        "embedding_bytes": commit.vector.tobytes() if commit.vector.size else None,
+    }
+
+
+def _kept_map(fact: Fact) -> dict[str, Any]:
+    return {name: getattr(fact, name) for name in _KEPT_FIELDS}
+
+
+def _decision_map(decision: Decision) -> dict[str, Any]:
     """The record, and beside it what queries filter by and readers of the graph look for."""
     found, verdict = decision.gate, decision.verdict
     return {
         "decision_id": decision.decision_id,
         "action": str(verdict.action),
         "decided_by": str(verdict.decided_by),
-        "cosine": verdict.cosine,
         "reason": verdict.reason,
+        "text": decision.text,
+        "cosine": verdict.cosine,
         "fact_id": verdict.fact_id,
-        "superseded_ids": _plain(verdict.superseded_ids),
-        "conflicting_ids": _plain(verdict.conflicting_ids),
-        "history_of_id": verdict.history_of_id,
-        "is_contested": verdict.is_contested,
         "arbiter_reasoning": decision.opinion.reasoning,
-        "embedding_model": decision.policy.embedding_model,
         "door": decision.door,
+        "trust": str(decision.note.trust),
         "at": decision.at,
+        "episode_id": decision.episode_id,
+        "session_id": decision.note.session_id,
         "disposal": str(found.disposal) if found else None,
         "gate_reason": str(found.reason) if found else None,
-        "lapses_at": found.lapses_at if found else None,
         "inference_key": found.inference_key if found else None,
+        "lapses_at": found.lapses_at if found else None,
         "proposed_by": decision.proposal.proposed_by,
         "answered_by": decision.proposal.answered_by,
         "settles_id": decision.proposal.settles_id,
@@ -680,17 +693,6 @@ def _decision_parameters(decision: Decision) -> dict[str, Any]:
         "record": _DECISIONS.dump_json(
             decision, exclude=_NOT_IN_RECORD, exclude_none=True
         ).decode(),
-        "neighbour_ids": [compared.fact_id for compared in decision.compared_with],
-        "neighbour_cosines": [compared.cosine for compared in decision.compared_with],
-    }
-
-
-def _verdict_parameters(verdict: Verdict) -> dict[str, Any]:
-    target, is_update = verdict.target, verdict.action is Action.UPDATE
-    return {
-        "is_restatement": verdict.is_restatement,
-        "restated_id": target.fact_id if target and is_update and verdict.is_restatement else None,
-        "history_to": target.valid_from if target and verdict.is_history else None,
     }
 
 

@@ -34,9 +34,11 @@ from reconciler.errors import (
 )
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.service.decision_ids import DecisionIds, settlement_id_of
-from reconciler.service.memory_reconciler import MemoryReconciler, Submission
-from reconciler.service.memory_store import MemoryStore
+from reconciler.service.ledger import Ledger, Seen
+from reconciler.service.memory_reconciler import MemoryReconciler
+from reconciler.service.memory_store import Commit, MemoryStore
 from reconciler.service.retry import RetryPolicy, call_with_retries
+from reconciler.service.submissions import Submission
 
 __all__ = ["Judged", "WriteGate", "candidate_of", "judge"]
 
@@ -101,6 +103,7 @@ class WriteGate:
     Args:
         store: asked what became of the same inference before.
         reconciler: what every admitted note goes through.
+        ledger: what writes.
         finder: finds personal data and secrets.
         secret_finder: finds secrets alone, in a fraction of the time.
         token_of: what stands for a sensitive value.
@@ -115,6 +118,7 @@ class WriteGate:
         *,
         store: MemoryStore,
         reconciler: MemoryReconciler,
+        ledger: Ledger,
         finder: SensitiveDataFinder,
         secret_finder: SensitiveDataFinder,
         token_of: Callable[[SensitiveKind, str], str],
@@ -125,6 +129,7 @@ class WriteGate:
     ) -> None:
         self._store = store
         self._reconciler = reconciler
+        self._ledger = ledger
         self._finder = finder
         self._secret_finder = secret_finder
         # The same few ids come with every note.
@@ -355,17 +360,16 @@ class WriteGate:
             answered_by=candidate.proposed_by,
         )
 
-        def once(number: int) -> Decision:
-            if number > 1 and (earlier := self._reconciler.find_earlier(submission, number)):
-                return earlier
-            version = self._store.contact_version(scope)
-            facts = self._store.list_facts(scope)
-            ended = next((each for each in facts if each.fact_id == fact_id and each.is_live), None)
-            if ended is None:
+        def plan(seen: Seen) -> Commit:
+            ended = self._store.find_fact(scope, fact_id)
+            if ended is None or not ended.is_live:
                 raise UnknownFactError(f"contact {scope.contact_id} has no live fact {fact_id}")
-            return self._reconciler.revoke(submission, ended, version)
+            # Nothing ends before it began.
+            note = submission.note.no_earlier_than([ended.valid_from])
+            about = submission.about(note)
+            return self._reconciler.as_disposed(about, Action.REVOKE, seen, (fact_id,))
 
-        return self._reconciler.in_turn(scope, once)
+        return self._ledger.write(submission, plan)
 
     def _judged_anew(self, candidate: Candidate) -> Judged:
         if candidate.confirmed_by:
@@ -388,7 +392,7 @@ class WriteGate:
 
     def _propose(self, judged: Judged, door: str, *, may_commit: bool = True) -> Decision:
         submission = self._submission(judged, door)
-        if earlier := self._try(lambda: self._reconciler.find_earlier(submission)):
+        if earlier := self._ledger.find_earlier(submission):
             return earlier
         if judged.assessment.reason in _MAY_AGREE and (
             known := self._reconciler.reconfirm(_agreeing(submission), judged.assessment.detail)
@@ -399,19 +403,15 @@ class WriteGate:
             found = self._with_precedents(judged)
             if found.is_reconciled:
                 return self._reconciler.reconcile(replace(submission, assessment=found.assessment))
-        return self._reconciler.in_turn(
-            submission.note.scope, lambda number: self._propose_once(judged, submission, number)
-        )
 
-    def _propose_once(self, judged: Judged, submission: Submission, number: int) -> Decision:
-        if number > 1 and (earlier := self._reconciler.find_earlier(submission, number)):
-            return earlier
-        version = self._store.contact_version(submission.note.scope)
-        found = self._with_precedents(judged)
-        submission = replace(submission, assessment=found.assessment)
-        if found.assessment.is_held:
-            submission = replace(submission, held_id=found.pending_id)
-        return self._reconciler.record(submission, _action_of(found.assessment), version)
+        def plan(seen: Seen) -> Commit:
+            found = self._with_precedents(judged)
+            made = replace(submission, assessment=found.assessment)
+            if found.assessment.is_held:
+                made = replace(made, held_id=found.pending_id)
+            return self._reconciler.as_disposed(made, _action_of(found.assessment), seen)
+
+        return self._ledger.write(submission, plan)
 
     def _with_own_episodes(self, judged: Judged, given: tuple[Evidence, ...]) -> Judged:
         candidate = judged.cleaned.candidate
@@ -435,14 +435,11 @@ class WriteGate:
         )
 
     def _record(self, submission: Submission, action: Action) -> Decision:
-        scope = submission.note.scope
-
-        def once(number: int) -> Decision:
-            if earlier := self._reconciler.find_earlier(submission, number):
-                return earlier
-            return self._reconciler.record(submission, action, self._store.contact_version(scope))
-
-        return self._reconciler.in_turn(scope, once)
+        if earlier := self._ledger.find_earlier(submission):
+            return earlier
+        return self._ledger.write(
+            submission, lambda seen: self._reconciler.as_disposed(submission, action, seen)
+        )
 
     def _try(self, call: Callable[[], T]) -> T:
         return call_with_retries(self._retry_policy, lambda _: call())

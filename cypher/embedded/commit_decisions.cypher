@@ -1,0 +1,162 @@
+// Write decisions and all that follows from them, in one transaction: for each contact one look at
+// its version, and its decisions in their order. A contact that moved on gives no row, and nothing
+// is written about it. What is written is worked out in Python; no rule stands here.
+// Every pattern finds its nodes by one parameter each: only that uses the index of a key here.
+// mode: write
+// params: contacts
+// map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, sessions, commits
+// map contacts.sessions: session_key, session_id, channel, started_at, ended_at
+// map contacts.commits: decision_id, decision, episodes, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, valid_to, revoked_ids, conflicting_ids, said, kept, compared
+// map contacts.commits.decision: fields of decision
+// map contacts.commits.episodes: episode_id, session_key, text, said_at, source_kind, source_reference, span
+// map contacts.commits.fact: fields of fact
+// map contacts.commits.supersessions: new_id, old_id, is_restatement
+// map contacts.commits.said: cosine, decided_by, reason, at
+// map contacts.commits.kept: fact_id, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at
+// map contacts.commits.compared: fact_id, cosine, rank
+// returns: contact_key
+// script for each: each of contacts
+// only when each.version is 0
+MERGE (contact:Contact {contact_key: $each.contact_key})
+  ON CREATE SET contact.tenant = $each.tenant, contact.agent_id = $each.agent_id,
+                contact.contact_id = $each.contact_id, contact.name = $each.contact_id,
+                contact.version = 0;
+
+MATCH (contact:Contact {contact_key: $each.contact_key})
+WHERE contact.version = $each.version
+SET contact.version = $each.next_version,
+    contact.name = coalesce($each.name, contact.name),
+    contact.last_decision_at = $each.at
+RETURN contact.version AS version;
+
+// The agent is introduced with the contact's first decision.
+// only when each.version is 0
+MATCH (contact:Contact {contact_key: $each.contact_key})
+MERGE (agent:Agent {agent_key: $each.agent_key})
+  ON CREATE SET agent.tenant = $each.tenant, agent.agent_id = $each.agent_id
+MERGE (agent)-[:KNOWS]->(contact);
+
+// for each said of each.sessions
+MERGE (session:Session {session_key: $said.session_key})
+  ON CREATE SET session.session_id = $said.session_id, session.channel = $said.channel,
+                session.started_at = $said.started_at, session.ended_at = $said.ended_at
+SET session.started_at = CASE WHEN $said.started_at < session.started_at
+                              THEN $said.started_at ELSE session.started_at END,
+    session.ended_at = CASE WHEN $said.ended_at > session.ended_at
+                            THEN $said.ended_at ELSE session.ended_at END;
+
+// for each said of each.sessions
+MATCH (session:Session {session_key: $said.session_key}),
+      (contact:Contact {contact_key: $each.contact_key})
+MERGE (session)-[:`WITH`]->(contact);
+
+// The decision, and the evidence, which stays as it is where it is stored already.
+// for each commit of each.commits
+MATCH (contact:Contact {contact_key: $each.contact_key})
+CREATE (decision:Decision $commit.decision)-[:`FOR`]->(contact);
+
+// for each commit of each.commits
+// for each told of commit.episodes
+MERGE (episode:Episode {episode_id: $told.episode_id})
+  ON CREATE SET episode.text = $told.text, episode.said_at = $told.said_at,
+                episode.source_kind = $told.source_kind,
+                episode.source_reference = $told.source_reference;
+
+// for each commit of each.commits
+// for each told of commit.episodes
+MATCH (session:Session {session_key: $told.session_key}),
+      (episode:Episode {episode_id: $told.episode_id}),
+      (decision:Decision {decision_id: $commit.decision_id})
+MERGE (episode)-[:`IN`]->(session)
+CREATE (decision)-[:JUDGED {span: $told.span}]->(episode);
+
+// An answer settles the question that was held for it.
+// for each commit of each.commits
+// only when commit.settles_id is not empty
+MATCH (decision:Decision {decision_id: $commit.decision_id}),
+      (held:Decision {decision_id: $commit.settles_id})
+CREATE (decision)-[:SETTLES]->(held);
+
+// The new facts.
+// for each commit of each.commits
+// only when commit.fact is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (decision:Decision {decision_id: $commit.decision_id})
+CREATE (decision)-[:WROTE]->(fact:Fact $commit.fact)-[:ABOUT]->(contact)
+SET fact.embedding = $commit.embedding;
+
+// for each commit of each.commits
+// for each told of commit.episodes
+// only when commit.fact is not empty
+MATCH (fact:Fact {fact_id: $commit.fact_id}), (episode:Episode {episode_id: $told.episode_id})
+CREATE (fact)-[:EVIDENCED_BY {span: $told.span}]->(episode);
+
+// What a note may contradict stays live beside it.
+// for each commit of each.commits
+// for each conflicting_id of commit.conflicting_ids
+MATCH (new:Fact {fact_id: $commit.fact_id}), (other:Fact {fact_id: $conflicting_id})
+CREATE (new)-[:CONFLICTS_WITH {
+  decided_by: $commit.said.decided_by, reason: $commit.said.reason, at: $commit.said.at
+}]->(other);
+
+// Where facts end, their open conflicts stay open, a restatement takes the evidence of the one that
+// it repeats along, and what lies beneath what is linked.
+// for each commit of each.commits
+// for each ended_id of commit.ended_ids
+MATCH (new:Fact {fact_id: $commit.fact_id}), (old:Fact {fact_id: $ended_id})
+MATCH (old)-[conflict:CONFLICTS_WITH]-(other:Fact)
+WHERE other.is_live
+  AND NOT list_contains(CAST($commit.ended_so_far_ids AS STRING[]), other.fact_id)
+  AND NOT coalesce(list_contains(CAST($commit.conflicting_ids AS STRING[]), other.fact_id), false)
+MERGE (new)-[open:CONFLICTS_WITH]->(other)
+  ON CREATE SET open.decided_by = conflict.decided_by, open.reason = conflict.reason,
+                open.at = conflict.at;
+
+// for each commit of each.commits
+// only when commit.evidence_from_id is not empty
+MATCH (new:Fact {fact_id: $commit.fact_id}), (old:Fact {fact_id: $commit.evidence_from_id})
+MATCH (old)-[said:EVIDENCED_BY]->(earlier:Episode)
+MERGE (new)-[again:EVIDENCED_BY]->(earlier)
+  ON CREATE SET again.span = said.span;
+
+// for each commit of each.commits
+// for each link of commit.supersessions
+MATCH (new:Fact {fact_id: $link.new_id}), (old:Fact {fact_id: $link.old_id})
+CREATE (new)-[:SUPERSEDES {
+  cosine: $commit.said.cosine, decided_by: $commit.said.decided_by, reason: $commit.said.reason,
+  at: $commit.said.at, is_restatement: $link.is_restatement
+}]->(old);
+
+// for each commit of each.commits
+// for each ended_id of commit.ended_ids
+MATCH (old:Fact {fact_id: $ended_id})
+SET old.is_live = false, old.valid_to = $commit.valid_to;
+
+// Facts that end, and nothing takes their place.
+// for each commit of each.commits
+// for each revoked_id of commit.revoked_ids
+MATCH (decision:Decision {decision_id: $commit.decision_id}), (old:Fact {fact_id: $revoked_id})
+SET old.is_live = false, old.valid_to = $commit.valid_to
+CREATE (decision)-[:REVOKED]->(old);
+
+// One more observation of a fact that lives on.
+// for each commit of each.commits
+// only when commit.kept is not empty
+MATCH (fact:Fact {fact_id: $commit.kept.fact_id}),
+      (episode:Episode {episode_id: $commit.decision.episode_id}),
+      (decision:Decision {decision_id: $commit.decision_id})
+MATCH (decision)-[judged:JUDGED]->(episode)
+SET fact.observations = $commit.kept.observations, fact.confidence = $commit.kept.confidence,
+    fact.is_confirmed_by_user = $commit.kept.is_confirmed_by_user,
+    fact.expires_at = $commit.kept.expires_at,
+    fact.last_confirmed_at = $commit.kept.last_confirmed_at
+CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(episode);
+
+// What was compared, nearest first.
+// for each commit of each.commits
+// for each seen of commit.compared
+MATCH (decision:Decision {decision_id: $commit.decision_id}), (neighbour:Fact {fact_id: $seen.fact_id})
+CREATE (decision)-[:COMPARED_WITH {cosine: $seen.cosine, rank: $seen.rank}]->(neighbour);
+
+MATCH (contact:Contact {contact_key: $each.contact_key})
+RETURN contact.contact_key AS contact_key

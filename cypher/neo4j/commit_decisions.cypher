@@ -1,0 +1,157 @@
+// Write decisions and all that follows from them, in one transaction: for each contact one look at
+// its version, and its decisions in their order. A contact that moved on gives no row, and nothing
+// is written about it. What is written is worked out in Python; no rule stands here.
+// Contacts come in the order of their keys: in any other two writers may wait for each other.
+// mode: write
+// params: contacts
+// map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, sessions, commits
+// map contacts.sessions: session_key, session_id, channel, started_at, ended_at
+// map contacts.commits: decision_id, decision, episodes, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, valid_to, revoked_ids, conflicting_ids, said, kept, compared
+// map contacts.commits.decision: fields of decision
+// map contacts.commits.episodes: episode_id, session_key, text, said_at, source_kind, source_reference, span
+// map contacts.commits.fact: fields of fact
+// map contacts.commits.supersessions: new_id, old_id, is_restatement
+// map contacts.commits.said: cosine, decided_by, reason, at
+// map contacts.commits.kept: fact_id, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at
+// map contacts.commits.compared: fact_id, cosine, rank
+// returns: contact_key
+UNWIND $contacts AS each
+MERGE (contact:Contact {contact_key: each.contact_key})
+  ON CREATE SET contact.tenant = each.tenant, contact.agent_id = each.agent_id,
+                contact.contact_id = each.contact_id, contact.name = each.contact_id,
+                contact.version = 0
+SET contact.locked_by = each.commits[0].decision_id
+WITH contact, each WHERE contact.version = each.version
+SET contact.version = each.next_version,
+    contact.name = coalesce(each.name, contact.name),
+    contact.last_decision_at = each.at
+// The agent is introduced with the contact's first decision.
+WITH contact, each
+CALL (contact, each) {
+  WITH contact, each WHERE each.version = 0
+  MERGE (agent:Agent {agent_key: each.agent_key})
+    ON CREATE SET agent.tenant = each.tenant, agent.agent_id = each.agent_id
+  MERGE (agent)-[:KNOWS]->(contact)
+}
+CALL (contact, each) {
+  UNWIND each.sessions AS said
+  MERGE (session:Session {session_key: said.session_key})
+    ON CREATE SET session.session_id = said.session_id, session.channel = said.channel,
+                  session.started_at = said.started_at, session.ended_at = said.ended_at
+  SET session.started_at = CASE WHEN said.started_at < session.started_at
+                                THEN said.started_at ELSE session.started_at END,
+      session.ended_at = CASE WHEN said.ended_at > session.ended_at
+                              THEN said.ended_at ELSE session.ended_at END
+  MERGE (session)-[:`WITH`]->(contact)
+}
+// The evidence, which stays as it is where it is stored already, and the decision about it.
+CALL (contact, each) {
+  UNWIND each.commits AS commit
+  CREATE (decision:Decision)-[:`FOR`]->(contact)
+  SET decision = commit.decision
+  WITH decision, commit
+  UNWIND commit.episodes AS told
+  MATCH (session:Session {session_key: told.session_key})
+  MERGE (episode:Episode {episode_id: told.episode_id})
+    ON CREATE SET episode.text = told.text, episode.said_at = told.said_at,
+                  episode.source_kind = told.source_kind,
+                  episode.source_reference = told.source_reference
+  MERGE (episode)-[:`IN`]->(session)
+  CREATE (decision)-[:JUDGED {span: told.span}]->(episode)
+}
+// An answer settles the question that was held for it.
+CALL (each) {
+  UNWIND each.commits AS commit
+  WITH commit WHERE commit.settles_id IS NOT NULL
+  MATCH (decision:Decision {decision_id: commit.decision_id})
+  MATCH (held:Decision {decision_id: commit.settles_id})
+  CREATE (decision)-[:SETTLES]->(held)
+}
+// The new facts. The procedure keeps the vector in half the space of a SET.
+CALL (contact, each) {
+  UNWIND each.commits AS commit
+  WITH contact, commit WHERE commit.fact IS NOT NULL
+  MATCH (decision:Decision {decision_id: commit.decision_id})
+  CREATE (decision)-[:WROTE]->(fact:Fact)-[:ABOUT]->(contact)
+  SET fact = commit.fact
+  WITH decision, fact, commit
+  CALL (decision, fact) {
+    MATCH (decision)-[judged:JUDGED]->(episode:Episode)
+    CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(episode)
+  }
+  WITH fact, commit WHERE commit.embedding IS NOT NULL
+  CALL db.create.setNodeVectorProperty(fact, 'embedding', commit.embedding)
+}
+// What a note may contradict stays live beside it.
+CALL (each) {
+  UNWIND each.commits AS commit
+  UNWIND commit.conflicting_ids AS conflicting_id
+  MATCH (new:Fact {fact_id: commit.fact_id})
+  MATCH (other:Fact {fact_id: conflicting_id})
+  CREATE (new)-[conflict:CONFLICTS_WITH]->(other)
+  SET conflict.decided_by = commit.said.decided_by, conflict.reason = commit.said.reason,
+      conflict.at = commit.said.at
+}
+// Where facts end, their open conflicts stay open, a restatement takes the evidence of the one that
+// it repeats along, and what lies beneath what is linked.
+CALL (each) {
+  UNWIND each.commits AS commit
+  UNWIND commit.ended_ids AS ended_id
+  MATCH (new:Fact {fact_id: commit.fact_id})
+  MATCH (old:Fact {fact_id: ended_id})-[conflict:CONFLICTS_WITH]-(other:Fact)
+  WHERE other.is_live AND NOT other.fact_id IN commit.ended_so_far_ids
+    AND NOT other.fact_id IN coalesce(commit.conflicting_ids, [])
+  MERGE (new)-[open:CONFLICTS_WITH]->(other)
+    ON CREATE SET open.decided_by = conflict.decided_by, open.reason = conflict.reason,
+                  open.at = conflict.at
+}
+CALL (each) {
+  UNWIND each.commits AS commit
+  WITH commit WHERE commit.evidence_from_id IS NOT NULL
+  MATCH (new:Fact {fact_id: commit.fact_id})
+  MATCH (:Fact {fact_id: commit.evidence_from_id})-[said:EVIDENCED_BY]->(earlier:Episode)
+  MERGE (new)-[again:EVIDENCED_BY]->(earlier)
+    ON CREATE SET again.span = said.span
+}
+CALL (each) {
+  UNWIND each.commits AS commit
+  UNWIND commit.supersessions AS link
+  MATCH (new:Fact {fact_id: link.new_id})
+  MATCH (old:Fact {fact_id: link.old_id})
+  CREATE (new)-[supersedes:SUPERSEDES]->(old)
+  SET supersedes = commit.said, supersedes.is_restatement = link.is_restatement
+}
+CALL (each) {
+  UNWIND each.commits AS commit
+  UNWIND commit.ended_ids AS ended_id
+  MATCH (old:Fact {fact_id: ended_id})
+  SET old.is_live = false, old.valid_to = commit.valid_to
+}
+// Facts that end, and nothing takes their place.
+CALL (each) {
+  UNWIND each.commits AS commit
+  UNWIND commit.revoked_ids AS revoked_id
+  MATCH (decision:Decision {decision_id: commit.decision_id})
+  MATCH (old:Fact {fact_id: revoked_id})
+  SET old.is_live = false, old.valid_to = commit.valid_to
+  CREATE (decision)-[:REVOKED]->(old)
+}
+// One more observation of a fact that lives on.
+CALL (each) {
+  UNWIND each.commits AS commit
+  WITH commit WHERE commit.kept IS NOT NULL
+  MATCH (fact:Fact {fact_id: commit.kept.fact_id})
+  SET fact += commit.kept
+  WITH fact, commit, commit.episodes[0] AS told
+  MATCH (episode:Episode {episode_id: told.episode_id})
+  CREATE (fact)-[:EVIDENCED_BY {span: told.span}]->(episode)
+}
+// What was compared, nearest first.
+CALL (each) {
+  UNWIND each.commits AS commit
+  MATCH (decision:Decision {decision_id: commit.decision_id})
+  UNWIND commit.compared AS seen
+  MATCH (neighbour:Fact {fact_id: seen.fact_id})
+  CREATE (decision)-[:COMPARED_WITH {cosine: seen.cosine, rank: seen.rank}]->(neighbour)
+}
+RETURN each.contact_key AS contact_key

@@ -1,0 +1,155 @@
+"""The ledger: the only caller of the commit. Looks, has a plan made, and writes; or again.
+
+Looking, planning and writing are no transaction: the commit compares the contact's version with the
+one that was looked at. If another writer came first, nothing is written, and the plan is made again
+on what is there now. So that this is rare, the writers of one process take turns at a contact.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.domain.decisions import Decision
+from reconciler.domain.facts import Fact, Neighbour
+from reconciler.errors import GraphConflictError
+from reconciler.service.contact_turns import ContactTurns
+from reconciler.service.memory_store import Commit, MemoryStore
+from reconciler.service.neighbourhoods import Neighbourhoods
+from reconciler.service.retry import RetryPolicy, call_with_retries
+from reconciler.service.submissions import Submission
+
+__all__ = ["NO_VECTOR", "Ledger", "Seen"]
+
+NO_VECTOR: NDArray[np.float32] = np.empty(0, dtype=np.float32)
+
+Other = TypeVar("Other")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a plan is made on.
+
+    Attributes:
+        version: the contact's.
+        number: which attempt it is, from 1.
+        neighbours: the live facts that the note is decided on, nearest first; None where there is
+            no embedder, empty where nothing is compared.
+        facts: those facts by id.
+        compare_ms: milliseconds that looking took.
+    """
+
+    version: int
+    number: int = 1
+    neighbours: tuple[Neighbour, ...] | None = ()
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    compare_ms: float = 0.0
+
+
+class Ledger:
+    """Writes decisions, each exactly once.
+
+    Args:
+        store: where decisions are kept.
+        neighbourhoods: what this process knows of the contacts that it writes about.
+        retry_policy: how often and how long to try again.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: MemoryStore,
+        neighbourhoods: Neighbourhoods,
+        retry_policy: RetryPolicy,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._neighbourhoods = neighbourhoods
+        self._retry_policy = retry_policy
+        self._clock = clock
+        self._turns = ContactTurns()
+
+    def find_earlier(self, submission: Submission) -> Decision | None:
+        """The decision if an earlier call made it, marked as returned again."""
+        if not submission.is_repeatable:
+            return None
+        found = call_with_retries(self._retry_policy, lambda _: self._find(submission))
+        return found and found.as_replay()
+
+    def write(
+        self,
+        submission: Submission,
+        plan: Callable[[Seen], Commit | Other],
+        vector: NDArray[np.float32] | None = None,
+        tried: int = 0,
+    ) -> Decision | Other:
+        """The decision, after it and what follows from it was written.
+
+        Args:
+            submission: what is decided about.
+            plan: what to write on what was seen. It reads at most, and may be called again; what
+                it returns that is no commit is returned, and nothing is written.
+            vector: what is compared: float32, shape (dimension,), of dimension 0 without an
+                embedder; None compares nothing.
+            tried: attempts that were made before.
+
+        Raises:
+            GraphUnavailableError: the engine stayed away. Whether the last attempt was written is
+                unknown then; the same call with the same idempotency key settles it.
+            GraphConflictError: other writers came first too often; nothing was written.
+        """
+
+        def once(number: int) -> Decision | Other:
+            number += tried
+            if number > 1 and (earlier := self._find(submission)):
+                is_own = earlier.episode_id == submission.episode_id
+                return earlier if is_own else earlier.as_replay()
+            planned = plan(self._look(submission, vector, number))
+            if not isinstance(planned, Commit):
+                return planned
+            self._commit(planned)
+            return planned.decision
+
+        with self._turns.turn(submission.note.scope) as turn:
+            return call_with_retries(self._retry_policy, once, before_each=turn.take)
+
+    def _find(self, submission: Submission) -> Decision | None:
+        return self._store.find_decision(submission.note.scope, submission.decision_id)
+
+    def _look(
+        self, submission: Submission, vector: NDArray[np.float32] | None, number: int
+    ) -> Seen:
+        scope, started = submission.note.scope, time.perf_counter()
+        if vector is None or not vector.size:
+            version = self._neighbourhoods.version(scope)
+            return Seen(version=version, number=number, neighbours=() if vector is None else None)
+        known = self._neighbourhoods.of(scope)
+        version, neighbours, facts = known.look(submission.note, vector, self._clock())
+        return Seen(
+            version=version,
+            number=number,
+            neighbours=neighbours,
+            facts=facts,
+            compare_ms=(time.perf_counter() - started) * 1000,
+        )
+
+    def _commit(self, commit: Commit) -> None:
+        scope = commit.decision.scope
+        try:
+            written = self._store.commit_decisions([commit])
+        except BaseException:  # whether it was written, nobody knows
+            self._neighbourhoods.drop(scope)
+            raise
+        if not written:
+            self._neighbourhoods.drop(scope)
+            raise GraphConflictError(
+                f"contact {scope.contact_id} moved on from version {commit.version}"
+            )
+        self._neighbourhoods.apply(commit)
