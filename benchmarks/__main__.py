@@ -12,6 +12,7 @@ import sys
 
 from benchmarks import (
     conversations,
+    core,
     error_rate,
     gate,
     gate_injection,
@@ -28,6 +29,7 @@ from benchmarks import (
 from benchmarks.engines import engines
 
 BENCHMARKS = {
+    "core": core.main,
     "write": write_cost.main,
     "hand-over": hand_over.main,
     "threads": threads.main,

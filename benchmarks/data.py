@@ -17,7 +17,7 @@ def rows(name: str) -> list[dict[str, Any]] | None:
     if not path.is_file():
         print(f"left out: ../shared/data/{name} is not there (see benchmarks/README.md)\n")
         return None
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
 
 
 def user_turns(conversations: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import ladybug
 
+from reconciler.adapters.embedded_plans import PlanningConnection
 from reconciler.errors import GraphUnavailableError
 from reconciler.turns import Turns
 
@@ -29,7 +30,7 @@ class _Share:
 
     turns: Turns
     busy: str
-    idle: list[ladybug.Connection] = field(default_factory=list)
+    idle: list[PlanningConnection] = field(default_factory=list)
 
 
 class EmbeddedConnections:
@@ -59,11 +60,19 @@ class EmbeddedConnections:
             f"its {CONNECTIONS_MAX - 1} connections for reading were in use",
         )
         self._lock = threading.Lock()
-        self._open: set[ladybug.Connection] = set()
+        self._open: set[PlanningConnection] = set()
         self._is_closed = False
+        self._written_bytes = 0
+
+    def note_growth(self, written_bytes: int) -> None:
+        """Say that so much was written; in a store that grew by much, statements are planned again.
+
+        What was there when the store was opened does not count: the first plans were made for it.
+        """
+        self._written_bytes += written_bytes
 
     @contextmanager
-    def for_reading(self) -> Iterator[ladybug.Connection]:
+    def for_reading(self) -> Iterator[PlanningConnection]:
         """A connection of the caller's own; they are not safe to share between threads.
 
         Raises:
@@ -73,7 +82,7 @@ class EmbeddedConnections:
             yield connection
 
     @contextmanager
-    def for_writing(self) -> Iterator[ladybug.Connection]:
+    def for_writing(self) -> Iterator[PlanningConnection]:
         """The writer's connection; the engine allows one write transaction at a time.
 
         Raises:
@@ -108,7 +117,7 @@ class EmbeddedConnections:
                 self._end(connection)
 
     @contextmanager
-    def _lent(self, share: _Share) -> Iterator[ladybug.Connection]:
+    def _lent(self, share: _Share) -> Iterator[PlanningConnection]:
         seconds = self._query_timeout_seconds
         with share.turns.turn() as turn:
             if not turn.take(seconds):
@@ -127,14 +136,17 @@ class EmbeddedConnections:
             with self._lock:
                 share.idle.append(connection)
 
-    def _idle_or_new(self, share: _Share) -> ladybug.Connection:
+    def _idle_or_new(self, share: _Share) -> PlanningConnection:
         with self._lock:
             if self._is_closed:
                 raise GraphUnavailableError(f"{self._path} was closed by this program")
             if share.idle:
-                return share.idle.pop()
-            connection = ladybug.Connection(self._database)
+                connection = share.idle.pop()
+                connection.plan_for(self._written_bytes)
+                return connection
+            connection = PlanningConnection(self._database)
             self._open.add(connection)
+        connection.plan_for(self._written_bytes)
         connection.set_query_timeout(int(self._query_timeout_seconds * 1000))
         return connection
 
@@ -146,7 +158,7 @@ class EmbeddedConnections:
         for connection in idle:
             self._end(connection)
 
-    def _end(self, connection: ladybug.Connection) -> None:
+    def _end(self, connection: PlanningConnection) -> None:
         """Close it; a query that runs on it is interrupted, and what it began is rolled back."""
         with self._lock:
             self._open.discard(connection)

@@ -7,7 +7,6 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -22,6 +21,7 @@ from reconciler.adapters.embedded_files import (
     EmbeddedFiles,
     leave_unchecked,
 )
+from reconciler.adapters.embedded_plans import PlanningConnection
 from reconciler.adapters.embedded_statements import bound
 from reconciler.errors import (
     ConfigurationError,
@@ -88,6 +88,7 @@ class EmbeddedGraph:
         self._is_closed = False
         self._failure = ""
         self._files = EmbeddedFiles(self._path)
+        self._log_bytes = self._files.log_bytes
         _claim(self._path, self)
         with self._translated_setup():
             has_log = self._files.has_log
@@ -134,7 +135,7 @@ class EmbeddedGraph:
                     "{embedding_dimension}", str(max(embedding_dimension, 1))
                 )
                 with self._writer() as connection:
-                    _rows(connection, typed)
+                    connection.rows(typed)
         newest = newest_schema_version(self.engine)
         self.run(
             "record_schema_version",
@@ -183,51 +184,55 @@ class EmbeddedGraph:
             self._mark_open(connection)
             self._check_storage()
             try:
-                _rows(connection, "BEGIN TRANSACTION")
+                connection.rows("BEGIN TRANSACTION")
                 rows = _run_script(connection, query, given)
-                _rows(connection, "COMMIT" if rows else "ROLLBACK")
+                connection.rows("COMMIT" if rows else "ROLLBACK")
             except BaseException as error:
                 with suppress(RuntimeError):
-                    _rows(connection, "ROLLBACK")
+                    connection.rows("ROLLBACK")
                 if POOL_IS_FULL in str(error):  # what was rolled back may have left an index wrong
                     self._fail("the engine's memory was full in the middle of a write")
                 raise
             self._tidy_up(connection)
             return rows
 
-    def _tidy_up(self, connection: ladybug.Connection) -> None:
+    def _tidy_up(self, connection: PlanningConnection) -> None:
         """What follows a commit; it stands, whatever becomes of this."""
         try:
             self._files.expect_log()
-            if self._files.log_bytes > CHECKPOINT_LOG_BYTES:
+            log_bytes = self._files.log_bytes
+            self._connections.note_growth(max(log_bytes - self._log_bytes, 0))
+            self._log_bytes = log_bytes
+            if log_bytes > CHECKPOINT_LOG_BYTES:
                 self._files.expect_no_log()
                 self._checkpoint(connection, _PATIENCE_SECONDS)
+                self._log_bytes = self._files.log_bytes
         except OSError as error:
             _log.warning("%s: %s", self._path, error)
 
-    def _mark_open(self, connection: ladybug.Connection) -> None:
+    def _mark_open(self, connection: PlanningConnection) -> None:
         """Have the main file say that a log belongs to it, before the first write of this graph.
 
         Else a copy of the main file alone would open as the memory of an earlier day.
         """
         if self._is_marked:
             return
-        _rows(connection, _MARK_OPEN)
+        connection.rows(_MARK_OPEN)
         if not self._files.holds_nothing:
             self._files.expect_no_log()
             self._checkpoint(connection, _PATIENCE_SECONDS)
         self._is_marked = True
 
-    def _mark_closed(self, connection: ladybug.Connection) -> None:
+    def _mark_closed(self, connection: PlanningConnection) -> None:
         """Have the main file hold everything, and say that no log belongs to it."""
         if not self._files.has_room_to_checkpoint():
             return
         if self._is_marked:
-            _rows(connection, _MARK_CLOSED)
+            connection.rows(_MARK_CLOSED)
         if self._checkpoint(connection, self._query_timeout_seconds):
             self._files.note_closed()
 
-    def _checkpoint(self, connection: ladybug.Connection, patience_seconds: float) -> bool:
+    def _checkpoint(self, connection: PlanningConnection, patience_seconds: float) -> bool:
         """Write the log into the main file, if nobody reads and there is room; else it has it all.
 
         Beside a reader the engine would keep the log and a third file, and after a crash it opens
@@ -242,7 +247,7 @@ class EmbeddedGraph:
             if not is_alone or not self._files.has_room_to_checkpoint():
                 return False
             try:
-                _rows(connection, "CHECKPOINT")
+                connection.rows("CHECKPOINT")
             except RuntimeError as error:
                 text = str(error)
                 self._note_failure(text)
@@ -251,7 +256,7 @@ class EmbeddedGraph:
             return True
 
     @contextmanager
-    def _writer(self) -> Iterator[ladybug.Connection]:
+    def _writer(self) -> Iterator[PlanningConnection]:
         with self._translated(), self._connections.for_writing() as connection:
             if self._is_closed:
                 raise GraphUnavailableError(f"{self._path} was closed by this program")
@@ -259,7 +264,7 @@ class EmbeddedGraph:
             yield connection
 
     @contextmanager
-    def _connection(self) -> Iterator[ladybug.Connection]:
+    def _connection(self) -> Iterator[PlanningConnection]:
         with self._translated(), self._connections.for_reading() as connection:
             yield connection
 
@@ -346,8 +351,8 @@ def _give_up(path: Path, graph: EmbeddedGraph) -> None:
             del _OPEN[path]
 
 
-def _is_marked_open(connection: ladybug.Connection) -> bool:
-    tables = _rows(connection, "CALL show_tables() RETURN name, comment")
+def _is_marked_open(connection: PlanningConnection) -> bool:
+    tables = connection.rows("CALL show_tables() RETURN name, comment")
     return any(table["name"] == "Store" and table["comment"] for table in tables)
 
 
@@ -356,35 +361,19 @@ def _brief(text: str) -> str:
 
 
 def _run_script(
-    connection: ladybug.Connection, query: Query, given: Mapping[str, Any]
+    connection: PlanningConnection, query: Query, given: Mapping[str, Any]
 ) -> list[Row]:
     """The rows of the script's runs: one, or one for each element of the list it goes through."""
     return [row for each in query.repetitions(given) for row in _run_once(connection, query, each)]
 
 
-def _run_once(connection: ladybug.Connection, query: Query, given: Mapping[str, Any]) -> list[Row]:
+def _run_once(connection: PlanningConnection, query: Query, given: Mapping[str, Any]) -> list[Row]:
     """The last statement's rows; none as soon as a statement with a RETURN gives no row."""
     rows: list[Row] = []
     for statement in query.statements:
         runs = [bound(statement, each) for each in statement.repetitions(given)]
         if runs:
-            rows = [row for text, values in runs for row in _rows(connection, text, values)]
+            rows = [row for text, values in runs for row in connection.rows(text, values)]
             if not rows and "RETURN" in statement.text:
                 return []
     return rows
-
-
-def _rows(
-    connection: ladybug.Connection, statement: str, given: Mapping[str, Any] | None = None
-) -> list[Row]:
-    result = connection.execute(statement, dict(given or {}))
-    assert not isinstance(result, list), "one statement gives one result"  # noqa: S101
-    try:
-        columns = result.get_column_names()
-        return [dict(zip(columns, map(_native, row), strict=True)) for row in result.get_all()]
-    finally:
-        result.close()
-
-
-def _native(value: Any) -> Any:
-    return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value

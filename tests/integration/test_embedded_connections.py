@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import ladybug
 import pytest
 
-from reconciler.adapters import embedded_connections
+from reconciler.adapters import embedded_connections, embedded_plans
 from reconciler.adapters.embedded_connections import CONNECTIONS_MAX, EmbeddedConnections
+from reconciler.adapters.embedded_plans import PlanningConnection
 from reconciler.errors import GraphUnavailableError
 from tests.interrupts import interrupt_everywhere
 
@@ -33,12 +35,12 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[ladybug.Connection]:
     """Every connection that is made."""
     found: list[ladybug.Connection] = []
 
-    class Counted(ladybug.Connection):
+    class Counted(PlanningConnection):
         def __init__(self, database: ladybug.Database) -> None:
             super().__init__(database)
             found.append(self)
 
-    monkeypatch.setattr(embedded_connections.ladybug, "Connection", Counted)
+    monkeypatch.setattr(embedded_connections, "PlanningConnection", Counted)
     return found
 
 
@@ -199,3 +201,85 @@ def test_an_interrupt_at_no_point_takes_a_connection_away(
     with ExitStack() as stack:
         for _ in range(all_of_them):
             stack.enter_context(getattr(pool, lent)())
+
+
+NAMED = "RETURN $name AS name"
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every statement that is planned, as often as it is."""
+    found: list[str] = []
+    prepare = PlanningConnection._prepare
+
+    def counted(self: PlanningConnection, query: str, parameters: dict[str, Any]) -> object:
+        found.append(query)
+        return prepare(self, query, parameters)
+
+    monkeypatch.setattr(PlanningConnection, "_prepare", counted)
+    return found
+
+
+def ask(pool: EmbeddedConnections, name: object = "x") -> object:
+    with pool.for_reading() as connection:
+        [row] = connection.rows(NAMED, {"name": name})
+    return row["name"]
+
+
+def test_a_statement_is_planned_once(database: ladybug.Database, planned: list[str]) -> None:
+    pool = connections(database)
+    assert [ask(pool, f"name {number}") for number in range(50)] == [f"name {n}" for n in range(50)]
+    assert planned == [NAMED]
+    pool.close()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0, 127, 128, 255, 256, 1 << 15, 1 << 16, 1 << 31, 1 << 32, (1 << 63) - 1],
+        [-1, -128, -129, -(1 << 15), -(1 << 15) - 1, -(1 << 31), -(1 << 31) - 1, -(1 << 63)],
+        [True, 1, 1.5, "1", [1], [1.5], ["1"], [300, 1], [None, "a"]],
+    ],
+)
+def test_a_plan_serves_values_of_its_own_type_only(
+    database: ladybug.Database, values: list[object]
+) -> None:
+    pool = connections(database)
+    for value in (*values, *reversed(values)):
+        assert (found := ask(pool, value)) == value
+        assert type(found) is type(value)
+    pool.close()
+
+
+def test_statements_are_planned_again_as_the_store_grows(
+    database: ladybug.Database, planned: list[str]
+) -> None:
+    pool = connections(database)
+    for _ in range(1000):
+        ask(pool)
+        pool.note_growth(5_000)
+    assert 5 < len(planned) < 12
+    pool.close()
+
+
+def test_there_are_never_too_many_plans(
+    database: ladybug.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded_plans, "_PLANS_MAX", 3)
+    pool = connections(database)
+    with pool.for_reading() as connection:
+        for number in range(20):
+            assert connection.rows(f"RETURN $n + {number} AS n", {"n": 1}) == [{"n": 1 + number}]
+            assert len(connection._plans) <= 3
+    pool.close()
+
+
+def test_a_statement_that_cannot_be_planned_is_tried_again(database: ladybug.Database) -> None:
+    pool = connections(database)
+    text = "MATCH (late:Late {name: $name}) RETURN late.name AS name"
+    with pytest.raises(RuntimeError, match="Late"), pool.for_reading() as connection:
+        connection.rows(text, {"name": "x"})
+    with pool.for_writing() as connection:
+        connection.rows("CREATE NODE TABLE Late(name STRING PRIMARY KEY)")
+        assert connection.rows(text, {"name": "x"}) == []
+    pool.close()

@@ -1,0 +1,90 @@
+"""A connection to an embedded database that keeps its statements planned, for a while.
+
+The engine plans for the sizes that its tables have at that moment, and never again: a plan that was
+made while the store was small reads whole tables when it is large. Never here: a transaction.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import ladybug
+
+from reconciler.ports.graph import Row
+
+__all__ = ["PlanningConnection"]
+
+_GROWTH = 2
+"""Plans are made again when so many times as much was written as when they were made: one that was
+made for half of the rows is as good. So they are made again some twenty times in a store's life."""
+
+_GROWTH_START_BYTES = 1 << 15
+
+_PLANS_MAX = 500
+_WIDTHS = (7, 8, 15, 16, 31, 32)
+"""Bits where the engine takes another type for an integer, to which it then holds a plan."""
+
+
+class PlanningConnection(ladybug.Connection):
+    """Runs statements, each planned once for its text and its parameters' types.
+
+    The package's own ``execute`` does so too, but it looks into every value to tell the types: a
+    millisecond for a decision. And what it planned stays, as long as the connection.
+    """
+
+    def __init__(self, database: ladybug.Database) -> None:
+        super().__init__(database)
+        self._plans: dict[tuple[Any, ...], Any] = {}
+        self._planned_at_bytes = _GROWTH_START_BYTES
+
+    def plan_for(self, written_bytes: int) -> None:
+        """Forget the plans that were made for a store in which much less had been written."""
+        if written_bytes >= self._planned_at_bytes * _GROWTH:
+            self._plans.clear()
+            self._planned_at_bytes = written_bytes
+
+    def rows(self, text: str, given: Mapping[str, Any] | None = None) -> list[Row]:
+        """The rows of one statement; times are UTC."""
+        result = self._result(text, dict(given or {}))
+        try:
+            columns = result.get_column_names()
+            return [dict(zip(columns, map(_native, row), strict=True)) for row in result.get_all()]
+        finally:
+            result.close()
+
+    def close(self) -> None:
+        """Interrupt what runs on it, and give its plans back."""
+        super().close()
+        self._plans.clear()
+
+    def _result(self, text: str, given: dict[str, Any]) -> ladybug.QueryResult:
+        if not given:
+            found = self.execute(text)
+        else:
+            key = (text, *given, *map(_type, given.values()))
+            plan = self._plans.get(key) or self._prepare(text, given)
+            found = self.execute(plan, given)
+            self._keep(key, plan)
+        assert not isinstance(found, list), "one statement gives one result"  # noqa: S101
+        return found
+
+    def _keep(self, key: tuple[Any, ...], plan: Any) -> None:
+        if len(self._plans) >= _PLANS_MAX:
+            self._plans.clear()
+        self._plans[key] = plan
+
+
+def _type(value: Any) -> Any:
+    """What tells the types of two values apart, as the engine sees them when it plans."""
+    if isinstance(value, list):
+        return (list, next((type(element) for element in value if element is not None), None))
+    if type(value) is not int:
+        return type(value)
+    return (value < 0, bisect_left(_WIDTHS, (~value if value < 0 else value).bit_length()))
+
+
+def _native(value: Any) -> Any:
+    return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value
