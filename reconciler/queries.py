@@ -17,12 +17,13 @@ Columns that several queries return stand once, in ``cypher/fragments``. A line 
 puts them into the text, and ``columns of fact`` names them in the header.
 
 The embedded dialect may hold a script instead: statements divided by a semicolon at a line's end,
-run in one transaction, rolled back at the first one that has a RETURN and gives no row. A comment
-``// only when NAME is VALUE, VALUE`` above a statement leaves it out for other values, and
-``// only when NAME is not empty`` for null and for an empty list. ``// for each NAME of LIST`` runs
-it once for each element. With ``// script for each: NAME of LIST`` in the header the whole script
-runs once for each element; one whose statement gives no row ends there, and the others go on. There
-``$commit.decision.action`` is a value inside a map.
+run in one transaction, rolled back at the first one that has a RETURN and gives no row. Its rows
+are those of the last one that has a RETURN. A comment ``// only when NAME is VALUE, VALUE`` above a
+statement leaves it out for other values, and ``// only when NAME is not empty`` for null and for an
+empty list; ``is empty`` is the reverse. ``// for each NAME of LIST`` runs it once for each element.
+With ``// script for each: NAME of LIST`` in the header the whole script runs once for each element;
+one whose statement gives no row ends there, and the others go on. There ``$commit.decision.action``
+is a value inside a map.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ _LOOP = re.compile(r"^//\s*for each (\w+ of [\w.]+)[ \t]*$", re.MULTILINE)
 _STATEMENT_END = re.compile(r";[ \t]*(?:\n|$)")
 _MODES = ("read", "write")
 _NOT_EMPTY = frozenset({"not empty"})
+_EMPTY = frozenset({"empty"})
 
 
 def value_at(given: Mapping[str, Any], path: str) -> Any:
@@ -143,8 +145,8 @@ class Statement:
             return True
         path, values = self.condition
         found = value_at(given, path)
-        if values == _NOT_EMPTY:
-            return found not in (None, [])
+        if values in (_EMPTY, _NOT_EMPTY):
+            return (found in (None, [])) is (values == _EMPTY)
         return str(found) in values
 
     def repetitions(self, given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -291,7 +293,7 @@ def _check_against_text(query: Query) -> None:
     if used != query.params:
         differing = sorted(used ^ query.params)
         raise QueryFileError(f"{query.name}: params differ from the text: {differing}")
-    columns = _columns(query.statements[-1].text)
+    columns = _columns(_last_returning(query.statements))
     if columns != query.returns:
         raise QueryFileError(f"{query.name}: the text returns {columns}, not {query.returns}")
 
@@ -356,6 +358,12 @@ def _repeated(loops: tuple[Loop, ...], given: Mapping[str, Any]) -> Iterator[Map
 def _loop(text: str) -> Loop | None:
     name, _, path = text.strip().partition(" of ")
     return Loop(name, path) if path else None
+
+
+def _last_returning(statements: tuple[Statement, ...]) -> str:
+    """The text of the statement whose rows are the query's."""
+    returning = [each.text for each in statements if "RETURN" in each.text]
+    return (returning or [statements[-1].text])[-1]
 
 
 def _columns(statement: str) -> tuple[str, ...]:

@@ -4,11 +4,14 @@
 // Every pattern finds its nodes by one parameter each: only that uses the index of a key here.
 // mode: write
 // params: contacts
-// map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, sessions, commits
+// map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
+// map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
 // map contacts.sessions: session_key, session_id, channel, started_at, ended_at
-// map contacts.commits: decision_id, decision, episodes, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, valid_to, revoked_ids, conflicting_ids, said, kept, compared
+// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, valid_to, revoked_ids, conflicting_ids, said, kept, compared
 // map contacts.commits.decision: fields of decision
-// map contacts.commits.episodes: episode_id, session_key, text, said_at, source_kind, source_reference, span
+// map contacts.commits.new_episodes: fields of episode
+// map contacts.commits.episodes: fields of episode
+// map contacts.commits.more_evidence: episode_id, span
 // map contacts.commits.fact: fields of fact
 // map contacts.commits.supersessions: new_id, old_id, is_restatement
 // map contacts.commits.said: cosine, decided_by, reason, at
@@ -22,12 +25,24 @@ MERGE (contact:Contact {contact_key: $each.contact_key})
                 contact.contact_id = $each.contact_id, contact.name = $each.contact_id,
                 contact.version = 0;
 
+// A session that this process knows costs no look of its own. Where it is not there after all, there
+// is no row, and the contact is looked at again as if nothing were known.
+// for each said of each.known_sessions
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (session:Session {session_key: $said.session_key})
+WHERE contact.version = $each.version
+SET session.started_at = CASE WHEN $said.started_at < session.started_at
+                              THEN $said.started_at ELSE session.started_at END,
+    session.ended_at = CASE WHEN $said.ended_at > session.ended_at
+                            THEN $said.ended_at ELSE session.ended_at END
+RETURN session.session_key AS session_key;
+
 MATCH (contact:Contact {contact_key: $each.contact_key})
 WHERE contact.version = $each.version
 SET contact.version = $each.next_version,
     contact.name = coalesce($each.name, contact.name),
     contact.last_decision_at = $each.at
-RETURN contact.version AS version;
+RETURN contact.contact_key AS contact_key;
 
 // The agent is introduced with the contact's first decision.
 // only when each.version is 0
@@ -50,10 +65,15 @@ MATCH (session:Session {session_key: $said.session_key}),
       (contact:Contact {contact_key: $each.contact_key})
 MERGE (session)-[:`WITH`]->(contact);
 
-// The decision, and the evidence, which stays as it is where it is stored already.
+// The evidence: what was said with this very call, and what may be stored already and then stays as
+// it is.
 // for each commit of each.commits
-MATCH (contact:Contact {contact_key: $each.contact_key})
-CREATE (decision:Decision $commit.decision)-[:`FOR`]->(contact);
+// for each told of commit.new_episodes
+MATCH (session:Session {session_key: $told.session_key})
+CREATE (episode:Episode {
+  episode_id: $told.episode_id, text: $told.text, source_kind: $told.source_kind,
+  source_reference: $told.source_reference, said_at: $told.said_at
+})-[:`IN`]->(session);
 
 // for each commit of each.commits
 // for each told of commit.episodes
@@ -65,10 +85,38 @@ MERGE (episode:Episode {episode_id: $told.episode_id})
 // for each commit of each.commits
 // for each told of commit.episodes
 MATCH (session:Session {session_key: $told.session_key}),
-      (episode:Episode {episode_id: $told.episode_id}),
-      (decision:Decision {decision_id: $commit.decision_id})
-MERGE (episode)-[:`IN`]->(session)
+      (episode:Episode {episode_id: $told.episode_id})
+MERGE (episode)-[:`IN`]->(session);
+
+// The decision, with the new fact or without one, and what both rest on.
+// for each commit of each.commits
+// only when commit.fact is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (episode:Episode {episode_id: $commit.decision.episode_id})
+CREATE (decision:Decision $commit.decision)-[:`FOR`]->(contact),
+       (decision)-[:WROTE]->(fact:Fact $commit.fact)-[:ABOUT]->(contact),
+       (decision)-[:JUDGED {span: $commit.span}]->(episode),
+       (fact)-[:EVIDENCED_BY {span: $commit.span}]->(episode)
+SET fact.embedding = $commit.embedding;
+
+// for each commit of each.commits
+// only when commit.fact is empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (episode:Episode {episode_id: $commit.decision.episode_id})
+CREATE (decision:Decision $commit.decision)-[:`FOR`]->(contact),
+       (decision)-[:JUDGED {span: $commit.span}]->(episode);
+
+// for each commit of each.commits
+// for each told of commit.more_evidence
+MATCH (decision:Decision {decision_id: $commit.decision_id}),
+      (episode:Episode {episode_id: $told.episode_id})
 CREATE (decision)-[:JUDGED {span: $told.span}]->(episode);
+
+// for each commit of each.commits
+// for each told of commit.more_evidence
+// only when commit.fact is not empty
+MATCH (fact:Fact {fact_id: $commit.fact_id}), (episode:Episode {episode_id: $told.episode_id})
+CREATE (fact)-[:EVIDENCED_BY {span: $told.span}]->(episode);
 
 // An answer settles the question that was held for it.
 // for each commit of each.commits
@@ -76,20 +124,6 @@ CREATE (decision)-[:JUDGED {span: $told.span}]->(episode);
 MATCH (decision:Decision {decision_id: $commit.decision_id}),
       (held:Decision {decision_id: $commit.settles_id})
 CREATE (decision)-[:SETTLES]->(held);
-
-// The new facts.
-// for each commit of each.commits
-// only when commit.fact is not empty
-MATCH (contact:Contact {contact_key: $each.contact_key}),
-      (decision:Decision {decision_id: $commit.decision_id})
-CREATE (decision)-[:WROTE]->(fact:Fact $commit.fact)-[:ABOUT]->(contact)
-SET fact.embedding = $commit.embedding;
-
-// for each commit of each.commits
-// for each told of commit.episodes
-// only when commit.fact is not empty
-MATCH (fact:Fact {fact_id: $commit.fact_id}), (episode:Episode {episode_id: $told.episode_id})
-CREATE (fact)-[:EVIDENCED_BY {span: $told.span}]->(episode);
 
 // What a note may contradict stays live beside it.
 // for each commit of each.commits
@@ -143,20 +177,15 @@ CREATE (decision)-[:REVOKED]->(old);
 // for each commit of each.commits
 // only when commit.kept is not empty
 MATCH (fact:Fact {fact_id: $commit.kept.fact_id}),
-      (episode:Episode {episode_id: $commit.decision.episode_id}),
-      (decision:Decision {decision_id: $commit.decision_id})
-MATCH (decision)-[judged:JUDGED]->(episode)
+      (episode:Episode {episode_id: $commit.decision.episode_id})
 SET fact.observations = $commit.kept.observations, fact.confidence = $commit.kept.confidence,
     fact.is_confirmed_by_user = $commit.kept.is_confirmed_by_user,
     fact.expires_at = $commit.kept.expires_at,
     fact.last_confirmed_at = $commit.kept.last_confirmed_at
-CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(episode);
+CREATE (fact)-[:EVIDENCED_BY {span: $commit.span}]->(episode);
 
 // What was compared, nearest first.
 // for each commit of each.commits
 // for each seen of commit.compared
 MATCH (decision:Decision {decision_id: $commit.decision_id}), (neighbour:Fact {fact_id: $seen.fact_id})
-CREATE (decision)-[:COMPARED_WITH {cosine: $seen.cosine, rank: $seen.rank}]->(neighbour);
-
-MATCH (contact:Contact {contact_key: $each.contact_key})
-RETURN contact.contact_key AS contact_key
+CREATE (decision)-[:COMPARED_WITH {cosine: $seen.cosine, rank: $seen.rank}]->(neighbour)

@@ -4,11 +4,14 @@
 // Contacts come in the order of their keys: in any other two writers may wait for each other.
 // mode: write
 // params: contacts
-// map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, sessions, commits
+// map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
+// map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
 // map contacts.sessions: session_key, session_id, channel, started_at, ended_at
-// map contacts.commits: decision_id, decision, episodes, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, valid_to, revoked_ids, conflicting_ids, said, kept, compared
+// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, valid_to, revoked_ids, conflicting_ids, said, kept, compared
 // map contacts.commits.decision: fields of decision
-// map contacts.commits.episodes: episode_id, session_key, text, said_at, source_kind, source_reference, span
+// map contacts.commits.new_episodes: fields of episode
+// map contacts.commits.episodes: fields of episode
+// map contacts.commits.more_evidence: episode_id, span
 // map contacts.commits.fact: fields of fact
 // map contacts.commits.supersessions: new_id, old_id, is_restatement
 // map contacts.commits.said: cosine, decided_by, reason, at
@@ -34,7 +37,7 @@ CALL (contact, each) {
   MERGE (agent)-[:KNOWS]->(contact)
 }
 CALL (contact, each) {
-  UNWIND each.sessions AS said
+  UNWIND each.known_sessions + each.sessions AS said
   MERGE (session:Session {session_key: said.session_key})
     ON CREATE SET session.session_id = said.session_id, session.channel = said.channel,
                   session.started_at = said.started_at, session.ended_at = said.ended_at
@@ -44,12 +47,19 @@ CALL (contact, each) {
                               THEN said.ended_at ELSE session.ended_at END
   MERGE (session)-[:`WITH`]->(contact)
 }
-// The evidence, which stays as it is where it is stored already, and the decision about it.
-CALL (contact, each) {
+// The evidence: what was said with this very call, and what may be stored already and then stays as
+// it is.
+CALL (each) {
   UNWIND each.commits AS commit
-  CREATE (decision:Decision)-[:`FOR`]->(contact)
-  SET decision = commit.decision
-  WITH decision, commit
+  UNWIND commit.new_episodes AS told
+  MATCH (session:Session {session_key: told.session_key})
+  CREATE (episode:Episode {
+    episode_id: told.episode_id, text: told.text, source_kind: told.source_kind,
+    source_reference: told.source_reference, said_at: told.said_at
+  })-[:`IN`]->(session)
+}
+CALL (each) {
+  UNWIND each.commits AS commit
   UNWIND commit.episodes AS told
   MATCH (session:Session {session_key: told.session_key})
   MERGE (episode:Episode {episode_id: told.episode_id})
@@ -57,7 +67,36 @@ CALL (contact, each) {
                   episode.source_kind = told.source_kind,
                   episode.source_reference = told.source_reference
   MERGE (episode)-[:`IN`]->(session)
+}
+// The decision, with the new fact or without one, and what both rest on. The procedure keeps the
+// vector in half the space of a SET.
+CALL (contact, each) {
+  UNWIND each.commits AS commit
+  WITH contact, commit WHERE commit.fact IS NOT NULL
+  MATCH (episode:Episode {episode_id: commit.decision.episode_id})
+  CREATE (contact)<-[:`FOR`]-(decision:Decision)-[:JUDGED {span: commit.span}]->(episode),
+         (contact)<-[:ABOUT]-(fact:Fact)<-[:WROTE]-(decision),
+         (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)
+  SET decision = commit.decision, fact = commit.fact
+  WITH fact, commit WHERE commit.embedding IS NOT NULL
+  CALL db.create.setNodeVectorProperty(fact, 'embedding', commit.embedding)
+}
+CALL (contact, each) {
+  UNWIND each.commits AS commit
+  WITH contact, commit WHERE commit.fact IS NULL
+  MATCH (episode:Episode {episode_id: commit.decision.episode_id})
+  CREATE (contact)<-[:`FOR`]-(decision:Decision)-[:JUDGED {span: commit.span}]->(episode)
+  SET decision = commit.decision
+}
+CALL (each) {
+  UNWIND each.commits AS commit
+  UNWIND commit.more_evidence AS told
+  MATCH (decision:Decision {decision_id: commit.decision_id})
+  MATCH (episode:Episode {episode_id: told.episode_id})
   CREATE (decision)-[:JUDGED {span: told.span}]->(episode)
+  WITH decision, episode, told
+  MATCH (decision)-[:WROTE]->(fact:Fact)
+  CREATE (fact)-[:EVIDENCED_BY {span: told.span}]->(episode)
 }
 // An answer settles the question that was held for it.
 CALL (each) {
@@ -66,21 +105,6 @@ CALL (each) {
   MATCH (decision:Decision {decision_id: commit.decision_id})
   MATCH (held:Decision {decision_id: commit.settles_id})
   CREATE (decision)-[:SETTLES]->(held)
-}
-// The new facts. The procedure keeps the vector in half the space of a SET.
-CALL (contact, each) {
-  UNWIND each.commits AS commit
-  WITH contact, commit WHERE commit.fact IS NOT NULL
-  MATCH (decision:Decision {decision_id: commit.decision_id})
-  CREATE (decision)-[:WROTE]->(fact:Fact)-[:ABOUT]->(contact)
-  SET fact = commit.fact
-  WITH decision, fact, commit
-  CALL (decision, fact) {
-    MATCH (decision)-[judged:JUDGED]->(episode:Episode)
-    CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(episode)
-  }
-  WITH fact, commit WHERE commit.embedding IS NOT NULL
-  CALL db.create.setNodeVectorProperty(fact, 'embedding', commit.embedding)
 }
 // What a note may contradict stays live beside it.
 CALL (each) {
@@ -142,9 +166,9 @@ CALL (each) {
   WITH commit WHERE commit.kept IS NOT NULL
   MATCH (fact:Fact {fact_id: commit.kept.fact_id})
   SET fact += commit.kept
-  WITH fact, commit, commit.episodes[0] AS told
-  MATCH (episode:Episode {episode_id: told.episode_id})
-  CREATE (fact)-[:EVIDENCED_BY {span: told.span}]->(episode)
+  WITH fact, commit
+  MATCH (episode:Episode {episode_id: commit.decision.episode_id})
+  CREATE (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)
 }
 // What was compared, nearest first.
 CALL (each) {

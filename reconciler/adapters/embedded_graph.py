@@ -368,12 +368,13 @@ def _run_script(
 
 
 def _run_once(connection: PlanningConnection, query: Query, given: Mapping[str, Any]) -> list[Row]:
-    """The last statement's rows; none as soon as a statement with a RETURN gives no row."""
+    """The rows of the last statement with a RETURN; none as soon as one gives no row."""
     rows: list[Row] = []
     for statement in query.statements:
         runs = [bound(statement, each) for each in statement.repetitions(given)]
-        if runs:
-            rows = [row for text, values in runs for row in connection.rows(text, values)]
-            if not rows and "RETURN" in statement.text:
+        found = [row for text, values in runs for row in connection.rows(text, values)]
+        if runs and "RETURN" in statement.text:
+            if not found:
                 return []
+            rows = found
     return rows

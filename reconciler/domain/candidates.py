@@ -52,6 +52,7 @@ class Evidence:
         is_private: whether only its own contact's memory may be derived from it.
         is_pending_erasure: whether somebody asked for it to be erased.
         is_cleaned: as in ``Note``.
+        is_new: whether its id was drawn with this very call, so that nobody has it yet.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -68,6 +69,7 @@ class Evidence:
     is_private: bool = True
     is_pending_erasure: bool = False
     is_cleaned: bool = field(default=False, compare=False, repr=False)
+    is_new: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("episode_id", "session_id"):
@@ -139,7 +141,7 @@ class Candidate:
         return replace(
             self,
             note=replace(self.note, is_cleaned=False),
-            evidence=tuple(replace(each, is_cleaned=False) for each in self.evidence),
+            evidence=tuple(replace(each, is_cleaned=False, is_new=False) for each in self.evidence),
         )
 
     @property

@@ -192,6 +192,7 @@ class Confirmations:
             + (f" {text}" if text else ""),
             said_at=now,
             source_kind=source,
+            is_new=True,
         )
         return replace(
             proposed,

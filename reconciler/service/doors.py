@@ -209,6 +209,7 @@ def own_evidence(note: Note, proposed_by: str) -> Candidate:
         said_at=note.said_at,
         source_kind=note.trust,
         source_reference=note.source_reference,
+        is_new=True,
     )
     return Candidate(note=note, evidence=(said,), proposed_by=proposed_by)
 

@@ -8,7 +8,7 @@ on what is there now. So that this is rare, the writers of one process take turn
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
@@ -42,6 +42,7 @@ class Seen:
         neighbours: the live facts that the note is decided on, nearest first; None where there is
             no embedder, empty where nothing is compared.
         facts: those facts by id.
+        sessions: the keys of the contact's sessions that this process has seen.
         compare_ms: milliseconds that looking took.
     """
 
@@ -49,6 +50,7 @@ class Seen:
     number: int = 1
     neighbours: tuple[Neighbour, ...] | None = ()
     facts: Mapping[str, Fact] = field(default_factory=dict)
+    sessions: Set[str] = frozenset()
     compare_ms: float = 0.0
 
 
@@ -137,6 +139,7 @@ class Ledger:
             number=number,
             neighbours=neighbours,
             facts=facts,
+            sessions=known.sessions,
             compare_ms=(time.perf_counter() - started) * 1000,
         )
 

@@ -291,6 +291,7 @@ class MemoryReconciler:
             vector=draft.vector,
             restated_id=verdict.targets[0].fact_id if is_restated else None,
             kept=kept,
+            known_sessions=seen.sessions,
         )
 
     def _facts(

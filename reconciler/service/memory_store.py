@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -105,6 +105,7 @@ class Commit:
         restated_id: the fact that the new one says again: beneath it, or above it where the new
             one is history.
         kept: the fact that lives on as the decision leaves it, one observation richer.
+        known_sessions: the keys of sessions that this process has seen in the store.
     """
 
     version: int
@@ -114,6 +115,7 @@ class Commit:
     vector: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     restated_id: str | None = None
     kept: Fact | None = None
+    known_sessions: Set[str] = frozenset()
 
 
 class MemoryStore:
@@ -562,19 +564,21 @@ def _contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
         "version": first.version,
         "next_version": first.version + len(commits),
         "at": last.decision.at,
-        "sessions": _session_maps(commits),
+        **_session_maps(commits),
         "commits": [_commit_map(each, ended) for each in commits],
     }
 
 
-def _session_maps(commits: Sequence[Commit]) -> list[dict[str, Any]]:
+def _session_maps(commits: Sequence[Commit]) -> dict[str, list[dict[str, Any]]]:
     """The sessions that the evidence belongs to, each once, with its first and last time."""
-    sessions: dict[str, dict[str, Any]] = {}
+    known: dict[str, dict[str, Any]] = {}
+    unknown: dict[str, dict[str, Any]] = {}
     for commit in commits:
         for place, told in enumerate(commit.evidence):
             at = told.said_at if place else commit.decision.note.said_at
             key = told.scope.session_key(told.session_id)
-            session = sessions.setdefault(
+            is_known = key in commit.known_sessions and key not in unknown
+            session = (known if is_known else unknown).setdefault(
                 key,
                 {
                     "session_key": key,
@@ -586,7 +590,7 @@ def _session_maps(commits: Sequence[Commit]) -> list[dict[str, Any]]:
             )
             session["started_at"] = min(session["started_at"], at)
             session["ended_at"] = max(session["ended_at"], at)
-    return list(sessions.values())
+    return {"known_sessions": list(known.values()), "sessions": list(unknown.values())}
 
 
 def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
@@ -598,7 +602,12 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
     return {
         "decision_id": decision.decision_id,
         "decision": _decision_map(decision),
-        "episodes": [_episode_map(each) for each in commit.evidence],
+        "span": _cited(commit.evidence[0]),
+        "new_episodes": [_episode_map(each) for each in commit.evidence if each.is_new],
+        "episodes": [_episode_map(each) for each in commit.evidence if not each.is_new],
+        "more_evidence": [
+            {"episode_id": each.episode_id, "span": _cited(each)} for each in commit.evidence[1:]
+        ],
         "settles_id": decision.proposal.settles_id,
         "fact_id": fact.fact_id if fact else None,
         "fact": _fact_map(fact, commit) if fact else None,
@@ -647,7 +656,6 @@ def _episode_map(told: Evidence) -> dict[str, Any]:
         "said_at": told.said_at,
         "source_kind": str(told.source_kind),
         "source_reference": told.source_reference,
-        "span": _SPANS_JOINED.join(told.spans) or None,
     }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from datetime import datetime
 from itertools import islice
 
@@ -47,6 +47,7 @@ class Neighbourhood:
         self._facts = {fact.fact_id: fact for fact in facts}
         self._rows = list(self._facts)  # the id in each row; "" where a fact has ended
         self._vectors = vectors
+        self._sessions: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -55,6 +56,11 @@ class Neighbourhood:
     def version(self) -> int:
         """The contact's version that it holds at."""
         return self._version
+
+    @property
+    def sessions(self) -> Set[str]:
+        """The keys of the contact's sessions that were seen; a hint that saves a look."""
+        return self._sessions
 
     def look(
         self, note: Note, vector: NDArray[np.float32], now: datetime
@@ -81,6 +87,7 @@ class Neighbourhood:
             if commit.version != self._version:
                 return False
             self._version += 1
+            self._sessions |= {told.scope.session_key(told.session_id) for told in commit.evidence}
             for ended_id in commit.decision.superseded_ids:
                 self._end(ended_id)
             if commit.kept and commit.kept.fact_id in self._facts:

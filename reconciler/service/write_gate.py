@@ -522,6 +522,7 @@ def _proposal(note: Note) -> Evidence:
         text=note.text,
         said_at=note.said_at,
         source_kind=note.trust,
+        is_new=True,
     )
 
 
