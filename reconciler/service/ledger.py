@@ -8,8 +8,8 @@ on what is there now. So that this is rare, the writers of one process take turn
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from reconciler.domain.decisions import Decision
 from reconciler.domain.facts import Fact, Neighbour
-from reconciler.errors import GraphConflictError
+from reconciler.errors import GraphConflictError, GraphError
 from reconciler.service.contact_turns import ContactTurns
 from reconciler.service.memory_store import Commit, MemoryStore
-from reconciler.service.neighbourhoods import Neighbourhoods
+from reconciler.service.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.submissions import Submission
 
-__all__ = ["NO_VECTOR", "Ledger", "Seen"]
+__all__ = ["NO_VECTOR", "Ledger", "Planned", "Seen"]
 
 NO_VECTOR: NDArray[np.float32] = np.empty(0, dtype=np.float32)
 
@@ -52,6 +52,15 @@ class Seen:
     facts: Mapping[str, Fact] = field(default_factory=dict)
     sessions: Set[str] = frozenset()
     compare_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """One of many notes to be written together: what it is, how it is planned, its vector."""
+
+    submission: Submission
+    plan: Callable[[Seen], object]
+    vector: NDArray[np.float32]
 
 
 class Ledger:
@@ -122,6 +131,52 @@ class Ledger:
         with self._turns.turn(submission.note.scope) as turn:
             return call_with_retries(self._retry_policy, once, before_each=turn.take)
 
+    def write_many(self, drafts: Sequence[Planned]) -> list[Decision | None]:
+        """The decisions about many notes, written in one transaction.
+
+        Args:
+            drafts: in the order in which those of one contact are to be decided. Each is planned
+                on what those before it leave behind.
+
+        Returns:
+            For each its decision; None for one that has to be written alone, after this: its plan
+            is no commit, its contact moved on, or the whole batch failed. Then nothing of it is
+            known to be written, and it may have been all the same.
+        """
+        forks: dict[str, Neighbourhood] = {}
+        commits: dict[str, Commit] = {}
+        stopped: set[str] = set()
+        for draft in drafts:
+            scope = draft.submission.note.scope
+            key, decision_id = scope.contact_key, draft.submission.decision_id
+            if key in stopped or decision_id in commits:
+                stopped.add(key)
+                continue
+            if key not in forks:
+                forks[key] = self._neighbourhoods.of(scope).fork()
+            planned = draft.plan(self._seen(forks[key], draft.submission, draft.vector, 1))
+            if isinstance(planned, Commit):
+                forks[key].apply(planned)
+                commits[decision_id] = planned
+            else:
+                stopped.add(key)
+        written = self._write_batch(list(commits.values()))
+        return [written.pop(draft.submission.decision_id, None) for draft in drafts]
+
+    def _write_batch(self, commits: list[Commit]) -> dict[str, Decision]:
+        """The decisions that were written, by their ids."""
+        try:
+            ids = self._store.commit_decisions(commits) if commits else set()
+        except GraphError:  # nobody knows whether it was written; each alone finds out
+            ids = set()
+        for commit in commits:
+            if commit.decision.decision_id in ids:
+                self._neighbourhoods.apply(commit)
+            else:
+                self._neighbourhoods.drop(commit.decision.scope)
+        made = {commit.decision.decision_id: commit.decision for commit in commits}
+        return {decision_id: made[decision_id] for decision_id in made if decision_id in ids}
+
     def _find(self, submission: Submission) -> Decision | None:
         return self._store.find_decision(submission.note.scope, submission.decision_id)
 
@@ -133,6 +188,20 @@ class Ledger:
             version = self._neighbourhoods.version(scope)
             return Seen(version=version, number=number, neighbours=() if vector is None else None)
         known = self._neighbourhoods.of(scope)
+        return replace(
+            self._seen(known, submission, vector, number),
+            compare_ms=(time.perf_counter() - started) * 1000,
+        )
+
+    def _seen(
+        self,
+        known: Neighbourhood,
+        submission: Submission,
+        vector: NDArray[np.float32],
+        number: int,
+    ) -> Seen:
+        if not vector.size:
+            return Seen(version=known.version, number=number, neighbours=None)
         version, neighbours, facts = known.look(submission.note, vector, self._clock())
         return Seen(
             version=version,
@@ -140,7 +209,6 @@ class Ledger:
             neighbours=neighbours,
             facts=facts,
             sessions=known.sessions,
-            compare_ms=(time.perf_counter() - started) * 1000,
         )
 
     def _commit(self, commit: Commit) -> None:

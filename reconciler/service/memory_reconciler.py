@@ -41,7 +41,7 @@ from reconciler.errors import GraphConflictError, InvalidRequestError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.arbitration import Arbitration, Opinion
 from reconciler.service.embedding import embed
-from reconciler.service.ledger import NO_VECTOR, Ledger, Seen
+from reconciler.service.ledger import NO_VECTOR, Ledger, Planned, Seen
 from reconciler.service.memory_store import Commit, MemoryStore
 from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.submissions import Submission, recorded, recorded_plainly
@@ -138,6 +138,40 @@ class MemoryReconciler:
             return earlier
         return self._reconciled(self._draft(submission))
 
+    def reconcile_many(
+        self, submissions: Sequence[Submission], vectors: Sequence[NDArray[np.float32]]
+    ) -> list[Decision]:
+        """The decisions about many admitted notes, written together where that is possible.
+
+        Those of one contact are decided in their order. One that cannot be written with the others
+        is written alone, so that a bad one costs only itself.
+
+        Args:
+            submissions: what to remember; no earlier call decided about any of it.
+            vectors: their embeddings, in the same order.
+
+        Raises:
+            As ``reconcile``; what was written until then stands.
+        """
+        drafts = [
+            _Draft(submission=submission, vector=vector)
+            for submission, vector in zip(submissions, vectors, strict=True)
+        ]
+        made = self._ledger.write_many(
+            [
+                Planned(
+                    submission=draft.submission,
+                    plan=partial(self._plan, draft),
+                    vector=draft.vector,
+                )
+                for draft in drafts
+            ]
+        )
+        return [
+            decision or self._reconciled(draft, tried=1)
+            for draft, decision in zip(drafts, made, strict=True)
+        ]
+
     def reconfirm(self, submission: Submission, why: str) -> Decision | None:
         """One more observation of the live fact that says the same; None where none does.
 
@@ -207,13 +241,12 @@ class MemoryReconciler:
         embed_ms = (time.perf_counter() - started) * 1000
         return _Draft(submission=submission, vector=vector, embed_ms=embed_ms)
 
-    def _reconciled(self, draft: _Draft) -> Decision:
+    def _reconciled(self, draft: _Draft, tried: int = 0) -> Decision:
         """The decision, the arbiter being asked between two turns: it may take seconds.
 
         It is asked again only where the neighbours that it saw changed meanwhile: another writer
         came first, as in a commit that lost. To ask it for the first time is no lost race.
         """
-        tried = 0
         for _ in range(1 + self._retry_policy.attempts_max):
             plan = partial(self._plan, draft)
             made = self._ledger.write(draft.submission, plan, _compared(draft), tried)

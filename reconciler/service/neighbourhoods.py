@@ -62,6 +62,15 @@ class Neighbourhood:
         """The keys of the contact's sessions that were seen; a hint that saves a look."""
         return self._sessions
 
+    def fork(self) -> Neighbourhood:
+        """One of its own at the same version, for plans whose commits are not written yet."""
+        with self._lock:
+            facts = [self._facts[fact_id] for fact_id in self._rows if fact_id]
+            kept = [row for row, fact_id in enumerate(self._rows) if fact_id]
+            copy = Neighbourhood(self._version, facts, self._vectors[kept])
+            copy._sessions = set(self._sessions)
+            return copy
+
     def look(
         self, note: Note, vector: NDArray[np.float32], now: datetime
     ) -> tuple[int, tuple[Neighbour, ...], dict[str, Fact]]:
@@ -81,7 +90,7 @@ class Neighbourhood:
             facts = {each.fact_id: self._facts[each.fact_id] for each in kept}
             return self._version, kept, facts
 
-    def apply(self, commit: Commit, embedding_model: str) -> bool:
+    def apply(self, commit: Commit) -> bool:
         """Take over what was committed; whether it was made on this very version."""
         with self._lock:
             if commit.version != self._version:
@@ -92,8 +101,7 @@ class Neighbourhood:
                 self._end(ended_id)
             if commit.kept and commit.kept.fact_id in self._facts:
                 self._facts[commit.kept.fact_id] = commit.kept
-            is_compared = commit.decision.policy.embedding_model == embedding_model
-            if commit.fact and commit.fact.is_live and commit.vector.size and is_compared:
+            if commit.fact and commit.fact.is_live and commit.vector.size:
                 self._add(commit.fact, commit.vector)
             return True
 
@@ -183,7 +191,7 @@ class Neighbourhoods:
         with self._lock:
             found = self._kept.get(scope.contact_key)
             self._count += found is not None and commit.fact is not None
-        if found is not None and not found.apply(commit, self._embedding_model):
+        if found is not None and not found.apply(commit):
             self.drop(scope)
 
     def drop(self, scope: Scope) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -145,14 +146,26 @@ class NoteImport:
             GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
         """
         report = ImportReport()
-        for batch in map(self._prepare, self._batches(lines, defaults)):
+        for batch in self._prepared(self._batches(lines, defaults)):
             report.errors.extend(batch.errors)
             report.resumed += batch.resumed
             on_progress(batch.lines - len(batch.notes))
-            for judged, vector in zip(batch.judged, batch.vectors, strict=True):
-                report.count(self._gate.settle(judged, IMPORT_DOOR, vector))
+            judged = zip(batch.judged, batch.vectors, strict=True)
+            for decision in self._gate.settle_many(judged, IMPORT_DOOR):
+                report.count(decision)
                 on_progress(1)
         return report
+
+    def _prepared(self, batches: Iterator[_Batch]) -> Iterator[_Batch]:
+        """Each batch judged and embedded, while the one before it is written."""
+        with ThreadPoolExecutor(1, thread_name_prefix="import") as ahead:
+            coming: Future[_Batch] | None = None
+            for batch in batches:
+                previous, coming = coming, ahead.submit(self._prepare, batch)
+                if previous is not None:
+                    yield previous.result()
+            if coming is not None:
+                yield coming.result()
 
     def _prepare(self, batch: _Batch) -> _Batch:
         ids = [self._decision_ids.of(note) for note in batch.notes]

@@ -7,7 +7,7 @@ cleaned, judged against what became of the same inference before, and then recon
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -57,6 +57,9 @@ _WITHHELD = (
     GateReason.PRIVATE_EVIDENCE,
 )
 """Why not even a refusal's record may repeat what was proposed."""
+
+_BATCH_DECISIONS = 50
+"""Decisions in one transaction: with more, none of them becomes cheaper."""
 
 T = TypeVar("T")
 
@@ -185,24 +188,47 @@ class WriteGate:
             GraphConflictError: other writers came first too often; nothing was written.
         """
         _refuse_fallback(candidate)
-        return self.settle(self._judged_anew(candidate), door)
+        judged = self._judged_anew(candidate)
+        if judged.is_reconciled:
+            return self._reconciler.reconcile(self._submission(judged, door))
+        return self._propose(judged, door)
 
-    def settle(
-        self, judged: Judged, door: str, vector: NDArray[np.float32] | None = None
-    ) -> Decision:
-        """As ``submit``, of what was judged already.
+    def settle_many(
+        self, judged: Iterable[tuple[Judged, NDArray[np.float32] | None]], door: str
+    ) -> Iterator[Decision]:
+        """As ``submit``, of many that were judged already, written in batches.
 
         Args:
-            judged: what ``judge`` found.
-            door: which door it came through.
-            vector: its embedding, where the caller made it already.
+            judged: what ``judge`` found about notes that no earlier call decided about, each with
+                its embedding if it is to be reconciled. Those of one contact are decided in order.
+            door: which door they came through.
 
         Raises:
-            As ``submit``.
+            As ``submit``; what was yielded until then stands.
         """
-        if judged.is_reconciled:
-            return self._reconciler.reconcile(self._submission(judged, door), vector)
-        return self._propose(judged, door)
+        waiting: list[tuple[Submission, NDArray[np.float32]]] = []
+        contacts: set[str] = set()
+        for each, vector in judged:
+            contact_key = each.candidate.note.scope.contact_key
+            if vector is None:
+                if contact_key in contacts:
+                    yield from self._reconciled(waiting, contacts)
+                yield self._propose(each, door)
+                continue
+            waiting.append((self._submission(each, door), vector))
+            contacts.add(contact_key)
+            if len(waiting) == _BATCH_DECISIONS:
+                yield from self._reconciled(waiting, contacts)
+        yield from self._reconciled(waiting, contacts)
+
+    def _reconciled(
+        self, waiting: list[tuple[Submission, NDArray[np.float32]]], contacts: set[str]
+    ) -> list[Decision]:
+        """What became of those that wait, which are none any more."""
+        submissions, vectors = [each for each, _ in waiting], [vector for _, vector in waiting]
+        waiting.clear()
+        contacts.clear()
+        return self._reconciler.reconcile_many(submissions, vectors)
 
     def propose(
         self, candidate: Candidate, door: str, *, may_be_fallback: bool = False
