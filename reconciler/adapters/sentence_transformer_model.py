@@ -1,0 +1,93 @@
+"""Any sentence-transformers model on this machine, run by PyTorch.
+
+The heavy imports wait for ``load``, nothing is fetched from a hub unless ``allow_download`` says
+so, and nothing is printed.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.adapters.model_files import fingerprint, named_folder, translated
+from reconciler.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+__all__ = ["SentenceTransformerModel"]
+
+ROWS_AT_ONCE = 16
+
+
+class SentenceTransformerModel:
+    """The ``LocalModel`` for a folder or a hub name.
+
+    Args:
+        name: a folder, else a hub name.
+        allow_download: whether a hub name may be fetched; else it must be in the hub's cache.
+    """
+
+    dimension = None
+
+    def __init__(self, name: str, allow_download: bool = False) -> None:
+        self._name = name
+        self._allow_download = allow_download
+
+    @property
+    def model_id(self) -> str:
+        """Short name and first eight digits of the weights' sha256.
+
+        Raises:
+            ConfigurationError: the model is not on this machine.
+        """
+        return f"{Path(self._name).resolve().name}@{fingerprint(self._folder)}"
+
+    def load(self) -> _Loaded:
+        """The model, ready to encode.
+
+        Raises:
+            ConfigurationError: it is not on this machine, or sentence-transformers cannot load it.
+        """
+        return _Loaded(self._folder)
+
+    @functools.cached_property
+    def _folder(self) -> Path:
+        return named_folder(self._name, self._allow_download)
+
+
+class _Loaded:
+    def __init__(self, folder: Path) -> None:
+        with translated(ConfigurationError, f"the model in {folder} cannot be loaded"):
+            self._model = _sentence_transformer()(str(folder), device="cpu", local_files_only=True)
+            self.tokenizer: Tokenizer = self._model.tokenizer.backend_tokenizer
+            self.token_count_max: int = self._model.max_seq_length or sys.maxsize
+
+    def encode(self, texts: list[str]) -> NDArray[np.float32]:
+        """Rows of about one length at a time: padding all to the longest trebles a mix's time."""
+        return np.asarray(
+            self._model.encode(texts, batch_size=ROWS_AT_ONCE, show_progress_bar=False)
+        )
+
+
+@functools.cache
+def _sentence_transformer() -> Any:
+    try:
+        import torch
+        from sentence_transformers import SentenceTransformer
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            "only the packaged model, minilm, can be used without sentence-transformers, which is "
+            "not installed here: pip install 'sentence-transformers>=5.1,<6' (several GB, most of "
+            "it PyTorch)"
+        ) from error
+    if sys.platform != "win32":
+        # OpenMP hangs in a forked child that wants more threads than the one it has.
+        os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+    return SentenceTransformer
