@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import platformdirs
 from pydantic import SecretStr
 
 from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
 from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile
 from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.candidates import Candidate
@@ -22,7 +24,7 @@ from reconciler.domain.jobs import JobPolicy, Stage
 from reconciler.domain.ranking import RankingPolicy
 from reconciler.domain.rule import ReconcilePolicy
 from reconciler.domain.sensitive_data import keyed_digest, keyed_token
-from reconciler.errors import ConfigurationError
+from reconciler.errors import ConfigurationError, ReconcilerError
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.extractor import Extractor
@@ -116,6 +118,7 @@ def build_services(
     extractor: Extractor | None = None,
     clock: Callable[[], datetime] | None = None,
     migrate: bool = False,
+    warm_up: bool = False,
 ) -> Services:
     """An open memory, its store ready for the embedder's model.
 
@@ -126,21 +129,24 @@ def build_services(
         extractor: instead of the one that the settings name; the caller closes it.
         clock: the time now, UTC-aware; None for this machine's.
         migrate: bring a store of an older schema up to date instead of refusing it.
+        warm_up: load the model in a thread, from now on, instead of at the first text.
 
     Raises:
         ConfigurationError: something in the settings cannot work.
         GraphError: the engine is away, locked, or holds a store of another schema or model.
     """
-    attributes = load_attribute_book(settings.reconcile.attributes_file)
-    gate_policy = load_gate_policy(settings.gate.policy_file, settings.gate.domain)
     clock = clock or _now
     with ExitStack() as stack:
-        graph = open_graph(settings)
-        stack.callback(graph.close)
-        store = MemoryStore(graph)
         if embedder is None:
             embedder = build_embedder(settings)
             stack.callback(embedder.close)
+        if warm_up:
+            _warm_up_behind(embedder)
+        attributes = load_attribute_book(settings.reconcile.attributes_file)
+        gate_policy = load_gate_policy(settings.gate.policy_file, settings.gate.domain)
+        graph = open_graph(settings)
+        stack.callback(graph.close)
+        store = MemoryStore(graph)
         policy = build_policy(settings, embedder.model_id)
         if migrate:
             store.migrate(embedder.dimension)
@@ -169,6 +175,16 @@ def build_services(
                 closing=stack.pop_all(),
             )
         )
+
+
+def _warm_up_behind(embedder: Embedder) -> None:
+    """Begin to load the model; what goes wrong is told to the first who needs it."""
+
+    def load() -> None:
+        with suppress(ReconcilerError):
+            embedder.warm_up()
+
+    Thread(target=load, name="reconciler-warm-up", daemon=True).start()
 
 
 def open_graph(settings: Settings) -> Graph:
@@ -288,19 +304,25 @@ def build_policy(settings: Settings, embedding_model: str) -> ReconcilePolicy:
 
 @cache
 def build_secret_finder() -> SensitiveDataFinder:
-    """What finds secrets alone; its patterns are compiled once a process."""
-    from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
-    from reconciler.adapters.sensitive_data_finders import CombinedFinder
-
-    return CombinedFinder((DetectSecretsFinder(),))
+    """What finds secrets alone; loaded at the first text, once a process."""
+    return DeferredFinder(_secret_finder)
 
 
 @cache
 def build_sensitive_data_finder() -> SensitiveDataFinder:
-    """What finds personal data and secrets; its patterns are compiled once a process."""
+    """What finds personal data and secrets; loaded at the first text, once a process."""
+    return DeferredFinder(_sensitive_data_finder)
+
+
+def _secret_finder() -> SensitiveDataFinder:
+    from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
+
+    return CombinedFinder((DetectSecretsFinder(),))
+
+
+def _sensitive_data_finder() -> SensitiveDataFinder:
     from reconciler.adapters.phone_finder import PhoneFinder
     from reconciler.adapters.presidio_finder import PresidioFinder
-    from reconciler.adapters.sensitive_data_finders import CombinedFinder
     from reconciler.adapters.street_address_finder import StreetAddressFinder
 
     return CombinedFinder(

@@ -63,7 +63,8 @@ class Memory:
             memory.add_contact_note("crm", "alice", "Lives in Pune.")
             memory.recall("crm", "alice", "Where does she live?")
 
-    Safe to share between threads. Open it once and keep it: opening loads a model.
+    Safe to share between threads. Open it once and keep it: the model is loaded once, at the first
+    note or recall, or from the opening on (``warm_up``).
     """
 
     def __init__(self, services: Services) -> None:
@@ -80,6 +81,7 @@ class Memory:
         extractor: Extractor | None = None,
         clock: Callable[[], datetime] | None = None,
         migrate: bool = False,
+        warm_up: bool = False,
         **arguments: Any,
     ) -> Self:
         """Open the memory that the settings describe; a new store is made ready by itself.
@@ -91,10 +93,15 @@ class Memory:
             extractor: instead of the configured one; the caller closes it.
             clock: the time now, UTC-aware, for tests; None for this machine's.
             migrate: bring a store of an older schema up to date instead of refusing it.
+            warm_up: when the model is loaded. False loads it at the first note or recall, which
+                waits for it; what embeds nothing never loads it. True begins at once, in a thread
+                beside the opening, and waits for it no longer than that: ``Memory.warm_up`` waits
+                until it is ready, and raises what went wrong.
             **arguments: single settings, as ``load_settings`` takes them.
 
         Raises:
-            ConfigurationError: a setting, the password, the database or the model is wrong.
+            ConfigurationError: a setting, the password or the database is wrong, or the model is
+                not on this machine. Whether its files can be loaded is not looked at here.
             GraphUnavailableError: the server does not answer.
             GraphLockedError: another process has the embedded file open.
             SchemaError: the store is of another schema version or another model.
@@ -115,6 +122,7 @@ class Memory:
                 extractor=extractor,
                 clock=clock,
                 migrate=migrate,
+                warm_up=warm_up,
             )
         )
 
@@ -148,7 +156,12 @@ class Memory:
         return self._services.embedder.model_id
 
     def warm_up(self) -> float:
-        """Load the model now instead of at the first note; returns the seconds it took."""
+        """Wait until the model is loaded and has embedded once; returns the seconds of the wait.
+
+        Raises:
+            ConfigurationError: the model cannot be loaded; the text says what to install or set.
+            EmbeddingError: the model was loaded and failed.
+        """
         return self._services.embedder.warm_up()
 
     def describe(self) -> EngineDescription:

@@ -10,9 +10,11 @@ word is not seen here. Nothing personal is looked for.
 from __future__ import annotations
 
 import logging
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from threading import Lock
 from typing import Any
@@ -130,28 +132,32 @@ _SAID: Mapping[str, tuple[str, ...]] = {
 """Rules, by the words of which a text must hold one for any of them to fit."""
 # An Indian "PIN code" of six digits is a postcode.
 _POSTCODE = r"(?i:\bpin[ ]?code(?:[ ]is|[ ]?:)?[ ]*)\d{3}[ ]?\d{3}\b"
-_TOKEN_TAIL = regex.compile(r"[\w+/=-]*")
+_TOKEN_TAIL = re.compile(r"[\w+/=-]*")
+_MAY_HOLD_SHAPE = re.compile(r"\S{12}|://|-----BEGIN|(?i:xox)")
+"""Finds something in each text in which a shape does; most ids and many notes hold no long word."""
 
 
 class DetectSecretsFinder:
     """Finds passwords, keys, tokens and PINs; every span of it is a SECRET.
 
-    Importing detect-secrets takes a quarter of a second, so that is left to the first use.
+    Importing detect-secrets takes a quarter of a second, and compiling what is said about secrets a
+    tenth; each is left to the first text that may hold some of it.
     """
 
     def __init__(self) -> None:
         self._shapes: tuple[_Shape, ...] | None = None
         self._lock = Lock()
-        self._said = {
-            tuple(words.split()): [regex.compile(rule, regex.MULTILINE) for rule in rules]
-            for words, rules in _SAID.items()
-        }
-        self._postcode = regex.compile(_POSTCODE)
+        self._said = {tuple(words.split()): rules for words, rules in _SAID.items()}
 
     def find(self, text: str) -> list[SensitiveSpan]:
         """The secrets of a text, first to last; those that overlap as one."""
-        found = [span for shape in self._loaded_shapes() for span in shape.find(text)]
-        return merge_spans([*found, *self._find_said(text), *find_named_secrets(text)])
+        found = [*self._find_shapes(text), *self._find_said(text), *find_named_secrets(text)]
+        return merge_spans(found)
+
+    def _find_shapes(self, text: str) -> Iterator[SensitiveSpan]:
+        if _MAY_HOLD_SHAPE.search(text):
+            for shape in self._loaded_shapes():
+                yield from shape.find(text)
 
     def _loaded_shapes(self) -> tuple[_Shape, ...]:
         with self._lock:
@@ -169,11 +175,16 @@ class DetectSecretsFinder:
         ]
         if not asked:
             return
-        postcodes = {match.end() for match in self._postcode.finditer(text)}
+        postcodes = {match.end() for match in _compiled(_POSTCODE).finditer(text)}
         for rule in asked:
-            for match in rule.finditer(text):
+            for match in _compiled(rule).finditer(text):
                 if match.end() > match.start() and match.end() not in postcodes:
                     yield SensitiveSpan(match.start(), match.end(), SensitiveKind.SECRET)
+
+
+@cache
+def _compiled(rule: str) -> Any:
+    return regex.compile(rule, regex.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 
-__all__ = ["CombinedFinder", "FoldedText", "merge_spans"]
+__all__ = ["CombinedFinder", "DeferredFinder", "FoldedText", "merge_spans"]
 
 _GRAVITY = {
     kind: rank
@@ -59,6 +59,21 @@ class CombinedFinder:
         folded = FoldedText.of(text)
         found = [span for finder in self._finders for span in finder.find(folded.text)]
         return merge_spans(map(folded.unfold, found))
+
+
+class DeferredFinder:
+    """A finder that is made at the first text: what only reads a memory needs no library for it.
+
+    Args:
+        make: makes the finder; threads that come first together may each call it.
+    """
+
+    def __init__(self, make: Callable[[], SensitiveDataFinder]) -> None:
+        self._finder = cache(make)
+
+    def find(self, text: str) -> list[SensitiveSpan]:
+        """What the finder finds."""
+        return self._finder().find(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""The command line. Turns arguments into calls of ``Memory`` and errors into exit codes."""
+"""The command line. Turns arguments into calls of ``Memory`` and errors into exit codes.
+
+What one command alone needs it imports itself, so that no other waits for it.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +11,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import platformdirs
 import typer
 from rich.console import Group
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text
 from typer.core import TyperGroup
 
 from reconciler.bootstrap import build_embedder, open_graph
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.calibration import CalibrationGoal, MeasuredPair
 from reconciler.domain.decisions import Relation
 from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.kinds import Category, SourceKind
@@ -34,15 +28,6 @@ from reconciler.domain.named_secrets import without_named_secrets
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.replay import Replayed, summarise
 from reconciler.domain.visible_text import visible
-from reconciler.entrypoints.calibration_report import (
-    calibration_tables,
-    check_can_draw,
-    draw_curves,
-    replay_changes_table,
-    replay_table,
-)
-from reconciler.entrypoints.demo import run_demo
-from reconciler.entrypoints.doctor import checks_table, checkup
 from reconciler.entrypoints.gate_commands import add_gate_commands
 from reconciler.entrypoints.job_commands import add_job_commands
 from reconciler.entrypoints.logs import quiet_the_driver
@@ -82,18 +67,12 @@ from reconciler.errors import (
     SchemaError,
 )
 from reconciler.memory import Memory
-from reconciler.service.calibration import (
-    calibrate,
-    check_profile_name,
-    measure_pairs,
-    pairs_from_decisions,
-    provenance_of,
-    read_pairs,
-    write_profile,
-)
 from reconciler.service.embedding import embed
 from reconciler.service.json_lines import read_lines
 from reconciler.settings import load_settings
+
+if TYPE_CHECKING:
+    from reconciler.domain.calibration import MeasuredPair
 
 __all__ = ["app", "main"]
 
@@ -176,11 +155,14 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Watch 47 notes about five contacts being gated and reconciled, with the real model."""
+    from reconciler.entrypoints.demo import run_demo
+
     console = terminal(is_quiet=as_json)
     path = platformdirs.user_data_path("reconciler") / "demo.lbug"
     if not here:
         _remove_demo(path)
-    with Memory.open() if here else Memory.open(graph="embedded", embedded_path=path) as memory:
+    where: dict[str, Any] = {} if here else {"graph": "embedded", "embedded_path": path}
+    with Memory.open(warm_up=True, **where) as memory:
         decisions = run_demo(memory, console)
     if not here:
         console.print(
@@ -234,7 +216,7 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Add a note about a contact; it clears the write gate, then meets what is known."""
-    with Memory.open() as memory:
+    with Memory.open(warm_up=True) as memory:
         decision = memory.add_contact_note(
             agent,
             contact,
@@ -273,7 +255,7 @@ def recall(
     as_json: AsJson = False,
 ) -> None:
     """Recall the live facts that fit a query best, with their ranking."""
-    with Memory.open() as memory:
+    with Memory.open(warm_up=True) as memory:
         ranked = memory.recall(agent, contact, query, tenant=tenant, limit=limit)
     asked = without_named_secrets(query)
     if prompt and not as_json:
@@ -373,6 +355,8 @@ def replay_decisions(
     as_json: AsJson = False,
 ) -> None:
     """Say what another profile would have decided, from the recorded decisions; write nothing."""
+    from reconciler.entrypoints.calibration_report import replay_changes_table, replay_table
+
     with Memory.open() as memory:
         replayed = memory.replay(profile, agent, contact, tenant=tenant)
     changed = [each for each in replayed if not each.is_same or each.would_ask]
@@ -414,6 +398,14 @@ def calibrate_thresholds(
     A line of PAIRS has "fact", "note" and "label" (same, update or distinct), and may have
     "source", "id", "fact_slot" and "note_slot".
     """
+    from reconciler.domain.calibration import CalibrationGoal
+    from reconciler.entrypoints.calibration_report import (
+        calibration_tables,
+        check_can_draw,
+        draw_curves,
+    )
+    from reconciler.service.calibration import calibrate, provenance_of, write_profile
+
     if (pairs is None) is not from_decisions:
         raise InvalidRequestError("give either a file of labelled pairs or --from-decisions")
     goal = CalibrationGoal(
@@ -465,7 +457,7 @@ def import_file(
     """
     started = time.perf_counter()
     with (
-        Memory.open() as memory,
+        Memory.open(warm_up=True) as memory,
         opened(file) as stream,
         _progress(file.name, _line_count(file), as_json) as advance,
     ):
@@ -495,6 +487,8 @@ def import_file(
 @app.command()
 def doctor(as_json: AsJson = False) -> None:
     """Check engine, schema, model and round trip; exit code 1 if something is wrong."""
+    from reconciler.entrypoints.doctor import checks_table, checkup
+
     checks = checkup(load_settings())
     show(as_json, [asdict(check) for check in checks], lambda: checks_table(checks))
     if not all(check.is_ok for check in checks):
@@ -503,6 +497,8 @@ def doctor(as_json: AsJson = False) -> None:
 
 def _profile_files(folder: Path, name: str, overwrite: bool) -> tuple[Path, Path]:
     """Where profile and picture go; what cannot be written is said before anything is measured."""
+    from reconciler.service.calibration import check_profile_name
+
     check_profile_name(name)
     made = (folder / f"{name}.toml", folder / f"{name}.png")
     try:
@@ -516,6 +512,8 @@ def _profile_files(folder: Path, name: str, overwrite: bool) -> tuple[Path, Path
 
 
 def _measured_from_file(file: Path, is_quiet: bool) -> tuple[list[MeasuredPair], str]:
+    from reconciler.service.calibration import measure_pairs, read_pairs
+
     settings = load_settings()
     attributes = load_attribute_book(settings.reconcile.attributes_file)
     with opened(file) as stream:
@@ -531,6 +529,8 @@ def _measured_from_file(file: Path, is_quiet: bool) -> tuple[list[MeasuredPair],
 def _measured_from_decisions(
     agent: str | None, contact: str | None, tenant: str | None
 ) -> tuple[list[MeasuredPair], str]:
+    from reconciler.service.calibration import pairs_from_decisions
+
     if agent is None:
         raise InvalidRequestError("--from-decisions needs --agent: whose decisions")
     with Memory.open() as memory:
@@ -559,6 +559,15 @@ def _line_count(file: Path) -> int | None:
 
 @contextmanager
 def _progress(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[[int], None]]:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),

@@ -20,11 +20,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from reconciler.domain.jobs import Job, JobState, QueueReport
 from reconciler.domain.visible_text import visible
-from reconciler.entrypoints.doctor import describe_extractor
 from reconciler.entrypoints.job_rendering import (
     drained_view,
     handed_over_words,
@@ -34,7 +32,6 @@ from reconciler.entrypoints.job_rendering import (
     retried_all_words,
     retried_words,
 )
-from reconciler.entrypoints.metrics import serve_metrics
 from reconciler.entrypoints.options import (
     STANDARD_INPUT,
     Agent,
@@ -175,7 +172,9 @@ def drain(as_json: AsJson = False) -> None:
 
     Ctrl-C gives the job under way back before its next step; a second one stops at once.
     """
-    with _signals() as asked, Memory.open() as memory:
+    from reconciler.entrypoints.doctor import describe_extractor
+
+    with _signals() as asked, Memory.open(warm_up=True) as memory:
         extractor = describe_extractor(memory.settings)
         ended = _drain(memory, asked, as_json)
     plain = {"extractor": extractor, "jobs": [each.to_dict() for each in ended]}
@@ -203,10 +202,13 @@ def worker(
     The job under way then goes back and waits; nothing of it is lost. Any number of workers may run
     on one Neo4j. The embedded engine serves one process at a time: there, use `reconciler drain`.
     """
+    from reconciler.entrypoints.doctor import describe_extractor
+    from reconciler.entrypoints.metrics import serve_metrics
+
     with (
         _logging_to_stderr(logging.INFO),
         _signals() as asked,
-        Memory.open() as memory,
+        Memory.open(warm_up=True) as memory,
         serve_metrics(memory.queue, metrics_port) as address,
     ):
         _LOG.info("reading with %s", describe_extractor(memory.settings))
@@ -283,7 +285,7 @@ class _PlainFormatter(logging.Formatter):
 def _signals() -> Iterator[_Signals]:
     """Signals that ask to stop are taken down instead of ending the process, while the block runs.
 
-    From before the memory is opened: loading a model takes seconds.
+    From before the memory is opened, which may wait for a server or another process.
     """
     asked = _Signals()
     before = {each: signal.signal(each, asked.take) for each in _STOP_SIGNALS}
@@ -336,6 +338,14 @@ def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
 
 @contextmanager
 def _progress(total: int, is_quiet: bool) -> Iterator[Callable[[Job], None]]:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     columns = (TextColumn("jobs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=terminal(stderr=True), disable=is_quiet) as progress:
         task = progress.add_task("jobs", total=total)

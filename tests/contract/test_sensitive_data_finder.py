@@ -6,6 +6,7 @@ changed.
 from __future__ import annotations
 
 import logging
+import re
 import subprocess
 import sys
 import warnings
@@ -15,10 +16,15 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
+from reconciler.adapters.detect_secrets_finder import (
+    _MAY_HOLD_SHAPE,
+    DetectSecretsFinder,
+    _load_shapes,
+    _Shape,
+)
 from reconciler.adapters.phone_finder import PhoneFinder
 from reconciler.adapters.presidio_finder import PresidioFinder
 from reconciler.adapters.sensitive_data_finders import CombinedFinder
@@ -131,6 +137,17 @@ def test_nothing_of_a_text_is_logged(name: str, caplog: pytest.LogCaptureFixture
     caplog.set_level(logging.DEBUG)
     finder(name).find(TEXT)
     assert not any(word in caplog.text for word in TELLING)
+
+
+@pytest.mark.parametrize("shape", _load_shapes(), ids=lambda shape: shape.pattern.pattern)
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_no_text_that_holds_a_secrets_shape_is_passed_over(
+    shape: _Shape, data: st.DataObject
+) -> None:
+    flags = shape.pattern.flags & (re.IGNORECASE | re.DOTALL | re.ASCII)
+    plain = re.compile(shape.pattern.pattern, flags)
+    assert _MAY_HOLD_SHAPE.search(data.draw(st.from_regex(plain, fullmatch=True)))
 
 
 def test_loading_a_finder_leaves_logging_as_it_was() -> None:
