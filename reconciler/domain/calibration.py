@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from functools import cache
 from itertools import takewhile
+from math import sqrt
+from statistics import NormalDist
 
 from reconciler.domain.decisions import Action, Judgement, Relation, Verdict
 from reconciler.domain.facts import Neighbour
@@ -324,10 +326,13 @@ class Rate:
 def _wilson(count: int, of: int) -> tuple[float, float]:
     if not of:
         return (0.0, 1.0)
-    from scipy.stats import binomtest  # a second that only whoever calibrates should wait for
-
-    found = binomtest(count, of).proportion_ci(confidence_level=0.95, method="wilson")
-    return (float(found.low), float(found.high))
+    share, deviations = count / of, NormalDist().inv_cdf(0.975)
+    middle = share + deviations**2 / (2 * of)
+    reach = deviations * sqrt(share * (1 - share) / of + (deviations / (2 * of)) ** 2)
+    divisor = 1 + deviations**2 / of
+    low = 0.0 if count == 0 else (middle - reach) / divisor  # rounding would leave 1e-17
+    high = 1.0 if count == of else (middle + reach) / divisor
+    return (low, high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -215,7 +215,7 @@ def check_can_draw() -> None:
         import matplotlib.backends.backend_agg  # noqa: F401
     except ImportError as error:
         raise ConfigurationError(
-            "a picture needs matplotlib; pip install 'graph-memory-reconciler[plots]'"
+            "a picture needs matplotlib: pip install 'matplotlib>=3.10,<4'"
         ) from error
 
 

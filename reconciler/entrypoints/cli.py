@@ -5,6 +5,7 @@ What one command alone needs it imports itself, so that no other waits for it.
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -135,6 +136,8 @@ def main() -> NoReturn:
         sys.exit(next(code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)))
     except KeyboardInterrupt:
         sys.exit(130)
+    finally:
+        gc.freeze()  # else the interpreter looks through all objects once more as it ends: 0.1 s
     sys.exit(0)
 
 
