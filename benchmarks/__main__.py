@@ -23,6 +23,7 @@ from benchmarks import (
     local_arbiter,
     note_import,
     sessions,
+    start,
     threads,
     write_cost,
 )
@@ -30,6 +31,7 @@ from benchmarks.engines import engines
 
 BENCHMARKS = {
     "core": core.main,
+    "start": start.main,
     "write": write_cost.main,
     "hand-over": hand_over.main,
     "threads": threads.main,

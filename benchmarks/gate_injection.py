@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any
 
-from benchmarks.data import rows
+from benchmarks.data import rows, user_turns
 from benchmarks.engines import Engines
-from reconciler.domain.calibration import Rate, user_turns
+from reconciler.domain.calibration import Rate
 from reconciler.domain.gate.injection import DirectiveFinding, find_directives
 
 NOTES = ("longmemeval_ku", "longmemeval_ms", "synthetic_persona")

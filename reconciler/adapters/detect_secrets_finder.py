@@ -19,8 +19,6 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
-import regex
-
 from reconciler.adapters.sensitive_data_finders import merge_spans
 from reconciler.domain.named_secrets import NO_COMPOUND, find_named_secrets
 from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
@@ -184,6 +182,9 @@ class DetectSecretsFinder:
 
 @cache
 def _compiled(rule: str) -> Any:
+    """The rule as the ``regex`` library reads it, which knows look-behinds of any length."""
+    import regex
+
     return regex.compile(rule, regex.MULTILINE)
 
 
@@ -216,7 +217,7 @@ def _load_shapes() -> tuple[_Shape, ...]:
     The patterns rather than ``analyze_string``, which says what it found but not where, and of a
     GitHub token only the first three letters.
     """
-    own = [_Shape(regex.compile(shape, regex.DOTALL)) for shape in _SHAPES]
+    own = [_Shape(re.compile(shape, re.DOTALL)) for shape in _SHAPES]
     return (*own, *_plugin_shapes(_load_plugins()))
 
 

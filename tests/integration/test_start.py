@@ -36,7 +36,7 @@ READING = {
 
 FOR_EMBEDDING = {"onnxruntime", "tokenizers"}
 FOR_OTHER_MODELS = {"sentence_transformers", "torch", "transformers", "huggingface_hub"}
-FOR_THE_GATE = {"babel", "detect_secrets", "phonenumbers", "presidio_analyzer", "spacy"}
+FOR_THE_GATE = {"babel", "detect_secrets", "phonenumbers", "presidio_analyzer", "regex", "spacy"}
 FOR_ONE_COMMAND = {"anthropic", "matplotlib", "neo4j", "prometheus_client", "scipy"}
 FOR_THE_COMMAND_LINE = {"rich", "typer"}
 HEAVY = FOR_EMBEDDING | FOR_OTHER_MODELS | FOR_THE_GATE | FOR_ONE_COMMAND | FOR_THE_COMMAND_LINE
