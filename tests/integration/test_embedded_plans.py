@@ -21,8 +21,8 @@ LARGE = {"Fact", "Decision", "Episode", "Session"}
 COLD = {"count_jobs", "list_jobs", "list_due_jobs", "list_contacts", "link_task_session"}
 """What an operator asks for now and then, or a task once."""
 
-SCANS_WHILE_SMALL = {"list_predecessors"}
-"""A chain's plan reads a table of some dozen rows; it is made again as the store grows."""
+SCANS_WHILE_SMALL = ("[links:SUPERSEDES*", "[conflict:CONFLICTS_WITH]-(other")
+"""What reads a table of some dozen rows; it is planned again as the store grows."""
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 GROW = """
@@ -47,7 +47,7 @@ CREATE (fact)-[:SUPERSEDES]->(old)
 CREATE (fact)-[:CONFLICTS_WITH]->(old)
 """
 NUMBERS = {
-    *("version", "limit", "attempts", "lifetime_days", "schema_version", "embedding_dimension"),
+    *("version", "next_version", "observations", "rank", "limit", "attempts", "lifetime_days", "schema_version", "embedding_dimension"),
     *("added", "superseding", "known", "held", "refused", "left_out", "arbiter_target"),
 }
 LISTS: dict[str, list[Any]] = {
@@ -85,7 +85,7 @@ def sample(name: str) -> Any:
         return LISTS[name]
     if name in NUMBERS:
         return 1
-    if name.endswith("_at") or name in ("at", "now", "since", "until", "valid_from", "history_to"):
+    if name.endswith("_at") or name in ("at", "now", "since", "until", "valid_from", "valid_to"):
         return NOON
     if name.startswith("is_") or name in ("guard", "yields_to_live_intent", "arbiter_is_cached"):
         return True
@@ -97,7 +97,7 @@ def sample(name: str) -> Any:
 
 
 def sample_of(name: str, maps: Mapping[str, MapKeys], looped: set[str]) -> Any:
-    """A value of a parameter, or of a key in one that is a map; a list where a loop goes over it."""
+    """A value of a parameter, or of a key in a map; a list where a loop goes over it."""
     value = sample(name)
     if name in maps:
         inner = maps[name].inner
@@ -121,11 +121,12 @@ def statements(name: str) -> Iterator[tuple[Statement, Mapping[str, Any]]]:
 def test_no_statement_reads_a_whole_table_however_large_the_store_is(
     graph: EmbeddedGraph, name: str, request: pytest.FixtureRequest
 ) -> None:
-    if name in SCANS_WHILE_SMALL and request.node.callspec.params["graph"] < 100:
-        return
+    is_small = request.node.callspec.params["graph"] < 100
     with graph._writer() as connection:
         for statement, given in statements(name):
             text, values = bound(statement, given)
+            if is_small and any(each in text for each in SCANS_WHILE_SMALL):
+                continue
             assert not LARGE & set(scanned_tables(connection, text, values)), text
 
 
