@@ -60,6 +60,7 @@ _INCLUDE = re.compile(r"^[ \t]*//\s*include:\s*(\w+)[ \t]*$", re.MULTILINE)
 _LISTED_ELSEWHERE = re.compile(r"(fields|columns) of (\w+)")
 _CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)
 _LOOP = re.compile(r"^//\s*for each (\w+ of [\w.]+)[ \t]*$", re.MULTILINE)
+_BRACKETED = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
 _STATEMENT_END = re.compile(r";[ \t]*(?:\n|$)")
 _MODES = ("read", "write")
 _NOT_EMPTY = frozenset({"not empty"})
@@ -372,8 +373,9 @@ def _columns(statement: str) -> tuple[str, ...]:
         return ()
     returned = re.split(r"\bRETURN\b", statement)[-1]
     returned = re.split(r"\bORDER BY\b|\bLIMIT\b|\bSKIP\b", returned)[0]
-    items = re.split(r",(?![^(\[]*[)\]])", returned)
-    return tuple(re.split(r"\bAS\b|\.", item)[-1].strip() for item in items)
+    while (flat := _BRACKETED.sub("", returned)) != returned:
+        returned = flat
+    return tuple(re.split(r"\bAS\b|\.", item)[-1].strip() for item in returned.split(","))
 
 
 def _statements(text: str) -> tuple[Statement, ...]:

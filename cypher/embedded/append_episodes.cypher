@@ -1,6 +1,8 @@
 // Keep a session's turns, each once, and with a job_id the job that reads what is new of them.
 // All of it is one transaction: a session that was handed over is there whole, with its job. What
 // is kept already stays as it is, so handing over again adds only what is new.
+// Links are looked for and made instead of merged, and episodes too: MERGE of a link, and of a node
+// by a key out of a list, reads the whole table. Nobody else writes meanwhile on this engine.
 // mode: write
 // params: tenant, agent_id, agent_key, contact_id, contact_key, session_id, session_key, channel, started_at, ended_at, episode_ids, roles, texts, times, sources, references, positions, job_id, at
 // returns: new_episodes
@@ -13,7 +15,8 @@ MERGE (agent:Agent {agent_key: $agent_key})
   ON CREATE SET agent.tenant = $tenant, agent.agent_id = $agent_id;
 
 MATCH (agent:Agent {agent_key: $agent_key}), (contact:Contact {contact_key: $contact_key})
-MERGE (agent)-[:KNOWS]->(contact);
+WHERE NOT EXISTS { MATCH (agent)-[:KNOWS]->(contact) }
+CREATE (agent)-[:KNOWS]->(contact);
 
 MERGE (session:Session {session_key: $session_key})
   ON CREATE SET session.session_id = $session_id, session.started_at = $started_at,
@@ -25,20 +28,30 @@ SET session.channel = $channel,
                             THEN $ended_at ELSE session.ended_at END;
 
 MATCH (session:Session {session_key: $session_key}), (contact:Contact {contact_key: $contact_key})
-MERGE (session)-[:`WITH`]->(contact);
+WHERE NOT EXISTS { MATCH (session)-[:`WITH`]->(contact) }
+CREATE (session)-[:`WITH`]->(contact);
 
 UNWIND range(1, size($episode_ids)) AS place
-MERGE (episode:Episode {episode_id: $episode_ids[place]})
-  ON CREATE SET episode.role = $roles[place], episode.text = $texts[place],
-                episode.said_at = $times[place], episode.source_kind = $sources[place],
-                episode.source_reference = CASE WHEN $references[place] = '' THEN NULL
-                                               ELSE $references[place] END,
-                episode.position = $positions[place], episode.is_cleaned = false
+WITH place, $episode_ids[place] AS kept_id
+OPTIONAL MATCH (kept:Episode {episode_id: kept_id})
+WITH place, kept_id, kept WHERE kept IS NULL
+CREATE (episode:Episode {
+  episode_id: kept_id, role: $roles[place], text: $texts[place], said_at: $times[place],
+  source_kind: $sources[place], position: $positions[place], is_cleaned: false,
+  source_reference: CASE WHEN $references[place] = '' THEN NULL ELSE $references[place] END
+});
+
+// only when job_id is not empty
+UNWIND $episode_ids AS kept_id
+MATCH (episode:Episode {episode_id: kept_id})
 SET episode.job_id = coalesce(episode.job_id, $job_id);
 
 UNWIND $episode_ids AS kept_id
-MATCH (episode:Episode {episode_id: kept_id}), (session:Session {session_key: $session_key})
-MERGE (episode)-[:`IN`]->(session);
+MATCH (episode:Episode {episode_id: kept_id})
+WITH kept_id, episode
+MATCH (session:Session {session_key: $session_key})
+WHERE NOT EXISTS { MATCH (episode)-[:`IN`]->(session) }
+CREATE (episode)-[:`IN`]->(session);
 
 // only when job_id is not empty
 UNWIND $episode_ids AS kept_id
@@ -52,7 +65,8 @@ MERGE (job:Job {job_id: $job_id})
 
 // only when job_id is not empty
 MATCH (job:Job {job_id: $job_id}), (session:Session {session_key: $session_key})
-MERGE (job)-[:READS]->(session);
+WHERE NOT EXISTS { MATCH (job)-[:READS]->(session) }
+CREATE (job)-[:READS]->(session);
 
 UNWIND $episode_ids AS kept_id
 MATCH (episode:Episode {episode_id: kept_id})

@@ -4,7 +4,8 @@
 // params: episode_ids, texts_before, texts, references
 // returns: episode_id
 UNWIND range(1, size($episode_ids)) AS place
-MATCH (episode:Episode {episode_id: $episode_ids[place]})
+WITH place, $episode_ids[place] AS cleaned_id
+MATCH (episode:Episode {episode_id: cleaned_id})
 WHERE episode.text = $texts_before[place]
 SET episode.text = $texts[place], episode.is_cleaned = true,
     episode.source_reference = CASE WHEN $references[place] = '' THEN NULL

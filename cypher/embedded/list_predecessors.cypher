@@ -1,15 +1,20 @@
 // What lies beneath facts that a note is about to replace: all that they took the place of.
+// What followed on each is read off the path, so that no other fact is looked at.
 // mode: read
 // params: fact_ids, embedding
+// script for each: head_id of fact_ids
 // returns: fact_id, text, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, decided_by, is_restatement, followed_from, cosine
-UNWIND $fact_ids AS head_id
-MATCH (head:Fact {fact_id: head_id})-[:SUPERSEDES*0..30]->(after:Fact)
-MATCH (after)-[link:SUPERSEDES]->(fact:Fact)
+MATCH (head:Fact {fact_id: $head_id})-[links:SUPERSEDES*1..30]->(fact:Fact)
+WITH fact, size(rels(links)) AS depth,
+     list_concat([head.valid_from], properties(nodes(links), 'valid_from')) AS followed,
+     properties(rels(links), 'decided_by') AS deciders,
+     properties(rels(links), 'is_restatement') AS restatements
+MATCH (fact)
 RETURN fact.fact_id AS fact_id, fact.text AS text, fact.subject AS subject,
        fact.attribute AS attribute, fact.value AS value, fact.value_key AS value_key,
        fact.is_single_valued AS is_single_valued, fact.is_known AS is_known,
        fact.is_personal AS is_personal,
-       link.decided_by AS decided_by,
-       coalesce(link.is_restatement, link.decided_by = 'threshold') AS is_restatement,
-       after.valid_from AS followed_from,
+       deciders[depth] AS decided_by,
+       coalesce(restatements[depth], deciders[depth] = 'threshold') AS is_restatement,
+       followed[depth] AS followed_from,
        array_cosine_similarity(fact.embedding, $embedding) AS cosine

@@ -2,9 +2,10 @@
 // mode: read
 // params: contact_keys
 // returns: contact_id, gate_reason, refusals
-UNWIND $contact_keys AS wanted_key
-MATCH (contact:Contact {contact_key: wanted_key})<-[:`FOR`]-(decision:Decision)
+MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
+WHERE contact.contact_key IN $contact_keys
+WITH contact.contact_id AS contact_id, decision
+MATCH (decision)
 WHERE decision.action = 'REJECT'
-RETURN contact.contact_id AS contact_id, decision.gate_reason AS gate_reason,
-       count(decision) AS refusals
+RETURN contact_id, decision.gate_reason AS gate_reason, count(decision) AS refusals
 ORDER BY contact_id, refusals DESC, gate_reason

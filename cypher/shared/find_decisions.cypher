@@ -4,9 +4,9 @@
 // purpose: without it one engine scans the decisions of the whole store.
 // mode: read
 // params: contact_key, decision_ids
+// script for each: wanted_id of decision_ids
 // returns: decision_id, record, correction, at
-UNWIND $decision_ids AS wanted_id
-MATCH (decision:Decision {decision_id: wanted_id})-[:`FOR`]->(contact:Contact {contact_key: $contact_key})
+MATCH (decision:Decision {decision_id: $wanted_id})-[:`FOR`]->(contact:Contact {contact_key: $contact_key})
 RETURN decision.decision_id AS decision_id, decision.record AS record,
        decision.correction AS correction, decision.at AS at
 ORDER BY at DESC, decision_id

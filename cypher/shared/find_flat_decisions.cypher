@@ -1,13 +1,14 @@
 // Decisions about a contact by their ids that were kept in columns, before they had a record, each
-// with the note that it judged. One about anybody else gives no row, as if there were none. The contact's key stands in the same MATCH
-// on purpose: without it one engine scans the decisions of the whole store.
+// with the note that it judged. One about anybody else gives no row, as if there were none. The
+// contact's key stands in the same MATCH on purpose: without it one engine scans the decisions of
+// the whole store.
 // A decision may rest on several episodes; the one that it names is the note's own. Older ones name
 // none, and have one only.
 // mode: read
 // params: contact_key, decision_ids
+// script for each: wanted_id of decision_ids
 // returns: decision_id, action, decided_by, cosine, reason, text, fact_id, superseded_ids, conflicting_ids, history_of_id, is_contested, findings, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, trust, valid_from, episode_id, contact_id, tenant, agent_id, session_id, importance, source_reference, profile_name, cosine_update_min, cosine_add_max, cosine_cut, guard, embedding_model, arbiter, arbiter_reasoning, arbiter_error, arbiter_relation, arbiter_action, arbiter_target, arbiter_confidence, arbiter_cost_usd, arbiter_is_cached, correction, door, idempotency_key, attempts, embed_ms, compare_ms, arbitrate_ms, disposal, gate_reason, gate_findings, score_parts, confidence, category, topic, tags, sensitivity, is_redacted, recall_semantics, yields_to_live_intent, lifetime_days, question, lapses_at, policy_version, domain, inference_key, proposed_by, answered_by, settles_id, held_id, said_at, at
-UNWIND $decision_ids AS wanted_id
-MATCH (decision:Decision {decision_id: wanted_id})-[:`FOR`]->(contact:Contact {contact_key: $contact_key})
+MATCH (decision:Decision {decision_id: $wanted_id})-[:`FOR`]->(contact:Contact {contact_key: $contact_key})
 MATCH (decision)-[:JUDGED]->(episode:Episode)
 WHERE coalesce(decision.episode_id, episode.episode_id) = episode.episode_id
 RETURN decision.decision_id AS decision_id, decision.action AS action,

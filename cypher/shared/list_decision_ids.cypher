@@ -2,13 +2,14 @@
 // mode: read
 // params: contact_keys, disposal, gate_reason, door, since, until, limit
 // returns: contact_key, decision_id, at
-UNWIND $contact_keys AS wanted_key
-MATCH (contact:Contact {contact_key: wanted_key})<-[:`FOR`]-(decision:Decision)
-WITH contact, decision, coalesce(decision.disposal, 'admit') AS disposal
-WHERE ($disposal = '' OR disposal = $disposal)
+MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
+WHERE contact.contact_key IN $contact_keys
+WITH contact.contact_key AS contact_key, decision
+MATCH (decision)
+WHERE ($disposal = '' OR coalesce(decision.disposal, 'admit') = $disposal)
   AND ($gate_reason = '' OR decision.gate_reason = $gate_reason)
   AND ($door = '' OR decision.door = $door)
   AND decision.at >= $since AND decision.at < $until
-RETURN contact.contact_key AS contact_key, decision.decision_id AS decision_id, decision.at AS at
+RETURN contact_key, decision.decision_id AS decision_id, decision.at AS at
 ORDER BY at DESC, decision_id
 LIMIT $limit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from reconciler.errors import (
 from reconciler.ports.graph import EngineDescription, Row
 from reconciler.queries import (
     PARAMETER,
+    Loop,
     Query,
     load_migrations,
     load_queries,
@@ -115,7 +117,7 @@ class Neo4jGraph:
         query = self._queries[name]
         query.check_parameters(parameters)
         given = {_MAP: _Parameters(_without_nulls(parameters) if query.maps else parameters)}
-        return self._execute(_of_one_map(query.statements[0].text), given, query)
+        return self._execute(_of_one_map(query.statements[0].text, query.loop), given, query)
 
     def schema_version(self) -> int:
         """See ``Graph.schema_version``."""
@@ -318,13 +320,16 @@ def _without_nulls(value: Any) -> Any:
 
 
 @cache
-def _of_one_map(text: str) -> str:
-    """The text with every parameter read from one map.
+def _of_one_map(text: str, loop: Loop | None) -> str:
+    """The text with every parameter read from one map, and its loop unwound.
 
     The server plans a query anew for every mix of its parameters' types, and null is a type: a
     second for the commit, for each of the many mixes of what a note may come with. A map is one
     type, whatever it holds.
     """
+    if loop is not None:
+        own = re.compile(rf"\${loop.name}\b")
+        text = f"UNWIND ${loop.path} AS {loop.name}\n{own.sub(loop.name, text)}"
     return PARAMETER.sub(rf"${_MAP}.\1", text)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,7 @@ def test_a_file_may_take_no_parameters_and_return_nothing() -> None:
         "DISTINCT fact.fact_id AS fact_id, fact.text",
         "fact.fact_id, coalesce(fact.text, '', 'none') AS text",
         "fact.fact_id, [fact.text, fact.text] AS text",
+        "fact.fact_id, coalesce(texts[size([1, 2])], fact.text, '') AS text",
         "count(fact) AS fact_id, size([1, 2, 3]) AS text LIMIT $limit",
         "fact_id, text ORDER BY text DESC SKIP 1 LIMIT $limit",
     ],
@@ -351,3 +353,25 @@ def test_every_fragment_and_every_list_of_fields_is_used(engine: str) -> None:
     wanted = {f"columns of {path.stem}" for path in (folder / "fragments").glob("*")}
     wanted |= {f"fields of {path.stem}" for path in (folder / "fields").glob("*")}
     assert {each for each in wanted if not any(each in text for text in texts)} == set()
+
+
+BY_KEY_OF_A_LIST = re.compile(r"MATCH \((?:\w+:)?\w+ \{\w+: ([^$'\s}][^}]*|\$\w+\[[^}]*)\}\)(.*)")
+"""A MATCH of a node by a key that is no parameter, and what stands beside that node."""
+
+@pytest.mark.parametrize("name", sorted(load_queries("embedded")))
+def test_a_node_is_looked_up_by_a_key_out_of_a_list_alone(name: str) -> None:
+    """With a link or a node beside it the embedded engine reads the table, once for each key."""
+    for statement in load_queries("embedded")[name].statements:
+        for key, beside in BY_KEY_OF_A_LIST.findall(statement.text):
+            assert re.fullmatch(r"\w+", key), f"give {key} a name in a WITH before the MATCH"
+            assert not beside.strip(), f"{name}: use `script for each`, or a MATCH of its own"
+
+
+def test_a_look_up_beside_something_else_is_seen() -> None:
+    beside = "UNWIND $ids AS id MATCH (fact:Fact {fact_id: id})-[:ABOUT]->(c)"
+    in_place = "MATCH (fact:Fact {fact_id: $ids[place]})"
+    assert [BY_KEY_OF_A_LIST.findall(text) for text in (beside, in_place)] == [
+        [("id", "-[:ABOUT]->(c)")],
+        [("$ids[place]", "")],
+    ]
+    assert not BY_KEY_OF_A_LIST.findall("MATCH (fact:Fact {fact_id: $id})-[:ABOUT]->(c)")

@@ -2,8 +2,8 @@
 // mode: read
 // params: contact_keys, now
 // returns: contact_key, decision_id
-UNWIND $contact_keys AS wanted_key
-MATCH (contact:Contact {contact_key: wanted_key})<-[:`FOR`]-(decision:Decision)
-WHERE decision.action = 'HOLD' AND decision.held_id IS NULL AND decision.lapses_at > $now
+MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
+WHERE contact.contact_key IN $contact_keys
+  AND decision.action = 'HOLD' AND decision.held_id IS NULL AND decision.lapses_at > $now
   AND NOT EXISTS { MATCH (decision)<-[:SETTLES]-(answer:Decision) }
 RETURN contact.contact_key AS contact_key, decision.decision_id AS decision_id

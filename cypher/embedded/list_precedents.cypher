@@ -1,0 +1,19 @@
+// What became of one inference about a contact before, an episode a row.
+// The answer is looked for among the contact's decisions: the other end of SETTLES would be any
+// decision of the store.
+// mode: read
+// params: contact_key, inference_key
+// returns: decision_id, action, gate_reason, trust, held_id, lapses_at, answer_id, episode_id, session_id
+MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
+      -[:JUDGED]->(episode:Episode)-[:`IN`]->(session:Session)
+WITH contact, decision, episode, session
+MATCH (decision) WHERE decision.inference_key = $inference_key
+WITH contact, decision, episode, session
+OPTIONAL MATCH (contact)<-[:`FOR`]-(answer:Decision)
+WHERE answer.settles_id = decision.decision_id
+RETURN decision.decision_id AS decision_id, decision.action AS action,
+       decision.gate_reason AS gate_reason, decision.trust AS trust,
+       decision.held_id AS held_id, decision.lapses_at AS lapses_at,
+       answer.decision_id AS answer_id, episode.episode_id AS episode_id,
+       session.session_id AS session_id
+ORDER BY decision.at, decision_id, episode_id

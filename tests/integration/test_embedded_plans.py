@@ -1,0 +1,138 @@
+"""No statement on a hot path reads a whole table of the embedded engine, small or grown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler.adapters.embedded_graph import EmbeddedGraph
+from reconciler.adapters.embedded_statements import bound
+from reconciler.queries import MapKeys, Statement, load_queries
+from tests.embedded_plans import scanned_tables
+
+QUERIES = load_queries("embedded")
+LARGE = {"Fact", "Decision", "Episode", "Session"}
+COLD = {"count_jobs", "list_jobs", "list_due_jobs", "list_contacts", "link_task_session"}
+"""What an operator asks for now and then, or a task once."""
+
+SCANS_WHILE_SMALL = ("[links:SUPERSEDES*", "[conflict:CONFLICTS_WITH]-(other")
+"""What reads a table of some dozen rows; it is planned again as the store grows."""
+
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+GROW = """
+UNWIND $rows AS row
+CREATE (contact:Contact {contact_key: row, contact_id: row, version: 1})
+CREATE (session:Session {session_key: row, session_id: row, ended_at: $at})-[:`WITH`]->(contact)
+CREATE (episode:Episode {episode_id: row, text: row, said_at: $at, role: 'contact'})
+  -[:`IN`]->(session)
+CREATE (decision:Decision {decision_id: row, action: 'ADD', inference_key: row, at: $at})
+  -[:`FOR`]->(contact)
+CREATE (fact:Fact {fact_id: row, text: row, is_live: true, embedding_model: 'model'})
+  -[:ABOUT]->(contact)
+CREATE (old:Fact {fact_id: 'old ' + row, is_live: false})-[:ABOUT]->(contact)
+CREATE (job:Job {job_id: row, state: 'done', due_at: $at})-[:READS]->(session)
+CREATE (task:Task {task_key: row})-[:CONCERNS]->(contact)
+CREATE (session)-[:PART_OF]->(task)
+CREATE (decision)-[:JUDGED]->(episode)
+CREATE (decision)-[:WROTE]->(fact)
+CREATE (decision)-[:COMPARED_WITH {rank: 1}]->(old)
+CREATE (fact)-[:EVIDENCED_BY]->(episode)
+CREATE (fact)-[:SUPERSEDES]->(old)
+CREATE (fact)-[:CONFLICTS_WITH]->(old)
+"""
+NUMBERS = {
+    *("version", "next_version", "observations", "rank", "limit", "attempts", "lifetime_days", "schema_version", "embedding_dimension"),
+    *("added", "superseding", "known", "held", "refused", "left_out", "arbiter_target"),
+}
+LISTS: dict[str, list[Any]] = {
+    "embedding": [0.5] * 8,
+    "times": [NOON.replace(tzinfo=None)],
+    "more_episode_times": [NOON.replace(tzinfo=None)],
+    "positions": [1],
+    "neighbour_cosines": [0.5],
+    **{name: ["1"] for name in ("tags", "findings", "score_parts", "decided", "proposals")},
+}
+
+
+@pytest.fixture(scope="module", params=[60, 2000])
+def graph(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EmbeddedGraph]:
+    """A store with so many rows in each table."""
+    path: Path = tmp_path_factory.mktemp("plans") / "memory.lbug"
+    with closing(EmbeddedGraph(path)) as graph:
+        graph.migrate(8)
+        grow(graph, request.param)
+        yield graph
+
+
+def grow(graph: EmbeddedGraph, count: int) -> None:
+    """So many contacts, each with a note of its own, and what comes of one."""
+    rows = [str(number) for number in range(count)]
+    with graph._writer() as connection:
+        connection.rows(GROW, {"rows": rows, "at": NOON.replace(tzinfo=None)})
+
+
+def sample(name: str) -> Any:
+    """A value of the type that a parameter of that name has, of what is in the store."""
+    if name in LISTS:
+        return LISTS[name]
+    if name in NUMBERS:
+        return 1
+    if name.endswith("_at") or name in ("at", "now", "since", "until", "valid_from", "valid_to"):
+        return NOON
+    if name.startswith("is_") or name in ("guard", "yields_to_live_intent", "arbiter_is_cached"):
+        return True
+    if "cosine" in name or "confidence" in name or name.endswith(("_ms", "_usd", "importance")):
+        return 0.5
+    is_list = name.endswith(("_ids", "_keys")) or name in ("texts", "texts_before", "roles")
+    is_list |= name in ("sources", "references") or name.startswith("more_")
+    return ["1"] if is_list else "1"
+
+
+def sample_of(name: str, maps: Mapping[str, MapKeys], looped: set[str]) -> Any:
+    """A value of a parameter, or of a key in a map; a list where a loop goes over it."""
+    value = sample(name)
+    if name in maps:
+        inner = maps[name].inner
+        value = {key: sample_of(key, inner, looped) for key in maps[name].names}
+    return [value] if name in looped and not isinstance(value, list) else value
+
+
+def statements(name: str) -> Iterator[tuple[Statement, Mapping[str, Any]]]:
+    """Each statement of a query, as if no condition left it out, with parameters for one run."""
+    query = QUERIES[name]
+    loops = [loop for statement in query.statements for loop in statement.loops]
+    looped = {loop.path.split(".")[-1] for loop in (*loops, *filter(None, [query.loop]))}
+    given = {each: sample_of(each, query.maps, looped) for each in query.params}
+    for scope in query.repetitions(given):
+        for statement in query.statements:
+            once = replace(statement, condition=None)
+            yield from ((once, each) for each in once.repetitions(scope))
+
+
+@pytest.mark.parametrize("name", sorted(set(QUERIES) - COLD))
+def test_no_statement_reads_a_whole_table_however_large_the_store_is(
+    graph: EmbeddedGraph, name: str, request: pytest.FixtureRequest
+) -> None:
+    is_small = request.node.callspec.params["graph"] < 100
+    with graph._writer() as connection:
+        for statement, given in statements(name):
+            text, values = bound(statement, given)
+            if is_small and any(each in text for each in SCANS_WHILE_SMALL):
+                continue
+            assert not LARGE & set(scanned_tables(connection, text, values)), text
+
+
+def test_a_scan_of_a_whole_table_is_seen(graph: EmbeddedGraph) -> None:
+    scanning = "MATCH (fact:Fact) WHERE fact.text = $text RETURN fact.fact_id"
+    by_key = "MATCH (fact:Fact {fact_id: $text}) RETURN fact.text"
+    with graph._writer() as connection:
+        assert scanned_tables(connection, scanning, {"text": "1"}) == ["Fact"]
+        assert scanned_tables(connection, by_key, {"text": "1"}) == []
