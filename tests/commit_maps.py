@@ -37,9 +37,9 @@ _SAID = ("cosine", "decided_by", "reason", "at")
 def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
     """Words for a decision: an ADD about a contact that nothing is known of.
 
-    Beside the fields of decision and fact: ``version``, ``contact_name``, ``session_started_at``
-    and the like of its session, ``evidence`` for all its episodes but the first, and the names of
-    the commit's own keys.
+    Beside the fields of decision and fact: ``version``, ``contact_name``, ``said_at`` and ``span``
+    of its first episode, and whether that ``is_new``; ``evidence`` for the other ones; ``knows``,
+    the sessions that were seen before; and the names of the commit's own keys.
     """
     new = {name: str(uuid.uuid4()) for name in ("decision_id", "fact_id", "episode_id")}
     usual: dict[str, Any] = {
@@ -68,7 +68,9 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
         "said_at": NOON,
         "source_reference": None,
         "span": None,
+        "is_new": False,
         "evidence": [],
+        "knows": (),
         **dict.fromkeys(("subject", "attribute", "value", "value_key", "slot_key")),
         **dict.fromkeys(("is_single_valued", "is_known", "is_personal")),
         "importance": 0.5,
@@ -143,6 +145,7 @@ def _contact(decisions: list[dict[str, Any]]) -> dict[str, Any]:
     first, last = decisions[0], decisions[-1]
     scope: Scope = first["scope"]
     ended: list[str] = []
+    sessions = [_session(each) for each in _one_a_session(decisions)]
     return {
         "contact_key": scope.contact_key,
         "tenant": scope.tenant,
@@ -153,7 +156,8 @@ def _contact(decisions: list[dict[str, Any]]) -> dict[str, Any]:
         "version": first["version"],
         "next_version": first["version"] + len(decisions),
         "at": last["at"],
-        "sessions": [_session(each) for each in _one_a_session(decisions)],
+        "known_sessions": [each for each in sessions if each["session_id"] in first["knows"]],
+        "sessions": [each for each in sessions if each["session_id"] not in first["knows"]],
         "commits": [_commit(each, ended) for each in decisions],
     }
 
@@ -176,10 +180,16 @@ def _session(told: dict[str, Any]) -> dict[str, Any]:
 def _commit(said: dict[str, Any], ended: list[str]) -> dict[str, Any]:
     is_revoked, is_written = said["action"] == "REVOKE", said["action"] in ("ADD", "UPDATE")
     ended += said["superseded_ids"]
+    episodes = [said, *_evidence(said)]
     return {
         "decision_id": said["decision_id"],
         "decision": {name: said[name] for name in _KEYS.inner["decision"].names},
-        "episodes": [_episode(each) for each in (said, *_evidence(said))],
+        "span": said["span"],
+        "new_episodes": [_episode(each) for each in episodes if each["is_new"]],
+        "episodes": [_episode(each) for each in episodes if not each["is_new"]],
+        "more_evidence": [
+            {"episode_id": each["episode_id"], "span": each["span"]} for each in episodes[1:]
+        ],
         "settles_id": said["settles_id"],
         "fact_id": said["fact_id"] if is_written else None,
         "fact": _fact(said) if is_written else None,
@@ -213,7 +223,6 @@ def _episode(told: dict[str, Any]) -> dict[str, Any]:
         "said_at": told["said_at"],
         "source_kind": told["trust"],
         "source_reference": told["source_reference"],
-        "span": told["span"],
     }
 
 

@@ -228,10 +228,13 @@ def test_wrong_parameters_are_refused_before_anything_is_sent(
 
 MAPS = {
     "a contact": lambda given: given[0],
+    "a known session": lambda given: given[0]["known_sessions"][0],
     "a session": lambda given: given[0]["sessions"][0],
     "a commit": lambda given: given[0]["commits"][-1],
     "a decision": lambda given: given[0]["commits"][-1]["decision"],
+    "a new episode": lambda given: given[0]["commits"][0]["new_episodes"][0],
     "an episode": lambda given: given[0]["commits"][-1]["episodes"][0],
+    "more evidence": lambda given: given[0]["commits"][-1]["more_evidence"][0],
     "a fact": lambda given: given[0]["commits"][-1]["fact"],
     "a supersession": lambda given: given[0]["commits"][-1]["supersessions"][0],
     "what is said": lambda given: given[0]["commits"][-1]["said"],
@@ -242,13 +245,14 @@ MAPS = {
 
 @pytest.mark.parametrize("place", MAPS)
 def test_no_map_of_a_commit_lacks_a_key_or_has_one_more(graph: Graph, place: str) -> None:
-    first = decision()
-    told = [first, skip(first, version=1), update(first, version=2)]
+    first = decision(is_new=True, knows=["call-1"])
+    more = [{"episode_id": "turn-2", "session_id": "call-2"}]
+    told = [first, skip(first, version=1), update(first, version=2, evidence=more)]
     for name in MAPS[place](contacts(*told)):
-        lacking, more = contacts(*told), contacts(*told)
+        lacking, unknown = contacts(*told), contacts(*told)
         del MAPS[place](lacking)[name]
-        MAPS[place](more)[f"{name}_"] = None
-        for wrong in (lacking, more):
+        MAPS[place](unknown)[f"{name}_"] = None
+        for wrong in (lacking, unknown):
             with pytest.raises(QueryFileError, match=rf"^query commit_decisions: .*'{name}_?'"):
                 graph.run("commit_decisions", {"contacts": wrong})
     assert facts(graph) == []
