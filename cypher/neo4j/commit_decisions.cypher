@@ -118,24 +118,29 @@ CALL (each) {
 }
 // Where facts end, their open conflicts stay open, a restatement takes the evidence of the one that
 // it repeats along, and what lies beneath what is linked.
+// A subquery for each commit, because it sees what the one before it wrote.
 CALL (each) {
   UNWIND each.commits AS commit
-  UNWIND commit.ended_ids AS ended_id
-  MATCH (new:Fact {fact_id: commit.fact_id})
-  MATCH (old:Fact {fact_id: ended_id})-[conflict:CONFLICTS_WITH]-(other:Fact)
-  WHERE other.is_live AND NOT other.fact_id IN commit.ended_so_far_ids
-    AND NOT other.fact_id IN coalesce(commit.conflicting_ids, [])
-  MERGE (new)-[open:CONFLICTS_WITH]->(other)
-    ON CREATE SET open.decided_by = conflict.decided_by, open.reason = conflict.reason,
-                  open.at = conflict.at
+  CALL (commit) {
+    UNWIND commit.ended_ids AS ended_id
+    MATCH (new:Fact {fact_id: commit.fact_id})
+    MATCH (old:Fact {fact_id: ended_id})-[conflict:CONFLICTS_WITH]-(other:Fact)
+    WHERE other.is_live AND NOT other.fact_id IN commit.ended_so_far_ids
+      AND NOT other.fact_id IN coalesce(commit.conflicting_ids, [])
+    MERGE (new)-[open:CONFLICTS_WITH]->(other)
+      ON CREATE SET open.decided_by = conflict.decided_by, open.reason = conflict.reason,
+                    open.at = conflict.at
+  }
 }
 CALL (each) {
   UNWIND each.commits AS commit
-  WITH commit WHERE commit.evidence_from_id IS NOT NULL
-  MATCH (new:Fact {fact_id: commit.fact_id})
-  MATCH (:Fact {fact_id: commit.evidence_from_id})-[said:EVIDENCED_BY]->(earlier:Episode)
-  MERGE (new)-[again:EVIDENCED_BY]->(earlier)
-    ON CREATE SET again.span = said.span
+  CALL (commit) {
+    WITH commit WHERE commit.evidence_from_id IS NOT NULL
+    MATCH (new:Fact {fact_id: commit.fact_id})
+    MATCH (:Fact {fact_id: commit.evidence_from_id})-[said:EVIDENCED_BY]->(earlier:Episode)
+    MERGE (new)-[again:EVIDENCED_BY]->(earlier)
+      ON CREATE SET again.span = said.span
+  }
 }
 CALL (each) {
   UNWIND each.commits AS commit

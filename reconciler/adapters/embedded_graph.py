@@ -368,13 +368,14 @@ def _run_script(
 
 
 def _run_once(connection: PlanningConnection, query: Query, given: Mapping[str, Any]) -> list[Row]:
-    """The rows of the last statement with a RETURN; none as soon as one gives no row."""
+    """The rows of the last statement with a RETURN; none as soon as a run of one gives no row."""
     rows: list[Row] = []
     for statement in query.statements:
-        runs = [bound(statement, each) for each in statement.repetitions(given)]
-        found = [row for text, values in runs for row in connection.rows(text, values)]
-        if runs and "RETURN" in statement.text:
-            if not found:
+        returns, found = "RETURN" in statement.text, []
+        for each in statement.repetitions(given):
+            told = connection.rows(*bound(statement, each))
+            if returns and not told:
                 return []
-            rows = found
+            found += told
+        rows = found or rows
     return rows

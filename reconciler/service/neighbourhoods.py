@@ -49,8 +49,10 @@ class Neighbourhood:
         self._vectors = vectors
         self._sessions: set[str] = set()
 
-    def __len__(self) -> int:
-        return len(self._rows)
+    @property
+    def size(self) -> int:
+        """Facts that it takes the room of, those that ended since included; and one for itself."""
+        return len(self._rows) + 1
 
     @property
     def version(self) -> int:
@@ -154,7 +156,8 @@ class Neighbourhoods:
     Args:
         store: where they are loaded from.
         embedding_model: facts of another model are not compared.
-        facts_max: facts that are kept, of all contacts, some 2.5 kB each; 0 keeps none.
+        facts_max: facts that are kept, of all contacts, some 2.5 kB each, and one more for each
+            contact; 0 keeps none, nor is a contact kept that has more by itself.
     """
 
     def __init__(self, store: MemoryStore, embedding_model: str, facts_max: int) -> None:
@@ -163,7 +166,8 @@ class Neighbourhoods:
         self._facts_max = facts_max
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, Neighbourhood] = OrderedDict()
-        self._count = 0
+        self._sizes: dict[str, int] = {}
+        self._size = 0
 
     def of(self, scope: Scope) -> Neighbourhood:
         """The contact's, as this process last saw it, or loaded now."""
@@ -174,9 +178,7 @@ class Neighbourhoods:
                 return found
         loaded = Neighbourhood(*self._store.load_neighbourhood(scope, self._embedding_model))
         with self._lock:
-            self._kept[key] = loaded
-            self._count += len(loaded)
-            self._trim()
+            self._keep(key, loaded)
         return loaded
 
     def version(self, scope: Scope) -> int:
@@ -187,22 +189,35 @@ class Neighbourhoods:
 
     def apply(self, commit: Commit) -> None:
         """Take over what was committed."""
-        scope = commit.decision.scope
+        key = commit.decision.scope.contact_key
         with self._lock:
-            found = self._kept.get(scope.contact_key)
-            self._count += found is not None and commit.fact is not None
-        if found is not None and not found.apply(commit):
-            self.drop(scope)
+            found = self._kept.get(key)
+        if found is None:
+            return
+        holds = found.apply(commit)
+        with self._lock:
+            if self._kept.get(key) is not found:
+                return
+            if holds:
+                self._keep(key, found)
+            else:
+                self._leave_out(key)
 
     def drop(self, scope: Scope) -> None:
         """Forget the contact's: another writer came first, or nobody knows whether one did."""
         with self._lock:
-            self._kept.pop(scope.contact_key, None)
+            self._leave_out(scope.contact_key)
 
-    def _trim(self) -> None:
-        if self._count <= self._facts_max:
+    def _keep(self, key: str, found: Neighbourhood) -> None:
+        """Keep it, as large as it is now, and leave out what was used longest ago."""
+        self._leave_out(key)
+        if found.size > self._facts_max:
             return
-        self._count = sum(map(len, self._kept.values()))
-        while self._kept and self._count > self._facts_max:
-            _, left_out = self._kept.popitem(last=False)
-            self._count -= len(left_out)
+        self._kept[key], self._sizes[key] = found, found.size
+        self._size += found.size
+        while self._size > self._facts_max:
+            self._leave_out(next(iter(self._kept)))
+
+    def _leave_out(self, key: str) -> None:
+        if self._kept.pop(key, None) is not None:
+            self._size -= self._sizes.pop(key)

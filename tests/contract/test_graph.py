@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -29,60 +28,27 @@ from reconciler.ports.graph import Graph, Row
 from reconciler.queries import load_queries, newest_schema_version
 from reconciler.settings import load_settings
 from tests import raw_store
+from tests.commit_maps import (
+    ALICE,
+    DIMENSION,
+    EAST,
+    MODEL,
+    NOON,
+    commit,
+    contacts,
+    decision,
+    skip,
+    update,
+)
 from tests.engines import EngineUnderTest, wipe_schema
 
-DIMENSION = 8
-MODEL = "model@1"
-ALICE = Scope("acme", "crm", "alice")
-NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
-EAST = [1.0] + [0.0] * (DIMENSION - 1)
 NAMES = sorted(load_queries("embedded"))
 
 Vectors = NDArray[np.float32]
-Compare = Callable[..., list[Row]]
+Ask = Callable[..., list[Row]]
 
 
 CONTACT = {"contact_key": ALICE.contact_key}
-NO_SLOT = {"slot_prefix": "/"}
-
-
-GATE: dict[str, Any] = {
-    "disposal": "admit",
-    "gate_reason": "admitted",
-    "gate_findings": ["source: admit: the word of user_explicit"],
-    "score_parts": ["said directly +0.10"],
-    "confidence": 0.9,
-    "category": "fact",
-    "topic": None,
-    "tags": None,
-    "sensitivity": "none",
-    "is_redacted": False,
-    "recall_semantics": "default",
-    "yields_to_live_intent": False,
-    "lifetime_days": 180,
-    "expires_at": NOON + timedelta(days=180),
-    "question": None,
-    "lapses_at": None,
-    "policy_version": "1",
-    "domain": "general",
-    "inference_key": "inference-1",
-    "proposed_by": "agent:crm",
-    "answered_by": None,
-    "is_confirmed_by_user": False,
-    "settles_id": None,
-    "held_id": None,
-    "confirming_confidence": 0.9,
-}
-MORE_EVIDENCE = (
-    "more_episode_ids",
-    "more_episode_texts",
-    "more_episode_times",
-    "more_episode_sources",
-    "more_episode_references",
-    "more_episode_spans",
-    "more_session_ids",
-    "more_session_keys",
-)
 
 
 def opened(engine: EngineUnderTest) -> Graph:
@@ -97,103 +63,8 @@ def graph(engine: EngineUnderTest) -> Iterator[Graph]:
         yield graph
 
 
-def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
-    """All parameters of ``commit_decision``: an ADD on a contact that nothing is known of."""
-    new = {name: str(uuid.uuid4()) for name in ("decision_id", "fact_id", "episode_id")}
-    usual = {
-        "tenant": scope.tenant,
-        "agent_id": scope.agent_id,
-        "agent_key": scope.agent_key,
-        "contact_id": scope.contact_id,
-        "contact_key": scope.contact_key,
-        "contact_name": None,
-        "version": 0,
-        "session_id": "call-1",
-        "session_key": scope.session_key("call-1"),
-        "text": "Prefers email",
-        "episode_text": "Prefers email",
-        "episode_source": "user_explicit",
-        "episode_reference": None,
-        "span": None,
-        "said_at": NOON,
-        "subject": None,
-        "attribute": None,
-        "value": None,
-        "value_key": None,
-        "is_single_valued": None,
-        "is_known": None,
-        "is_personal": None,
-        "slot_key": None,
-        "source_kind": "user_explicit",
-        "source_reference": None,
-        "action": "ADD",
-        "decided_by": "threshold",
-        "cosine": None,
-        "reason": "the first fact about this contact",
-        "cosine_update_min": 0.95,
-        "cosine_add_max": 0.8,
-        "cosine_cut": 0.875,
-        "profile_name": "seed",
-        "guard": True,
-        "findings": None,
-        "embedding_model": MODEL,
-        "arbiter": None,
-        "arbiter_reasoning": None,
-        "arbiter_error": None,
-        "arbiter_relation": None,
-        "arbiter_action": None,
-        "arbiter_target": None,
-        "arbiter_confidence": None,
-        "arbiter_cost_usd": None,
-        "arbiter_is_cached": False,
-        "door": "live",
-        "idempotency_key": None,
-        "attempts": 1,
-        "embed_ms": 1.5,
-        "compare_ms": 2.5,
-        "arbitrate_ms": 0.0,
-        "at": NOON,
-        "superseded_ids": None,
-        "conflicting_ids": None,
-        "history_of_id": None,
-        "history_to": None,
-        "restated_id": None,
-        "is_restatement": False,
-        "is_contested": False,
-        "importance": 0.5,
-        "embedding": EAST,
-        "neighbour_ids": [],
-        "neighbour_cosines": [],
-        **GATE,
-        **dict.fromkeys(MORE_EVIDENCE),
-    }
-    usual |= new | changes
-    said = usual["said_at"]
-    return {"valid_from": said, "episode_said_at": said, **usual}
-
-
-def update(old: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """The parameters of an UPDATE that supersedes the fact of an earlier decision."""
-    given = {
-        "version": old["version"] + 1,
-        "action": "UPDATE",
-        "cosine": 0.96,
-        "superseded_ids": [old["fact_id"]],
-        "restated_id": old["fact_id"],
-        "is_restatement": True,
-        "neighbour_ids": [old["fact_id"]],
-        "neighbour_cosines": [0.96],
-    }
-    return decision(**given | changes)
-
-
-def commit(graph: Graph, parameters: dict[str, Any]) -> list[Row]:
-    return graph.run("commit_decision", parameters)
-
-
-def neighbours(graph: Graph, vector: list[float] = EAST, **changes: Any) -> list[Row]:
-    asked = CONTACT | NO_SLOT | {"embedding_model": MODEL, "embedding": vector, "now": NOON}
-    return graph.run("find_neighbours", asked | changes)
+def neighbourhood(graph: Graph, **changes: Any) -> list[Row]:
+    return graph.run("list_neighbourhood", CONTACT | {"embedding_model": MODEL} | changes)
 
 
 def live_facts(graph: Graph, vector: list[float] = EAST, **changes: Any) -> list[Row]:
@@ -206,9 +77,9 @@ def live_facts(graph: Graph, vector: list[float] = EAST, **changes: Any) -> list
     return graph.run("compare_live_facts", asked | changes)
 
 
-@pytest.fixture(params=[neighbours, live_facts])
-def compared(request: pytest.FixtureRequest) -> Compare:
-    """Either query that compares vectors: for a decision, and for a recall."""
+@pytest.fixture(params=[neighbourhood, live_facts])
+def found(request: pytest.FixtureRequest) -> Ask:
+    """Either query for facts that can be compared: for decisions, and for a recall."""
     return request.param
 
 
@@ -342,17 +213,49 @@ def test_no_query_takes_other_parameters_than_it_declares(graph: Graph) -> None:
 def test_wrong_parameters_are_refused_before_anything_is_sent(
     engine: EngineUnderTest, wrong: str
 ) -> None:
-    given = decision()
+    given = {"contacts": contacts(decision())}
     if wrong != "unknown":
-        del given["session_id"]
+        del given["contacts"]
     if wrong != "missing":
-        given["sesion_id"] = "call-1"
+        given["contact"] = []
     with closing(opened(engine)) as graph:
         graph.migrate(DIMENSION)
         graph.close()
         # A graph that is closed can send nothing; were anything sent, this were another error.
         with pytest.raises(QueryFileError):
-            commit(graph, given)
+            graph.run("commit_decisions", given)
+
+
+MAPS = {
+    "a contact": lambda given: given[0],
+    "a known session": lambda given: given[0]["known_sessions"][0],
+    "a session": lambda given: given[0]["sessions"][0],
+    "a commit": lambda given: given[0]["commits"][-1],
+    "a decision": lambda given: given[0]["commits"][-1]["decision"],
+    "a new episode": lambda given: given[0]["commits"][0]["new_episodes"][0],
+    "an episode": lambda given: given[0]["commits"][-1]["episodes"][0],
+    "more evidence": lambda given: given[0]["commits"][-1]["more_evidence"][0],
+    "a fact": lambda given: given[0]["commits"][-1]["fact"],
+    "a supersession": lambda given: given[0]["commits"][-1]["supersessions"][0],
+    "what is said": lambda given: given[0]["commits"][-1]["said"],
+    "a kept fact": lambda given: given[0]["commits"][1]["kept"],
+    "a comparison": lambda given: given[0]["commits"][-1]["compared"][0],
+}
+
+
+@pytest.mark.parametrize("place", MAPS)
+def test_no_map_of_a_commit_lacks_a_key_or_has_one_more(graph: Graph, place: str) -> None:
+    first = decision(is_new=True, knows=["call-1"])
+    more = [{"episode_id": "turn-2", "session_id": "call-2"}]
+    told = [first, skip(first, version=1), update(first, version=2, evidence=more)]
+    for name in MAPS[place](contacts(*told)):
+        lacking, unknown = contacts(*told), contacts(*told)
+        del MAPS[place](lacking)[name]
+        MAPS[place](unknown)[f"{name}_"] = None
+        for wrong in (lacking, unknown):
+            with pytest.raises(QueryFileError, match=rf"^query commit_decisions: .*'{name}_?'"):
+                graph.run("commit_decisions", {"contacts": wrong})
+    assert facts(graph) == []
 
 
 def test_an_unknown_query_is_refused(graph: Graph) -> None:
@@ -362,9 +265,9 @@ def test_an_unknown_query_is_refused(graph: Graph) -> None:
 
 # 3: columns and times
 
-FIRST = decision(contact_name="Alice", neighbour_ids=[], neighbour_cosines=[])
+FIRST = decision(contact_name="Alice")
 SECOND = update(FIRST)
-THIRD = decision(version=2, conflicting_ids=[SECOND["fact_id"]], findings=["number: 2, new"])
+THIRD = decision(version=2, conflicting_ids=[SECOND["fact_id"]])
 HELD = decision(
     version=3,
     action="HOLD",
@@ -372,11 +275,9 @@ HELD = decision(
     disposal="confirm",
     gate_reason="not_literal",
     fact_id=None,
-    question="May I remember it?",
     lapses_at=NOON + timedelta(days=30),
 )
 REFUSED = decision(version=4, action="REJECT", decided_by="gate", disposal="reject", fact_id=None)
-NOT_OF_A_DECISION = {"expires_at", "is_confirmed_by_user", "confirming_confidence"}
 ALL_DECISIONS = {
     "contact_keys": [ALICE.contact_key],
     "disposal": "",
@@ -467,20 +368,17 @@ CALLS: dict[str, dict[str, Any]] = {
     "renew_lease": LEASE | {"until": NOON},
     "retry_job": {"job_id": "waiting", **asdict(ALICE), "at": NOON},
     "claim_store": {"embedding_model": MODEL, "id_key": "ab", "at": NOON},
-    "commit_decision": decision(version=5),
+    "commit_decisions": {"contacts": contacts(decision(version=5))},
     "compare_live_facts": CONTACT | {"embedding_model": MODEL, "embedding": EAST, "now": NOON},
     "count_refusals": {"contact_keys": [ALICE.contact_key]},
     "find_contact_version": CONTACT,
     "find_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
     "find_last_said": CONTACT,
     "find_decision_ids": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
-    "find_episodes": {
-        "contact_key": FIRST["contact_key"],
-        "episode_ids": [FIRST["episode_id"]],
-    },
-    "find_neighbours": CONTACT
-    | NO_SLOT
-    | {"embedding_model": MODEL, "embedding": EAST, "now": NOON},
+    "find_episodes": CONTACT | {"episode_ids": [FIRST["episode_id"]]},
+    "find_fact": CONTACT | {"fact_id": FIRST["fact_id"]},
+    "find_flat_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
+    "find_resting": {"fact_id": FIRST["fact_id"], "episode_id": FIRST["episode_id"]},
     "find_schema_version": {},
     "find_store": {},
     "list_comparisons": {"decision_ids": [SECOND["decision_id"]]},
@@ -489,6 +387,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "list_decision_ids": ALL_DECISIONS | {"limit": 5},
     "list_evidence": {"decision_id": SECOND["decision_id"]},
     "list_facts": CONTACT,
+    "list_neighbourhood": CONTACT | {"embedding_model": MODEL},
     "list_pending_ids": {"contact_keys": [ALICE.contact_key], "now": NOON},
     "list_precedents": CONTACT | {"inference_key": "inference-1"},
     "list_predecessors": {"fact_ids": [SECOND["fact_id"]], "embedding": EAST},
@@ -597,56 +496,92 @@ def test_a_text_comes_back_to_the_letter(graph: Graph, text: str) -> None:
 # 4: raw cosine
 
 
-def test_a_cosine_agrees_with_numpy_over_random_vectors(graph: Graph, compared: Compare) -> None:
+def predecessors(graph: Graph, vector: list[float]) -> list[Row]:
+    """What lies beneath the only live fact."""
+    [head] = [row["fact_id"] for row in facts(graph) if row["is_live"]]
+    return graph.run("list_predecessors", {"fact_ids": [head], "embedding": vector})
+
+
+def store_as_live_facts(graph: Graph, vectors: list[list[float]]) -> None:
+    commit(graph, *(decision(text=str(n), embedding=each) for n, each in enumerate(vectors)))
+
+
+def store_beneath_a_fact(graph: Graph, vectors: list[list[float]]) -> None:
+    said = [decision(text=str(n), embedding=each) for n, each in enumerate(vectors)]
+    head = update(said[-1], superseded_ids=[each["fact_id"] for each in said], restated_id=None)
+    commit(graph, *said, head)
+
+
+COMPARED = [
+    pytest.param(store_as_live_facts, live_facts, id="live facts"),
+    pytest.param(store_beneath_a_fact, predecessors, id="what lies beneath one"),
+]
+
+
+@pytest.mark.parametrize(("store", "compare"), COMPARED)
+def test_a_cosine_agrees_with_numpy_over_random_vectors(
+    graph: Graph, store: Callable[..., None], compare: Ask
+) -> None:
     stored = unit_vectors(20)
-    for number, vector in enumerate(stored):
-        commit(graph, decision(version=number, text=str(number), embedding=vector.tolist()))
+    store(graph, stored.tolist())
     for asked in unit_vectors(5):
-        found = compared(graph, asked.tolist())
-        assert len(found) == (10 if compared is neighbours else len(stored))
-        for row in found:
+        told = compare(graph, asked.tolist())
+        assert len(told) == len(stored)
+        for row in told:
             wanted = cosine(stored[int(row["text"])], asked)
             assert row["cosine"] == pytest.approx(wanted, abs=1e-6)
 
 
-def test_a_cosine_is_raw_from_identical_to_opposite(graph: Graph, compared: Compare) -> None:
-    commit(graph, decision())
-    for value in (1.0, 0.9999, 0.9501, 0.9499, 0.5, 0.0, -0.5, -1.0):
-        [found] = compared(graph, at_cosine(value))
-        assert found["cosine"] == pytest.approx(value, abs=1e-6)
-
-
-def test_a_cosine_never_leaves_its_range(graph: Graph, compared: Compare) -> None:
-    vectors = unit_vectors(30).tolist()
-    for number, vector in enumerate(vectors):
-        commit(graph, decision(version=number, embedding=vector))
-    opposite = [[-each for each in vector] for vector in vectors]
-    found = [row["cosine"] for asked in vectors + opposite for row in compared(graph, asked)]
-    assert min(found) >= -1
-    assert max(found) <= 1
-
-
-@pytest.mark.parametrize(("value", "is_above"), [(0.9501, True), (0.9499, False)])
-def test_a_ten_thousandth_beside_the_update_bound_is_told_apart(
-    graph: Graph, value: float, is_above: bool
+@pytest.mark.parametrize(("store", "compare"), COMPARED)
+def test_a_cosine_is_raw_from_identical_to_opposite(
+    graph: Graph, store: Callable[..., None], compare: Ask
 ) -> None:
-    commit(graph, decision())
-    [found] = neighbours(graph, at_cosine(value))
-    assert (found["cosine"] >= 0.95) is is_above
+    store(graph, [EAST])
+    for value in (1.0, 0.9999, 0.9501, 0.9499, 0.5, 0.0, -0.5, -1.0):
+        [told] = compare(graph, at_cosine(value))
+        assert told["cosine"] == pytest.approx(value, abs=1e-6)
+
+
+def test_a_cosine_never_leaves_its_range(graph: Graph) -> None:
+    vectors = unit_vectors(30).tolist()
+    store_as_live_facts(graph, vectors)
+    opposite = [[-each for each in vector] for vector in vectors]
+    told = [row["cosine"] for asked in vectors + opposite for row in live_facts(graph, asked)]
+    assert min(told) >= -1
+    assert max(told) <= 1
 
 
 def test_a_cosine_of_one_half_is_exactly_that(graph: Graph) -> None:
     commit(graph, decision())
-    [found] = neighbours(graph, [0.5] * 4 + [0.0] * (DIMENSION - 4))
-    assert found["cosine"] == 0.5
+    [told] = live_facts(graph, [0.5] * 4 + [0.0] * (DIMENSION - 4))
+    assert told["cosine"] == 0.5
 
 
-def test_the_ten_nearest_neighbours_come_nearest_first(graph: Graph) -> None:
+def test_live_facts_come_nearest_first(graph: Graph) -> None:
     values = [0.2, 0.9, -0.4, 0.6, 0.1, -0.9, 0.7, 0.3, 0.4, 0.8, -0.2, 0.5]
-    for number, value in enumerate(values):
-        commit(graph, decision(version=number, embedding=at_cosine(value)))
-    found = neighbours(graph)
-    assert [round(row["cosine"], 6) for row in found] == sorted(values, reverse=True)[:10]
+    store_as_live_facts(graph, [at_cosine(value) for value in values])
+    told = live_facts(graph)
+    assert [round(row["cosine"], 6) for row in told] == sorted(values, reverse=True)
+
+
+def test_vectors_leave_a_neighbourhood_as_they_came_bit_for_bit(graph: Graph) -> None:
+    vectors = unit_vectors(7)
+    store_as_live_facts(graph, vectors.tolist())
+    told = neighbourhood(graph)
+    assert {row["text"] for row in told} == set(map(str, range(7)))
+    for row in told:
+        assert bytes(row["embedding_bytes"]) == vectors[int(row["text"])].tobytes()
+        assert row["embedding"] is None
+
+
+def test_a_vector_that_was_kept_as_numbers_alone_comes_as_numbers(graph: Graph) -> None:
+    [vector] = unit_vectors(1)
+    given = contacts(decision(embedding=vector.tolist()))
+    given[0]["commits"][0]["fact"]["embedding_bytes"] = None
+    graph.run("commit_decisions", {"contacts": given})
+    [told] = neighbourhood(graph)
+    assert told["embedding_bytes"] is None
+    assert np.array_equal(np.asarray(told["embedding"], dtype=np.float32), vector)
 
 
 PUNE = {
@@ -659,34 +594,18 @@ PUNE = {
 }
 
 
-@pytest.mark.parametrize(
-    ("prefix", "is_found"),
-    [
-        ("contact/city/", True),
-        ("contact/city/pune/", True),
-        ("contact/city/delhi/", False),
-        ("wife/city/", False),
-        ("contact/city/pun/", False),
-        ("/", False),
-    ],
-)
-def test_a_fact_whose_slot_is_asked_for_is_found_behind_nearer_ones(
-    graph: Graph, prefix: str, is_found: bool
-) -> None:
-    commit(graph, decision(**PUNE, embedding=at_cosine(-0.9)))
-    for number in range(1, 12):
-        commit(graph, decision(version=number))
-    found = neighbours(graph, slot_prefix=prefix)
-    assert len(found) == 10
-    assert (found[-1]["value"] == "Pune") is is_found
-    assert found == sorted(found, key=lambda row: -row["cosine"])
-
-
-def test_neighbours_come_with_the_version_they_were_seen_at(graph: Graph) -> None:
+def test_a_neighbourhood_comes_with_the_version_it_was_seen_at(graph: Graph) -> None:
     first = decision()
     commit(graph, first)
     commit(graph, update(first))
-    assert [row["version"] for row in neighbours(graph)] == [2]
+    assert [row["version"] for row in neighbourhood(graph)] == [2]
+
+
+def test_an_expired_fact_is_in_its_neighbourhood_and_is_not_recalled(graph: Graph) -> None:
+    commit(graph, decision(expires_at=NOON))
+    assert [row["expires_at"] for row in neighbourhood(graph)] == [NOON]
+    assert live_facts(graph) == []
+    assert len(live_facts(graph, now=NOON - timedelta(microseconds=1))) == 1
 
 
 @pytest.mark.parametrize(
@@ -698,32 +617,32 @@ def test_neighbours_come_with_the_version_they_were_seen_at(graph: Graph) -> Non
         Scope("acme", "crm/alice", "alice"),
     ],
 )
-def test_neighbours_of_one_contact_never_include_anothers(
-    graph: Graph, compared: Compare, other: Scope
+def test_one_contacts_facts_are_never_compared_with_anothers(
+    graph: Graph, found: Ask, other: Scope
 ) -> None:
     commit(graph, decision(other))
-    assert compared(graph) == []
+    assert found(graph) == []
     commit(graph, decision(text="Mine"))
-    assert [row["text"] for row in compared(graph)] == ["Mine"]
+    assert [row["text"] for row in found(graph)] == ["Mine"]
 
 
-def test_a_superseded_fact_is_no_neighbour(graph: Graph, compared: Compare) -> None:
+def test_a_superseded_fact_is_not_compared(graph: Graph, found: Ask) -> None:
     first = decision()
     second = update(first, embedding=at_cosine(0.1))
     commit(graph, first)
     commit(graph, second)
-    assert [row["fact_id"] for row in compared(graph)] == [second["fact_id"]]
+    assert [row["fact_id"] for row in found(graph)] == [second["fact_id"]]
 
 
-def test_a_fact_of_another_model_is_no_neighbour(graph: Graph, compared: Compare) -> None:
+def test_a_fact_of_another_model_is_not_compared(graph: Graph, found: Ask) -> None:
     commit(graph, decision(embedding_model="model@2"))
-    assert compared(graph) == []
-    assert len(compared(graph, embedding_model="model@2")) == 1
+    assert found(graph) == []
+    assert len(found(graph, embedding_model="model@2")) == 1
 
 
-def test_a_fact_without_a_vector_is_no_neighbour(graph: Graph, compared: Compare) -> None:
+def test_a_fact_without_a_vector_is_not_compared(graph: Graph, found: Ask) -> None:
     commit(graph, decision(embedding=None, embedding_model="noop"))
-    assert compared(graph) == []
+    assert found(graph) == []
 
 
 # What a decision leaves behind
@@ -739,6 +658,16 @@ def links(graph: Graph) -> dict[tuple[str, str], bool]:
     return {(row["new_id"], row["old_id"]): row["is_restatement"] for row in rows}
 
 
+def rests_on(graph: Graph, of: dict[str, Any]) -> set[str]:
+    """Which of all these tests' episodes the fact of a decision rests on."""
+    rows = graph.run("list_decision_ids", ALL_DECISIONS | {"limit": 99})
+    ids = [each["decision_id"] for each in rows]
+    told = [row for each in ids for row in graph.run("list_evidence", {"decision_id": each})]
+    asked = {row["episode_id"] for row in told}
+    resting = {"fact_id": of["fact_id"]}
+    return {each for each in asked if graph.run("find_resting", resting | {"episode_id": each})}
+
+
 def test_one_decision_may_end_several_facts_and_restate_one(graph: Graph) -> None:
     one, two = decision(), decision(version=1)
     both = [one["fact_id"], two["fact_id"]]
@@ -746,15 +675,14 @@ def test_one_decision_may_end_several_facts_and_restate_one(graph: Graph) -> Non
     for each in (one, two, new):
         commit(graph, each)
     assert links(graph) == {(new["fact_id"], both[0]): True, (new["fact_id"], both[1]): False}
-    assert [(row["fact_id"], row["observations"]) for row in facts(graph) if row["is_live"]] == [
-        (new["fact_id"], 2)
-    ]
+    assert [row["fact_id"] for row in facts(graph) if row["is_live"]] == [new["fact_id"]]
+    assert rests_on(graph, new) == {new["episode_id"], one["episode_id"]}
 
 
 def test_a_conflict_stays_open_until_one_decision_ends_both_facts(graph: Graph) -> None:
     one = decision()
     two = decision(version=1, conflicting_ids=[one["fact_id"]])
-    three = update(two, is_restatement=False, restated_id=None)
+    three = update(two, restated_id=None)
     for each in (one, two):
         commit(graph, each)
     assert conflicts(graph) == {frozenset((one["fact_id"], two["fact_id"]))}
@@ -782,76 +710,95 @@ def test_a_restatement_that_ends_the_conflicting_fact_too_leaves_no_conflict(gra
 
 
 def test_an_older_note_lies_beneath_the_newer_fact_and_is_not_live(graph: Graph) -> None:
-    newer = decision(said_at=NOON)
-    early = NOON - timedelta(days=9)
-    older = decision(
-        version=1,
-        said_at=early,
-        history_of_id=newer["fact_id"],
-        history_to=NOON,
-        is_restatement=True,
-    )
+    newer, early = decision(), NOON - timedelta(days=9)
+    beneath = {"history_of_id": newer["fact_id"], "restated_id": newer["fact_id"]}
+    gained = skip(newer)["kept"]
     commit(graph, newer)
+    older = decision(version=1, said_at=early, valid_to=NOON, is_live=False, kept=gained, **beneath)
     commit(graph, older)
     assert links(graph) == {(newer["fact_id"], older["fact_id"]): True}
-    found = {row["fact_id"]: row for row in facts(graph)}
-    beneath, above = found[older["fact_id"]], found[newer["fact_id"]]
-    assert (beneath["is_live"], beneath["valid_from"], beneath["valid_to"]) == (False, early, NOON)
+    told = {row["fact_id"]: row for row in facts(graph)}
+    below, above = told[older["fact_id"]], told[newer["fact_id"]]
+    assert (below["is_live"], below["valid_from"], below["valid_to"]) == (False, early, NOON)
     assert (above["is_live"], above["valid_to"], above["observations"]) == (True, None, 2)
+    assert rests_on(graph, newer) == {newer["episode_id"], older["episode_id"]}
+    assert rests_on(graph, older) == {older["episode_id"]}
 
 
-@pytest.mark.parametrize(
-    ("is_read_again", "confidences", "observations", "confidence"),
-    [
-        pytest.param(False, (0.6, 0.5), 2, 0.8, id="another episode"),
-        pytest.param(True, (0.6, 0.5), 1, 0.6, id="the same and less sure"),
-        pytest.param(True, (0.5, 0.6), 1, 0.6, id="the same and surer"),
-        pytest.param(True, (0.6, 0.6), 1, 0.6, id="the same and as sure"),
-    ],
-)
-def test_a_restatement_makes_surer_only_by_another_episode(
-    graph: Graph,
-    is_read_again: bool,
-    confidences: tuple[float, float],
-    observations: int,
-    confidence: float,
-) -> None:
-    first = decision(confidence=confidences[0])
-    own = {"episode_id": first["episode_id"]} if is_read_again else {}
-    for each in (first, update(first, confidence=confidences[1], **own)):
-        assert commit(graph, each)
-    [live] = [row for row in facts(graph) if row["is_live"]]
-    assert live["observations"] == observations
-    assert live["confidence"] == pytest.approx(confidence)
+KEPT = {
+    "observations": 300,
+    "confidence": 0.123456789,
+    "is_confirmed_by_user": True,
+    "expires_at": NOON + timedelta(days=9, microseconds=1),
+    "last_confirmed_at": NOON + timedelta(microseconds=1),
+}
 
 
-def test_a_restatement_counts_no_episode_that_an_earlier_one_took_along(graph: Graph) -> None:
+def test_a_fact_that_is_said_once_more_becomes_what_the_commit_says(graph: Graph) -> None:
     first = decision()
-    second = update(first)
-    third = update(second, episode_id=first["episode_id"])
-    for each in (first, second, third):
-        assert commit(graph, each)
-    assert sorted(row["observations"] for row in facts(graph)) == [1, 2, 2]
+    commit(graph, first)
+    [before] = facts(graph)
+    again = skip(first, kept={"fact_id": first["fact_id"], **KEPT})
+    commit(graph, again)
+    assert facts(graph) == [before | KEPT]
+    assert rests_on(graph, first) == {first["episode_id"], again["episode_id"]}
 
 
-@pytest.mark.parametrize(("is_read_again", "observations"), [(True, 1), (False, 2)])
-def test_an_older_note_counts_only_by_an_episode_that_the_newer_fact_lacks(
-    graph: Graph, is_read_again: bool, observations: int
-) -> None:
-    newer = decision()
-    own = {"episode_id": newer["episode_id"]} if is_read_again else {}
-    early = {"valid_from": NOON - timedelta(days=9), "history_to": NOON}
-    beneath = {"version": 1, "history_of_id": newer["fact_id"], "is_restatement": True}
-    for each in (newer, decision(**early, **beneath, **own)):
-        assert commit(graph, each)
-    assert {row["fact_id"]: row["observations"] for row in facts(graph)}[
-        newer["fact_id"]
-    ] == observations
+def test_a_skip_that_counts_no_episode_changes_no_fact(graph: Graph) -> None:
+    first = decision()
+    commit(graph, first)
+    before = facts(graph)
+    commit(graph, skip(first, kept=None))
+    assert facts(graph) == before
+    assert rests_on(graph, first) == {first["episode_id"]}
+
+
+def test_all_evidence_of_a_decision_is_its_facts_each_with_its_words(graph: Graph) -> None:
+    more = {"episode_id": "turn-2", "session_id": "call-2", "text": "Only email", "span": "email"}
+    said = decision(span="by email", evidence=[more])
+    commit(graph, said)
+    told = graph.run("list_evidence", {"decision_id": said["decision_id"]})
+    assert {(row["episode_id"], row["session_id"], row["span"]) for row in told} == {
+        (said["episode_id"], "call-1", "by email"),
+        ("turn-2", "call-2", "email"),
+    }
+    assert rests_on(graph, said) == {said["episode_id"], "turn-2"}
+
+
+def test_an_episode_that_is_stored_stays_as_it_was_told_first(graph: Graph) -> None:
+    first = decision()
+    commit(graph, first)
+    commit(graph, update(first, episode_id=first["episode_id"], text="Other words"))
+    [told] = graph.run(
+        "find_episodes", CALLS["find_episodes"] | {"episode_ids": [first["episode_id"]]}
+    )
+    assert told["text"] == first["text"]
+
+
+def test_what_is_revoked_ends_and_nothing_takes_its_place(graph: Graph) -> None:
+    first = decision()
+    revoking = update(first, action="REVOKE", fact_id=None, valid_from=NOON + timedelta(days=1))
+    commit(graph, first)
+    commit(graph, revoking)
+    [told] = facts(graph)
+    assert (told["is_live"], told["valid_to"]) == (False, NOON + timedelta(days=1))
+    assert links(graph) == {}
+
+
+def test_an_answer_settles_the_question_that_was_held(graph: Graph) -> None:
+    pending = {"contact_keys": [ALICE.contact_key], "now": NOON}
+    held = HELD | {"version": 0}
+    commit(graph, held)
+    assert [row["decision_id"] for row in graph.run("list_pending_ids", pending)] == [
+        held["decision_id"]
+    ]
+    commit(graph, decision(version=1, settles_id=held["decision_id"]))
+    assert graph.run("list_pending_ids", pending) == []
 
 
 def test_all_that_lies_beneath_a_fact_is_found_with_its_cosine(graph: Graph) -> None:
     one = decision(embedding=at_cosine(0.3), **PUNE)
-    two = update(one, is_restatement=False, restated_id=None, decided_by="slot")
+    two = update(one, restated_id=None, decided_by="slot")
     three = update(two)
     for each in (one, two, three):
         commit(graph, each)
@@ -868,40 +815,43 @@ def test_all_that_lies_beneath_a_fact_is_found_with_its_cosine(graph: Graph) -> 
     assert found[two["fact_id"]]["is_restatement"]
 
 
-def test_everything_about_a_decision_comes_back(graph: Graph) -> None:
-    kept = {
-        "findings": ["number: 2, new", "negation: not"],
-        "profile_name": "minilm",
-        "guard": True,
-        "cosine_cut": 0.9,
-        "is_contested": True,
-        "arbiter_relation": "replaces",
-        "arbiter_target": 3,
-        "arbiter_confidence": 0.75,
-        "arbiter_cost_usd": 0.0012,
-        "arbiter_is_cached": True,
-        **PUNE,
-        **{name: value for name, value in GATE.items() if name not in NOT_OF_A_DECISION},
-        "topic": "work",
-        "tags": ["a", "b"],
-        "is_redacted": True,
-        "is_personal": True,
-        "question": "Is it so?",
-        "lapses_at": NOON,
-        "settles_id": "decision-0",
-        "held_id": "decision-1",
-        "answered_by": "contact",
-        "session_id": "call-1",
-        "importance": 0.25,
-        "source_reference": "call 7",
-        "agent_id": "crm",
-        "tenant": "acme",
-    }
-    given = decision(**kept, arbiter_action="UPDATE", said_at=NOON)
+RECORDS = [
+    '{"text":"It\'s \\"quoted\\", \\\\ and $dollar {braces}; DROP // no comment"}',
+    "Zoë 李 👩‍👩‍👧 ﷺ\u2028\u0085 line\nend\ttab",
+    "$commit.decision.record $decision__record \\u0041 \\n",
+    "9" * 100_000,
+]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=["quotes", "letters", "names", "long"])
+def test_a_record_comes_back_to_the_letter(graph: Graph, record: str) -> None:
+    given = decision(record=record)
     commit(graph, given)
-    [found] = graph.run("find_decisions", CONTACT | {"decision_ids": [given["decision_id"]]})
+    [told] = graph.run("find_decisions", CONTACT | {"decision_ids": [given["decision_id"]]})
+    assert (told["record"], told["correction"], told["at"]) == (record, None, given["at"])
+
+
+@pytest.mark.parametrize("is_given", [True, False], ids=["given", "null"])
+def test_everything_about_a_fact_comes_back(graph: Graph, is_given: bool) -> None:
+    values = PUNE | {"topic": "work", "tags": ["a", "b"], "expires_at": NOON, "is_known": True}
+    kept = {name: value if is_given else None for name, value in values.items()} | {
+        "importance": 0.25,
+        "confidence": 0.123456789,
+        "observations": 70_000,
+        "is_contested": is_given,
+        "is_redacted": is_given,
+        "sensitivity": "personal",
+        "recall_semantics": "binding",
+        "yields_to_live_intent": is_given,
+        "is_confirmed_by_user": is_given,
+        "category": "decision",
+        "trust": "operator",
+    }
+    given = decision(**kept)
+    commit(graph, given)
+    [told] = graph.run("find_fact", CONTACT | {"fact_id": given["fact_id"]})
     kept.pop("slot_key")
-    assert {name: found[name] for name in kept} == kept
+    assert {name: told[name] for name in kept} == kept
 
 
 # 5: one writer a version
@@ -976,8 +926,8 @@ def _at_once(count: int, call: Callable[[int], Any]) -> list[Any]:
     [
         ("list_decision_ids", ALL_DECISIONS | {"limit": "many"}),
         ("list_decision_ids", ALL_DECISIONS | {"limit": -1}),
-        ("find_neighbours", CALLS["find_neighbours"] | {"embedding": "east"}),
-        ("find_neighbours", CALLS["find_neighbours"] | {"embedding": EAST[:-1]}),
+        ("compare_live_facts", CALLS["compare_live_facts"] | {"embedding": "east"}),
+        ("compare_live_facts", CALLS["compare_live_facts"] | {"embedding": EAST[:-1]}),
     ],
 )
 def test_what_the_engine_rejects_is_a_query_error_with_its_cause(
@@ -1022,7 +972,7 @@ def test_threads_see_their_own_contacts_only(graph: Graph) -> None:
 
     def read(number: int) -> set[str]:
         scope = Scope("acme", "crm", f"contact {number}")
-        found = [neighbours(graph, contact_key=scope.contact_key) for _ in range(5)]
-        return {row["text"] for rows in found for row in rows}
+        told = [live_facts(graph, contact_key=scope.contact_key) for _ in range(5)]
+        return {row["text"] for rows in told for row in rows}
 
     assert _at_once(8, read) == [{str(number)} for number in range(8)]

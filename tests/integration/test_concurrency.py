@@ -23,8 +23,10 @@ from reconciler.domain.rule import ReconcilePolicy
 from reconciler.domain.scope import Scope
 from reconciler.errors import GraphUnavailableError
 from reconciler.ports.graph import Graph, Row
+from reconciler.service.ledger import Ledger
 from reconciler.service.memory_reconciler import MemoryReconciler
 from reconciler.service.memory_store import MemoryStore
+from reconciler.service.neighbourhoods import Neighbourhoods
 from reconciler.service.retry import RetryPolicy
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
@@ -247,6 +249,21 @@ class DisturbedGraph:
         return getattr(self._graph, name)
 
 
+class WatchedGraph:
+    """A real graph that notes what it is asked."""
+
+    def __init__(self, graph: Graph, seen: list[str]) -> None:
+        self._graph = graph
+        self._seen = seen
+
+    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+        self._seen.append(name)
+        return self._graph.run(name, parameters)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._graph, name)
+
+
 @pytest.fixture
 def graph(engine: EngineUnderTest) -> Iterator[Graph]:
     """The engine, with a store that is ready for the hashing embedder."""
@@ -255,17 +272,37 @@ def graph(engine: EngineUnderTest) -> Iterator[Graph]:
         yield graph
 
 
+RETRIES = RetryPolicy(attempts_max=9, unavailable_seconds_max=60)
+
+
+class Writer:
+    """What writes in a process of its own; it keeps no neighbourhood unless it may."""
+
+    def __init__(self, graph: Graph, facts_max: int = 0) -> None:
+        store, embedder = MemoryStore(graph), HashingEmbedder()
+        ledger = Ledger(
+            store=store,
+            neighbourhoods=Neighbourhoods(store, embedder.model_id, facts_max),
+            retry_policy=RETRIES,
+            clock=lambda: NOON,
+        )
+        self._reconciler = MemoryReconciler(
+            store=store,
+            ledger=ledger,
+            embedder=embedder,
+            arbitration=None,
+            policy=ReconcilePolicy(),
+            retry_policy=RETRIES,
+            clock=lambda: NOON,
+        )
+
+    def remember(self, text: str, key: str | None = None) -> Decision:
+        said = NewNote(scope=ALICE, text=text, said_at=NOON, idempotency_key=key)
+        return self._reconciler.reconcile(admitted(said))
+
+
 def remember(graph: Graph, text: str, key: str | None = None) -> Decision:
-    reconciler = MemoryReconciler(
-        store=MemoryStore(graph),
-        embedder=HashingEmbedder(),
-        arbitration=None,
-        policy=ReconcilePolicy(),
-        retry_policy=RetryPolicy(attempts_max=9, unavailable_seconds_max=60),
-        clock=lambda: NOON,
-    )
-    said = NewNote(scope=ALICE, text=text, said_at=NOON, idempotency_key=key)
-    return reconciler.reconcile(admitted(said))
+    return Writer(graph).remember(text, key)
 
 
 def live_facts(graph: Graph) -> list[tuple[str, int]]:
@@ -276,14 +313,14 @@ def live_facts(graph: Graph) -> list[tuple[str, int]]:
 @pytest.mark.parametrize(
     ("already_known", "moment"),
     [
-        ([], ("before", "find_neighbours", 1)),
-        ([], ("after", "find_neighbours", 1)),
+        ([], ("before", "list_neighbourhood", 1)),
+        ([], ("after", "list_neighbourhood", 1)),
         ([], ("after", "find_contact_version", 1)),
-        ([], ("after", "find_neighbours", 2)),
-        ([], ("before", "commit_decision", 1)),
-        (["Lives in Pune"], ("before", "find_neighbours", 1)),
-        (["Lives in Pune"], ("after", "find_neighbours", 1)),
-        (["Lives in Pune"], ("before", "commit_decision", 1)),
+        ([], ("after", "list_neighbourhood", 2)),
+        ([], ("before", "commit_decisions", 1)),
+        (["Lives in Pune"], ("before", "list_neighbourhood", 1)),
+        (["Lives in Pune"], ("after", "list_neighbourhood", 1)),
+        (["Lives in Pune"], ("before", "commit_decisions", 1)),
     ],
 )
 def test_a_note_that_another_writes_in_the_meantime_is_not_missed(
@@ -297,6 +334,45 @@ def test_a_note_that_another_writes_in_the_meantime_is_not_missed(
     assert len(MemoryStore(graph).list_decisions([ALICE], 9)) == 2 + len(already_known)
 
 
+def test_a_note_that_another_wrote_since_the_contact_was_cached_is_not_missed(
+    graph: Graph,
+) -> None:
+    caching = Writer(graph, facts_max=100)
+    caching.remember("Drinks tea")
+    remember(graph, "Prefers email")
+    decision = caching.remember("Prefers email")
+    assert (decision.action, decision.timings.attempts) == ("UPDATE", 2)
+    assert live_facts(graph) == [("Drinks tea", 1), ("Prefers email", 2)]
+
+
+def test_a_cached_contact_is_written_about_without_a_look(graph: Graph) -> None:
+    seen: list[str] = []
+    watched = WatchedGraph(graph, seen)
+    caching = Writer(watched, facts_max=100)
+    caching.remember("Drinks tea")
+    seen.clear()
+    caching.remember("Lives in Pune")
+    assert seen == ["commit_decisions"]
+
+
+def test_a_cached_fact_that_another_ended_is_not_superseded_again(graph: Graph) -> None:
+    caching = Writer(graph, facts_max=100)
+    caching.remember("Prefers email")
+    remember(graph, "Prefers email")
+    caching.remember("Prefers email")
+    assert live_facts(graph) == [("Prefers email", 3)]
+    assert len(MemoryStore(graph).list_supersessions(ALICE)) == 2
+
+
+def test_a_cached_contact_is_forgotten_when_the_line_breaks_after_a_commit(graph: Graph) -> None:
+    disturbed = DisturbedGraph(graph, [("after", "commit_decisions", 2)], line_breaks)
+    caching = Writer(disturbed, facts_max=100)
+    caching.remember("Prefers email")
+    caching.remember("Prefers email")
+    assert caching.remember("Prefers email").timings.attempts == 1
+    assert live_facts(graph) == [("Prefers email", 3)]
+
+
 def line_breaks() -> None:
     raise GraphUnavailableError("the line broke")
 
@@ -304,10 +380,10 @@ def line_breaks() -> None:
 @pytest.mark.parametrize(
     "moments",
     [
-        [("before", "commit_decision", 1)],
-        [("after", "commit_decision", 1)],
-        [("before", "commit_decision", 1), ("after", "commit_decision", 2)],
-        [("after", "commit_decision", 1), ("before", "find_decisions", 1)],
+        [("before", "commit_decisions", 1)],
+        [("after", "commit_decisions", 1)],
+        [("before", "commit_decisions", 1), ("after", "commit_decisions", 2)],
+        [("after", "commit_decisions", 1), ("before", "find_decisions", 1)],
     ],
 )
 def test_a_commit_whose_answer_was_lost_is_not_made_twice(
@@ -321,14 +397,14 @@ def test_a_commit_whose_answer_was_lost_is_not_made_twice(
 
 
 def test_a_key_whose_first_answer_was_lost_is_no_replay(graph: Graph) -> None:
-    moments = [("after", "commit_decision", 1)]
+    moments = [("after", "commit_decisions", 1)]
     decision = remember(DisturbedGraph(graph, moments, line_breaks), "Prefers email", key="key")
     assert not decision.replayed
     assert remember(graph, "Prefers email", key="key").replayed
 
 
 def test_of_two_notes_with_one_key_the_second_is_a_replay_whenever_it_comes(graph: Graph) -> None:
-    moments = [("before", "commit_decision", 1)]
+    moments = [("before", "commit_decisions", 1)]
     disturbed = DisturbedGraph(graph, moments, lambda: remember(graph, "First", key="key"))
     decision = remember(disturbed, "Second", key="key")
     assert (decision.replayed, decision.text) == (True, "First")

@@ -43,7 +43,9 @@ MAY_IMPORT = {
 }
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")
 STORES = {"memory_store.py", "session_store.py", "task_store.py"}
-WRITE_METHODS = {"commit_decision"}
+WRITE_METHODS = {"commit_decisions"}
+WITH_VECTORS = {"embedding", "embedding_bytes"}
+OF_MEMORY = {"commit_decisions", "list_neighbourhood", "record_correction", "claim_store"}
 RECONCILING_METHODS = {"reconcile", "reconfirm"}
 
 
@@ -127,8 +129,13 @@ def _callers(methods: set[str]) -> set[str]:
     }
 
 
-def test_only_the_reconciler_writes_facts() -> None:
-    assert _callers(WRITE_METHODS) == {"memory_reconciler.py"}
+def test_only_the_ledger_commits_decisions() -> None:
+    assert _callers(WRITE_METHODS) == {"ledger.py"}
+
+
+def test_only_the_memory_store_names_the_queries_of_facts_and_decisions() -> None:
+    namers = {path.name for path in MODULES for text in _strings(path) if text in OF_MEMORY}
+    assert namers == {"memory_store.py"}
 
 
 def test_nothing_reaches_the_reconciler_but_through_the_gate() -> None:
@@ -140,10 +147,12 @@ def test_an_agents_toolset_offers_nothing_that_approves() -> None:
     assert offered == {"add_contact_note", "tool_definition"}
 
 
-def test_no_query_returns_an_embedding() -> None:
+def test_vectors_leave_the_graph_for_a_neighbourhood_alone() -> None:
     for engine in ("neo4j", "embedded"):
-        for query in load_queries(engine).values():
-            assert "embedding" not in query.returns, query.name
+        queries = load_queries(engine).values()
+        assert {query.name for query in queries if WITH_VECTORS & set(query.returns)} == {
+            "list_neighbourhood"
+        }
 
 
 def test_every_setting_is_in_the_configuration_file() -> None:

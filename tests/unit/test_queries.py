@@ -192,12 +192,6 @@ def test_both_engines_run_the_same_queries_with_the_same_parameters_and_columns(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_no_query_returns_an_embedding(engine: str) -> None:
-    for query in load_queries(engine).values():
-        assert "embedding" not in query.returns
-
-
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_read_query_writes_nothing(engine: str) -> None:
     for query in load_queries(engine).values():
         words = {word for statement in query.statements for word in statement.text.split()}
