@@ -23,7 +23,7 @@ PACKAGE = ROOT / "reconciler"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 OUTWARDS = ["domain", "ports", "adapters", "service", "bootstrap", "memory", "entrypoints"]
 MAY_IMPORT = {
-    "domain": {"domain", "errors"},
+    "domain": {"domain", "errors", "lexicon"},
     "ports": {"ports", "domain", "errors"},
     "adapters": {"adapters", "ports", "domain", "errors", "queries", "resources", "turns"},
     "service": {"service", "ports", "domain", "errors", "queries", "turns"},
@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "testing": {"ports", "domain", "errors"},
     "config_files": {"domain", "errors", "resources"},
     "settings": {"errors", "resources"},
+    "lexicon": {"errors", "resources"},
     "queries": {"errors", "resources"},
     "resources": {"errors"},
     "turns": set(),

@@ -1,0 +1,245 @@
+"""Lexicons: words and cues, which are data under ``config/lexicon/``, a file for each subject.
+
+How such a file is read, how its shorthands are written out, and how a text is screened so that few
+cues are tried on it live here. What a cue means never does: that is the business of the module that
+asks for it. Nothing is read or compiled before it is needed.
+
+A file has one table ``[words]`` of lists, one word a line, and lists of cues: ``[[name]]`` begins a
+cue of the list ``name``. A word and a pattern are regular expressions, in which ``<name>`` stands
+for any of the words of that list; the lines of a pattern are put together without what indents
+them. So no line of a pattern may begin or end with a space that counts.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from reconciler.errors import ConfigurationError
+from reconciler.resources import read_config, resource_path
+
+__all__ = ["Cue", "Cues", "Held", "Lexicon", "any_of", "lexicon"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cue:
+    """A pattern that gives something away, and texts that show what it finds.
+
+    Attributes:
+        pattern: the regular expression, as the file has it.
+        hits: texts in which it finds something.
+        misses: texts that look like it, and in which it must not.
+        kind: what it gives away, where the list has cues of several kinds.
+        weight: how much it counts, where the list is weighed.
+        needs: literals, separated by spaces, of which a text must hold one for the cue to be tried
+            at all; empty for a cue that is tried on every text.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    pattern: str
+    hits: tuple[str, ...]
+    misses: tuple[str, ...] = ()
+    kind: str = ""
+    weight: int = 0
+    needs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """One file's words and cues.
+
+    Attributes:
+        source: the file, as an error names it.
+        lists: by name, the words of a list.
+        cues: by name, the cues of a list.
+    """
+
+    source: str
+    lists: Mapping[str, tuple[str, ...]]
+    cues: Mapping[str, tuple[Cue, ...]]
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """The words of a list, in the file's order.
+
+        Raises:
+            ConfigurationError: the file has no such list.
+        """
+        if name not in self.lists:
+            raise ConfigurationError(f"{self.source}: [words] lacks {name}; add it, a word a line")
+        return self.lists[name]
+
+    def word_set(self, name: str) -> frozenset[str]:
+        """The words of a list, to look words up in."""
+        return frozenset(self.words(name))
+
+    def written_out(self, pattern: str) -> str:
+        """The pattern with the words in the place of each ``<name>``; sets are left as they are."""
+        return _NAMED.sub(
+            lambda found: self.any_of(found["name"]) if found["name"] else found[0], pattern
+        )
+
+    def any_of(self, name: str) -> str:
+        """A pattern for any of the words of a list."""
+        return self.written_out(any_of(self.words(name)))
+
+
+_NAMED = re.compile(r"\[(?:\\.|[^\]\\])*\]|(?<!\?P)<(?P<name>[a-z_]+)>")
+
+
+def any_of(words: tuple[str, ...] | list[str]) -> str:
+    """A pattern for any of the words, the first that fits."""
+    return f"(?:{'|'.join(words)})"
+
+
+@cache
+def lexicon(name: str) -> Lexicon:
+    """The lexicon of that name, read once.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or is no lexicon; the text names the place.
+    """
+    path = resource_path("config") / "lexicon" / f"{name}.toml"
+    source = f"config/lexicon/{name}.toml"
+    try:
+        tables = tomllib.loads(read_config(path, source))
+    except ValueError as error:
+        raise ConfigurationError(f"{source} cannot be read: {error}; correct it") from error
+    return read_lexicon(source, tables)
+
+
+_WORDS = TypeAdapter(dict[str, dict[str, str]])
+_CUES = TypeAdapter(dict[str, tuple[Cue, ...]])
+
+
+def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
+    """The lexicon that the tables of a file describe.
+
+    Raises:
+        ConfigurationError: a table is not as it must be; the text names it.
+    """
+    cues = dict(tables)
+    try:
+        words = _WORDS.validate_python({"words": cues.pop("words", {})})["words"]
+        made = _CUES.validate_python(cues)
+    except ValidationError as error:
+        found = error.errors()[0]
+        raise ConfigurationError(f"{source}: {_place(*found['loc'])}: {found['msg']}") from error
+    lists = {name: tuple(filter(None, text.split("\n"))) for name, text in words.items()}
+    return Lexicon(source, lists, made)
+
+
+def _place(name: object, number: object = None, field: object = None, *_: object) -> str:
+    """Where in a file something is wrong: ``[[order]] number 3, hits``."""
+    if name == "words":
+        return f"[words] {number}"
+    place = f"[[{name}]]" if number is None else f"[[{name}]] number {int(str(number)) + 1}"
+    return place if field is None else f"{place}, {field}"
+
+
+def _joined(pattern: str) -> str:
+    return "".join(line.strip() for line in pattern.splitlines())
+
+
+class Cues:
+    """The cues of a lexicon, which are tried only on a text that holds what they need.
+
+    A cue is compiled when a text first holds one of its literals; most never do.
+
+    Args:
+        lexicon: whose cues they are.
+        compiled: makes a pattern of a list's name and a pattern that is written out.
+    """
+
+    def __init__(
+        self, lexicon: Lexicon, compiled: Callable[[str, str], re.Pattern[str]] | None = None
+    ) -> None:
+        self._lexicon = lexicon
+        self._compiled = compiled or (lambda _, pattern: re.compile(pattern))
+        self._patterns: dict[tuple[str, int], re.Pattern[str]] = {}
+        self._screens = {name: _Screen(cues) for name, cues in lexicon.cues.items()}
+
+    def read(self, text: str) -> Held:
+        """The text, to ask for the cues that it holds."""
+        return Held(self, text)
+
+    def worth_trying(self, held: Held, name: str) -> Iterator[tuple[Cue, re.Pattern[str]]]:
+        """The cues of a list that the text may hold, in the file's order, compiled."""
+        for number in self._screens[name].pass_(held):
+            yield self._lexicon.cues[name][number], self.pattern(name, number)
+
+    def pattern(self, name: str, number: int) -> re.Pattern[str]:
+        """The compiled pattern of a cue, by its list and its number there.
+
+        Raises:
+            ConfigurationError: it is no regular expression.
+        """
+        place = name, number
+        if place not in self._patterns:
+            text = _joined(self._lexicon.cues[name][number].pattern)
+            try:
+                made = self._compiled(name, self._lexicon.written_out(text))
+            except (re.error, OverflowError, RecursionError) as error:
+                raise ConfigurationError(
+                    f"{self._lexicon.source}: {_place(name, number)}: the pattern is no regular "
+                    f"expression: {error}; correct it"
+                ) from error
+            self._patterns[place] = made
+        return self._patterns[place]
+
+
+_START = 3
+"""Characters by which a literal is looked up before it is looked for."""
+
+
+class _Screen:
+    """Which of a list's cues a text may hold, told by the literals that each of them needs."""
+
+    def __init__(self, cues: Sequence[Cue]) -> None:
+        self._always = frozenset(number for number, cue in enumerate(cues) if not cue.needs)
+        self._short: list[tuple[str, int]] = []
+        self._by_start: dict[str, list[tuple[str, int]]] = {}
+        for number, cue in enumerate(cues):
+            for literal in cue.needs.split():
+                is_short = len(literal) < _START
+                kept = self._short if is_short else self._by_start.setdefault(literal[:_START], [])
+                kept.append((literal, number))
+
+    def pass_(self, held: Held) -> list[int]:
+        """The numbers of the cues, in order."""
+        text, numbers = held.text, set(self._always)
+        numbers.update(number for literal, number in self._short if literal in text)
+        for start in self._by_start.keys() & held.starts:
+            for literal, number in self._by_start[start]:
+                if number not in numbers and literal in text:
+                    numbers.add(number)
+        return sorted(numbers)
+
+
+@dataclass(frozen=True)
+class Held:
+    """A text, to ask for the cues that it holds."""
+
+    _cues: Cues
+    text: str
+
+    @cached_property
+    def starts(self) -> frozenset[str]:
+        """Each run of characters in the text that is as long as what literals are looked up by."""
+        return frozenset(map("".join, zip(self.text, self.text[1:], self.text[2:], strict=False)))
+
+    def matches(self, name: str) -> Iterator[tuple[Cue, re.Match[str]]]:
+        """The cues of a list that the text holds, each where it first does."""
+        for cue, pattern in self._cues.worth_trying(self, name):
+            if found := pattern.search(self.text):
+                yield cue, found
+
+    def first(self, name: str) -> re.Match[str] | None:
+        """Where the text holds the first of the cues of a list; None where it holds none."""
+        return next((found for _, found in self.matches(name)), None)
