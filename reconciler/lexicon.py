@@ -24,7 +24,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config, resource_path
 
-__all__ = ["Cue", "Cues", "Held", "Lexicon", "any_of", "lexicon"]
+__all__ = ["Cue", "Cues", "Held", "Lexicon", "any_of", "joined", "lexicon"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class Lexicon:
         return self.written_out(any_of(self.words(name)))
 
 
-_NAMED = re.compile(r"\[(?:\\.|[^\]\\])*\]|(?<!\?P)<(?P<name>[a-z_]+)>")
+_NAMED = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|(?<!\?P)<(?P<name>[a-z_]+)>")
 
 
 def any_of(words: tuple[str, ...] | list[str]) -> str:
@@ -143,7 +143,8 @@ def _place(name: object, number: object = None, field: object = None, *_: object
     return place if field is None else f"{place}, {field}"
 
 
-def _joined(pattern: str) -> str:
+def joined(pattern: str) -> str:
+    """A cue's pattern in one line."""
     return "".join(line.strip() for line in pattern.splitlines())
 
 
@@ -182,7 +183,7 @@ class Cues:
         """
         place = name, number
         if place not in self._patterns:
-            text = _joined(self._lexicon.cues[name][number].pattern)
+            text = joined(self._lexicon.cues[name][number].pattern)
             try:
                 made = self._compiled(name, self._lexicon.written_out(text))
             except (re.error, OverflowError, RecursionError) as error:

@@ -11,16 +11,24 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.gate import injection
+from reconciler.domain.gate import injection, meaning
 from reconciler.lexicon import Cue, Cues, lexicon
 
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "lexicon"
 READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "injection": (injection._lexicon, injection._fold_all),
+    "meaning": (meaning._lexicon, meaning._spell),
 }
 """By lexicon with cues, what compiles them, and how a text is folded before they are tried."""
 
-UNFOLDED = {("injection", "named")}
+UNFOLDED = {
+    ("injection", "named"),
+    *(
+        ("meaning", each)
+        for each in ("raw_line", "raw_text", "dump", "emoticon", "emoji", "addressed_at_the_end")
+    ),
+    *(("meaning", each) for each in ("vocative", "asked_of_a_name", "named_in_passing")),
+}
 PLACES = [
     (name, list_name, number)
     for name in READERS
