@@ -16,7 +16,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, lru_cache
 from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -156,26 +156,56 @@ class Cues:
     Args:
         lexicon: whose cues they are.
         compiled: makes a pattern of a list's name and a pattern that is written out.
+        names: the lists that are asked for together; None for all of the lexicon.
     """
 
     def __init__(
-        self, lexicon: Lexicon, compiled: Callable[[str, str], re.Pattern[str]] | None = None
+        self,
+        lexicon: Lexicon,
+        compiled: Callable[[str, str], re.Pattern[str]] | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
         self._lexicon = lexicon
         self._compiled = compiled or (lambda _, pattern: re.compile(pattern))
-        self._patterns: dict[tuple[str, int], re.Pattern[str]] = {}
-        self._screens = {name: _Screen(cues) for name, cues in lexicon.cues.items()}
+        self._patterns: dict[_Place, re.Pattern[str]] = {}
+        self._always: list[_Place] = []
+        self._by_start: dict[str, list[tuple[str, _Place]]] = {}
+        for name in lexicon.cues if names is None else names:
+            for number, cue in enumerate(lexicon.cues[name]):
+                literals = cue.needs.split()
+                for literal in literals:
+                    kept = self._by_start.setdefault(literal[:_START_LENGTH], [])
+                    kept.append((literal, (name, number)))
+                if not literals:
+                    self._always.append((name, number))
+        self._short = [start for start in self._by_start if len(start) < _START_LENGTH]
 
-    def read(self, text: str) -> Held:
-        """The text, to ask for the cues that it holds."""
-        return Held(self, text)
+    def read(self, text: str, folded: str | None = None) -> Held:
+        """The text, to ask for the cues that it holds.
 
-    def worth_trying(self, held: Held, name: str) -> Iterator[tuple[Cue, re.Pattern[str]]]:
-        """The cues of a list that the text may hold, in the file's order, compiled."""
-        for number in self._screens[name].pass_(held):
-            yield self._lexicon.cues[name][number], self.pattern(name, number)
+        Args:
+            text: what the patterns are tried on.
+            folded: the same in small letters, where the patterns take any case and it does not.
+        """
+        return Held(self, text, self._worth_trying(text if folded is None else folded))
 
-    def pattern(self, name: str, number: int) -> re.Pattern[str]:
+    def _worth_trying(self, folded: str) -> dict[str, list[int]]:
+        """By list, the numbers of the cues that the text may hold, in the file's order."""
+        places = set(self._always)
+        for start in (*self._short, *(self._by_start.keys() & _starts(folded))):
+            for literal, place in self._by_start[start]:
+                if literal in folded:
+                    places.add(place)
+        numbers: dict[str, list[int]] = {}
+        for name, number in sorted(places):
+            numbers.setdefault(name, []).append(number)
+        return numbers
+
+    def cue(self, name: str, number: int) -> Cue:
+        """A cue, by its list and its number there."""
+        return self._lexicon.cues[name][number]
+
+    def pattern(self, name: str, number: int = 0) -> re.Pattern[str]:
         """The compiled pattern of a cue, by its list and its number there.
 
         Raises:
@@ -183,64 +213,52 @@ class Cues:
         """
         place = name, number
         if place not in self._patterns:
-            text = joined(self._lexicon.cues[name][number].pattern)
+            written = self._lexicon.written_out(joined(self.cue(name, number).pattern))
             try:
-                made = self._compiled(name, self._lexicon.written_out(text))
+                self._patterns[place] = self._compiled(name, written)
             except (re.error, OverflowError, RecursionError) as error:
                 raise ConfigurationError(
                     f"{self._lexicon.source}: {_place(name, number)}: the pattern is no regular "
                     f"expression: {error}; correct it"
                 ) from error
-            self._patterns[place] = made
         return self._patterns[place]
 
 
-_START = 3
+_Place = tuple[str, int]
+"""A list's name, and a cue's number in it."""
+
+_START_LENGTH = 3
 """Characters by which a literal is looked up before it is looked for."""
 
 
-class _Screen:
-    """Which of a list's cues a text may hold, told by the literals that each of them needs."""
-
-    def __init__(self, cues: Sequence[Cue]) -> None:
-        self._always = frozenset(number for number, cue in enumerate(cues) if not cue.needs)
-        self._short: list[tuple[str, int]] = []
-        self._by_start: dict[str, list[tuple[str, int]]] = {}
-        for number, cue in enumerate(cues):
-            for literal in cue.needs.split():
-                is_short = len(literal) < _START
-                kept = self._short if is_short else self._by_start.setdefault(literal[:_START], [])
-                kept.append((literal, number))
-
-    def pass_(self, held: Held) -> list[int]:
-        """The numbers of the cues, in order."""
-        text, numbers = held.text, set(self._always)
-        numbers.update(number for literal, number in self._short if literal in text)
-        for start in self._by_start.keys() & held.starts:
-            for literal, number in self._by_start[start]:
-                if number not in numbers and literal in text:
-                    numbers.add(number)
-        return sorted(numbers)
+@lru_cache(maxsize=64)
+def _starts(folded: str) -> frozenset[str]:
+    """All runs of so many characters; several lexicons ask it of one text."""
+    return frozenset(map("".join, zip(folded, folded[1:], folded[2:], strict=False)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Held:
     """A text, to ask for the cues that it holds."""
 
     _cues: Cues
     text: str
+    _numbers: Mapping[str, list[int]]
 
-    @cached_property
-    def starts(self) -> frozenset[str]:
-        """Each run of characters in the text that is as long as what literals are looked up by."""
-        return frozenset(map("".join, zip(self.text, self.text[1:], self.text[2:], strict=False)))
+    def worth_trying(self, name: str) -> Sequence[tuple[Cue, re.Pattern[str]]]:
+        """The cues of a list that the text may hold, in the file's order, compiled."""
+        numbers, cues = self._numbers.get(name, ()), self._cues
+        return [(cues.cue(name, each), cues.pattern(name, each)) for each in numbers]
 
     def matches(self, name: str) -> Iterator[tuple[Cue, re.Match[str]]]:
         """The cues of a list that the text holds, each where it first does."""
-        for cue, pattern in self._cues.worth_trying(self, name):
+        for cue, pattern in self.worth_trying(name):
             if found := pattern.search(self.text):
                 yield cue, found
 
     def first(self, name: str) -> re.Match[str] | None:
         """Where the text holds the first of the cues of a list; None where it holds none."""
-        return next((found for _, found in self.matches(name)), None)
+        for number in self._numbers.get(name, ()):
+            if found := self._cues.pattern(name, number).search(self.text):
+                return found
+        return None

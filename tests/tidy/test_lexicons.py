@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.gate import injection, meaning
+from reconciler.domain.gate import classification, injection, literalness, meaning
 from reconciler.lexicon import Cue, Cues, lexicon
 
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "lexicon"
 READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "injection": (injection._lexicon, injection._fold_all),
     "meaning": (meaning._lexicon, meaning._spell),
+    "classification": (classification._lexicon, classification._folded),
+    "literalness": (literalness._lexicon, literalness._plain),
 }
 """By lexicon with cues, what compiles them, and how a text is folded before they are tried."""
 
@@ -96,7 +98,7 @@ def _is_needed(tree: Any, literals: list[str]) -> bool:
 
 
 def _all_hold(spelled: set[str], literals: list[str]) -> bool:
-    return all(any(literal in each for literal in literals) for each in spelled)
+    return all(any(literal in each.casefold() for literal in literals) for each in spelled)
 
 
 def _is_needed_within(operation: Any, value: Any, literals: list[str]) -> bool:

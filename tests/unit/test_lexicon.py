@@ -48,10 +48,8 @@ def test_a_group_of_a_pattern_keeps_its_name() -> None:
 
 
 def test_a_cue_is_tried_only_on_a_text_that_holds_what_it_needs() -> None:
-    held = cues().read("bring water")
-    assert [cue.pattern for cue, _ in cues().worth_trying(held, "order")] == [
-        "(?P<what><drink>) now"
-    ]
+    tried = cues().read("bring water").worth_trying("order")
+    assert [cue.pattern for cue, _ in tried] == ["(?P<what><drink>) now"]
 
 
 def test_a_cue_is_found_where_it_first_stands() -> None:

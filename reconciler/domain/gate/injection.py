@@ -21,7 +21,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from reconciler.domain.visible_text import visible
-from reconciler.lexicon import Cues, Held, lexicon
+from reconciler.lexicon import Cues, lexicon
 
 __all__ = ["CUE_LENGTH_MAX", "Directive", "DirectiveFinding", "find_directives"]
 
@@ -164,8 +164,12 @@ def _compiled(name: str, pattern: str) -> re.Pattern[str]:
 
 
 @cache
-def _lexicon() -> Cues:
-    return Cues(lexicon("injection"), _compiled)
+def _lexicon(*names: str) -> Cues:
+    """The cues of some lists, which are asked for together; of all lists where none is named."""
+    return Cues(lexicon("injection"), _compiled, names or None)
+
+
+_CUES = ("cue", "mark", "script", "code_mark")
 
 
 def _spans(reading: _Reading) -> Iterator[_Span]:
@@ -177,7 +181,7 @@ def _spans(reading: _Reading) -> Iterator[_Span]:
 
 def _cues(reading: _Reading) -> Iterator[_Span]:
     lists = ("cue", "mark") if reading.text.isascii() else ("cue", "mark", "script")
-    held = _lexicon().read(reading.folded)
+    held = _lexicon(*_CUES).read(reading.folded)
     for name in lists:
         for cue, match in held.matches(name):
             yield reading.span(Directive(cue.kind), match)
@@ -256,7 +260,9 @@ def _disguised(reading: _Reading) -> Iterator[_Span]:
         if word in reading.folded and (match := re.search(re.escape(word), reading.folded)):
             yield reading.span(Directive.HIDDEN, match)
     if _MIXED.search(reading.folded):
-        for cue, match in _lexicon().read(reading.folded.translate(_LOOKALIKES)).matches("cue"):
+        for cue, match in (
+            _lexicon("cue").read(reading.folded.translate(_LOOKALIKES)).matches("cue")
+        ):
             kind = Directive(cue.kind)
             if kind in _STRONG and match[0] != reading.folded[match.start() : match.end()]:
                 yield reading.span(kind, match)
@@ -296,26 +302,24 @@ def _requests(reading: _Reading) -> Iterator[_Span]:
 
 def _request_score(sentence: str) -> int:
     """What it asks for counts only where it asks."""
-    held = _lexicon().read(sentence)
-    request = _score(held, "request")
+    request = _score("request", sentence)
     if not request:
         return 0
-    task = 0 if _ASKING.search(sentence) else _score(held, "task")
-    return request + task + _score(held, "subject")
+    task = 0 if _ASKING.search(sentence) else _score("task", sentence)
+    return request + task + _score("subject", sentence)
 
 
 def _context_score(text: str) -> int:
     own = _QUOTED.sub(" ", text)
-    held = _lexicon().read(own)
-    return _score(held, "context") + (_score(held, "talk") if _ASKING.search(own) else 0)
+    return _score("context", own) + (_score("talk", own) if _ASKING.search(own) else 0)
 
 
 def _name_score(reading: _Reading, span: _Span) -> int:
     """A name tells for whom a task is; of a question it is as likely what is asked about."""
     sentence = reading.text[span.start : span.end]
     is_task = not _ASKING.search(sentence.lower())
-    return _score(_lexicon().read(reading.text), "named") if is_task else 0
+    return _score("named", reading.text) if is_task else 0
 
 
-def _score(held: Held, name: str) -> int:
-    return sum(cue.weight for cue, _ in held.matches(name))
+def _score(name: str, text: str) -> int:
+    return sum(cue.weight for cue, _ in _lexicon(name).read(text).matches(name))

@@ -88,7 +88,7 @@ def _lexicon() -> Cues:
 @cache
 def _the(name: str) -> re.Pattern[str]:
     """The only cue of a list."""
-    return _lexicon().pattern(name, 0)
+    return _lexicon().pattern(name)
 
 
 @cache
@@ -201,11 +201,7 @@ def _is_known(word: str) -> bool:
 def _known_phrases(spelled: str) -> tuple[set[Meaning], str]:
     """The kinds of the phrases that the sentence begins with, and what is left of it."""
     held = _lexicon().read(spelled)
-    phrases = [
-        (kind, pattern)
-        for kind, name in _PHRASES
-        for _, pattern in _lexicon().worth_trying(held, name)
-    ]
+    phrases = [(kind, pattern) for kind, name in _PHRASES for _, pattern in held.worth_trying(name)]
     kinds: set[Meaning] = set()
     place = 0
     for _ in range(_PHRASES_MAX):
