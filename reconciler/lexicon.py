@@ -14,17 +14,19 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config, resource_path
 
-__all__ = ["Cue", "Cues", "Held", "Lexicon", "any_of", "joined", "lexicon"]
+__all__ = ["Cue", "Cues", "Held", "Lexicon", "Literals", "any_of", "joined", "lexicon"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +150,37 @@ def joined(pattern: str) -> str:
     return "".join(line.strip() for line in pattern.splitlines())
 
 
+class Literals(Generic[T]):
+    """What a text may hold, by literals without which it does not.
+
+    Args:
+        literals: each with what it tells of, in the letters in which texts will be given.
+    """
+
+    def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
+        self._by_start: dict[str, list[tuple[str, T]]] = {}
+        for literal, told in literals:
+            self._by_start.setdefault(literal[:_START_LENGTH], []).append((literal, told))
+        self._short = [start for start in self._by_start if len(start) < _START_LENGTH]
+
+    def held(self, text: str) -> Iterator[T]:
+        """What the literals in the text tell of; some of it more than once."""
+        for start in (*self._short, *(self._by_start.keys() & _starts(text))):
+            for literal, told in self._by_start[start]:
+                if literal in text:
+                    yield told
+
+
+_START_LENGTH = 3
+"""Characters by which a literal is looked up before it is looked for."""
+
+
+@lru_cache(maxsize=64)
+def _starts(folded: str) -> frozenset[str]:
+    """All runs of so many characters; several lexicons ask it of one text."""
+    return frozenset(map("".join, zip(folded, folded[1:], folded[2:], strict=False)))
+
+
 class Cues:
     """The cues of a lexicon, which are tried only on a text that holds what they need.
 
@@ -168,17 +201,13 @@ class Cues:
         self._lexicon = lexicon
         self._compiled = compiled or (lambda _, pattern: re.compile(pattern))
         self._patterns: dict[_Place, re.Pattern[str]] = {}
-        self._always: list[_Place] = []
-        self._by_start: dict[str, list[tuple[str, _Place]]] = {}
-        for name in lexicon.cues if names is None else names:
-            for number, cue in enumerate(lexicon.cues[name]):
-                literals = cue.needs.split()
-                for literal in literals:
-                    kept = self._by_start.setdefault(literal[:_START_LENGTH], [])
-                    kept.append((literal, (name, number)))
-                if not literals:
-                    self._always.append((name, number))
-        self._short = [start for start in self._by_start if len(start) < _START_LENGTH]
+        needs = {
+            (name, number): cue.needs.split()
+            for name in (lexicon.cues if names is None else names)
+            for number, cue in enumerate(lexicon.cues[name])
+        }
+        self._always = [place for place, literals in needs.items() if not literals]
+        self._literals = Literals((each, place) for place in needs for each in needs[place])
 
     def read(self, text: str, folded: str | None = None) -> Held:
         """The text, to ask for the cues that it holds.
@@ -191,13 +220,8 @@ class Cues:
 
     def _worth_trying(self, folded: str) -> dict[str, list[int]]:
         """By list, the numbers of the cues that the text may hold, in the file's order."""
-        places = set(self._always)
-        for start in (*self._short, *(self._by_start.keys() & _starts(folded))):
-            for literal, place in self._by_start[start]:
-                if literal in folded:
-                    places.add(place)
         numbers: dict[str, list[int]] = {}
-        for name, number in sorted(places):
+        for name, number in sorted({*self._always, *self._literals.held(folded)}):
             numbers.setdefault(name, []).append(number)
         return numbers
 
@@ -226,15 +250,6 @@ class Cues:
 
 _Place = tuple[str, int]
 """A list's name, and a cue's number in it."""
-
-_START_LENGTH = 3
-"""Characters by which a literal is looked up before it is looked for."""
-
-
-@lru_cache(maxsize=64)
-def _starts(folded: str) -> frozenset[str]:
-    """All runs of so many characters; several lexicons ask it of one text."""
-    return frozenset(map("".join, zip(folded, folded[1:], folded[2:], strict=False)))
 
 
 @dataclass(frozen=True, slots=True)
