@@ -256,7 +256,7 @@ def ids_of(record: object) -> Iterator[tuple[str, str]]:
 
 def _words_of(record: Any) -> Iterator[tuple[str, str | Sequence[str]]]:
     """The fields of a record that hold words, but for those that are kept as they are given."""
-    for name in _fields_cleaned(type(record)):
+    for name in _fields_cleaned(record.__class__):
         value = getattr(record, name)
         is_several = isinstance(value, tuple) and bool(value) and all(map(_is_said, value))
         if is_several or _is_said(value):
