@@ -22,7 +22,7 @@ from typing import Any
 
 from reconciler.adapters.presidio_modules import bare_presidio
 from reconciler.adapters.sensitive_data_finders import merge_spans
-from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
 __all__ = ["PresidioFinder"]
 

@@ -30,7 +30,6 @@ from reconciler.domain.calibration import CalibrationGoal, MeasuredPair
 from reconciler.domain.decisions import Relation
 from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.kinds import Category, SourceKind
-from reconciler.domain.named_secrets import without_named_secrets
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.replay import Replayed, summarise
 from reconciler.domain.visible_text import visible
@@ -82,6 +81,7 @@ from reconciler.errors import (
     SchemaError,
 )
 from reconciler.memory import Memory
+from reconciler.named_secrets import without_named_secrets
 from reconciler.service.calibration import (
     calibrate,
     check_profile_name,

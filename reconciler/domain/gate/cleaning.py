@@ -16,12 +16,12 @@ from typing import Any
 
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.named_secrets import kind_of_name
 from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope
-from reconciler.domain.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
 from reconciler.domain.sessions import Session
 from reconciler.domain.slots import Slot
+from reconciler.named_secrets import kind_of_name
+from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
 
 __all__ = ["AS_GIVEN", "Cleaned", "clean", "clean_texts", "ids_of"]
 
