@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from reconciler.domain.gate import classification, injection, literalness, meaning
+from reconciler.domain.guard import vocabulary
 from reconciler.lexicon import Cue, Cues, lexicon
 
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "lexicon"
@@ -20,6 +21,7 @@ READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "meaning": (meaning._lexicon, meaning._spell),
     "classification": (classification._lexicon, classification._folded),
     "literalness": (literalness._lexicon, literalness._plain),
+    "guard": (vocabulary._cues, str),
 }
 """By lexicon with cues, what compiles them, and how a text is folded before they are tried."""
 
