@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from reconciler.domain import explicit_statements
 from reconciler.domain.gate import classification, injection, literalness, meaning
 from reconciler.domain.guard import vocabulary
 from reconciler.lexicon import Cue, Cues, lexicon
@@ -22,6 +23,7 @@ READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "classification": (classification._lexicon, classification._folded),
     "literalness": (literalness._lexicon, literalness._plain),
     "guard": (vocabulary._cues, str),
+    "statements": (explicit_statements._lexicon, str),
 }
 """By lexicon with cues, what compiles them, and how a text is folded before they are tried."""
 
