@@ -77,9 +77,14 @@ class Lexicon:
             raise ConfigurationError(f"{self.source}: [words] lacks {name}; add it, a word a line")
         return self.lists[name]
 
-    def word_set(self, name: str) -> frozenset[str]:
-        """The words of a list, to look words up in."""
-        return frozenset(self.words(name))
+    def word_set(self, *names: str) -> frozenset[str]:
+        """The words of some lists, to look words up in."""
+        return frozenset().union(*map(self.words, names))
+
+    def by_word(self, name: str) -> dict[str, str]:
+        """What the words of a list stand for: the last word of a line, by those before it."""
+        pairs = (line.rpartition(" ") for line in self.words(name))
+        return {word: meant for word, _, meant in pairs}
 
     def written_out(self, pattern: str) -> str:
         """The pattern with the words in the place of each ``<name>``; sets are left as they are."""

@@ -120,7 +120,7 @@ def _the(name: str) -> re.Pattern[str]:
 @cache
 def _word_set(*names: str) -> frozenset[str]:
     """The words of some lists."""
-    return frozenset().union(*map(lexicon("statements").words, names))
+    return lexicon("statements").word_set(*names)
 
 
 # Sentences: what somebody says in their own name

@@ -6,16 +6,12 @@ Only how they are looked up lives here. What depends on a text never does.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar
 
 from reconciler.lexicon import Cues, lexicon
 
 __all__ = ["Vocabulary", "vocabulary"]
-
-V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +56,9 @@ def vocabulary() -> Vocabulary:
         articles=word_set("article"),
         auxiliaries=auxiliaries,
         be=word_set("be"),
-        cardinals=_by_word("cardinal", int),
+        cardinals=_numbers("cardinal"),
         cessation=_cues().pattern("cessation"),
-        currencies=_by_word("currency", str),
+        currencies=lexicon("guard").by_word("currency"),
         function_words=auxiliaries.union(
             *map(word_set, ("preposition", "negation", "article", "possessive", "function_word"))
         ),
@@ -70,10 +66,10 @@ def vocabulary() -> Vocabulary:
         measures=word_set("measure"),
         month_beside_day=lexicon("guard").any_of("month_beside_day"),
         months={month: number for number, month in enumerate(words("month"), start=1)},
-        multipliers=_by_word("multiplier", int),
+        multipliers=_numbers("multiplier"),
         negations=word_set("negation"),
         negative_prefixes=words("negative_prefix"),
-        ordinals=_by_word("ordinal", int),
+        ordinals=_numbers("ordinal"),
         possessives=word_set("possessive"),
         prepositions=word_set("preposition"),
         quotes=word_set("quote"),
@@ -89,10 +85,8 @@ def _cues() -> Cues:
     return Cues(lexicon("guard"))
 
 
-def _by_word(name: str, read: Callable[[str], V]) -> dict[str, V]:
-    """A list whose lines are a word and what it stands for."""
-    pairs = (line.split() for line in lexicon("guard").words(name))
-    return {word: read(value) for word, value in pairs}
+def _numbers(name: str) -> dict[str, int]:
+    return {word: int(number) for word, number in lexicon("guard").by_word(name).items()}
 
 
 def _sides(lines: tuple[str, ...]) -> dict[str, tuple[int, int]]:
