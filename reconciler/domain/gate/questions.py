@@ -1,4 +1,4 @@
-"""Questions: how somebody is asked about a held candidate; ``config/lexicon/questions.toml`` words it.
+"""Questions: how somebody is asked about a held candidate, in the words of a lexicon.
 
 Neutral on purpose: the question says the inference, says first that nothing is kept without a yes,
 makes no easy, and says where it can be changed. Source: seed 000, prompts that do not manipulate.
