@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import re._constants as opcodes
 import re._parser as parser
-from collections.abc import Callable
+import tokenize
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -143,3 +145,46 @@ def _spellings_of(operation: Any, value: Any) -> set[str] | None:
         once = _spellings(value[2])
         return None if once is None else once | {""}
     return {""} if operation is opcodes.ASSERT_NOT else None
+
+
+# No word is cut to fit a line: whoever looks for it must find it
+
+LITERAL = re.compile(r"(?s)[a-zA-Z]*(\"\"\"|'''|\"|')(.*)\1$")
+
+
+def _pieces(path: Path) -> Iterator[tuple[str, str]]:
+    """Each two string literals that stand after one another, so that they are one string."""
+    before = None
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type == tokenize.STRING:
+                found = LITERAL.match(token.string)
+                assert found is not None
+                if before is not None:
+                    yield before, found[2]
+                before = found[2]
+            elif token.type not in (tokenize.NL, tokenize.COMMENT):
+                before = None
+
+
+def _is_cut(before: str, after: str) -> bool:
+    return bool(re.search(r"(?<!\\)[a-z]$", before) and re.match(r"[a-z]", after))
+
+
+def test_no_string_is_cut_within_a_word() -> None:
+    modules = FOLDER.parents[1].glob("reconciler/**/*.py")
+    cut = [
+        (path.name, a[-12:], b[:12]) for path in modules for a, b in _pieces(path) if _is_cut(a, b)
+    ]
+    assert cut == []
+
+
+def test_no_pattern_is_cut_within_a_word() -> None:
+    lines = [
+        cue.pattern.split("\n")
+        for path in FOLDER.glob("*.toml")
+        for cues in lexicon(path.stem).cues.values()
+        for cue in cues
+    ]
+    cut = [(a, b) for each in lines for a, b in pairwise(each) if _is_cut(a, b)]
+    assert cut == []
