@@ -163,27 +163,31 @@ class Literals(Generic[T]):
     """
 
     def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
-        self._by_start: dict[str, list[tuple[str, T]]] = {}
+        self._by_start: dict[_Start, list[tuple[str, T]]] = {}
         for literal, told in literals:
-            self._by_start.setdefault(literal[:_START_LENGTH], []).append((literal, told))
-        self._short = [start for start in self._by_start if len(start) < _START_LENGTH]
+            self._by_start.setdefault(tuple(literal[:3]), []).append((literal, told))
+        self._starts = frozenset(self._by_start)
+        self._short = frozenset(start for start in self._by_start if len(start) < 3)
 
-    def held(self, text: str) -> Iterator[T]:
-        """What the literals in the text tell of; some of it more than once."""
-        for start in (*self._short, *(self._by_start.keys() & _starts(text))):
-            for literal, told in self._by_start[start]:
-                if literal in text:
-                    yield told
+    def held(self, text: str) -> set[T]:
+        """What the literals in the text tell of."""
+        by_start = self._by_start
+        return {
+            told
+            for start in self._short | (self._starts & _starts(text))
+            for literal, told in by_start[start]
+            if literal in text
+        }
 
 
-_START_LENGTH = 3
-"""Characters by which a literal is looked up before it is looked for."""
+_Start = tuple[str, ...]
+"""The first three characters of a literal, by which it is looked up before it is looked for."""
 
 
 @lru_cache(maxsize=64)
-def _starts(folded: str) -> frozenset[str]:
-    """All runs of so many characters; several lexicons ask it of one text."""
-    return frozenset(map("".join, zip(folded, folded[1:], folded[2:], strict=False)))
+def _starts(text: str) -> frozenset[_Start]:
+    """All that a literal in the text may begin with; several lexicons ask it of one text."""
+    return frozenset(zip(text, text[1:], text[2:], strict=False))
 
 
 class Cues:
@@ -226,7 +230,7 @@ class Cues:
     def _worth_trying(self, folded: str) -> dict[str, list[int]]:
         """By list, the numbers of the cues that the text may hold, in the file's order."""
         numbers: dict[str, list[int]] = {}
-        for name, number in sorted({*self._always, *self._literals.held(folded)}):
+        for name, number in sorted(self._literals.held(folded).union(self._always)):
             numbers.setdefault(name, []).append(number)
         return numbers
 

@@ -154,8 +154,10 @@ def _wordless(text: str) -> MeaningFinding:
 
 def _spell(sentence: str) -> str:
     """The sentence in small plain letters: no accents, marks or drawn-out letters."""
-    folded = unicodedata.normalize("NFKD", _APOSTROPHES.sub("", sentence).casefold())
-    plain = unicodedata.normalize("NFC", _COMBINING.sub("", folded))
+    plain = _APOSTROPHES.sub("", sentence).casefold()
+    if not plain.isascii():
+        folded = unicodedata.normalize("NFKD", plain)
+        plain = unicodedata.normalize("NFC", _COMBINING.sub("", folded))
     words = _NOT_A_WORD.sub(" ", plain).strip()
     if not _DRAWN_OUT.search(words):
         return words

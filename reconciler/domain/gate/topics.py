@@ -56,7 +56,7 @@ class TopicTerms:
         return self._find_in(_folded(text))
 
     def _find_in(self, folded: str) -> str | None:
-        if next(self._literals.held(folded), None) is None:
+        if not self._literals.held(folded):
             return None
         excepted: list[tuple[int, int]] | None = None
         for start, end in _spans(self._any_term, folded):
