@@ -23,13 +23,13 @@ from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.jobs import JobPolicy, Stage
 from reconciler.domain.ranking import RankingPolicy
 from reconciler.domain.rule import ReconcilePolicy
-from reconciler.domain.sensitive_data import keyed_digest, keyed_token
 from reconciler.errors import ConfigurationError, ReconcilerError
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.extractor import Extractor
 from reconciler.ports.graph import Graph
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+from reconciler.sensitive_data import keyed_digest, keyed_token
 from reconciler.service.arbitration import Arbitration, ArbitrationPolicy
 from reconciler.service.confirmations import Confirmations
 from reconciler.service.decision_ids import DecisionIds

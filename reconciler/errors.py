@@ -38,7 +38,7 @@ turn them into exit codes by one table each.
 
 from __future__ import annotations
 
-from reconciler.domain.named_secrets import without_named_secrets
+from reconciler.named_secrets import without_named_secrets
 
 __all__ = [
     "ArbiterAnswerError",

@@ -1,6 +1,6 @@
 """The finder of secrets: by their shape, through detect-secrets, and by what the text says of them.
 
-What a name says of its value, in JSON and the like, is read by ``reconciler.domain.named_secrets``.
+What a name says of its value, in JSON and the like, is read by ``reconciler.named_secrets``.
 
 The plugins that go by entropy alone are left out, because ordinary words have enough of it; so are
 those for one vendor's build server. A secret that is neither of a known shape nor announced by a
@@ -20,8 +20,8 @@ from threading import Lock
 from typing import Any
 
 from reconciler.adapters.sensitive_data_finders import merge_spans
-from reconciler.domain.named_secrets import NO_COMPOUND, find_named_secrets
-from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.named_secrets import NO_COMPOUND, find_named_secrets
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
 __all__ = ["DetectSecretsFinder"]
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import phonenumbers
 import regex
 
-from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
 __all__ = ["PhoneFinder"]
 

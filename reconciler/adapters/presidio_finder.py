@@ -22,12 +22,12 @@ from typing import Any
 
 from reconciler.adapters.presidio_modules import bare_presidio
 from reconciler.adapters.sensitive_data_finders import merge_spans
-from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
 __all__ = ["PresidioFinder"]
 
 _MAY_HOLD = re.compile(r"\d|@|\(at\)|\[at\]|::", re.IGNORECASE)
-_DIGIT = re.compile(r"\d")
+_MAY_HOLD_EMAIL = re.compile(r"@|[(\[]at[)\]]", re.IGNORECASE)
 _SCORE_MIN = 0.5
 """Presidio's own "medium"."""
 _CHECKED = 1.0
@@ -43,6 +43,8 @@ class _Rule:
     kind: SensitiveKind
     accepts: Callable[[str, int, int], bool] | None = None
     score_min: float = _SCORE_MIN
+    digits_min: int = 0
+    """Digits that a text must have for the recogniser to be asked at all."""
 
     def find(self, text: str) -> Iterator[SensitiveSpan]:
         for found in self.recogniser.analyze(text, [self.entity], None):
@@ -71,12 +73,13 @@ class PresidioFinder:
         return merge_spans(self._find_all(text))
 
     def _find_all(self, text: str) -> Iterator[SensitiveSpan]:
+        digits = sum(map(str.isdigit, text))
         email, *rules = self._loaded_rules()
-        yield from email.find(text)
-        if not _DIGIT.search(text):
-            return
-        for rule in rules:
-            yield from rule.find(text)
+        if _MAY_HOLD_EMAIL.search(text):
+            yield from email.find(text)
+        for rule in rules if digits else ():
+            if digits >= rule.digits_min:
+                yield from rule.find(text)
 
     def _loaded_rules(self) -> tuple[_Rule, ...]:
         with self._lock:
@@ -97,7 +100,8 @@ def _load_rules() -> Iterator[_Rule]:
         yield from _loaded_shapes()
         yield _card_rule(presidio)
         for each in _LABELLED:
-            yield replace(_own(presidio, each.kind, each.pattern), accepts=each.accepts)
+            made = _own(presidio, each.kind, each.pattern)
+            yield replace(made, accepts=each.accepts, digits_min=each.digits_min)
 
 
 def _own(presidio: ModuleType, kind: SensitiveKind, *patterns: str) -> _Rule:
@@ -108,7 +112,7 @@ def _own(presidio: ModuleType, kind: SensitiveKind, *patterns: str) -> _Rule:
 
 
 def _loaded_shapes() -> Iterator[_Rule]:
-    for module, entity, kind, accepts, score_min in _SHAPES:
+    for module, entity, kind, accepts, score_min, digits_min in _SHAPES:
         loaded = import_module(f"presidio_analyzer.{module}_recognizer")
         (made,) = (
             each
@@ -119,7 +123,7 @@ def _loaded_shapes() -> Iterator[_Rule]:
         if score_min < _CHECKED:  # else a weak pattern is as good as a strong one
             strong = [each for each in recogniser.patterns if each.score >= score_min]
             recogniser.patterns = strong
-        yield _Rule(recogniser, entity, kind, accepts, score_min)
+        yield _Rule(recogniser, entity, kind, accepts, score_min, digits_min)
 
 
 def _card_rule(presidio: ModuleType) -> _Rule:
@@ -128,7 +132,7 @@ def _card_rule(presidio: ModuleType) -> _Rule:
     recogniser = cards.CreditCardRecognizer(
         patterns=patterns, replacement_pairs=[("-", ""), (" ", ""), (".", "")]
     )
-    return _Rule(recogniser, "CREDIT_CARD", SensitiveKind.CREDIT_CARD, _is_card)
+    return _Rule(recogniser, "CREDIT_CARD", SensitiveKind.CREDIT_CARD, _is_card, digits_min=12)
 
 
 # What little else looks like
@@ -181,33 +185,36 @@ def _is_dashed(text: str, start: int, end: int) -> bool:
 
 
 _SHAPES: tuple[
-    tuple[str, str, SensitiveKind, Callable[[str, int, int], bool] | None, float], ...
+    tuple[str, str, SensitiveKind, Callable[[str, int, int], bool] | None, float, int], ...
 ] = (
-    ("predefined_recognizers.generic.iban", "IBAN_CODE", SensitiveKind.IBAN, None, _CHECKED),
+    ("predefined_recognizers.generic.iban", "IBAN_CODE", SensitiveKind.IBAN, None, _CHECKED, 2),
     (
         "predefined_recognizers.generic.ip",
         "IP_ADDRESS",
         SensitiveKind.IP_ADDRESS,
         _is_network_address,
         _SCORE_MIN,
+        0,
     ),
-    (f"{_COUNTRY}.us.us_ssn", "US_SSN", SensitiveKind.NATIONAL_ID, _is_dashed, _SCORE_MIN),
-    (f"{_COUNTRY}.uk.uk_nino", "UK_NINO", SensitiveKind.NATIONAL_ID, None, _SCORE_MIN),
+    (f"{_COUNTRY}.us.us_ssn", "US_SSN", SensitiveKind.NATIONAL_ID, _is_dashed, _SCORE_MIN, 9),
+    (f"{_COUNTRY}.uk.uk_nino", "UK_NINO", SensitiveKind.NATIONAL_ID, None, _SCORE_MIN, 6),
     (
         f"{_COUNTRY}.india.in_aadhaar",
         "IN_AADHAAR",
         SensitiveKind.NATIONAL_ID,
         _is_aadhaar,
         _CHECKED,
+        12,
     ),
-    (f"{_COUNTRY}.spain.es_nif", "ES_NIF", SensitiveKind.NATIONAL_ID, _is_upper, _CHECKED),
-    (f"{_COUNTRY}.spain.es_nie", "ES_NIE", SensitiveKind.NATIONAL_ID, _is_upper, _CHECKED),
+    (f"{_COUNTRY}.spain.es_nif", "ES_NIF", SensitiveKind.NATIONAL_ID, _is_upper, _CHECKED, 7),
+    (f"{_COUNTRY}.spain.es_nie", "ES_NIE", SensitiveKind.NATIONAL_ID, _is_upper, _CHECKED, 7),
     (
         f"{_COUNTRY}.italy.it_fiscal_code",
         "IT_FISCAL_CODE",
         SensitiveKind.NATIONAL_ID,
         None,
         _CHECKED,
+        0,
     ),
     (
         f"{_COUNTRY}.finland.fi_personal_identity_code",
@@ -215,23 +222,33 @@ _SHAPES: tuple[
         SensitiveKind.NATIONAL_ID,
         None,
         _CHECKED,
+        9,
     ),
-    (f"{_COUNTRY}.korea.kr_rrn", "KR_RRN", SensitiveKind.NATIONAL_ID, _has_separator, _SCORE_MIN),
+    (
+        f"{_COUNTRY}.korea.kr_rrn",
+        "KR_RRN",
+        SensitiveKind.NATIONAL_ID,
+        _has_separator,
+        _SCORE_MIN,
+        13,
+    ),
     (
         f"{_COUNTRY}.sweden.se_personnummer",
         "SE_PERSONNUMMER",
         SensitiveKind.NATIONAL_ID,
         _has_separator,
         _CHECKED,
+        10,
     ),
-    (f"{_COUNTRY}.india.in_pan", "IN_PAN", SensitiveKind.TAX_ID, _is_upper, _SCORE_MIN),
-    (f"{_COUNTRY}.india.in_gstin", "IN_GSTIN", SensitiveKind.TAX_ID, _is_upper, 0.8),
+    (f"{_COUNTRY}.india.in_pan", "IN_PAN", SensitiveKind.TAX_ID, _is_upper, _SCORE_MIN, 4),
+    (f"{_COUNTRY}.india.in_gstin", "IN_GSTIN", SensitiveKind.TAX_ID, _is_upper, 0.8, 2),
     (
         f"{_COUNTRY}.uk.uk_driving_licence",
         "UK_DRIVING_LICENCE",
         SensitiveKind.DRIVING_LICENCE,
         None,
         _SCORE_MIN,
+        6,
     ),
 )
 _NETWORKS: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = (

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
 __all__ = ["CombinedFinder", "DeferredFinder", "FoldedText", "merge_spans"]
 

@@ -17,7 +17,7 @@ from typing import Any
 import regex
 
 from reconciler.adapters.sensitive_data_finders import merge_spans
-from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
 __all__ = ["StreetAddressFinder"]
 

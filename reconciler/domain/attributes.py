@@ -18,8 +18,9 @@ from typing import Any
 
 from reconciler.domain.slots import CONTACT_SUBJECT, Slot
 from reconciler.domain.values import NORMALISERS
-from reconciler.domain.values.text import plain, text, word_set
+from reconciler.domain.values.text import plain, text
 from reconciler.errors import ConfigurationError, InvalidNoteError
+from reconciler.lexicon import lexicon
 
 __all__ = ["Attribute", "AttributeBook"]
 
@@ -29,26 +30,16 @@ NAME_LENGTH_MAX = 200
 VALUE_LENGTH_MAX = 500
 """Characters in a value. Source: four lines of an address fit; a longer value is a text."""
 
-_CONTACT_WORDS = word_set(
-    "contact contacts customer customers client clients user users prospect prospects lead leads "
-    "caller person self myself me i he she they him her them himself herself themselves"
-)
 _DETERMINERS = re.compile(
     r"^(?:(?:the|a|an|my|our|your|his|her|their|its"
     r"|(?:contact|customer|client|user|prospect|lead|caller|person)['’]s)\s+)+(?=\S)"
 )
 _OWNED = re.compile(r"^(?P<owner>\S.*)['’]s\s+(?P<rest>.+)$")
-# Not "user": a user_name is what somebody logs in with.
-_NAME_PREFIXES = word_set("contact customer client current primary main")
 _CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
-_NOT_GIVEN = frozenset({"null", "none", "nil", "undefined", "n a"})
-_UNKNOWN_VALUES = _NOT_GIVEN | {
-    *("na", "nan", "unknown", "not known", "unspecified", "not specified", "not stated"),
-    *("not given", "not provided", "not available", "not applicable", "not mentioned", "tbd"),
-    *("to be determined", "to be decided", "to be confirmed", "tbc", "no idea", "unclear"),
-    *("missing", "empty", "blank", "no value", "no data", "no information", "not sure", "unsure"),
-}
+
+def _listed(*names: str) -> frozenset[str]:
+    return lexicon("values").word_set(*names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +112,7 @@ class AttributeBook:
         while words:
             if found := self._by_key.get("".join(words)):
                 return found
-            if words[0] not in _NAME_PREFIXES:
+            if words[0] not in _listed("name_prefix"):
                 return None
             del words[0]
         return None
@@ -184,7 +175,7 @@ class AttributeBook:
             if found and subject in (CONTACT_SUBJECT, owner):
                 return owner, found, found.name
         name = known.name if known else _attribute_name(asked)
-        if not any(map(str.isalnum, name)) or name.replace("_", " ") in _NOT_GIVEN:
+        if not any(map(str.isalnum, name)) or name.replace("_", " ") in _listed("not_given"):
             raise InvalidNoteError(f"attribute {asked!r} names nothing; name it in words")
         return subject, known, name
 
@@ -302,7 +293,7 @@ def _given(name: str, given: object) -> str | None:
         raise InvalidNoteError(f"{name} holds control characters or line breaks; remove them")
     if _is_blank(given):
         raise InvalidNoteError(f"{name} is blank; leave it out where there is none")
-    return None if text(given) in _NOT_GIVEN else given
+    return None if text(given) in _listed("not_given") else given
 
 
 def _value(given: object) -> str | None:
@@ -314,7 +305,7 @@ def _value(given: object) -> str | None:
     # An address has lines; other control characters are an accident.
     if not set("\n\r\t").issuperset(_CONTROL.findall(said)):
         raise InvalidNoteError("value holds control characters; remove them")
-    return None if _is_blank(said) or text(said) in _UNKNOWN_VALUES else said
+    return None if _is_blank(said) or text(said) in _listed("not_given", "unknown_value") else said
 
 
 def _value_in_words(given: object) -> str | None:
@@ -379,7 +370,7 @@ def _subject(given: object) -> str | None:
 def _folded_subject(said: str) -> str:
     """One form for "my wife", "Her wife" and "wife's"; the contact for any word for it."""
     folded = text(re.sub(r"['’]s$", "", _undetermined(said)))
-    return CONTACT_SUBJECT if folded in _CONTACT_WORDS else folded
+    return CONTACT_SUBJECT if folded in _listed("contact_word") else folded
 
 
 def _undetermined(said: str) -> str:

@@ -25,7 +25,6 @@ from reconciler.config_files import load_attribute_book
 from reconciler.domain.decisions import Relation
 from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.kinds import Category, SourceKind
-from reconciler.domain.named_secrets import without_named_secrets
 from reconciler.domain.prompting import as_prompt
 from reconciler.domain.replay import Replayed, summarise
 from reconciler.domain.visible_text import visible
@@ -68,6 +67,7 @@ from reconciler.errors import (
     SchemaError,
 )
 from reconciler.memory import Memory
+from reconciler.named_secrets import without_named_secrets
 from reconciler.service.embedding import embed
 from reconciler.service.json_lines import read_lines
 from reconciler.settings import load_settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from reconciler.domain.sensitive_data import SensitiveSpan
+from reconciler.sensitive_data import SensitiveSpan
 
 __all__ = ["SensitiveDataFinder"]
 

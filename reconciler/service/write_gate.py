@@ -25,7 +25,6 @@ from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
 from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope, check_identifier
-from reconciler.domain.sensitive_data import SensitiveKind
 from reconciler.errors import (
     InvalidAnswerError,
     InvalidNoteError,
@@ -33,6 +32,7 @@ from reconciler.errors import (
     UnknownFactError,
 )
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+from reconciler.sensitive_data import SensitiveKind
 from reconciler.service.decision_ids import DecisionIds, settlement_id_of
 from reconciler.service.ledger import Ledger, Seen
 from reconciler.service.memory_reconciler import MemoryReconciler

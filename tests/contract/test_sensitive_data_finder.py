@@ -29,8 +29,8 @@ from reconciler.adapters.phone_finder import PhoneFinder
 from reconciler.adapters.presidio_finder import PresidioFinder
 from reconciler.adapters.sensitive_data_finders import CombinedFinder
 from reconciler.adapters.street_address_finder import StreetAddressFinder
-from reconciler.domain.sensitive_data import SensitiveKind
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+from reconciler.sensitive_data import SensitiveKind
 
 SINGLE: dict[str, Callable[[], SensitiveDataFinder]] = {
     "detect-secrets": DetectSecretsFinder,

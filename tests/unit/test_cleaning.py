@@ -22,9 +22,9 @@ from reconciler.domain.gate.cleaning import Cleaned, clean
 from reconciler.domain.gate.policy import GatePolicy, Handling
 from reconciler.domain.notes import TEXT_LENGTH_MAX, Note
 from reconciler.domain.scope import Scope
-from reconciler.domain.sensitive_data import SensitiveKind, SensitiveSpan, keyed_token, redact
 from reconciler.domain.slots import Slot
 from reconciler.resources import resource_path
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, keyed_token, redact
 
 EMAIL, PHONE, ADDRESS = SensitiveKind.EMAIL, SensitiveKind.PHONE, SensitiveKind.STREET_ADDRESS
 CARD, SECRET = SensitiveKind.CREDIT_CARD, SensitiveKind.SECRET

@@ -23,9 +23,9 @@ from reconciler.domain.kinds import RecallSemantics, SourceKind
 from reconciler.domain.kinds import Sensitivity as Grade
 from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope
-from reconciler.domain.sensitive_data import SensitiveKind
 from reconciler.domain.slots import Slot
 from reconciler.resources import resource_path
+from reconciler.sensitive_data import SensitiveKind
 
 ADMIT, REJECT = Disposal.ADMIT, Disposal.REJECT
 CONFIRM, CONSENT = Disposal.CONFIRM, Disposal.CONSENT

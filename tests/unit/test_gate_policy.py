@@ -21,9 +21,9 @@ from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.kinds import Category, SourceKind
 from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope
-from reconciler.domain.sensitive_data import SensitiveKind
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
+from reconciler.sensitive_data import SensitiveKind
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 PATH = resource_path("config") / "policy.toml"

@@ -7,9 +7,9 @@ import time
 import pytest
 
 from reconciler.bootstrap import build_secret_finder
-from reconciler.domain.named_secrets import kind_of_name, without_named_secrets
-from reconciler.domain.sensitive_data import SensitiveKind, redact
 from reconciler.errors import InvalidNoteError
+from reconciler.named_secrets import kind_of_name, without_named_secrets
+from reconciler.sensitive_data import SensitiveKind, redact
 
 VALUE = "Quw7xKp-Rz41"
 NOTATIONS = [

@@ -352,6 +352,7 @@ def test_every_fragment_and_every_list_of_fields_is_used(engine: str) -> None:
 BY_KEY_OF_A_LIST = re.compile(r"MATCH \((?:\w+:)?\w+ \{\w+: ([^$'\s}][^}]*|\$\w+\[[^}]*)\}\)(.*)")
 """A MATCH of a node by a key that is no parameter, and what stands beside that node."""
 
+
 @pytest.mark.parametrize("name", sorted(load_queries("embedded")))
 def test_a_node_is_looked_up_by_a_key_out_of_a_list_alone(name: str) -> None:
     """With a link or a node beside it the embedded engine reads the table, once for each key."""

@@ -11,16 +11,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
+from functools import cache
 from typing import Any
 
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.named_secrets import kind_of_name
 from reconciler.domain.notes import Note
 from reconciler.domain.scope import Scope
-from reconciler.domain.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
 from reconciler.domain.sessions import Session
 from reconciler.domain.slots import Slot
+from reconciler.named_secrets import kind_of_name
+from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
 
 __all__ = ["AS_GIVEN", "Cleaned", "clean", "clean_texts", "ids_of"]
 
@@ -71,7 +72,8 @@ class _Cleaner:
 
     def text(self, text: str) -> str:
         """The text as it may be written."""
-        return self._without_known(redact(text, self._removed(text), self._token))
+        removed = self._removed(text)
+        return self._without_known(redact(text, removed, self._token) if removed else text)
 
     def words(self, record: object) -> dict[str, str | tuple[str, ...]]:
         """All words of a record as they may be written, by their field."""
@@ -136,16 +138,12 @@ class _Cleaner:
         if not self.taken_out:
             return candidate
         again = _Cleaner(lambda _: (), self.token_of, self.policy, taken_out=self.taken_out)
-        return replace(
-            candidate,
-            note=_clean_note(candidate.note, again),
-            evidence=tuple(_clean_evidence(each, again) for each in candidate.evidence),
-        )
+        return _clean_candidate(candidate, again)
 
     def note_what_stood_in(self, note: Note) -> None:
         """A claim from which a secret was taken out before it came here is refused like it."""
         said = f"{note.text} {note.slot.value if note.slot else ''}"
-        for kind in SensitiveKind:
+        for kind in SensitiveKind if "[" in said else ():
             if f"[{kind}]" in said:
                 self._note(kind)
 
@@ -211,11 +209,7 @@ def clean(
         return seen[text]
 
     cleaner = _Cleaner(find_once, token_of, policy, _own_value(candidate.note.slot))
-    cleaned = replace(
-        candidate,
-        note=_clean_note(candidate.note, cleaner),
-        evidence=tuple(_clean_evidence(each, cleaner) for each in candidate.evidence),
-    )
+    cleaned = _clean_candidate(candidate, cleaner)
     cleaner.note_what_stood_in(cleaned.note)
     return Cleaned(
         candidate=cleaner.without_known(cleaned),
@@ -260,14 +254,19 @@ def ids_of(record: object) -> Iterator[tuple[str, str]]:
                 yield from ((name, each) for each in ([value] if isinstance(value, str) else value))
 
 
-def _words_of(record: object) -> Iterator[tuple[str, str | Sequence[str]]]:
+def _words_of(record: Any) -> Iterator[tuple[str, str | Sequence[str]]]:
     """The fields of a record that hold words, but for those that are kept as they are given."""
-    assert is_dataclass(record)  # noqa: S101
-    given = AS_GIVEN.get(type(record), frozenset())
-    for name, value in ((each.name, getattr(record, each.name)) for each in fields(record)):
+    for name in _fields_cleaned(record.__class__):
+        value = getattr(record, name)
         is_several = isinstance(value, tuple) and bool(value) and all(map(_is_said, value))
-        if name not in given and (is_several or _is_said(value)):
+        if is_several or _is_said(value):
             yield name, value
+
+
+@cache
+def _fields_cleaned(record: Any) -> tuple[str, ...]:
+    given = AS_GIVEN.get(record, frozenset())
+    return tuple(each.name for each in fields(record) if each.name not in given)
 
 
 def _is_said(value: object) -> bool:
@@ -294,15 +293,32 @@ def _missing_spans(candidate: Candidate) -> int:
     return sum(span not in each.text for each in candidate.evidence for span in each.spans)
 
 
+def _clean_candidate(candidate: Candidate, cleaner: _Cleaner) -> Candidate:
+    note = _clean_note(candidate.note, cleaner)
+    evidence = tuple(_clean_evidence(each, cleaner) for each in candidate.evidence)
+    records = zip((note, *evidence), (candidate.note, *candidate.evidence), strict=True)
+    if all(new is old for new, old in records):
+        return candidate
+    return replace(candidate, note=note, evidence=evidence)
+
+
 def _clean_note(note: Note, cleaner: _Cleaner) -> Note:
-    changed: dict[str, Any] = cleaner.words(note)
-    return replace(note, **changed, slot=cleaner.slot(note.slot), is_cleaned=True)
+    changed = _changed(note, cleaner.words(note))
+    if note.slot is not None:  # always new: what was said of it in other letters is left out
+        changed["slot"] = cleaner.slot(note.slot)
+    return replace(note, **changed, is_cleaned=True) if changed else note
 
 
 def _clean_evidence(evidence: Evidence, cleaner: _Cleaner) -> Evidence:
-    changed: dict[str, Any] = cleaner.words(evidence)
-    changed["spans"] = tuple(cleaner.span(each, evidence.text) for each in evidence.spans)
-    return replace(evidence, **changed, is_cleaned=True)
+    cleaned: dict[str, Any] = cleaner.words(evidence)
+    cleaned["spans"] = tuple(cleaner.span(each, evidence.text) for each in evidence.spans)
+    changed = _changed(evidence, cleaned)
+    return replace(evidence, **changed, is_cleaned=True) if changed else evidence
+
+
+def _changed(record: object, cleaned: Mapping[str, Any]) -> dict[str, Any]:
+    """What is new in a record; nothing in most of them, and then it is not made again."""
+    return {name: value for name, value in cleaned.items() if value != getattr(record, name)}
 
 
 def _with(slot: Slot, value: str) -> Slot:

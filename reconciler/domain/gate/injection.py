@@ -1,8 +1,8 @@
 """Finds directives in a text: words aimed at the agent or its memory instead of telling a fact.
 
 A text is folded (case, accents, width, what cannot be seen) and matched against the cues of
-``injection_vocabulary``; where no cue settles it, a sentence that looks like a task or a question
-for whoever reads it is weighed against the signs of a person's own words. Lexical and pure: the
+``config/lexicon/injection.toml``; where no cue settles it, a sentence that looks like a task or a
+question for whoever reads it is weighed against the signs of a person's own words. Lexical: the
 same text always has the same findings. No model, no clock and no knowledge of a contact may ever
 live here, nor what follows from a finding; that is the gate's business.
 """
@@ -14,32 +14,14 @@ import binascii
 import codecs
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache, lru_cache
-from itertools import chain
 from typing import NamedTuple
 
-from reconciler.domain.gate.injection_vocabulary import (
-    CLASSES,
-    CODE_MARKS,
-    CONTEXT_SIGNS,
-    CUES,
-    DISGUISED_WORDS,
-    LOOKALIKES,
-    MARKS,
-    NAMED,
-    NAMED_WEIGHT,
-    OTHER_SCRIPTS,
-    REQUEST_SCORE_MIN,
-    REQUEST_SIGNS,
-    SUBJECT_SIGNS,
-    TALK_SIGNS,
-    TASK_SIGNS,
-    Directive,
-)
 from reconciler.domain.visible_text import visible
+from reconciler.lexicon import Cues, lexicon
 
 __all__ = ["CUE_LENGTH_MAX", "Directive", "DirectiveFinding", "find_directives"]
 
@@ -51,6 +33,21 @@ _DECODED_LENGTH_MIN = 8
 _LETTER_SHARE_MIN = 0.7
 _SCORED_LENGTH_MAX = 600
 """Characters of a text beyond which it is no bare request, whatever its sentences look like."""
+
+_REQUEST_SCORE_MIN = 3
+"""What a sentence must reach, with its signs and those of the text around it, to be a request."""
+
+
+class Directive(StrEnum):
+    """What a text wants of whoever reads it, other than to be known."""
+
+    OVERRIDE = "override"
+    REMEMBER = "remember"
+    COMMAND = "command"
+    ROLE = "role"
+    REVEAL = "reveal"
+    HIDDEN = "hidden"
+    CODE = "code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +68,7 @@ def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
     """What in the text is aimed at the agent or its memory; empty where nothing is.
 
     Of each kind the first is given, in the order in which they stand. Never raises, whatever the
-    string, and takes time in proportion to its length; the first call also compiles the vocabulary.
+    string, and takes time in proportion to its length; the first call also reads the lexicon.
 
     Args:
         text: what somebody said, as it came: not yet stripped or made canonical.
@@ -149,83 +146,30 @@ def _shown(cue: str) -> str:
 
 # Matching
 
-_SHORTHAND = re.compile(r"\[(?:\\.|[^\]\\])*\]|<([a-z_]+)>|~| \?| ")
+_SHORTHAND = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|~| \?| ")
+_WRITTEN_OUT = {"~": _GAP, " ?": r"\s{0,4}", " ": r"\s{1,4}"}
+_AS_THEY_STAND = ("mark", "script", "code_mark", "named")
+"""The lists whose cues know no shorthand for a gap and for white space."""
 
 
-def _expand(pattern: str) -> str:
-    """The pattern with its shorthands written out; sets of characters are left as they are."""
-
-    def written_out(match: re.Match[str]) -> str:
-        fixed = {"~": _GAP, " ?": r"\s{0,4}", " ": r"\s{1,4}"}
-        name = match[1]
-        return _expand(CLASSES[name]) if name else fixed.get(match[0], match[0])
-
-    return _SHORTHAND.sub(written_out, pattern)
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compiled(name: str, pattern: str) -> re.Pattern[str]:
+    """A cue's pattern, folded as the texts are in which it is looked for."""
+    if name == "named":
+        return re.compile(pattern)
+    if name not in _AS_THEY_STAND:
+        pattern = _SHORTHAND.sub(lambda found: _WRITTEN_OUT.get(found[0], found[0]), pattern)
+    if name == "cue":
+        pattern = rf"\b(?=\w)(?:{pattern})(?:(?!\w)|(?<!\w))"
     return re.compile(_fold_all(pattern))
 
 
-def _of_kinds(table: Iterable[tuple[Directive, str]]) -> dict[Directive, list[str]]:
-    by_kind: dict[Directive, list[str]] = defaultdict(list)
-    for kind, pattern in table:
-        by_kind[kind].append(pattern)
-    return by_kind
-
-
-_HEADS = ("<start>", r"<reveal>\b~\b")
-"""How many cues of a kind begin alike; each is looked for once, for all of them."""
-
-
-def _cue_of_a_kind(patterns: Sequence[str]) -> re.Pattern[str]:
-    """One pattern that finds the first of the cues."""
-    either = [each for each in patterns if not each.startswith(_HEADS)]
-    for head in _HEADS:
-        tails = [each.removeprefix(head) for each in patterns if each.startswith(head)]
-        either += [f"{head}(?:{'|'.join(tails)})"] if tails else []
-    return _compiled(rf"\b(?=\w)(?:{_expand('|'.join(either))})(?:(?!\w)|(?<!\w))")
-
-
-_Signs = Sequence[tuple[int, re.Pattern[str]]]
-
-
-class _Patterns(NamedTuple):
-    """The vocabulary, compiled."""
-
-    cues: dict[Directive, re.Pattern[str]]
-    marks: dict[Directive, re.Pattern[str]]
-    other_scripts: dict[Directive, re.Pattern[str]]
-    code: list[re.Pattern[str]]
-    requests: _Signs
-    subjects: _Signs
-    tasks: _Signs
-    context: _Signs
-    talk: _Signs
-    named: re.Pattern[str]
-
-
 @cache
-def _patterns() -> _Patterns:
-    """Made when the first text is read: it takes a fifth of a second, too long for an import."""
-    return _Patterns(
-        cues={kind: _cue_of_a_kind(each) for kind, each in _of_kinds(CUES).items()},
-        marks={kind: _compiled("|".join(each)) for kind, each in _of_kinds(MARKS).items()},
-        other_scripts={
-            kind: _compiled("|".join(each)) for kind, each in _of_kinds(OTHER_SCRIPTS).items()
-        },
-        code=[_compiled(pattern) for pattern in CODE_MARKS],
-        requests=_signs(REQUEST_SIGNS),
-        subjects=_signs(SUBJECT_SIGNS),
-        tasks=_signs(TASK_SIGNS),
-        context=_signs(CONTEXT_SIGNS),
-        talk=_signs(TALK_SIGNS),
-        named=re.compile(NAMED),
-    )
+def _lexicon(*names: str) -> Cues:
+    """The cues of some lists, which are asked for together; of all lists where none is named."""
+    return Cues(lexicon("injection"), _compiled, names or None)
 
 
-def _signs(table: Iterable[tuple[int, str]]) -> _Signs:
-    return [(weight, _compiled(_expand(pattern))) for weight, pattern in table]
+_CUES = ("cue", "mark", "script", "code_mark")
 
 
 def _spans(reading: _Reading) -> Iterator[_Span]:
@@ -236,17 +180,13 @@ def _spans(reading: _Reading) -> Iterator[_Span]:
 
 
 def _cues(reading: _Reading) -> Iterator[_Span]:
-    patterns = _patterns()
-    scripts = {} if reading.text.isascii() else patterns.other_scripts
-    for kind, pattern in chain(patterns.cues.items(), patterns.marks.items(), scripts.items()):
-        if match := pattern.search(reading.folded):
-            yield reading.span(kind, match)
-
-
-def _code(reading: _Reading) -> Iterator[_Span]:
-    for pattern in _patterns().code:
-        if match := pattern.search(reading.folded):
-            yield reading.span(Directive.CODE, match)
+    lists = ("cue", "mark") if reading.text.isascii() else ("cue", "mark", "script")
+    held = _lexicon(*_CUES).read(reading.folded)
+    for name in lists:
+        for cue, match in held.matches(name):
+            yield reading.span(Directive(cue.kind), match)
+    for _, match in held.matches("code_mark"):
+        yield reading.span(Directive.CODE, match)
 
 
 # What is not said openly
@@ -299,33 +239,37 @@ def _reads_as_text(decoded: bytes) -> bool:
     return letters / len(text) >= _LETTER_SHARE_MIN and " " in text
 
 
-_DISGUISED = tuple(
-    disguised
-    for word in DISGUISED_WORDS
-    for disguised in (word[::-1], codecs.encode(word, "rot13"))
-)
+_LOOKALIKES = str.maketrans("_0134578@$|!аеорсухіѕјһαεορτυνικ", " oieastbasliaeopcyxisjhaeoptuvik")
+"""Digits and letters of other scripts that are put for the Latin ones they look like."""
 _MIXED = re.compile(
     r"[a-z][0134578@$|][a-z0-9]|\b[0134578@$|][a-z]{2}|[a-z]_[a-z]|[a-z][\u0370-\u04ff]|[\u0370-\u04ff][a-z]"
 )
 _STRONG = (Directive.OVERRIDE, Directive.REVEAL)
 
 
+@cache
+def _disguised_words() -> tuple[str, ...]:
+    """What no honest text holds: orders read backwards, or with every letter moved by thirteen."""
+    words = lexicon("injection").words("disguised")
+    return tuple(each for word in words for each in (word[::-1], codecs.encode(word, "rot13")))
+
+
 def _disguised(reading: _Reading) -> Iterator[_Span]:
     """Words read backwards or moved by thirteen, and cues once digits are read as letters."""
-    for word in _DISGUISED:
+    for word in _disguised_words():
         if word in reading.folded and (match := re.search(re.escape(word), reading.folded)):
             yield reading.span(Directive.HIDDEN, match)
     if _MIXED.search(reading.folded):
-        read_as_letters = reading.folded.translate(LOOKALIKES)
-        for kind in _STRONG:
-            match = _patterns().cues[kind].search(read_as_letters)
-            if match and match[0] != reading.folded[match.start() : match.end()]:
+        for cue, match in (
+            _lexicon("cue").read(reading.folded.translate(_LOOKALIKES)).matches("cue")
+        ):
+            kind = Directive(cue.kind)
+            if kind in _STRONG and match[0] != reading.folded[match.start() : match.end()]:
                 yield reading.span(kind, match)
 
 
 _FINDERS: tuple[Callable[[_Reading], Iterable[_Span]], ...] = (
     _cues,
-    _code,
     _unseen,
     _encoded,
     _disguised,
@@ -347,37 +291,35 @@ def _requests(reading: _Reading) -> Iterator[_Span]:
         return
     for match in _SENTENCE.finditer(reading.folded):
         request = _request_score(match[0].strip(_SENTENCE_BRACKETS))
-        if request < REQUEST_SCORE_MIN:
+        if request < _REQUEST_SCORE_MIN:
             continue
         span = reading.span(Directive.COMMAND, match)
         context = _context_score(reading.folded) + _name_score(reading, span)
-        if request + context >= REQUEST_SCORE_MIN:
+        if request + context >= _REQUEST_SCORE_MIN:
             yield span
             return
 
 
 def _request_score(sentence: str) -> int:
     """What it asks for counts only where it asks."""
-    patterns = _patterns()
-    request = _score(patterns.requests, sentence)
+    request = _score("request", sentence)
     if not request:
         return 0
-    task = 0 if _ASKING.search(sentence) else _score(patterns.tasks, sentence)
-    return request + task + _score(patterns.subjects, sentence)
+    task = 0 if _ASKING.search(sentence) else _score("task", sentence)
+    return request + task + _score("subject", sentence)
 
 
 def _context_score(text: str) -> int:
     own = _QUOTED.sub(" ", text)
-    asked = _score(_patterns().talk, own) if _ASKING.search(own) else 0
-    return asked + _score(_patterns().context, own)
+    return _score("context", own) + (_score("talk", own) if _ASKING.search(own) else 0)
 
 
 def _name_score(reading: _Reading, span: _Span) -> int:
     """A name tells for whom a task is; of a question it is as likely what is asked about."""
     sentence = reading.text[span.start : span.end]
-    is_named = not _ASKING.search(sentence.lower()) and _patterns().named.search(reading.text)
-    return NAMED_WEIGHT if is_named else 0
+    is_task = not _ASKING.search(sentence.lower())
+    return _score("named", reading.text) if is_task else 0
 
 
-def _score(signs: _Signs, text: str) -> int:
-    return sum(weight for weight, pattern in signs if pattern.search(text))
+def _score(name: str, text: str) -> int:
+    return sum(cue.weight for cue, _ in _lexicon(name).read(text).matches(name))

@@ -3,8 +3,8 @@
 Pleasantries, moods, what is over in an hour, questions, requests and machine output change nothing
 that an agent will do later. They are recognised here as whole sentences made of known phrases; a
 sentence with anything else in it states something. The phrases themselves are in
-``meaning_vocabulary``. A model, a score or what becomes of the text must not live here, nor whether
-a statement is meant literally.
+``config/lexicon/meaning.toml``. A model, a score or what becomes of the text must not live here,
+nor whether a statement is meant literally.
 """
 
 from __future__ import annotations
@@ -13,31 +13,9 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
-from reconciler.domain.gate.meaning_vocabulary import (
-    ADDRESSED_AT_THE_END,
-    ASKED,
-    ASKED_OF_A_NAME,
-    ASKED_UNMARKED,
-    DUMP,
-    EMOJI,
-    EMOTICON,
-    FACT_IN_PASSING,
-    FILLER,
-    GLUE,
-    LASTING,
-    LAUGHTER,
-    MOOD,
-    NAMED_IN_PASSING,
-    ORDERS,
-    PASSING,
-    RAW_LINE,
-    RAW_TEXT,
-    REQUEST,
-    THANKS,
-    VENTING,
-    VOCATIVE,
-)
+from reconciler.lexicon import Cues, joined, lexicon
 
 __all__ = ["Meaning", "MeaningFinding", "classify_meaning"]
 
@@ -87,25 +65,52 @@ def classify_meaning(text: str) -> MeaningFinding:
 
 # The phrases, in the form that a sentence is compared with
 
-_PHRASES = tuple(
-    (kind, re.compile(rf"(?:{phrase})(?![^\W_])"))
-    for kind, phrases in (
-        (Meaning.FILLER, FILLER),
-        (Meaning.PASSING_STATE, PASSING),
-        (Meaning.MOOD, MOOD),
-        (Meaning.VENTING, VENTING),
-    )
-    for phrase in phrases
+_PHRASES = (
+    (Meaning.FILLER, "filler"),
+    (Meaning.PASSING_STATE, "passing"),
+    (Meaning.MOOD, "mood"),
+    (Meaning.VENTING, "venting"),
 )
-"""Every phrase, which ends where no letter or digit follows; the longest that fits counts."""
+"""Where the phrases of a kind are listed; the longest phrase that fits counts."""
 
-_KNOWN_WORDS = frozenset(
-    word
-    for _, phrase in _PHRASES
-    for spelled in (phrase.pattern, phrase.pattern.replace(" ?", ""))
-    for word in re.findall(r"[^\W\d_]{2,}", spelled) + re.findall(r"([a-z]+)[a-z]\?", spelled)
-)
-"""The words of all phrases: a sentence with another word is more than phrases."""
+
+def _compiled(name: str, pattern: str) -> re.Pattern[str]:
+    if name in (each for _, each in _PHRASES):
+        pattern = rf"(?<![^\W_])(?:{pattern})(?![^\W_])"
+    return re.compile(pattern)
+
+
+@cache
+def _lexicon() -> Cues:
+    return Cues(lexicon("meaning"), _compiled)
+
+
+@cache
+def _the(name: str) -> re.Pattern[str]:
+    """The only cue of a list."""
+    return _lexicon().pattern(name)
+
+
+@cache
+def _known_words() -> frozenset[str]:
+    """The words of all phrases: a sentence with another word is more than phrases."""
+    listed = lexicon("meaning")
+    return frozenset(
+        word
+        for _, name in _PHRASES
+        for cue in listed.cues[name]
+        for phrase in (listed.written_out(joined(cue.pattern)),)
+        for spelled in (phrase, phrase.replace(" ?", ""))
+        for word in re.findall(r"[^\W\d_]{2,}", spelled) + re.findall(r"([a-z]+)[a-z]\?", spelled)
+    )
+
+
+@cache
+def _word_set(name: str) -> frozenset[str]:
+    return lexicon("meaning").word_set(name)
+
+
+_Phrases = list[tuple[Meaning, re.Pattern[str]]]
 
 _PHRASES_MAX = 12
 """A sentence of more phrases than anybody says in one counts as a statement."""
@@ -121,9 +126,9 @@ _CUE_LENGTH_MAX = 60
 
 def _find_raw_output(text: str) -> str | None:
     for line in text.splitlines()[:_LINES_MAX]:
-        if found := RAW_LINE.match(line):
+        if found := _the("raw_line").match(line):
             return found.group().strip()
-    found = RAW_TEXT.match(text) or DUMP.match(text)
+    found = _the("raw_text").match(text) or _the("dump").match(text)
     return found.group().strip()[:_CUE_LENGTH_MAX] if found else None
 
 
@@ -137,20 +142,22 @@ _DRAWN_OUT = re.compile(r"(\w)\1{2,}")
 
 
 def _sentences(text: str) -> list[str]:
-    plain = EMOTICON.sub(" ", text)
+    plain = _the("emoticon").sub(" ", text)
     return [each for each in _SENTENCE.findall(plain) if re.search(r"[^\W_]", each)]
 
 
 def _wordless(text: str) -> MeaningFinding:
-    if EMOJI.search(text) or EMOTICON.search(text):
+    if _the("emoji").search(text) or _the("emoticon").search(text):
         return MeaningFinding(Meaning.FILLER, text.strip())
     return _STATEMENT
 
 
 def _spell(sentence: str) -> str:
     """The sentence in small plain letters: no accents, marks or drawn-out letters."""
-    folded = unicodedata.normalize("NFKD", _APOSTROPHES.sub("", sentence).casefold())
-    plain = unicodedata.normalize("NFC", _COMBINING.sub("", folded))
+    plain = _APOSTROPHES.sub("", sentence).casefold()
+    if not plain.isascii():
+        folded = unicodedata.normalize("NFKD", plain)
+        plain = unicodedata.normalize("NFC", _COMBINING.sub("", folded))
     words = _NOT_A_WORD.sub(" ", plain).strip()
     if not _DRAWN_OUT.search(words):
         return words
@@ -159,7 +166,7 @@ def _spell(sentence: str) -> str:
 
 def _undrawn(word: str) -> str:
     twice = _DRAWN_OUT.sub(r"\1\1", word)
-    return twice if twice in _KNOWN_WORDS else _DRAWN_OUT.sub(r"\1", word)
+    return twice if twice in _known_words() else _DRAWN_OUT.sub(r"\1", word)
 
 
 # What a sentence does
@@ -169,9 +176,9 @@ def _kind_of(sentence: str) -> Meaning:
     spelled = _spell(_unaddressed(sentence.strip()))
     words = spelled.split()
     is_asked = "?" in sentence[-3:] or "？" in sentence[-3:]
-    is_phrases = all(map(_is_known, words)) or not THANKS.isdisjoint(words)
-    if not (is_asked or is_phrases or not ORDERS.isdisjoint(words)):
-        return Meaning.QUESTION if ASKED_UNMARKED.match(spelled) else Meaning.STATEMENT
+    is_phrases = all(map(_is_known, words)) or not _word_set("thanks").isdisjoint(words)
+    if not (is_asked or is_phrases or not _word_set("orders").isdisjoint(words)):
+        return Meaning.QUESTION if _the("asked_unmarked").match(spelled) else Meaning.STATEMENT
     kinds, rest = _known_phrases(spelled)
     if not rest:
         return next((kind for kind in _SEVERITY if kind in kinds), Meaning.FILLER)
@@ -181,27 +188,29 @@ def _kind_of(sentence: str) -> Meaning:
 
 
 def _unaddressed(sentence: str) -> str:
-    return ADDRESSED_AT_THE_END.sub(r"\1", VOCATIVE.sub(r"\1", sentence))
+    return _the("addressed_at_the_end").sub(r"\1", _the("vocative").sub(r"\1", sentence))
 
 
 def _is_known(word: str) -> bool:
     return (
-        word in _KNOWN_WORDS
-        or word.removesuffix("s") in _KNOWN_WORDS
+        word in _known_words()
+        or word.removesuffix("s") in _known_words()
         or not (len(word) > 1 and word.isalpha())
-        or LAUGHTER.fullmatch(word) is not None
+        or _the("laughter").match(word) is not None
     )
 
 
 def _known_phrases(spelled: str) -> tuple[set[Meaning], str]:
     """The kinds of the phrases that the sentence begins with, and what is left of it."""
+    held = _lexicon().read(spelled)
+    phrases = [(kind, pattern) for kind, name in _PHRASES for _, pattern in held.worth_trying(name)]
     kinds: set[Meaning] = set()
     place = 0
     for _ in range(_PHRASES_MAX):
-        kind, end = _longest_phrase(spelled, place)
+        kind, end = _longest_phrase(phrases, spelled, place)
         if kind is None:
             place = _glue_end(spelled, place)
-            kind, end = _longest_phrase(spelled, place)
+            kind, end = _longest_phrase(phrases, spelled, place)
         if kind is None:
             break
         kinds.add(kind)
@@ -210,13 +219,13 @@ def _known_phrases(spelled: str) -> tuple[set[Meaning], str]:
 
 
 def _glue_end(spelled: str, place: int) -> int:
-    found = GLUE.match(spelled, place)
+    found = _the("glue").match(spelled, place)
     return found.end() if found else place
 
 
-def _longest_phrase(spelled: str, place: int) -> tuple[Meaning | None, int]:
+def _longest_phrase(phrases: _Phrases, spelled: str, place: int) -> tuple[Meaning | None, int]:
     best: tuple[Meaning | None, int] = (None, place)
-    for kind, phrase in _PHRASES if place < len(spelled) else ():
+    for kind, phrase in phrases if place < len(spelled) else ():
         found = phrase.match(spelled, place)
         if found and found.end() > best[1]:
             best = kind, found.end()
@@ -224,14 +233,16 @@ def _longest_phrase(spelled: str, place: int) -> tuple[Meaning | None, int]:
 
 
 def _is_question(sentence: str, spelled: str, *, is_asked: bool) -> bool:
-    if FACT_IN_PASSING.search(spelled) or NAMED_IN_PASSING.search(sentence):
+    if _the("fact_in_passing").search(spelled) or _the("named_in_passing").search(sentence):
         return False
     if not is_asked:
-        return ASKED_UNMARKED.match(spelled) is not None
-    return bool(ASKED.match(spelled) or ASKED_OF_A_NAME.match(sentence))
+        return _the("asked_unmarked").match(spelled) is not None
+    return bool(_the("asked").match(spelled) or _the("asked_of_a_name").match(sentence))
 
 
 def _is_request(spelled: str) -> bool:
-    if LASTING.search(spelled) or FACT_IN_PASSING.search(spelled.removeprefix("i need ")):
+    if _the("lasting").search(spelled) or _the("fact_in_passing").search(
+        spelled.removeprefix("i need ")
+    ):
         return False
-    return REQUEST.match(spelled) is not None
+    return _the("request").match(spelled) is not None

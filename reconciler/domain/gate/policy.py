@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, 
 
 from reconciler.domain.gate.topics import TopicTerms
 from reconciler.domain.kinds import Category, RecallSemantics, SourceKind
-from reconciler.domain.sensitive_data import SensitiveKind
 from reconciler.errors import ConfigurationError
+from reconciler.sensitive_data import SensitiveKind
 
 __all__ = [
     "CategoryRule",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reconciler.errors import ConfigurationError
+from reconciler.lexicon import Literals
 
 __all__ = ["TopicTerms", "find_topics"]
 
@@ -55,7 +56,7 @@ class TopicTerms:
         return self._find_in(_folded(text))
 
     def _find_in(self, folded: str) -> str | None:
-        if not self.terms:
+        if not self._literals.held(folded):
             return None
         excepted: list[tuple[int, int]] | None = None
         for start, end in _spans(self._any_term, folded):
@@ -73,6 +74,12 @@ class TopicTerms:
             if _folded(term)[0] in ("*", folded[start])
             and re.compile(_branch(term) + r"(?!\w)").match(folded, start)
         )
+
+    @cached_property
+    def _literals(self) -> Literals[bool]:
+        """The longest word of each term, of which a text about the topic holds one."""
+        words = (re.split(r"[ *-]+", _folded(term)) for term in self.terms)
+        return Literals((max(each, key=len), True) for each in words)
 
     @cached_property
     def _any_term(self) -> re.Pattern[str]:

@@ -14,7 +14,7 @@ from typing import Any
 from reconciler.domain.guard.findings import Difference, Finding
 from reconciler.domain.guard.reading import VALUE_KINDS, Reading
 from reconciler.domain.guard.tokens import stem_of
-from reconciler.domain.guard.vocabulary import NEGATIVE_PREFIXES
+from reconciler.domain.guard.vocabulary import vocabulary
 
 __all__ = [
     "find_additions",
@@ -141,7 +141,7 @@ def _is_about(markers: Iterable[str], other: Reading) -> bool:
 def _prefixed(stems: frozenset[str], others: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Stems that the other text has with a prefix that denies them: paid and unpaid."""
     for stem in sorted(stems - others):
-        for prefix in NEGATIVE_PREFIXES:
+        for prefix in vocabulary().negative_prefixes:
             if prefix + stem in others and prefix + stem not in stems:
                 yield stem, prefix + stem
 

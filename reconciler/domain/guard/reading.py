@@ -9,28 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 
 from reconciler.domain.guard.findings import Difference
 from reconciler.domain.guard.tokens import TOKENS_MAX, Token, tokens_of
-from reconciler.domain.guard.vocabulary import (
-    ARTICLES,
-    AUXILIARIES,
-    BE,
-    CESSATION,
-    FUNCTION_WORDS,
-    LIST_MARKS,
-    MEASURES,
-    NEGATIONS,
-    POSSESSIVES,
-    PREPOSITIONS,
-    QUOTES,
-    RELATIVES,
-    SENTENCE_MARKS,
-    SIDES,
-)
+from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.notes import canonical_text
 
 __all__ = ["VALUE_KINDS", "Counts", "Reading", "Word", "read"]
@@ -54,8 +39,12 @@ _DATE_REACH = {"day": 1, "month": 1, "weekday": 2, "time": 2}
 """How many words before a date say what it dates. Weekdays and times tell a habit ("gym at 7:00 on
 Mondays"), days an event, of which there are many; a year dates whatever stands near, so nothing."""
 
-_TRANSPARENT = ARTICLES | QUOTES | (POSSESSIVES - {"s"})
-"""What may stand in a gap without making it one of another kind."""
+
+@cache
+def _transparent() -> frozenset[str]:
+    """What may stand in a gap without making it one of another kind."""
+    known = vocabulary()
+    return known.articles | known.quotes | (known.possessives - {"s"})
 
 
 class Word(NamedTuple):
@@ -143,19 +132,19 @@ def _words(tokens: Iterable[Token]) -> Iterator[Word]:
 
 def _gap(between: Sequence[str]) -> tuple[str, str]:
     """The kind of gap that these words and marks make, and the governor of the word after it."""
-    rest = [each for each in between if each not in _TRANSPARENT]
+    rest = [each for each in between if each not in _transparent()]
     if not rest:
         return "", ""
     if rest == ["of"]:
         return "of", ""
-    if rest[-1] in PREPOSITIONS:
+    if rest[-1] in vocabulary().prepositions:
         return "phrase", rest[-1]
-    if LIST_MARKS.issuperset(rest):
+    if vocabulary().list_marks.issuperset(rest):
         # "Ana, the manager" tells who Ana is; "Ana and the manager" is two.
-        return ("other" if rest == [","] and between[-1] in ARTICLES else "list"), ""
+        return ("other" if rest == [","] and between[-1] in vocabulary().articles else "list"), ""
     if rest == ["s"]:
         return "own", ""
-    return ("is" if rest[-1] in BE else "other"), ""
+    return ("is" if rest[-1] in vocabulary().be else "other"), ""
 
 
 def _values(words: Iterable[Word]) -> dict[str, dict[str, str]]:
@@ -189,7 +178,7 @@ def _things(words: Sequence[Word], at: int) -> list[str]:
     nouns = [each.stem for each in takewhile(_is_noun_beside, words[at + 1 : at + 4])]
     if not nouns:
         return before[-2:] if kind == "number" else []
-    if nouns[0] not in MEASURES:
+    if nouns[0] not in vocabulary().measures:
         return nouns
     after = [each.stem for each in words[at + 2 : at + 5] if each.kind == "word"]
     return [f"{nouns[0]} {stem}" for stem in before + after]
@@ -201,7 +190,7 @@ def _is_noun_beside(word: Word) -> bool:
 
 def _negated(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
     for at, token in enumerate(tokens):
-        if token.kind == "function" and token.value in NEGATIONS:
+        if token.kind == "function" and token.value in vocabulary().negations:
             after = tokens[at + 1 : at + 5]
             # "Not only" affirms; "no longer" is a cessation.
             if not after or after[0].text.lower() not in ("only", "longer"):
@@ -209,7 +198,7 @@ def _negated(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
 
 
 def _ceased(canonical: str) -> Iterator[tuple[str, str]]:
-    for match in islice(CESSATION.finditer(canonical), TOKENS_MAX):
+    for match in islice(vocabulary().cessation.finditer(canonical), TOKENS_MAX):
         after = tokens_of(canonical[match.end() : match.end() + 40])
         yield _with_word_after(match.group(), after)
 
@@ -223,7 +212,7 @@ def _with_word_after(marker: str, after: Iterable[Token]) -> tuple[str, str]:
 def _sides(tokens: Iterable[Token]) -> dict[int, dict[int, str]]:
     sides: dict[int, dict[int, str]] = defaultdict(dict)
     for token in tokens:
-        place = SIDES.get(token.text.lower())
+        place = vocabulary().sides.get(token.text.lower())
         if place:
             sides[place[0]][place[1]] = token.text
     return sides
@@ -237,10 +226,16 @@ def _names(tokens: Sequence[Token]) -> dict[str, str]:
         if (
             token.kind in ("word", "one")
             and token.text[0].isupper()
-            and (not opens_sentence or after.value in AUXILIARIES or after.text in QUOTES)
+            and (
+                not opens_sentence
+                or after.value in vocabulary().auxiliaries
+                or after.text in vocabulary().quotes
+            )
         ):
             names[token.text.casefold()] = token.text
-        opens_sentence = token.value in SENTENCE_MARKS if token.kind == "mark" else False
+        opens_sentence = (
+            token.value in vocabulary().sentence_marks if token.kind == "mark" else False
+        )
     return names
 
 
@@ -248,8 +243,8 @@ def _subject(tokens: Sequence[Token]) -> str:
     """The relative that the text is about: one with a possessive, and nothing else before."""
     opening = [token.text.casefold() for token in tokens[:4]]
     for at, word in enumerate(opening):
-        if word in RELATIVES:
-            return word if POSSESSIVES.intersection(opening[:at]) else ""
-        if word in FUNCTION_WORDS and word not in POSSESSIVES:
+        if word in vocabulary().relatives:
+            return word if vocabulary().possessives.intersection(opening[:at]) else ""
+        if word in vocabulary().function_words and word not in vocabulary().possessives:
             return ""
     return ""

@@ -8,52 +8,59 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from reconciler.domain.guard.vocabulary import (
-    CARDINALS,
-    CURRENCIES,
-    FUNCTION_WORDS,
-    MONTH_PATTERN,
-    MONTHS,
-    MULTIPLIERS,
-    ORDINALS,
-    WEEKDAYS,
-)
+from reconciler.domain.guard.vocabulary import vocabulary
 
 __all__ = ["TOKENS_MAX", "Token", "stem_of", "tokens_of"]
 
 TOKENS_MAX = 500
 """Tokens read of a text: bounds the time for any string; a note has 2,000 characters at most."""
 
-_TOKEN = re.compile(
-    rf"""
-    (?P<id>[\w.+-]{{1,64}}@[\w.-]{{1,64}} | https?://\S+ | \+\d[\d\ ().-]{{6,20}}\d
-         | \b\d{{3}}[-.]\d{{3}}[-.]\d{{4}}\b | \b[a-z]{{1,8}}[-_/]?\d[\w/-]* | \b\d+-\d+-[\d-]+\b )
-  | (?P<time>\b\d{{1,2}}(?::\d\d)?\ ?[ap]\.?m\b\.? | \b\d{{1,2}}:\d\d\b)
-  | (?P<day>\b\d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?{MONTH_PATTERN}\b
-          | \b{MONTH_PATTERN}\ \d{{1,2}}(?:st|nd|rd|th)?\b)
-  | (?P<ordinal>\b\d{{1,9}}(?:st|nd|rd|th)\b)
-  | (?P<number>\d{{1,30}}(?:,\d{{3}})*(?:\.\d{{1,30}})?(?:(?:k|m|bn)\b)?)
-  | (?P<word>n['’]t\b | [^\W\d_]+?(?=n['’]t\b) | [^\W\d_]+)
-  | (?P<mark>[^\w\s])
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_CLOSED: dict[str, tuple[str, str]] = (
-    {word: ("function", word) for word in FUNCTION_WORDS}
-    | {word: ("number", str(value)) for word, value in CARDINALS.items()}
-    | {"one": ("one", "1")}
-    | {word: ("ordinal", f"{value}th") for word, value in ORDINALS.items()}
-    | {word: ("month", word) for word in MONTHS}
-    | {day + plural: ("weekday", day) for day in WEEKDAYS for plural in ("", "s")}
-    | {word: ("multiplier", str(value)) for word, value in MULTIPLIERS.items() if len(word) > 2}
-    | {word: ("currency", code) for word, code in CURRENCIES.items()}
-)
-"""Words that are read by a table: kind and value. "One" has a kind of its own, as it is a pronoun
-more often than a number."""
+
+@cache
+def _token() -> re.Pattern[str]:
+    month = vocabulary().month_beside_day
+    return re.compile(
+        rf"""
+        (?P<id>[\w.+-]{{1,64}}@[\w.-]{{1,64}} | https?://\S+ | \+\d[\d\ ().-]{{6,20}}\d
+             | \b\d{{3}}[-.]\d{{3}}[-.]\d{{4}}\b | \b[a-z]{{1,8}}[-_/]?\d[\w/-]*
+             | \b\d+-\d+-[\d-]+\b )
+      | (?P<time>\b\d{{1,2}}(?::\d\d)?\ ?[ap]\.?m\b\.? | \b\d{{1,2}}:\d\d\b)
+      | (?P<day>\b\d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?{month}\b
+              | \b{month}\ \d{{1,2}}(?:st|nd|rd|th)?\b)
+      | (?P<ordinal>\b\d{{1,9}}(?:st|nd|rd|th)\b)
+      | (?P<number>\d{{1,30}}(?:,\d{{3}})*(?:\.\d{{1,30}})?(?:(?:k|m|bn)\b)?)
+      | (?P<word>n['’]t\b | [^\W\d_]+?(?=n['’]t\b) | [^\W\d_]+)
+      | (?P<mark>[^\w\s])
+        """,
+        re.VERBOSE | re.IGNORECASE,
+    )
+
+
+@cache
+def _closed() -> dict[str, tuple[str, str]]:
+    """Words that are read by a table: kind and value.
+
+    "One" has a kind of its own, as it is a pronoun more often than a number.
+    """
+    known = vocabulary()
+    return (
+        {word: ("function", word) for word in known.function_words}
+        | {word: ("number", str(value)) for word, value in known.cardinals.items()}
+        | {"one": ("one", "1")}
+        | {word: ("ordinal", f"{value}th") for word, value in known.ordinals.items()}
+        | {word: ("month", word) for word in known.months}
+        | {day + plural: ("weekday", day) for day in known.weekdays for plural in ("", "s")}
+        | {
+            word: ("multiplier", str(value))
+            for word, value in known.multipliers.items()
+            if len(word) > 2
+        }
+        | {word: ("currency", code) for word, code in known.currencies.items()}
+    )
 
 
 class Token(NamedTuple):
@@ -67,7 +74,7 @@ class Token(NamedTuple):
 def tokens_of(text: str) -> list[Token]:
     """The pieces of a text in order, at most ``TOKENS_MAX``; white space is none."""
     read: list[Token] = []
-    for match in islice(_TOKEN.finditer(text), TOKENS_MAX):
+    for match in islice(_token().finditer(text), TOKENS_MAX):
         token = _READERS[match.lastgroup or "mark"](match.group())
         if token.kind == "multiplier":
             token = _multiplied(read, token)
@@ -99,7 +106,7 @@ def _added(read: list[Token], token: Token) -> Token:
     """Make one number of "twenty-five" and of "twenty five"."""
     hyphen = len(read) > 1 and read[-1].text == "-"
     before = read[-1 - hyphen] if read else token
-    tens, ones = (CARDINALS.get(each.text.lower(), 0) for each in (before, token))
+    tens, ones = (vocabulary().cardinals.get(each.text.lower(), 0) for each in (before, token))
     if tens < 20 or ones >= 10:
         return token
     del read[-1 - hyphen :]
@@ -109,7 +116,7 @@ def _added(read: list[Token], token: Token) -> Token:
 @lru_cache(maxsize=4096)
 def _read_word(text: str) -> Token:
     lower = text.lower()
-    kind, value = _CLOSED.get(lower, ("word", ""))
+    kind, value = _closed().get(lower, ("word", ""))
     if kind == "month" and not text[0].isupper():
         kind = "word"  # "may", "march"
     return Token(kind, value or stem_of(lower), text)
@@ -118,14 +125,14 @@ def _read_word(text: str) -> Token:
 def _read_number(text: str) -> Token:
     lower = text.lower().replace(",", "")
     digits = lower.rstrip("kmbn")
-    value = float(digits) * MULTIPLIERS.get(lower[len(digits) :], 1)
+    value = float(digits) * vocabulary().multipliers.get(lower[len(digits) :], 1)
     is_year = len(text) == 4 and 1800 <= value < 2100
     return Token("year" if is_year else "number", f"{value:.15g}", text)
 
 
 def _read_day(text: str) -> Token:
     lower = text.lower()
-    month = next(number for name, number in MONTHS.items() if name[:3] in lower)
+    month = next(number for name, number in vocabulary().months.items() if name[:3] in lower)
     return Token("day", f"{month}-{int(''.join(filter(str.isdecimal, text)))}", text)
 
 
@@ -147,8 +154,8 @@ def _read_id(text: str) -> Token:
 
 def _read_mark(text: str) -> Token:
     return (
-        Token("currency", CURRENCIES[text], text)
-        if text in CURRENCIES
+        Token("currency", vocabulary().currencies[text], text)
+        if text in vocabulary().currencies
         else Token("mark", text, text)
     )
 

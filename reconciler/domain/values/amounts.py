@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import cache
 
 from reconciler.domain.values.text import plain, text
+from reconciler.lexicon import any_of, lexicon
 
 __all__ = ["currency", "money", "number", "percent"]
 
@@ -29,24 +30,19 @@ _AMOUNT = re.compile(
 _HEDGE = re.compile(
     r"^(?:(?:about|around|approximately|approx|roughly|circa|ca|some)(?=[ .]|$)\.?|[~≈])"
 )
-_POWERS = {
-    "hundred": 2,
-    **dict.fromkeys(("k", "tsd", "thousand"), 3),
-    **dict.fromkeys(("m", "mn", "mm", "mio", "mil", "mill", "million", "millions"), 6),
-    **dict.fromkeys(("b", "bn", "billion", "billions", "mrd"), 9),
-    **dict.fromkeys(("lakh", "lakhs"), 5),
-    **dict.fromkeys(("crore", "crores"), 7),
-}
-_MULTIPLIER = re.compile(rf"^ ?({'|'.join(sorted(_POWERS, key=len, reverse=True))})(?![^\W\d_])\.?")
-_PERIODS = {
-    **dict.fromkeys(("year", "yr", "y", "annum", "annually", "yearly", "pa", "annual"), "year"),
-    **dict.fromkeys(("quarter", "quarterly"), "quarter"),
-    **dict.fromkeys(("month", "mo", "mth", "monthly", "pm", "pcm"), "month"),
-    **dict.fromkeys(("week", "wk", "weekly", "pw"), "week"),
-    **dict.fromkeys(("day", "daily"), "day"),
-    **dict.fromkeys(("hour", "hr", "h", "hourly"), "hour"),
-    **dict.fromkeys(("seat", "user", "licence", "license"), "seat"),
-}
+
+
+@cache
+def _powers() -> dict[str, int]:
+    return {word: int(power) for word, power in lexicon("values").by_word("power").items()}
+
+
+@cache
+def _multiplier() -> re.Pattern[str]:
+    words = sorted(_powers(), key=len, reverse=True)
+    return re.compile(rf"^ ?({any_of(words)})(?![^\W\d_])\.?")
+
+
 _PERIOD = re.compile(
     r" ?(?:/|\b(?:per|an?|each|every|pro)\b) ?(?P<each>[a-z]+)$"
     r"|(?<!\w)(?P<often>(?:annual|year|quarter|month|week|hour)ly|daily|pcm|p\.? ?[amw]\.?)$"
@@ -108,8 +104,8 @@ def _amount(said: str) -> _Amount | None:
     if found is None:
         return None
     after, power = found["after"], 0
-    if multiplier := _MULTIPLIER.match(after):
-        after, power = after[multiplier.end() :], _POWERS[multiplier[1]]
+    if multiplier := _multiplier().match(after):
+        after, power = after[multiplier.end() :], _powers()[multiplier[1]]
     digits = _decimal(found["number"], power)
     if digits is None:
         return None
@@ -124,7 +120,8 @@ def _without_period(after: str) -> tuple[str, str]:
     if found is None:
         return after, ""
     word = re.sub(r"[. ]", "", found["each"] or found["often"])
-    unit = _PERIODS.get(word) or _PERIODS.get(word.removesuffix("s"))
+    units = lexicon("values").by_word("period")
+    unit = units.get(word) or units.get(word.removesuffix("s"))
     return (after[: found.start()], f"/{unit}") if unit else (after, "")
 
 
@@ -139,17 +136,6 @@ def _decimal(written: str, power: int) -> str | None:
     digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
     # Three decimals would be read as a group of three; a fourth keeps the key its own key.
     return digits + "0" if re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", digits) else digits
-
-
-_CURRENCY_WORDS = {
-    "USD": "us$ dollar dollars bucks",
-    "GBP": "pound pounds sterling quid",
-    "INR": "rs rupee rupees",
-    "CNY": "rmb",
-    "PLN": "zł",
-    "CZK": "kč",
-}
-"""What people say that is no currency's whole name; of several countries' the likeliest."""
 
 
 def currency(said: str) -> str:
@@ -172,4 +158,4 @@ def _currencies() -> Mapping[str, str]:
     codes |= {text(get_currency_name(code, count=2, locale=english)): code for code in symbols}
     codes |= {symbol.casefold(): code for code, symbol in symbols.items()}
     codes |= {code.casefold(): code for code in symbols}
-    return codes | {word: code for code, words in _CURRENCY_WORDS.items() for word in words.split()}
+    return codes | lexicon("values").by_word("currency")

@@ -11,6 +11,7 @@ import unicodedata
 from functools import cache
 
 from reconciler.domain.notes import canonical_text
+from reconciler.lexicon import lexicon
 
 __all__ = [
     "DASHES",
@@ -21,7 +22,6 @@ __all__ = [
     "person",
     "plain",
     "text",
-    "word_set",
 ]
 
 DASHES = re.compile(r"[‐-―−]")
@@ -30,11 +30,6 @@ DASHES = re.compile(r"[‐-―−]")
 _SILENT = re.compile(r"['’`´ʼ]")
 _RANGE = re.compile(r"(?<=\d) - (?=\d)")
 _WITHIN_NUMBERS = re.compile(r"((?<=\d)[.,:/-](?=\d)|(?<!\w)-(?=\d))")
-
-
-def word_set(words: str) -> frozenset[str]:
-    """The words, which are separated by spaces."""
-    return frozenset(words.split())
 
 
 def plain(said: str) -> str:
@@ -87,21 +82,13 @@ def _legal_forms() -> frozenset[str]:
     return frozenset(" ".join(words) for _, words in prepare_default_terms())
 
 
-_TITLES = word_set(
-    "mr mrs ms miss mx dr prof professor sir dame lord lady herr frau hr fr mme mlle monsieur "
-    "madame senor senora señor señora signor signora rev ing dipl med"
-)
-_DEGREES = word_set("phd md mba msc bsc ma ba llm esq cpa dphil")
-_GENERATIONS = word_set("jr sr ii iii iv")
-
-
 def person(said: str) -> str:
     """Without titles and degrees, the given name first: "Doe, Dr. Jane, PhD" is ``jane doe``.
 
     A title stays where one name is left: Mr Smith and Mrs Smith are two people.
     """
     parts = [part for part in map(_person_words, said.split(",")) if part]
-    if len(parts) == 2 and parts[1][0] not in _GENERATIONS:
+    if len(parts) == 2 and parts[1][0] not in lexicon("values").word_set("generation"):
         parts.reverse()
     names = [word for part in parts for word in part]
     return " ".join(names) if len(names) > 1 else text(said)
@@ -111,9 +98,10 @@ def _person_words(part: str) -> list[str]:
     if not any(map(str.isalnum, part)):
         return []
     words = text(re.sub(r"(?<=[^\W\d_])\.", "", part)).split()
-    while words and words[0] in _TITLES:
+    listed = lexicon("values")
+    while words and words[0] in listed.word_set("title"):
         del words[0]
-    while words and words[-1] in _DEGREES:
+    while words and words[-1] in listed.word_set("degree"):
         del words[-1]
     return words
 

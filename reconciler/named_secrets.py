@@ -2,7 +2,9 @@
 
 One table of names, whether they stand in a slot's attribute, in JSON, in an environment file or in
 a sentence, and in however many layers of quotes. A text is searched, never parsed: what is nested
-deep costs no more. Pure; a secret that nothing announces is found by its shape, elsewhere.
+deep costs no more. Pure; a secret that nothing announces is found by its shape, elsewhere. The
+names stand here and not in a lexicon, because every error is searched with them: what an error may
+say must not hang on a file.
 
 Source: detect-secrets' keyword detector was looked at first. It reads files of code: it wants
 quotes about the value, knows neither numbers nor escaped quotes nor PINs, and says what it found
@@ -17,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from reconciler.domain.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
+from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
 
 __all__ = ["NO_COMPOUND", "find_named_secrets", "kind_of_name", "without_named_secrets"]
 

@@ -1,0 +1,288 @@
+"""Lexicons: words and cues, which are data under ``config/lexicon/``, a file for each subject.
+
+How such a file is read, how its shorthands are written out, and how a text is screened so that few
+cues are tried on it live here. What a cue means never does: that is the business of the module that
+asks for it. Nothing is read or compiled before it is needed.
+
+A file has one table ``[words]`` of lists, one word a line, and lists of cues: ``[[name]]`` begins a
+cue of the list ``name``. A word and a pattern are regular expressions, in which ``<name>`` stands
+for any of the words of that list; the lines of a pattern are put together without what indents
+them. So no line of a pattern may begin or end with a space that counts.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any, Generic, TypeVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from reconciler.errors import ConfigurationError
+from reconciler.resources import read_config, resource_path
+
+__all__ = ["Cue", "Cues", "Held", "Lexicon", "Literals", "any_of", "joined", "lexicon"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cue:
+    """A pattern that gives something away, and texts that show what it finds.
+
+    Attributes:
+        pattern: the regular expression, as the file has it.
+        hits: texts in which it finds something.
+        misses: texts that look like it, and in which it must not.
+        kind: what it gives away, where the list has cues of several kinds.
+        weight: how much it counts, where the list is weighed.
+        needs: literals, separated by spaces, of which a text must hold one for the cue to be tried
+            at all; empty for a cue that is tried on every text.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    pattern: str
+    hits: tuple[str, ...]
+    misses: tuple[str, ...] = ()
+    kind: str = ""
+    weight: int = 0
+    needs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """One file's words and cues.
+
+    Attributes:
+        source: the file, as an error names it.
+        lists: by name, the words of a list.
+        cues: by name, the cues of a list.
+    """
+
+    source: str
+    lists: Mapping[str, tuple[str, ...]]
+    cues: Mapping[str, tuple[Cue, ...]]
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """The words of a list, in the file's order.
+
+        Raises:
+            ConfigurationError: the file has no such list.
+        """
+        if name not in self.lists:
+            raise ConfigurationError(f"{self.source}: [words] lacks {name}; add it, a word a line")
+        return self.lists[name]
+
+    def word_set(self, *names: str) -> frozenset[str]:
+        """The words of some lists, to look words up in."""
+        return frozenset().union(*map(self.words, names))
+
+    def by_word(self, name: str) -> dict[str, str]:
+        """What the words of a list stand for: the last word of a line, by those before it."""
+        pairs = (line.rpartition(" ") for line in self.words(name))
+        return {word: meant for word, _, meant in pairs}
+
+    def written_out(self, pattern: str) -> str:
+        """The pattern with the words in the place of each ``<name>``; sets are left as they are."""
+        return _NAMED.sub(
+            lambda found: self.any_of(found["name"]) if found["name"] else found[0], pattern
+        )
+
+    def any_of(self, name: str) -> str:
+        """A pattern for any of the words of a list."""
+        return self.written_out(any_of(self.words(name)))
+
+
+_NAMED = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|(?<!\?P)<(?P<name>[a-z_]+)>")
+
+
+def any_of(words: tuple[str, ...] | list[str]) -> str:
+    """A pattern for any of the words, the first that fits."""
+    return f"(?:{'|'.join(words)})"
+
+
+@cache
+def lexicon(name: str) -> Lexicon:
+    """The lexicon of that name, read once.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or is no lexicon; the text names the place.
+    """
+    path = resource_path("config") / "lexicon" / f"{name}.toml"
+    source = f"config/lexicon/{name}.toml"
+    try:
+        tables = tomllib.loads(read_config(path, source))
+    except ValueError as error:
+        raise ConfigurationError(f"{source} cannot be read: {error}; correct it") from error
+    return read_lexicon(source, tables)
+
+
+_WORDS = TypeAdapter(dict[str, dict[str, str]])
+_CUES = TypeAdapter(dict[str, tuple[Cue, ...]])
+
+
+def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
+    """The lexicon that the tables of a file describe.
+
+    Raises:
+        ConfigurationError: a table is not as it must be; the text names it.
+    """
+    cues = dict(tables)
+    try:
+        words = _WORDS.validate_python({"words": cues.pop("words", {})})["words"]
+        made = _CUES.validate_python(cues)
+    except ValidationError as error:
+        found = error.errors()[0]
+        raise ConfigurationError(f"{source}: {_place(*found['loc'])}: {found['msg']}") from error
+    lists = {name: tuple(filter(None, text.split("\n"))) for name, text in words.items()}
+    return Lexicon(source, lists, made)
+
+
+def _place(name: object, number: object = None, field: object = None, *_: object) -> str:
+    """Where in a file something is wrong: ``[[order]] number 3, hits``."""
+    if name == "words":
+        return f"[words] {number}"
+    place = f"[[{name}]]" if number is None else f"[[{name}]] number {int(str(number)) + 1}"
+    return place if field is None else f"{place}, {field}"
+
+
+def joined(pattern: str) -> str:
+    """A cue's pattern in one line."""
+    return "".join(line.strip() for line in pattern.splitlines())
+
+
+class Literals(Generic[T]):
+    """What a text may hold, by literals without which it does not.
+
+    Args:
+        literals: each with what it tells of, in the letters in which texts will be given.
+    """
+
+    def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
+        self._by_start: dict[_Start, list[tuple[str, T]]] = {}
+        for literal, told in literals:
+            self._by_start.setdefault(tuple(literal[:3]), []).append((literal, told))
+        self._starts = frozenset(self._by_start)
+        self._short = frozenset(start for start in self._by_start if len(start) < 3)
+
+    def held(self, text: str) -> set[T]:
+        """What the literals in the text tell of."""
+        by_start = self._by_start
+        return {
+            told
+            for start in self._short | (self._starts & _starts(text))
+            for literal, told in by_start[start]
+            if literal in text
+        }
+
+
+_Start = tuple[str, ...]
+"""The first three characters of a literal, by which it is looked up before it is looked for."""
+
+
+@lru_cache(maxsize=64)
+def _starts(text: str) -> frozenset[_Start]:
+    """All that a literal in the text may begin with; several lexicons ask it of one text."""
+    return frozenset(zip(text, text[1:], text[2:], strict=False))
+
+
+class Cues:
+    """The cues of a lexicon, which are tried only on a text that holds what they need.
+
+    A cue is compiled when a text first holds one of its literals; most never do.
+
+    Args:
+        lexicon: whose cues they are.
+        compiled: makes a pattern of a list's name and a pattern that is written out.
+        names: the lists that are asked for together; None for all of the lexicon.
+    """
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        compiled: Callable[[str, str], re.Pattern[str]] | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        self._lexicon = lexicon
+        self._compiled = compiled or (lambda _, pattern: re.compile(pattern))
+        self._patterns: dict[_Place, re.Pattern[str]] = {}
+        needs = {
+            (name, number): cue.needs.split()
+            for name in (lexicon.cues if names is None else names)
+            for number, cue in enumerate(lexicon.cues[name])
+        }
+        self._always = [place for place, literals in needs.items() if not literals]
+        self._literals = Literals((each, place) for place in needs for each in needs[place])
+
+    def read(self, text: str, folded: str | None = None) -> Held:
+        """The text, to ask for the cues that it holds.
+
+        Args:
+            text: what the patterns are tried on.
+            folded: the same in small letters, where the patterns take any case and it does not.
+        """
+        return Held(self, text, self._worth_trying(text if folded is None else folded))
+
+    def _worth_trying(self, folded: str) -> dict[str, list[int]]:
+        """By list, the numbers of the cues that the text may hold, in the file's order."""
+        numbers: dict[str, list[int]] = {}
+        for name, number in sorted(self._literals.held(folded).union(self._always)):
+            numbers.setdefault(name, []).append(number)
+        return numbers
+
+    def cue(self, name: str, number: int) -> Cue:
+        """A cue, by its list and its number there."""
+        return self._lexicon.cues[name][number]
+
+    def pattern(self, name: str, number: int = 0) -> re.Pattern[str]:
+        """The compiled pattern of a cue, by its list and its number there.
+
+        Raises:
+            ConfigurationError: it is no regular expression.
+        """
+        place = name, number
+        if place not in self._patterns:
+            written = self._lexicon.written_out(joined(self.cue(name, number).pattern))
+            try:
+                self._patterns[place] = self._compiled(name, written)
+            except (re.error, OverflowError, RecursionError) as error:
+                raise ConfigurationError(
+                    f"{self._lexicon.source}: {_place(name, number)}: the pattern is no regular "
+                    f"expression: {error}; correct it"
+                ) from error
+        return self._patterns[place]
+
+
+_Place = tuple[str, int]
+"""A list's name, and a cue's number in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A text, to ask for the cues that it holds."""
+
+    _cues: Cues
+    text: str
+    _numbers: Mapping[str, list[int]]
+
+    def worth_trying(self, name: str) -> Sequence[tuple[Cue, re.Pattern[str]]]:
+        """The cues of a list that the text may hold, in the file's order, compiled."""
+        numbers, cues = self._numbers.get(name, ()), self._cues
+        return [(cues.cue(name, each), cues.pattern(name, each)) for each in numbers]
+
+    def matches(self, name: str) -> Iterator[tuple[Cue, re.Match[str]]]:
+        """The cues of a list that the text holds, each where it first does."""
+        for cue, pattern in self.worth_trying(name):
+            if found := pattern.search(self.text):
+                yield cue, found
+
+    def first(self, name: str) -> re.Match[str] | None:
+        """Where the text holds the first of the cues of a list; None where it holds none."""
+        for number in self._numbers.get(name, ()):
+            if found := self._cues.pattern(name, number).search(self.text):
+                return found
+        return None

@@ -1,0 +1,93 @@
+"""Lexicons: what a file may say, what an error tells whoever edited it, and what is tried."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+from reconciler.errors import ConfigurationError
+from reconciler.lexicon import Cues, Lexicon, read_lexicon
+
+FILE = """
+[words]
+drink = '''
+tea
+coffee
+'''
+
+[[order]]
+pattern = '''
+bring
+ (?:me )?<drink>
+'''
+needs = "tea coffee"
+hits = ["bring tea"]
+
+[[order]]
+pattern = '(?P<what><drink>) now'
+hits = ["tea now"]
+"""
+
+
+def read(text: str) -> Lexicon:
+    return read_lexicon("drinks.toml", tomllib.loads(text))
+
+
+def cues(text: str = FILE) -> Cues:
+    return Cues(read(text))
+
+
+def test_a_name_in_a_pattern_stands_for_any_word_of_its_list() -> None:
+    assert cues().pattern("order", 0).pattern == "bring(?:me )?(?:tea|coffee)"
+
+
+def test_a_group_of_a_pattern_keeps_its_name() -> None:
+    assert cues().pattern("order", 1).pattern == "(?P<what>(?:tea|coffee)) now"
+
+
+def test_a_cue_is_tried_only_on_a_text_that_holds_what_it_needs() -> None:
+    tried = cues().read("bring water").worth_trying("order")
+    assert [cue.pattern for cue, _ in tried] == ["(?P<what><drink>) now"]
+
+
+def test_a_cue_is_found_where_it_first_stands() -> None:
+    found = cues().read("tea now, coffee now").first("order")
+    assert found is not None
+    assert found.span("what") == (0, 3)
+
+
+def test_a_text_with_no_cue_has_none() -> None:
+    assert cues().read("").first("order") is None
+
+
+def test_nothing_is_compiled_before_a_text_holds_its_literal() -> None:
+    broken = FILE.replace("bring", "bring(")
+    assert cues(broken).read("water now").first("order") is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('hits = ["bring tea"]', "", "drinks.toml: [[order]] number 1, hits: Field required"),
+        ('needs = "tea', 'need = "tea', "drinks.toml: [[order]] number 1, need: "),
+        ('["tea now"]', '"tea now"', "drinks.toml: [[order]] number 2, hits: "),
+        ("drink = '''\ntea\ncoffee\n'''", "drink = 3", "drinks.toml: [words] drink: "),
+        ("[words]", "[words.all]", "drinks.toml: [words] all: "),
+    ],
+)
+def test_a_table_that_is_not_as_it_must_be_is_named(old: str, new: str, said: str) -> None:
+    with pytest.raises(ConfigurationError, match=re.escape(said)):
+        read(FILE.replace(old, new, 1))
+
+
+def test_a_pattern_that_is_no_regular_expression_is_named() -> None:
+    said = "drinks.toml: [[order]] number 1: the pattern is no regular expression"
+    with pytest.raises(ConfigurationError, match=re.escape(said)):
+        cues(FILE.replace("bring", "bring(")).pattern("order", 0)
+
+
+def test_a_list_of_words_that_is_missing_is_named() -> None:
+    with pytest.raises(ConfigurationError, match="add it, a word a line"):
+        cues(FILE.replace("<drink>)", "<food>)")).pattern("order", 1)
