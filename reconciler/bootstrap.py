@@ -304,20 +304,16 @@ def build_policy(settings: Settings, embedding_model: str) -> ReconcilePolicy:
 
 @cache
 def build_secret_finder() -> SensitiveDataFinder:
-    """What finds secrets alone; loaded at the first text, once a process."""
-    return DeferredFinder(_secret_finder)
+    """What finds secrets alone; its patterns are loaded when a text may hold one."""
+    from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
+
+    return CombinedFinder((DetectSecretsFinder(),))
 
 
 @cache
 def build_sensitive_data_finder() -> SensitiveDataFinder:
     """What finds personal data and secrets; loaded at the first text, once a process."""
     return DeferredFinder(_sensitive_data_finder)
-
-
-def _secret_finder() -> SensitiveDataFinder:
-    from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
-
-    return CombinedFinder((DetectSecretsFinder(),))
 
 
 def _sensitive_data_finder() -> SensitiveDataFinder:

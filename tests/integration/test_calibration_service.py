@@ -305,7 +305,7 @@ def test_without_matplotlib_the_error_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
-    with pytest.raises(ConfigurationError, match=r"graph-memory-reconciler\[plots\]"):
+    with pytest.raises(ConfigurationError, match=r"pip install 'matplotlib"):
         draw_curves(report, tmp_path / "curves.png")
 
 
