@@ -367,11 +367,12 @@ def _arbitration_policy(settings: Settings) -> ArbitrationPolicy:
 def _wire(parts: _Parts) -> Services:
     settings, store, attributes = parts.settings, parts.store, parts.attributes
     retry_policy, clock = _retry_policy(settings), parts.clock
+    neighbourhoods = Neighbourhoods(
+        store, parts.embedder.model_id, settings.reconcile.cached_facts_max
+    )
     ledger = Ledger(
         store=store,
-        neighbourhoods=Neighbourhoods(
-            store, parts.embedder.model_id, settings.reconcile.cached_facts_max
-        ),
+        neighbourhoods=neighbourhoods,
         retry_policy=retry_policy,
         clock=clock,
     )
@@ -422,6 +423,7 @@ def _wire(parts: _Parts) -> Services:
         live_door=LiveDoor(gate=gate, attributes=attributes, clock=clock),
         recall=Recall(
             store=store,
+            neighbourhoods=neighbourhoods,
             embedder=parts.embedder,
             policy=_ranking(settings),
             confidence_min=settings.recall.confidence_min,

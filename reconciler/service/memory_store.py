@@ -225,21 +225,6 @@ class MemoryStore:
         asked = {"fact_ids": [fact.fact_id for fact in facts], "embedding": vector.tolist()}
         return [_predecessor(row) for row in self._graph.run("list_predecessors", asked)]
 
-    def compare_live_facts(
-        self, scope: Scope, vector: NDArray[np.float32], embedding_model: str, now: datetime
-    ) -> list[tuple[Fact, float]]:
-        """All live facts in scope with their raw cosine to the vector, nearest first."""
-        rows = self._graph.run(
-            "compare_live_facts",
-            {
-                **_contact(scope),
-                "embedding": vector.tolist(),
-                "embedding_model": embedding_model,
-                "now": now,
-            },
-        )
-        return [(_fact(row), float(row["cosine"])) for row in rows]
-
     def list_facts(self, scope: Scope) -> list[Fact]:
         """All facts in scope, live and ended, the newest first."""
         return [_fact(row) for row in self._graph.run("list_facts", _contact(scope))]

@@ -92,6 +92,18 @@ class Neighbourhood:
             facts = {each.fact_id: self._facts[each.fact_id] for each in kept}
             return self._version, kept, facts
 
+    def compared(self, vector: NDArray[np.float32]) -> list[tuple[Fact, float]]:
+        """Every live fact with its raw cosine to the vector, in no order; expired ones too."""
+        with self._lock:
+            if not self._facts:
+                return []
+            cosines = np.clip(self._vectors[: len(self._rows)] @ vector, -1, 1).tolist()
+            return [
+                (self._facts[fact_id], cosine)
+                for fact_id, cosine in zip(self._rows, cosines, strict=True)
+                if fact_id
+            ]
+
     def apply(self, commit: Commit) -> bool:
         """Take over what was committed; whether it was made on this very version."""
         with self._lock:
@@ -180,6 +192,14 @@ class Neighbourhoods:
         with self._lock:
             self._keep(key, loaded)
         return loaded
+
+    def at_present(self, scope: Scope) -> Neighbourhood:
+        """The contact's as it is now, after a look at its version."""
+        with self._lock:
+            found = self._kept.get(scope.contact_key)
+        if found is not None and found.version != self._store.contact_version(scope):
+            self.drop(scope)
+        return self.of(scope)
 
     def version(self, scope: Scope) -> int:
         """The contact's version, as this process last saw it, or as it is."""

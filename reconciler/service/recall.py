@@ -15,6 +15,7 @@ from reconciler.errors import UnknownFactError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed
 from reconciler.service.memory_store import DecisionFilter, MemoryStore
+from reconciler.service.neighbourhoods import Neighbourhoods
 from reconciler.service.retry import RetryPolicy, call_with_retries
 
 __all__ = ["Recall"]
@@ -28,6 +29,7 @@ class Recall:
 
     Args:
         store: where it is kept.
+        neighbourhoods: what this process knows of the contacts that it was asked about.
         embedder: its ``dimension`` 0 makes recall compare words instead of vectors.
         policy: the ranking's weights.
         confidence_min: facts that the gate was less sure of are left out, 0 to 1.
@@ -39,6 +41,7 @@ class Recall:
         self,
         *,
         store: MemoryStore,
+        neighbourhoods: Neighbourhoods,
         embedder: Embedder,
         policy: RankingPolicy,
         confidence_min: float,
@@ -46,6 +49,7 @@ class Recall:
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
+        self._neighbourhoods = neighbourhoods
         self._embedder = embedder
         self._policy = policy
         self._confidence_min = confidence_min
@@ -129,8 +133,5 @@ class Recall:
 
     def _near_facts(self, scope: Scope, query: str) -> list[tuple[Fact, float | None]]:
         vector = embed(self._embedder, [query])[0]
-        model_id = self._embedder.model_id
-        now = self._clock()
-        return list(
-            self._read(lambda: self._store.compare_live_facts(scope, vector, model_id, now))
-        )
+        known = self._read(lambda: self._neighbourhoods.at_present(scope))
+        return list(known.compared(vector))

@@ -67,22 +67,6 @@ def neighbourhood(graph: Graph, **changes: Any) -> list[Row]:
     return graph.run("list_neighbourhood", CONTACT | {"embedding_model": MODEL} | changes)
 
 
-def live_facts(graph: Graph, vector: list[float] = EAST, **changes: Any) -> list[Row]:
-    asked = {
-        "contact_key": ALICE.contact_key,
-        "embedding_model": MODEL,
-        "embedding": vector,
-        "now": NOON,
-    }
-    return graph.run("compare_live_facts", asked | changes)
-
-
-@pytest.fixture(params=[neighbourhood, live_facts])
-def found(request: pytest.FixtureRequest) -> Ask:
-    """Either query for facts that can be compared: for decisions, and for a recall."""
-    return request.param
-
-
 def facts(graph: Graph) -> list[Row]:
     return graph.run("list_facts", {"contact_key": ALICE.contact_key})
 
@@ -369,7 +353,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "retry_job": {"job_id": "waiting", **asdict(ALICE), "at": NOON},
     "claim_store": {"embedding_model": MODEL, "id_key": "ab", "at": NOON},
     "commit_decisions": {"contacts": contacts(decision(version=5))},
-    "compare_live_facts": CONTACT | {"embedding_model": MODEL, "embedding": EAST, "now": NOON},
     "count_refusals": {"contact_keys": [ALICE.contact_key]},
     "find_contact_version": CONTACT,
     "find_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
@@ -512,56 +495,37 @@ def store_beneath_a_fact(graph: Graph, vectors: list[list[float]]) -> None:
     commit(graph, *said, head)
 
 
-COMPARED = [
-    pytest.param(store_as_live_facts, live_facts, id="live facts"),
-    pytest.param(store_beneath_a_fact, predecessors, id="what lies beneath one"),
-]
-
-
-@pytest.mark.parametrize(("store", "compare"), COMPARED)
-def test_a_cosine_agrees_with_numpy_over_random_vectors(
-    graph: Graph, store: Callable[..., None], compare: Ask
-) -> None:
+def test_a_cosine_agrees_with_numpy_over_random_vectors(graph: Graph) -> None:
     stored = unit_vectors(20)
-    store(graph, stored.tolist())
+    store_beneath_a_fact(graph, stored.tolist())
     for asked in unit_vectors(5):
-        told = compare(graph, asked.tolist())
+        told = predecessors(graph, asked.tolist())
         assert len(told) == len(stored)
         for row in told:
             wanted = cosine(stored[int(row["text"])], asked)
             assert row["cosine"] == pytest.approx(wanted, abs=1e-6)
 
 
-@pytest.mark.parametrize(("store", "compare"), COMPARED)
-def test_a_cosine_is_raw_from_identical_to_opposite(
-    graph: Graph, store: Callable[..., None], compare: Ask
-) -> None:
-    store(graph, [EAST])
+def test_a_cosine_is_raw_from_identical_to_opposite(graph: Graph) -> None:
+    store_beneath_a_fact(graph, [EAST])
     for value in (1.0, 0.9999, 0.9501, 0.9499, 0.5, 0.0, -0.5, -1.0):
-        [told] = compare(graph, at_cosine(value))
+        [told] = predecessors(graph, at_cosine(value))
         assert told["cosine"] == pytest.approx(value, abs=1e-6)
 
 
 def test_a_cosine_never_leaves_its_range(graph: Graph) -> None:
     vectors = unit_vectors(30).tolist()
-    store_as_live_facts(graph, vectors)
+    store_beneath_a_fact(graph, vectors)
     opposite = [[-each for each in vector] for vector in vectors]
-    told = [row["cosine"] for asked in vectors + opposite for row in live_facts(graph, asked)]
+    told = [row["cosine"] for asked in vectors + opposite for row in predecessors(graph, asked)]
     assert min(told) >= -1
     assert max(told) <= 1
 
 
 def test_a_cosine_of_one_half_is_exactly_that(graph: Graph) -> None:
-    commit(graph, decision())
-    [told] = live_facts(graph, [0.5] * 4 + [0.0] * (DIMENSION - 4))
+    store_beneath_a_fact(graph, [EAST])
+    [told] = predecessors(graph, [0.5] * 4 + [0.0] * (DIMENSION - 4))
     assert told["cosine"] == 0.5
-
-
-def test_live_facts_come_nearest_first(graph: Graph) -> None:
-    values = [0.2, 0.9, -0.4, 0.6, 0.1, -0.9, 0.7, 0.3, 0.4, 0.8, -0.2, 0.5]
-    store_as_live_facts(graph, [at_cosine(value) for value in values])
-    told = live_facts(graph)
-    assert [round(row["cosine"], 6) for row in told] == sorted(values, reverse=True)
 
 
 def test_vectors_leave_a_neighbourhood_as_they_came_bit_for_bit(graph: Graph) -> None:
@@ -601,11 +565,9 @@ def test_a_neighbourhood_comes_with_the_version_it_was_seen_at(graph: Graph) -> 
     assert [row["version"] for row in neighbourhood(graph)] == [2]
 
 
-def test_an_expired_fact_is_in_its_neighbourhood_and_is_not_recalled(graph: Graph) -> None:
+def test_an_expired_fact_is_in_its_neighbourhood(graph: Graph) -> None:
     commit(graph, decision(expires_at=NOON))
-    assert [row["expires_at"] for row in neighbourhood(graph)] == [NOON]
-    assert live_facts(graph) == []
-    assert len(live_facts(graph, now=NOON - timedelta(microseconds=1))) == 1
+    assert len(neighbourhood(graph)) == 1
 
 
 @pytest.mark.parametrize(
@@ -617,32 +579,30 @@ def test_an_expired_fact_is_in_its_neighbourhood_and_is_not_recalled(graph: Grap
         Scope("acme", "crm/alice", "alice"),
     ],
 )
-def test_one_contacts_facts_are_never_compared_with_anothers(
-    graph: Graph, found: Ask, other: Scope
-) -> None:
+def test_one_contacts_facts_are_never_compared_with_anothers(graph: Graph, other: Scope) -> None:
     commit(graph, decision(other))
-    assert found(graph) == []
+    assert neighbourhood(graph) == []
     commit(graph, decision(text="Mine"))
-    assert [row["text"] for row in found(graph)] == ["Mine"]
+    assert [row["text"] for row in neighbourhood(graph)] == ["Mine"]
 
 
-def test_a_superseded_fact_is_not_compared(graph: Graph, found: Ask) -> None:
+def test_a_superseded_fact_is_not_compared(graph: Graph) -> None:
     first = decision()
     second = update(first, embedding=at_cosine(0.1))
     commit(graph, first)
     commit(graph, second)
-    assert [row["fact_id"] for row in found(graph)] == [second["fact_id"]]
+    assert [row["fact_id"] for row in neighbourhood(graph)] == [second["fact_id"]]
 
 
-def test_a_fact_of_another_model_is_not_compared(graph: Graph, found: Ask) -> None:
+def test_a_fact_of_another_model_is_not_compared(graph: Graph) -> None:
     commit(graph, decision(embedding_model="model@2"))
-    assert found(graph) == []
-    assert len(found(graph, embedding_model="model@2")) == 1
+    assert neighbourhood(graph) == []
+    assert len(neighbourhood(graph, embedding_model="model@2")) == 1
 
 
-def test_a_fact_without_a_vector_is_not_compared(graph: Graph, found: Ask) -> None:
+def test_a_fact_without_a_vector_is_not_compared(graph: Graph) -> None:
     commit(graph, decision(embedding=None, embedding_model="noop"))
-    assert found(graph) == []
+    assert neighbourhood(graph) == []
 
 
 # What a decision leaves behind
@@ -926,8 +886,6 @@ def _at_once(count: int, call: Callable[[int], Any]) -> list[Any]:
     [
         ("list_decision_ids", ALL_DECISIONS | {"limit": "many"}),
         ("list_decision_ids", ALL_DECISIONS | {"limit": -1}),
-        ("compare_live_facts", CALLS["compare_live_facts"] | {"embedding": "east"}),
-        ("compare_live_facts", CALLS["compare_live_facts"] | {"embedding": EAST[:-1]}),
     ],
 )
 def test_what_the_engine_rejects_is_a_query_error_with_its_cause(
@@ -972,7 +930,7 @@ def test_threads_see_their_own_contacts_only(graph: Graph) -> None:
 
     def read(number: int) -> set[str]:
         scope = Scope("acme", "crm", f"contact {number}")
-        told = [live_facts(graph, contact_key=scope.contact_key) for _ in range(5)]
+        told = [neighbourhood(graph, contact_key=scope.contact_key) for _ in range(5)]
         return {row["text"] for rows in told for row in rows}
 
     assert _at_once(8, read) == [{str(number)} for number in range(8)]
