@@ -9,7 +9,7 @@ from reconciler.errors import ConfigurationError
 __all__ = ["CONFIG_BYTES_MAX", "read_config", "resource_path"]
 
 CONFIG_BYTES_MAX = 1024 * 1024
-"""Bytes in a file of settings, attributes, a policy or a profile; the largest shipped has 30 kB."""
+"""Bytes in a file of settings, attributes, a policy or a lexicon; the largest shipped has 94 kB."""
 
 
 def read_config(path: Path, name: str) -> str:

@@ -16,7 +16,7 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from reconciler.adapters.detect_secrets_finder import (
@@ -168,3 +168,21 @@ def test_finders_need_no_network_no_language_model_and_make_no_noise() -> None:
 def test_whoever_imports_presidio_for_itself_gets_all_of_it() -> None:
     PresidioFinder().find(TEXT)
     assert not [name for name in sys.modules if name.split(".")[0] == "presidio_analyzer"]
+
+
+def _rules_without_context() -> list[tuple[int, str]]:
+    """The patterns of presidio's recognisers, with the digits that a text must have for each."""
+    rules = PresidioFinder()._loaded_rules()
+    written = [(rule.digits_min, each.regex) for rule in rules for each in rule.recogniser.patterns]
+    return [(digits, pattern) for digits, pattern in written if digits and "\\K" not in pattern]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_whatever_a_recogniser_matches_has_the_digits_for_which_it_is_asked(
+    data: st.DataObject,
+) -> None:
+    digits_min, pattern = data.draw(st.sampled_from(_rules_without_context()))
+    found = re.search(pattern, data.draw(st.from_regex(pattern)), re.IGNORECASE)
+    assume(found is not None)  # what is looked at behind the match is not always drawn with it
+    assert sum(map(str.isdigit, found[0])) >= digits_min

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import re._constants as opcodes
 import re._parser as parser
+import subprocess
+import sys
 import tokenize
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -80,6 +82,12 @@ def test_every_list_of_words_is_used() -> None:
             if f"<{each}>" not in text and f'"{each}"' not in code
         ]
         assert unused == [], path.name
+
+
+def test_to_import_the_package_reads_no_lexicon() -> None:
+    asked = "import reconciler; from reconciler.lexicon import lexicon; print(lexicon.cache_info())"
+    answer = subprocess.run([sys.executable, "-c", asked], capture_output=True, check=True)
+    assert b"currsize=0" in answer.stdout
 
 
 # Whether a pattern cannot match without one of some literals. Only what is certain counts.

@@ -129,6 +129,18 @@ def test_a_candidate_without_sensitive_data_stays_as_it_is() -> None:
     assert cleaned(proposed) == Cleaned(candidate=proposed)
 
 
+def test_a_candidate_in_which_nothing_is_found_is_not_made_again() -> None:
+    proposed = candidate("Lives in Pune", (episode(),), tags=("home",))
+    assert cleaned(proposed).candidate is proposed
+
+
+def test_what_was_said_of_a_slot_goes_also_where_nothing_is_found() -> None:
+    proposed = candidate("Lives in Pune", slot=slot("Pune", said_subject="Priya"))
+    kept = cleaned(proposed).candidate.note.slot
+    assert kept is not None
+    assert kept.said_subject is None
+
+
 def test_a_candidate_without_evidence_or_slot_is_cleaned_too() -> None:
     assert cleaned(candidate()).candidate == candidate()
 
