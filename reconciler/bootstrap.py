@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -63,6 +64,7 @@ __all__ = [
     "build_sensitive_data_finder",
     "build_services",
     "build_worker",
+    "check_memory_exists",
     "open_graph",
 ]
 
@@ -119,6 +121,7 @@ def build_services(
     clock: Callable[[], datetime] | None = None,
     migrate: bool = False,
     warm_up: bool = False,
+    must_exist: bool = False,
 ) -> Services:
     """An open memory, its store ready for the embedder's model.
 
@@ -130,6 +133,7 @@ def build_services(
         clock: the time now, UTC-aware; None for this machine's.
         migrate: bring a store of an older schema up to date instead of refusing it.
         warm_up: load the model in a thread, from now on, instead of at the first text.
+        must_exist: refuse a place where there is no memory yet, and make none.
 
     Raises:
         ConfigurationError: something in the settings cannot work.
@@ -144,6 +148,8 @@ def build_services(
             _warm_up_behind(embedder)
         attributes = load_attribute_book(settings.reconcile.attributes_file)
         gate_policy = load_gate_policy(settings.gate.policy_file, settings.gate.domain)
+        if must_exist:
+            check_memory_exists(settings)
         graph = open_graph(settings)
         stack.callback(graph.close)
         store = MemoryStore(graph)
@@ -213,6 +219,27 @@ def open_graph(settings: Settings) -> Graph:
         silence_timeout_seconds=chosen.silence_timeout_seconds,
         query_timeout_seconds=chosen.query_timeout_seconds,
     )
+
+
+def check_memory_exists(settings: Settings) -> None:
+    """Let settings through under which there is a memory already; to look must not make one.
+
+    Raises:
+        ConfigurationError: there is none.
+        GraphError: the engine is away.
+    """
+    if settings.graph == "embedded":
+        place = str(path := _utf_8(settings.embedded_path).expanduser())
+        is_there = os.path.lexists(path) or os.path.lexists(f"{path}.wal")
+    else:
+        place = f"{settings.neo4j.uri}, database {settings.neo4j.database}"
+        with closing(open_graph(settings)) as graph:
+            is_there = graph.schema_version() > 0
+    if not is_there:
+        raise ConfigurationError(
+            f"there is no memory at {place}; a first note, or `reconciler init`, makes one, and "
+            "RECONCILER_EMBEDDED_PATH or NEO4J_URI names another"
+        )
 
 
 def _utf_8(path: Path) -> Path:

@@ -82,6 +82,7 @@ class Memory:
         clock: Callable[[], datetime] | None = None,
         migrate: bool = False,
         warm_up: bool = False,
+        must_exist: bool = False,
         **arguments: Any,
     ) -> Self:
         """Open the memory that the settings describe; a new store is made ready by itself.
@@ -97,6 +98,7 @@ class Memory:
                 waits for it; what embeds nothing never loads it. True begins at once, in a thread
                 beside the opening, and waits for it no longer than that: ``Memory.warm_up`` waits
                 until it is ready, and raises what went wrong.
+            must_exist: refuse a place where there is no memory yet, and make none.
             **arguments: single settings, as ``load_settings`` takes them.
 
         Raises:
@@ -123,6 +125,7 @@ class Memory:
                 clock=clock,
                 migrate=migrate,
                 warm_up=warm_up,
+                must_exist=must_exist,
             )
         )
 

@@ -88,11 +88,11 @@ class EmbeddedGraph:
         self._is_closed = False
         self._failure = ""
         self._files = EmbeddedFiles(self._path)
-        self._log_bytes = self._files.log_bytes
         _claim(self._path, self)
         with self._translated_setup():
             has_log = self._files.has_log
             self._database = self._files.open()
+            self._log_bytes = self._files.log_bytes
             self._connections = EmbeddedConnections(
                 self._database, self._path, query_timeout_seconds
             )

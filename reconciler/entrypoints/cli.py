@@ -258,7 +258,7 @@ def recall(
     as_json: AsJson = False,
 ) -> None:
     """Recall the live facts that fit a query best, with their ranking."""
-    with Memory.open(warm_up=True) as memory:
+    with Memory.open(warm_up=True, must_exist=True) as memory:
         ranked = memory.recall(agent, contact, query, tenant=tenant, limit=limit)
     asked = without_named_secrets(query)
     if prompt and not as_json:
@@ -276,7 +276,7 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Show what superseded what, and why."""
-    with Memory.open() as memory:
+    with Memory.open(must_exist=True) as memory:
         chains = memory.history(agent, contact, fact_id=fact, tenant=tenant)
     show(as_json, [asdict(each) for each in chains], lambda: history_tree(contact, chains))
 
@@ -297,7 +297,7 @@ def decisions(
     as_json: AsJson = False,
 ) -> None:
     """List decisions, refusals among them, the newest first, with their reasons."""
-    with Memory.open() as memory:
+    with Memory.open(must_exist=True) as memory:
         made = memory.decisions(
             agent,
             contact,
@@ -321,7 +321,7 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Explain a decision in plain words, and what would have changed it."""
-    with Memory.open() as memory:
+    with Memory.open(must_exist=True) as memory:
         explanation = memory.explain(agent, contact, decision_id, tenant=tenant)
     show(as_json, explanation.to_dict(), lambda: explanation_panel(explanation))
 
@@ -360,7 +360,7 @@ def replay_decisions(
     """Say what another profile would have decided, from the recorded decisions; write nothing."""
     from reconciler.entrypoints.calibration_report import replay_changes_table, replay_table
 
-    with Memory.open() as memory:
+    with Memory.open(must_exist=True) as memory:
         replayed = memory.replay(profile, agent, contact, tenant=tenant)
     changed = [each for each in replayed if not each.is_same or each.would_ask]
     show(
@@ -438,7 +438,7 @@ def calibrate_thresholds(
 @app.command()
 def contacts(agent: Agent, tenant: Tenant = None, as_json: AsJson = False) -> None:
     """List an agent's contacts."""
-    with Memory.open() as memory:
+    with Memory.open(must_exist=True) as memory:
         found = memory.contacts(agent, tenant=tenant)
     show(as_json, [asdict(each) for each in found], lambda: contacts_table(found))
 
@@ -536,7 +536,7 @@ def _measured_from_decisions(
 
     if agent is None:
         raise InvalidRequestError("--from-decisions needs --agent: whose decisions")
-    with Memory.open() as memory:
+    with Memory.open(must_exist=True) as memory:
         decisions = memory.all_decisions(agent, contact, tenant=tenant)
         return pairs_from_decisions(decisions, memory.embedding_model), memory.embedding_model
 

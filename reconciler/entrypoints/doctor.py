@@ -17,6 +17,7 @@ from reconciler.bootstrap import (
     build_embedder,
     build_extractor,
     build_sensitive_data_finder,
+    check_memory_exists,
     open_graph,
 )
 from reconciler.config_files import load_attribute_book, load_gate_policy
@@ -55,7 +56,12 @@ class Check:
 
 
 def checkup(settings: Settings) -> list[Check]:
-    """Everything that a note meets on its way, checked; no note and no schema is written."""
+    """Everything that a note meets on its way, checked; no note, schema or file is written."""
+    if settings.graph == "embedded":
+        try:
+            check_memory_exists(settings)
+        except ReconcilerError as error:
+            return _checks_without_store(settings, str(error))
     try:
         graph = open_graph(settings)
     except ReconcilerError as error:
@@ -99,16 +105,30 @@ def _checks(settings: Settings, graph: Graph) -> list[Check]:
     return [*checks, _jobs(store, SessionStore(graph))]
 
 
+def _checks_without_store(settings: Settings, finding: str) -> list[Check]:
+    engine = Check(name="engine", is_ok=True, finding=finding)
+    with closing(build_embedder(settings)) as embedder:
+        checks = _checks_of_parts(settings, embedder)
+    return [engine, *checks, Check(name="jobs", is_ok=True, finding="none yet")]
+
+
 def _further_checks(
     settings: Settings, store: MemoryStore, engine: Check, embedder: Embedder
 ) -> list[Check]:
     return [
         engine,
         _check("schema", lambda: _schema(store)),
-        _check("model", lambda: f"{embedder.model_id}, ready in {embedder.warm_up():.1f} s"),
         _check("store", lambda: _store(store, embedder.model_id, embedder.dimension)),
-        _check("gate", lambda: _gate(settings)),
         _check("round trip", lambda: _round_trip(store)),
+        *_checks_of_parts(settings, embedder),
+    ]
+
+
+def _checks_of_parts(settings: Settings, embedder: Embedder) -> list[Check]:
+    """What a note meets besides the store."""
+    return [
+        _check("model", lambda: f"{embedder.model_id}, ready in {embedder.warm_up():.1f} s"),
+        _check("gate", lambda: _gate(settings)),
         _check("arbiter", lambda: _arbiter(settings)),
         _check("extractor", lambda: describe_extractor(settings)),
     ]

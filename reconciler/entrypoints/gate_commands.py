@@ -51,7 +51,7 @@ def pending(
     as_json: AsJson = False,
 ) -> None:
     """List what is held and waits for somebody's yes, with the question to ask."""
-    with Memory.open() as memory:
+    with Memory.open(must_exist=True) as memory:
         held = memory.pending(agent, contact, tenant=tenant)
     show(as_json, [each.to_dict() for each in held], lambda: pending_view(held))
 
@@ -125,7 +125,7 @@ def refusals(
     as_json: AsJson = False,
 ) -> None:
     """Count what the gate refused, by contact and reason."""
-    with Memory.open() as memory:
+    with Memory.open(must_exist=True) as memory:
         counts = memory.refusals(agent, contact, tenant=tenant)
     show(as_json, [asdict(each) for each in counts], lambda: refusals_table(counts))
 

@@ -122,7 +122,7 @@ def jobs(
     as_json: AsJson = False,
 ) -> None:
     """List jobs, the newest first: how each stands, and how a dead one is retried."""
-    with Memory.open() as memory:
+    with Memory.open(must_exist=True) as memory:
         found = memory.jobs(agent, contact, state=state, tenant=tenant, limit=limit)
     show(as_json, [each.to_dict() for each in found], lambda: jobs_table(found, _now()))
 
@@ -131,7 +131,7 @@ def job(
     job_id: JobId, agent: Agent, contact: ContactId, tenant: Tenant = None, as_json: AsJson = False
 ) -> None:
     """Show one job in full: its session's summary, its numbers, its last error and what to do."""
-    with Memory.open() as memory:
+    with Memory.open(must_exist=True) as memory:
         found = memory.job(agent, contact, job_id, tenant=tenant)
         record = memory.session(agent, contact, found.session_id, tenant=tenant)
     plain = {**found.to_dict(), "session": asdict(record)}

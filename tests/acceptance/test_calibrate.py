@@ -111,6 +111,7 @@ def test_pairs_that_cannot_be_used_are_refused_by_line(
 def test_what_cannot_be_calibrated_or_replayed_is_said(
     run: Run, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
+    run("init")
     ended, out, err = run(*arguments)
     assert (ended, out) == (code, "")
     assert message in err

@@ -119,10 +119,10 @@ def test_doctor_finds_a_working_memory_in_order(run: Run) -> None:
     assert [check["name"] for check in checks] == [
         "engine",
         "schema",
-        "model",
         "store",
-        "gate",
         "round trip",
+        "model",
+        "gate",
         "arbiter",
         "extractor",
         "jobs",
@@ -158,6 +158,7 @@ def test_doctor_fails_on_a_store_of_another_model(run: Run, engine: EngineUnderT
 def test_bad_input_ends_with_one_line_and_nothing_written(
     run: Run, arguments: tuple[str, ...], code: int, mend: str
 ) -> None:
+    run("init")
     ended, out, err = run(*arguments)
     assert (ended, out) == (code, "")
     assert mend in err
@@ -165,6 +166,7 @@ def test_bad_input_ends_with_one_line_and_nothing_written(
 
 
 def test_wrong_settings_end_with_exit_code_three(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("init")
     monkeypatch.setenv("RECONCILER_RECONCILE__COSINE_ADD_MAX", "0.99")
     code, _, err = run("contacts", "--agent", "crm")
     assert (code, "thresholds in the wrong order" in err) == (3, True)

@@ -58,6 +58,7 @@ def test_pending_is_of_one_contact_where_one_is_named(run: Run) -> None:
 
 
 def test_pending_of_an_agent_that_nobody_knows_is_empty(run: Run) -> None:
+    run("init")
     assert json_of(run, "pending", "--agent", "nobody") == []
     assert run("pending", "--agent", "nobody")[0] == 0
 

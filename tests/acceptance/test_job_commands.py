@@ -177,6 +177,7 @@ def test_wrong_arguments_end_with_exit_code_two(
 
 @pytest.mark.parametrize("command", ["job", "retry"])
 def test_a_job_that_nobody_knows_ends_with_exit_code_two(run: Run, command: str) -> None:
+    run("init")
     code, out, err = run(command, "no-such-job", *SCOPE)
     assert (code, out, "no job no-such-job" in err) == (2, "", True)
 
