@@ -36,9 +36,9 @@ class Slot:
     """
 
     subject: str
-    attribute: str | None
-    value: str | None
-    value_key: str | None
+    attribute: str | None = None
+    value: str | None = None
+    value_key: str | None = None
     is_single_valued: bool
     is_known: bool = False
     is_personal: bool = False

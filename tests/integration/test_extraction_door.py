@@ -206,7 +206,7 @@ def test_mentions_in_several_windows_are_counted_together(opened: Open) -> None:
     [ranked] = memory.recall("crm", "alice")
     [decision] = [each for each in memory.decisions("crm", "alice") if each.action == "ADMIT"]
     assert decision.gate is not None
-    assert not any("one observation" in each for each in decision.gate.parts)
+    assert not any("one observation" in each.name for each in decision.gate.parts)
     assert ranked.fact.text == "Only drinks green tea."
 
 

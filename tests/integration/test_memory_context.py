@@ -561,8 +561,9 @@ def test_a_decision_that_somebody_made_up_commits_nothing(open_embedded: Open) -
     memory = open_embedded(extraction(confidence=0.6))
     task, found = proposed(memory)
     assert found.decision.action is Action.HOLD
+    admitted = replace(found.decision.verdict, action=Action.ADMIT)
     with pytest.raises(IllegalMemoryOperationError, match="it is HOLD"):
-        task.commit(found.candidate, replace(found.decision, action=Action.ADMIT))
+        task.commit(found.candidate, replace(found.decision, verdict=admitted))
     assert live(memory) == []
 
 

@@ -31,6 +31,7 @@ from reconciler.domain.facts import Neighbour
 from reconciler.domain.guard import find_differences
 from reconciler.domain.notes import Note
 from reconciler.errors import ArbiterError, ArbiterRefusedError
+from reconciler.service.neighbourhoods import Neighbourhoods
 from reconciler.testing import TableEmbedder
 from tests.integration.memory_model import (
     BOUNDS,
@@ -81,8 +82,12 @@ NOTES = st.builds(
     slot=st.none() | st.sampled_from(SLOTS),
     is_dated=st.booleans(),
 )
+CACHED_FACTS_MAX = (50_000, 50_000, 10, 0)
+"""Four writers with neighbourhoods of their own: two keep all, one two small contacts, one none."""
+
 SAID: Bundle[Said] = Bundle("said")
 HOW: dict[str, Any] = {
+    "writer": st.integers(0, len(CACHED_FACTS_MAX) - 1),
     "contact_id": st.sampled_from(("alice", *CONTACTS)),
     "answer": st.sampled_from(ANSWERS),
     "key": st.sampled_from(KEYS),
@@ -159,6 +164,10 @@ class Store:
         self.memory.close()
         self.memory = self._opened()
 
+    def write_as(self, writer: int) -> None:
+        """Write from now on like another process, which knows nothing of what the others wrote."""
+        self.memory._services.reconciler._ledger._neighbourhoods = self._writers[writer]
+
     def _opened(self) -> Memory:
         # The model knows nothing of the guard, and the arbiter does not stick to what it said.
         settings = load_settings(
@@ -168,9 +177,14 @@ class Store:
             arbiter={"cache_size_max": 0, "calls_per_minute_max": 100_000},
         )
         embedder = TableEmbedder(TEXTS, DIMENSION)
-        return Memory.open(
+        memory = Memory.open(
             settings, embedder=embedder, arbiter=self.arbiter, clock=lambda: self.now
         )
+        store = memory._services.store
+        self._writers = [
+            Neighbourhoods(store, embedder.model_id, facts_max) for facts_max in CACHED_FACTS_MAX
+        ]
+        return memory
 
 
 class MemoryMachine(RuleBasedStateMachine):
@@ -194,8 +208,14 @@ class MemoryMachine(RuleBasedStateMachine):
         self._say(said, **how)
 
     def _say(
-        self, said: Said, contact_id: str, answer: Judgement | ArbiterError, key: str | None
+        self,
+        said: Said,
+        contact_id: str,
+        answer: Judgement | ArbiterError,
+        key: str | None,
+        writer: int,
     ) -> None:
+        self.store.write_as(writer)
         known = self.known[contact_id]
         self.touched = (contact_id,)
         self.said_since_restart += 1

@@ -515,7 +515,8 @@ def test_an_email_is_kept_as_the_value_of_its_slot_and_nowhere_else(memory: Memo
     assert (fact.sensitivity, fact.is_redacted) == (Sensitivity.PII, True)
     assert fact.slot is not None
     assert (fact.slot.value, fact.slot.is_personal) == (RAW["email"], True)
-    shown = decision.to_dict() | {"slot": None}
+    shown = decision.to_dict()
+    del shown["note"]["slot"]
     assert given_away(RAW, json.dumps(shown), fact.text) == []
 
 
@@ -890,7 +891,7 @@ def test_observations_add_up_until_nobody_is_asked(memory: Memory) -> None:
     made = [extract(memory, "Lives in Pune", session_id=each) for each in sessions]
     assert [each.action for each in made] == [Action.HOLD, Action.HOLD, Action.ADMIT]
     assert made[-1].gate is not None
-    assert "many observations +0.30" in made[-1].gate.parts
+    assert "many observations +0.30" in map(str, made[-1].gate.parts)
 
 
 def test_three_observations_of_one_session_are_still_asked_about(embedded: Memory) -> None:
@@ -1275,28 +1276,28 @@ def test_of_two_that_hold_with_one_key_at_once_the_second_is_a_replay(
     open_embedded: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = open_embedded(reconcile={"write_attempts_max": 3})
-    write = MemoryStore.commit_decision
+    write = MemoryStore.commit_decisions
 
-    def write_second(*arguments: Any) -> None:
+    def write_second(*arguments: Any) -> set[str]:
         monkeypatch.undo()
         extract(memory, "Prefers tea", idempotency_key="key")
-        write(*arguments)
+        return write(*arguments)
 
-    monkeypatch.setattr(MemoryStore, "commit_decision", write_second)
+    monkeypatch.setattr(MemoryStore, "commit_decisions", write_second)
     assert extract(memory, "Prefers tea", idempotency_key="key").replayed
 
 
 def test_a_hold_whose_answer_was_lost_is_not_made_twice(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = MemoryStore.commit_decision
+    write = MemoryStore.commit_decisions
 
     def write_and_lose(*arguments: Any) -> None:
         monkeypatch.undo()
         write(*arguments)
         raise GraphUnavailableError("the line broke")
 
-    monkeypatch.setattr(MemoryStore, "commit_decision", write_and_lose)
+    monkeypatch.setattr(MemoryStore, "commit_decisions", write_and_lose)
     decision = extract(memory, "Prefers tea")
     assert memory.decisions("crm") == [decision]
 

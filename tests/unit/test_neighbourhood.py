@@ -1,0 +1,260 @@
+"""A contact's live facts in this process: which ones a note is compared with, and how exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from reconciler import Action, Fact, Note, Scope, Slot
+from reconciler.domain.neighbours import NEIGHBOUR_COUNT_MAX
+from reconciler.domain.restating import observed
+from reconciler.service.memory_store import Commit
+from reconciler.service.neighbourhoods import Neighbourhood
+from tests.commits import NOON, committed
+from tests.records import changed
+
+ALICE = Scope("acme", "crm", "alice")
+TICK = timedelta(microseconds=1)
+DIMENSION = 8
+EAST = [1.0] + [0.0] * (DIMENSION - 1)
+
+Vectors = NDArray[np.float32]
+
+
+def at_cosine(value: float) -> list[float]:
+    """A unit vector at that cosine to ``EAST``."""
+    return [value, float(np.sqrt(1 - value**2))] + [0.0] * (DIMENSION - 2)
+
+
+def unit_vectors(count: int, dimension: int = DIMENSION) -> Vectors:
+    drawn = np.random.default_rng(count).standard_normal((count, dimension))
+    return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+
+
+def fact(fact_id: str, **given: Any) -> Fact:
+    made = committed(ALICE, 0, fact_id=fact_id, text=f"Text of {fact_id}").fact
+    assert made is not None
+    return replace(made, **given)
+
+
+def of(vectors: Sequence[Sequence[float]], **given: Any) -> Neighbourhood:
+    """A neighbourhood at version 7, of the facts "0", "1" and so on."""
+    held = np.asarray(vectors or np.empty((0, 0)), dtype=np.float32)
+    return Neighbourhood(7, [fact(str(n), **given) for n in range(len(vectors))], held)
+
+
+def add(version: int, vector: Sequence[float] = EAST, **given: Any) -> Commit:
+    return committed(ALICE, version, vector, **given)
+
+
+def said(slot: Slot | None = None) -> Note:
+    return Note(scope=ALICE, text="Prefers email", said_at=NOON, slot=slot)
+
+
+def seen(known: Neighbourhood, vector: Sequence[float] = EAST, **given: Any) -> list[str]:
+    """The ids of the neighbours that a note is decided on, nearest first."""
+    asked = np.asarray(vector, dtype=np.float32)
+    note, now = given.get("note", said()), given.get("now", NOON)
+    return [each.fact_id for each in known.look(note, asked, now)[1]]
+
+
+def city(value: str) -> Slot:
+    return Slot(
+        subject="contact",
+        attribute="city",
+        value=value,
+        value_key=value.lower(),
+        is_single_valued=True,
+        is_known=True,
+    )
+
+
+# Which, and how near
+
+
+def test_a_contact_without_facts_has_no_neighbours() -> None:
+    known = Neighbourhood(0, [], np.empty((0, 0), dtype=np.float32))
+    assert known.look(said(), np.asarray(EAST, dtype=np.float32), NOON) == (0, (), {})
+
+
+def test_neighbours_come_nearest_first_with_their_facts_and_the_version() -> None:
+    known = of([at_cosine(value) for value in (0.2, 0.9, -0.4, 0.6)])
+    version, neighbours, facts = known.look(said(), np.asarray(EAST, dtype=np.float32), NOON)
+    assert (version, [each.fact_id for each in neighbours]) == (7, ["1", "3", "0", "2"])
+    assert facts == {str(n): fact(str(n)) for n in range(4)}
+
+
+def test_a_cosine_agrees_with_numpy_in_double_precision() -> None:
+    stored, dimension = unit_vectors(40, 384), 384
+    known = of(stored.tolist())
+    for asked in unit_vectors(20, dimension):
+        for each in known.look(said(), asked, NOON)[1]:
+            one, other = stored[int(each.fact_id)].astype(np.float64), asked.astype(np.float64)
+            exact = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+            assert each.cosine == pytest.approx(exact, abs=1e-15)
+
+
+@pytest.mark.parametrize("value", [1.0, 0.9501, 0.95, 0.9499, 0.5, 0.0, -0.5, -1.0])
+def test_a_cosine_is_raw_from_identical_to_opposite(value: float) -> None:
+    [found] = of([at_cosine(value)]).look(said(), np.asarray(EAST, dtype=np.float32), NOON)[1]
+    assert found.cosine == pytest.approx(value, abs=1e-7)
+    assert -1 <= found.cosine <= 1
+
+
+def test_identical_vectors_have_a_cosine_of_exactly_1() -> None:
+    for vector in unit_vectors(50, 384):
+        [found] = of([vector.tolist()]).look(said(), vector, NOON)[1]
+        assert found.cosine == pytest.approx(1.0, abs=1e-15)
+        assert found.cosine <= 1
+
+
+@pytest.mark.parametrize(
+    ("expires_at", "is_compared"),
+    [(None, True), (NOON + TICK, True), (NOON, False), (NOON - TICK, False)],
+)
+def test_a_fact_that_expired_is_not_compared(expires_at: Any, is_compared: bool) -> None:
+    assert seen(of([EAST], expires_at=expires_at)) == (["0"] if is_compared else [])
+
+
+def test_a_fact_that_expires_while_it_is_cached_is_not_compared_from_then_on() -> None:
+    known = of([EAST], expires_at=NOON)
+    assert seen(known, now=NOON - TICK) == ["0"]
+    assert seen(known, now=NOON) == []
+
+
+def test_facts_that_expired_take_no_place_of_those_that_hold() -> None:
+    gone = [fact(str(n), expires_at=NOON) for n in range(NEIGHBOUR_COUNT_MAX)]
+    held = np.asarray([EAST] * NEIGHBOUR_COUNT_MAX + [at_cosine(0.1)], dtype=np.float32)
+    assert seen(Neighbourhood(7, [*gone, fact("holds")], held)) == ["holds"]
+
+
+@pytest.mark.parametrize(
+    ("slot", "is_found"),
+    [(city("Pune"), True), (city("Goa"), True), (None, False)],
+)
+def test_a_fact_in_the_notes_slot_is_found_behind_nearer_ones(
+    slot: Slot | None, is_found: bool
+) -> None:
+    nearer = [fact(f"near {n}") for n in range(3 * NEIGHBOUR_COUNT_MAX)]
+    held = np.asarray([EAST] * len(nearer) + [at_cosine(-0.9)], dtype=np.float32)
+    known = Neighbourhood(7, [*nearer, fact("rival", slot=city("Pune"))], held)
+    assert ("rival" in seen(known, note=said(slot))) is is_found
+
+
+def test_five_neighbours_are_kept_where_no_slot_asks_for_more() -> None:
+    assert len(seen(of([EAST] * 30))) == 5
+
+
+# What this process committed
+
+
+def test_an_added_fact_is_a_neighbour_from_then_on() -> None:
+    known = of([at_cosine(0.1)])
+    assert known.apply(add(7, at_cosine(0.9), fact_id="new"))
+    assert (known.version, seen(known)) == (8, ["new", "0"])
+
+
+def test_a_fact_that_was_superseded_is_no_neighbour_any_more() -> None:
+    known = of([EAST, at_cosine(0.1)])
+    update = {"action": Action.UPDATE, "superseded_ids": ("0",)}
+    known.apply(add(7, at_cosine(0.9), fact_id="new", **update))
+    assert seen(known) == ["new", "1"]
+
+
+def test_a_fact_that_was_revoked_is_no_neighbour_any_more() -> None:
+    known = of([EAST, at_cosine(0.1)])
+    known.apply(add(7, action=Action.REVOKE, fact_id=None, superseded_ids=("0",)))
+    assert (known.version, seen(known)) == (8, ["1"])
+
+
+def test_a_fact_that_was_said_once_more_is_as_the_commit_leaves_it() -> None:
+    known, kept = of([EAST]), observed(fact("0"))
+    known.apply(replace(add(7, action=Action.SKIP, fact_id="0"), kept=kept))
+    _, _, facts = known.look(said(), np.asarray(EAST, dtype=np.float32), NOON)
+    assert facts == {"0": kept}
+
+
+def test_a_refusal_moves_the_version_alone() -> None:
+    known = of([EAST])
+    assert known.apply(add(7, action=Action.REJECT, fact_id=None))
+    assert (known.version, seen(known)) == (8, ["0"])
+
+
+def test_what_is_written_as_history_is_no_neighbour() -> None:
+    known = of([EAST])
+    known.apply(add(7, fact_id="old", history_of_id="0"))
+    assert seen(known) == ["0"]
+
+
+def test_what_has_no_vector_is_no_neighbour() -> None:
+    known = of([EAST])
+    known.apply(add(7, [], fact_id="raw words"))
+    assert (known.version, seen(known)) == (8, ["0"])
+
+
+@pytest.mark.parametrize("version", [6, 8])
+def test_what_was_committed_on_another_version_is_not_taken_over(version: int) -> None:
+    known = of([EAST])
+    assert not known.apply(add(version, fact_id="new"))
+    assert (known.version, seen(known)) == (7, ["0"])
+
+
+def test_rows_of_facts_that_ended_are_given_up() -> None:
+    known = of([EAST])
+    for version in range(7, 2007):
+        ended = known.look(said(), np.asarray(EAST, dtype=np.float32), NOON)[2]
+        update = {"action": Action.UPDATE, "superseded_ids": tuple(ended)}
+        assert known.apply(add(version, **update))
+    assert len(seen(known)) == 1
+    assert known.size < 50
+
+
+def test_a_fork_is_of_the_same_version_and_leaves_its_original_alone() -> None:
+    known = of([EAST, at_cosine(0.1)])
+    known.apply(add(7, action=Action.REVOKE, fact_id=None, superseded_ids=("0",)))
+    fork = known.fork()
+    assert (fork.version, seen(fork)) == (8, ["1"])
+    fork.apply(add(8, at_cosine(0.9), fact_id="planned"))
+    assert (seen(fork), seen(known)) == (["planned", "1"], ["1"])
+    assert known.apply(add(8, at_cosine(0.8), fact_id="written"))
+
+
+STEPS = st.lists(st.tuples(st.sampled_from(["add", "update", "revoke", "refuse"]), st.integers(0)))
+
+
+@given(STEPS, st.integers(0, 3))
+def test_what_is_taken_over_in_place_is_what_a_new_look_would_find(
+    steps: list[tuple[str, int]], count: int
+) -> None:
+    vectors = unit_vectors(count + len(steps) + 1)
+    known = of(vectors[:count].tolist())
+    live = {str(n): vectors[n] for n in range(count)}
+    for number, (step, drawn) in enumerate(steps, start=count):
+        commit = _commit(step, known.version, sorted(live), number, drawn, vectors[number])
+        assert known.apply(commit)
+        for ended in commit.decision.superseded_ids:
+            del live[ended]
+        if commit.fact:
+            live[commit.fact.fact_id] = vectors[number]
+    cosines = {fact_id: float(vector @ vectors[-1]) for fact_id, vector in live.items()}
+    nearest = sorted(cosines, key=lambda fact_id: -cosines[fact_id])[:5]
+    assert seen(known, vectors[-1].tolist()) == nearest
+
+
+def _commit(
+    step: str, version: int, live: list[str], number: int, drawn: int, vector: Vectors
+) -> Commit:
+    ended = (live[drawn % len(live)],) if live and step in ("update", "revoke") else ()
+    made = add(version, vector.tolist(), fact_id=str(number), superseded_ids=ended)
+    if step in ("add", "update"):
+        return made
+    action = Action.REVOKE if step == "revoke" else Action.REJECT
+    return replace(made, decision=changed(made.decision, action=action), fact=None)
