@@ -91,6 +91,7 @@ class EmbeddedGraph:
         _claim(self._path, self)
         with self._translated_setup():
             has_log = self._files.has_log
+            self._log_bytes = self._files.log_bytes
             self._database = self._files.open()
             self._log_bytes = self._files.log_bytes
             self._connections = EmbeddedConnections(

@@ -8,7 +8,7 @@ on what is there now. So that this is rare, the writers of one process take turn
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
@@ -140,7 +140,8 @@ class Ledger:
 
         Returns:
             For each its decision; None for one that has to be written alone, after this: its plan
-            is no commit, its contact moved on, or the whole batch failed. Then nothing of it is
+            is no commit, or needs what those before it write; its contact moved on, or the whole
+            batch failed. Then nothing of it is
             known to be written, and it may have been all the same.
         """
         forks: dict[str, Neighbourhood] = {}
@@ -155,7 +156,7 @@ class Ledger:
             if key not in forks:
                 forks[key] = self._neighbourhoods.of(scope).fork()
             planned = draft.plan(self._seen(forks[key], draft.submission, draft.vector, 1))
-            if isinstance(planned, Commit):
+            if isinstance(planned, Commit) and not _replaces_one_of(commits.values(), planned):
                 forks[key].apply(planned)
                 commits[decision_id] = planned
             else:
@@ -224,3 +225,11 @@ class Ledger:
                 f"contact {scope.contact_id} moved on from version {commit.version}"
             )
         self._neighbourhoods.apply(commit)
+
+
+def _replaces_one_of(commits: Iterable[Commit], planned: Commit) -> bool:
+    """Whether it replaces a fact that these write: what lies beneath that is not stored yet."""
+    if planned.restated_id is not None or not planned.decision.superseded_ids:
+        return False
+    written = {commit.fact.fact_id for commit in commits if commit.fact}
+    return not written.isdisjoint(planned.decision.superseded_ids)

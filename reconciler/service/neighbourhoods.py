@@ -47,7 +47,7 @@ class Neighbourhood:
         self._facts = {fact.fact_id: fact for fact in facts}
         self._rows = list(self._facts)  # the id in each row; "" where a fact has ended
         self._vectors = vectors
-        self._sessions: set[str] = set()
+        self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
 
     @property
     def size(self) -> int:
@@ -70,7 +70,7 @@ class Neighbourhood:
             facts = [self._facts[fact_id] for fact_id in self._rows if fact_id]
             kept = [row for row, fact_id in enumerate(self._rows) if fact_id]
             copy = Neighbourhood(self._version, facts, self._vectors[kept])
-            copy._sessions = set(self._sessions)
+            copy._sessions = self._sessions
             return copy
 
     def look(
@@ -110,7 +110,9 @@ class Neighbourhood:
             if commit.version != self._version:
                 return False
             self._version += 1
-            self._sessions |= {told.scope.session_key(told.session_id) for told in commit.evidence}
+            told_in = {told.scope.session_key(told.session_id) for told in commit.evidence}
+            if not told_in <= self._sessions:
+                self._sessions |= told_in
             for ended_id in commit.decision.superseded_ids:
                 self._end(ended_id)
             if commit.kept and commit.kept.fact_id in self._facts:

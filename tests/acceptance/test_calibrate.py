@@ -58,7 +58,8 @@ def test_a_profile_is_calibrated_then_used_and_other_thresholds_replayed(
     assert (code, "exists; give --overwrite" in err) == (2, True)
 
     run("add", *SCOPE, "Lives in Pune.")
-    assert json.loads(run("add", *SCOPE, "She lives in Pune", "--json")[1])["action"] == "ADD"
+    added = json.loads(run("add", *SCOPE, "She lives in Pune", "--json")[1])
+    assert added["verdict"]["action"] == "ADD"
     profile = str(tmp_path / "out" / "mine.toml")
     code, out, err = run("replay", "--agent", "crm", "--profile", profile, "--json")
     assert code == 0, err
@@ -67,7 +68,7 @@ def test_a_profile_is_calibrated_then_used_and_other_thresholds_replayed(
 
     monkeypatch.setenv("RECONCILER_RECONCILE__PROFILE", profile)
     decision = json.loads(run("add", *SCOPE, "She lives in Pune!", "--json")[1])
-    assert decision["profile"] == "mine"
+    assert decision["policy"]["profile"] == "mine"
 
 
 def test_pairs_that_cannot_show_where_to_stop_make_no_profile(run: Run, tmp_path: Path) -> None:

@@ -26,16 +26,18 @@ def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
 
 def test_add_prints_the_decision_as_json(run: Run) -> None:
     decision = json_of(run, "add", *SCOPE, "Lives in Pune.")
-    wanted = {"action", "decided_by", "cosine", "fact_id", "superseded_ids", "decision_id"}
-    assert wanted | {"reason", "replayed"} <= decision.keys()
-    assert (decision["action"], decision["decided_by"]) == ("ADD", "noop")
+    verdict = decision["verdict"]
+    wanted = {"action", "decided_by", "reason", "cosine", "fact_id", "superseded_ids"}
+    assert wanted <= verdict.keys()
+    assert {"decision_id", "note", "answer", "replayed"} <= decision.keys()
+    assert (verdict["action"], verdict["decided_by"]) == ("ADD", "noop")
 
 
 def test_add_keeps_the_slot_and_from_when_it_holds(run: Run) -> None:
     slot = ("--attribute", "Home City", "--value", "Pune", "--subject", "her wife")
     times = ("--valid-from", "2025-03-01T00:00:00+00:00")
     decision = json_of(run, "add", *SCOPE, "Moved to Pune.", *slot, *times)
-    assert decision["slot"] == {
+    assert decision["note"]["slot"] == {
         "subject": "wife",
         "attribute": "city",
         "value": "Pune",
@@ -44,7 +46,7 @@ def test_add_keeps_the_slot_and_from_when_it_holds(run: Run) -> None:
         "is_known": True,
         "is_personal": False,
     }
-    assert decision["valid_from"] == "2025-03-01T00:00:00+00:00"
+    assert decision["note"]["valid_from"] == "2025-03-01T00:00:00+00:00"
     [recalled] = json_of(run, "recall", *SCOPE)
     assert recalled["fact"]["slot"]["attribute"] == "city"
 

@@ -21,7 +21,7 @@ SECRET = "The portal's password is Blue42-Horse9!"
 def _hold(run: Run, text: str = "Prefers tea", contact: str = "alice") -> str:
     scope = (*AGENT, "--contact", contact)
     held = json_of(run, "add", *scope, text, "--source-kind", "tool_output")
-    assert held["action"] == "HOLD"
+    assert held["verdict"]["action"] == "HOLD"
     return str(held["decision_id"])
 
 
@@ -32,7 +32,7 @@ def _texts(run: Run) -> list[str]:
 def test_a_note_that_is_held_says_why_and_under_which_id(run: Run) -> None:
     code, out, _ = run("add", *SCOPE, "Prefers tea", "--source-kind", "tool_output")
     [held] = json_of(run, "pending", *AGENT)
-    assert (code, "HOLD" in out, held["reason"] in out) == (0, True, True)
+    assert (code, "HOLD" in out, held["verdict"]["reason"] in out) == (0, True, True)
     assert held["decision_id"] in out
 
 
@@ -65,7 +65,9 @@ def test_pending_of_an_agent_that_nobody_knows_is_empty(run: Run) -> None:
 
 def test_confirm_remembers_it_as_the_contacts_word(run: Run) -> None:
     yes = json_of(run, "confirm", _hold(run), *SCOPE, "--by", "contact")
-    assert (yes["action"], yes["answered_by"], yes["trust"]) == ("ADD", "contact", "user_explicit")
+    assert yes["verdict"]["action"] == "ADD"
+    assert yes["proposal"]["answered_by"] == "contact"
+    assert yes["note"]["source_kind"] == "user_explicit"
     assert _texts(run) == ["Prefers tea"]
     assert json_of(run, "pending", *AGENT) == []
 
@@ -87,18 +89,19 @@ def test_reject_keeps_the_no(run: Run) -> None:
     code, out, _ = run("reject", _hold(run), *SCOPE, "--by", "contact")
     assert (code, "DECLINE" in out, "contact said no" in out) == (0, True, True)
     again = json_of(run, "add", *SCOPE, "Prefers tea", "--source-kind", "tool_output")
-    assert (again["action"], again["gate"]["reason"]) == ("REJECT", "declined_before")
+    assert (again["verdict"]["action"], again["gate"]["reason"]) == ("REJECT", "declined_before")
 
 
 def test_withdraw_takes_it_back(run: Run) -> None:
     back = json_of(run, "withdraw", _hold(run), *SCOPE, "--by", "operator")
-    assert (back["action"], back["settles_id"] is not None) == ("WITHDRAW", True)
+    assert back["verdict"]["action"] == "WITHDRAW"
+    assert back["proposal"]["settles_id"] is not None
     assert json_of(run, "pending", *AGENT) == []
     assert "operator took it back" in run("withdraw", _hold(run), *SCOPE, "--by", "operator")[1]
 
 
 def test_revoke_ends_a_fact_and_keeps_its_history(run: Run) -> None:
-    fact_id = json_of(run, "add", *SCOPE, "Lives in Pune.")["fact_id"]
+    fact_id = json_of(run, "add", *SCOPE, "Lives in Pune.")["verdict"]["fact_id"]
     code, out, _ = run("revoke", fact_id, *SCOPE, "--by", "dana", "--reason", "Moved away.")
     assert (code, "REVOKE" in out, "Moved away." in out) == (0, True, True)
     assert _texts(run) == []
@@ -107,9 +110,10 @@ def test_revoke_ends_a_fact_and_keeps_its_history(run: Run) -> None:
 
 
 def test_revoke_as_json_names_what_it_ended(run: Run) -> None:
-    fact_id = json_of(run, "add", *SCOPE, "Lives in Pune.")["fact_id"]
+    fact_id = json_of(run, "add", *SCOPE, "Lives in Pune.")["verdict"]["fact_id"]
     ended = json_of(run, "revoke", fact_id, *SCOPE, "--by", "dana", "--reason", "Moved away.")
-    assert (ended["action"], ended["superseded_ids"]) == ("REVOKE", [fact_id])
+    found = ended["verdict"]
+    assert (found["action"], found["superseded_ids"]) == ("REVOKE", [fact_id])
 
 
 def test_refusals_are_counted_by_contact_and_reason(run: Run) -> None:
@@ -171,7 +175,7 @@ def test_decisions_are_found_by_what_they_are(run: Run) -> None:
         (("--until", "2100-01-01T00:00:00+00:00"), ["HOLD", "REJECT", "ADD"]),
     ):
         found = json_of(run, "decisions", *AGENT, *wanted)
-        assert [each["action"] for each in found] == actions, wanted
+        assert [each["verdict"]["action"] for each in found] == actions, wanted
 
 
 def test_decisions_are_shown_with_their_reasons(run: Run) -> None:
@@ -205,7 +209,8 @@ def test_add_takes_what_the_gate_goes_by(run: Run) -> None:
     told = ("--category", "decision", "--topic", "work", "--tag", "vip", "--tag", "eu")
     made = json_of(run, "add", *SCOPE, "Lives in Pune.", *told, "--proposed-by", "dana")
     assert (made["gate"]["category"], made["gate"]["topic"]) == ("decision", "work")
-    assert (made["tags"], made["proposed_by"]) == (["vip", "eu"], "dana")
+    assert made["note"]["tags"] == ["vip", "eu"]
+    assert made["proposal"]["proposed_by"] == "dana"
 
 
 BAD_INPUT: list[tuple[tuple[str, ...], str]] = [
@@ -299,7 +304,7 @@ def test_a_command_answers_another_scopes_id_like_one_that_nobody_has(
     made = json_of(run, "add", *SCOPE, "Lives in Pune")
     job_id = json_of(run, "extract", str(chat), *SCOPE)["job_id"]
     held_id = _hold(run)
-    theirs = {"job": job_id, "retry": job_id, "revoke": made["fact_id"]}
+    theirs = {"job": job_id, "retry": job_id, "revoke": made["verdict"]["fact_id"]}
     commands = _by_id()
     assert commands.keys() >= {"confirm", "reject", "withdraw", "explain", "correct", *theirs}
     for name, words in commands.items():

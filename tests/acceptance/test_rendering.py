@@ -15,7 +15,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.gate.assessment import Assessment
+from reconciler.domain.gate.assessment import Assessment, CheckFinding, Disposal, ScorePart
 from reconciler.domain.jobs import Job, JobState
 from reconciler.domain.replay import Replayed, replay
 from reconciler.domain.rule import ReconcilePolicy
@@ -38,6 +38,7 @@ UNSEEN = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef\U0001f300-\U0001faff]"
 )
+IDENTIFIERS = {"tenant", "topic", "idempotency_key"}
 NOW = datetime.now(UTC)
 WHO = ("crm", "priya")
 
@@ -63,7 +64,7 @@ def hostile(value: Any) -> Any:
 def _hostile_field(name: str, value: Any) -> Any:
     if type(value) is not str:
         return hostile(value)
-    return NAMED if name.endswith("_id") or name == "tenant" else HOSTILE
+    return NAMED if name.endswith("_id") or name in IDENTIFIERS else HOSTILE
 
 
 @pytest.fixture(scope="module")
@@ -114,8 +115,8 @@ def _assessment(memory: Memory) -> Assessment:
         found,
         detail=HOSTILE,
         question=HOSTILE,
-        findings=(f"injection: confirm: {HOSTILE}",),
-        parts=(HOSTILE,),
+        findings=(CheckFinding(check="injection", disposal=Disposal.CONFIRM, detail=HOSTILE),),
+        parts=(ScorePart(name=HOSTILE, effect=0.1),),
     )
 
 
@@ -194,8 +195,9 @@ def test_json_keeps_every_character(run: Run) -> None:
     text = NAMED.replace("\u202e", "")
     code, out, _ = run("add", text, "--agent", "crm", "--contact", NAMED, "--json")
     assert code == 0
-    assert json.loads(out)["contact_id"] == NAMED
-    assert json.loads(out)["text"] == text
+    note = json.loads(out)["note"]
+    assert note["scope"]["contact_id"] == NAMED
+    assert note["text"] == text
 
 
 @pytest.mark.parametrize(

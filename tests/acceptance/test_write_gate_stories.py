@@ -120,7 +120,7 @@ def prompt(memory: Memory) -> str:
 
 def parts(decision: Decision) -> tuple[str, ...]:
     assert decision.gate is not None
-    return decision.gate.parts
+    return tuple(map(str, decision.gate.parts))
 
 
 def confidence(decision: Decision) -> float:
@@ -131,8 +131,8 @@ def confidence(decision: Decision) -> float:
 def stopped_by(decision: Decision) -> dict[str, Disposal]:
     """The checks that would each have kept it out alone."""
     assert decision.gate is not None
-    rows = decision.gate.rows()
-    return {check: found for check, found, _ in rows if found is not Disposal.ADMIT}
+    found = decision.gate.findings
+    return {each.check: each.disposal for each in found if each.disposal is not Disposal.ADMIT}
 
 
 def why(decision: Decision) -> tuple[Action, GateReason]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
+from itertools import cycle
 from threading import Barrier
 from typing import Any
 
@@ -37,6 +38,9 @@ from tests.worker import Worker
 
 PROCESSES = 8
 THREADS = 32
+ALL_CACHED, FEW_CACHED, NONE_CACHED = 50_000, 10, 0
+"""Facts that a process keeps: more than there are, those of two small contacts, none."""
+
 CONTACTS = [f"contact-{number}" for number in range(5)]
 
 ALICE = Scope("default", "crm", "alice")
@@ -65,11 +69,18 @@ def opened(engine: EngineUnderTest) -> Memory:
 
 
 def in_processes(
-    workers: list[Worker], engine: EngineUnderTest, shares: list[list[Note]]
+    workers: list[Worker],
+    engine: EngineUnderTest,
+    shares: list[list[Note]],
+    cached: Sequence[int] = (ALL_CACHED,),
 ) -> list[dict[str, Any]]:
-    """What the processes were answered, all of them having started at once."""
+    """What the processes were answered, all of them having started at once.
+
+    Each keeps as many facts as one of ``cached`` says, in turn.
+    """
     opened(engine).close()
-    _all(workers, [{"command": "open", "settings": engine.settings_arguments}] * len(workers))
+    settings = [_cached(engine, facts_max) for _, facts_max in zip(workers, cycle(cached))]
+    _all(workers, [{"command": "open", "settings": each} for each in settings])
     for worker, share in zip(workers, shares, strict=True):
         worker.tell("add", notes=share)
     answers = [w.answer() for w, share in zip(workers, shares, strict=True) for _ in share]
@@ -83,7 +94,13 @@ def _all(workers: list[Worker], commands: list[dict[str, Any]]) -> list[Any]:
     return [worker.answer() for worker in workers]
 
 
-def in_threads(engine: EngineUnderTest, shares: list[list[Note]]) -> list[Decision]:
+def _cached(engine: EngineUnderTest, facts_max: int) -> dict[str, Any]:
+    return engine.settings_arguments | {"reconcile": {"cached_facts_max": facts_max}}
+
+
+def in_threads(
+    engine: EngineUnderTest, shares: list[list[Note]], cached: int = ALL_CACHED
+) -> list[Decision]:
     """What the threads were answered, all of them having started at once."""
     start = Barrier(len(shares))
 
@@ -91,7 +108,11 @@ def in_threads(engine: EngineUnderTest, shares: list[list[Note]]) -> list[Decisi
         start.wait(60)
         return [memory.add_contact_note("crm", **each) for each in share]
 
-    with opened(engine) as memory, ThreadPoolExecutor(len(shares)) as threads:
+    settings = _cached(engine, cached)
+    with (
+        Memory.open(embedder=HashingEmbedder(), **settings) as memory,
+        ThreadPoolExecutor(len(shares)) as threads,
+    ):
         return [decision for made in threads.map(add, shares) for decision in made]
 
 
@@ -154,16 +175,44 @@ def test_processes_that_write_different_notes_at_once_lose_none(
     neo4j_engine: EngineUnderTest, processes: list[Worker]
 ) -> None:
     shares = shared_out(DIFFERENT_NOTES, PROCESSES)
-    answers = in_processes(processes, neo4j_engine, shares)
+    answers = in_processes(processes, neo4j_engine, shares, [FEW_CACHED])
     assert [answer for answer in answers if "error" in answer] == []
     assert_nothing_lost(neo4j_engine, DIFFERENT_NOTES)
+
+
+def _said_by(process: int, number: int) -> list[Note]:
+    town = {"attribute": "city", "value": f"town{process}"}
+    return [
+        note(f"word{process}{number}"),
+        note("Prefers email"),
+        note(f"Lives in town{process}", **town),
+    ]
+
+
+def test_processes_see_what_the_others_wrote_whatever_they_keep(
+    neo4j_engine: EngineUnderTest, processes: list[Worker]
+) -> None:
+    """Each says what is new, what the others say too, and what ends what they said."""
+    shares = [[each for number in range(3) for each in _said_by(p, number)] for p in range(4)]
+    cached = [ALL_CACHED, ALL_CACHED, FEW_CACHED, NONE_CACHED]
+    answers = in_processes(processes[:4], neo4j_engine, shares, cached)
+    assert [answer for answer in answers if "error" in answer] == []
+    with opened(neo4j_engine) as memory:
+        live = {each.fact.text: each.fact for each in memory.recall("crm", "alice", limit=99)}
+        ended = [f for chain in memory.history("crm", "alice") for f in chain.facts[1:]]
+    words = {f"word{process}{number}" for process in range(4) for number in range(3)}
+    [city] = live.keys() - words - {"Prefers email"}
+    assert (len(live), city.startswith("Lives in town")) == (14, True)
+    assert live["Prefers email"].observations == 12
+    assert Counter(fact.text == "Prefers email" for fact in ended) == {True: 11, False: 11}
+    assert versions(neo4j_engine) == {"alice": 36}
 
 
 def test_processes_that_use_one_key_at_once_make_one_decision(
     neo4j_engine: EngineUnderTest, processes: list[Worker]
 ) -> None:
     shares = [[note("Prefers email", idempotency_key="key")]] * PROCESSES
-    answers = in_processes(processes, neo4j_engine, shares)
+    answers = in_processes(processes, neo4j_engine, shares, [NONE_CACHED])
     assert [answer for answer in answers if "error" in answer] == []
     assert len({answer["decision_id"] for answer in answers}) == 1
     assert sorted(answer["replayed"] for answer in answers) == [False] + [True] * 7
@@ -192,13 +241,13 @@ def test_threads_that_write_one_note_at_once_leave_one_live_fact(engine: EngineU
 @pytest.mark.slow
 def test_threads_that_write_different_notes_at_once_lose_none(engine: EngineUnderTest) -> None:
     notes = DIFFERENT_NOTES[: 3 * THREADS]
-    in_threads(engine, shared_out(notes, THREADS))
+    in_threads(engine, shared_out(notes, THREADS), FEW_CACHED)
     assert_nothing_lost(engine, notes)
 
 
 def test_threads_that_use_one_key_at_once_make_one_decision(engine: EngineUnderTest) -> None:
     shares = [[note("Prefers email", idempotency_key="key")]] * THREADS
-    decisions = in_threads(engine, shares)
+    decisions = in_threads(engine, shares, NONE_CACHED)
     assert len({each.decision_id for each in decisions}) == 1
     assert sorted(each.replayed for each in decisions) == [False] + [True] * (THREADS - 1)
     assert versions(engine) == {"alice": 1}

@@ -1,0 +1,97 @@
+"""Notes that are written together are decided as one after the other would have been."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from reconciler import Memory
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+
+Note = dict[str, Any]
+
+
+def lives(value: str, **given: Any) -> Note:
+    slot = {"attribute": "city", "value": value, "single_valued": True}
+    return {"text": f"Lives in {value}.", **slot, **given}
+
+
+CONVERSATIONS: dict[str, list[Note]] = {
+    "to and fro": [lives("Pune"), lives("Goa"), lives("Pune"), lives("Goa")],
+    "to and fro by way of a restatement": [
+        lives("Pune"),
+        lives("Goa"),
+        lives("Goa", text="Goa is home."),
+        lives("Pune", text="Home is Pune."),
+    ],
+    "said again": [{"text": "Prefers email"}] * 5,
+    "less trusted": [
+        lives("Pune"),
+        lives("Goa", source_kind="approved_doc"),
+        lives("Pune", source_kind="approved_doc", text="Pune is home."),
+        lives("Goa", source_kind="operator"),
+        lives("Goa"),
+    ],
+    "in any order of time": [
+        lives("Pune", said_at="2025-03-09T12:00:00+00:00"),
+        lives("Goa", said_at="2025-03-07T12:00:00+00:00"),
+        lives("Pune", said_at="2025-03-08T12:00:00+00:00"),
+        {"text": "Prefers email", "said_at": "2025-03-09T12:00:00+00:00"},
+        {"text": "Prefers email", "said_at": "2025-03-08T12:00:00+00:00"},
+    ],
+    "refused and held in between": [
+        lives("Pune"),
+        {"text": "thanks a lot"},
+        {"text": "Prefers tea", "source_kind": "tool_output"},
+        lives("Goa"),
+        {"text": "Prefers email"},
+    ],
+}
+
+
+@pytest.mark.parametrize("said", CONVERSATIONS.values(), ids=CONVERSATIONS)
+def test_an_import_leaves_what_its_notes_one_by_one_would(
+    one_of_each: EngineUnderTest, said: list[Note]
+) -> None:
+    with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
+        for note in said:
+            at = note.get("said_at")
+            dated = {"said_at": datetime.fromisoformat(at)} if at else {}
+            memory.add_contact_note("crm", "singly", **note | dated)
+        lines = map(json.dumps, said)
+        memory.import_notes(lines, agent_id="crm", contact_id="together")
+        assert left(memory, "together") == left(memory, "singly")
+
+
+def left(memory: Memory, contact_id: str) -> dict[str, Any]:
+    """All that is kept about a contact, by its words instead of its ids."""
+    decisions = memory.decisions("crm", contact_id, limit=99)
+    histories = memory.history("crm", contact_id)
+    texts = {fact.fact_id: fact.text for chain in histories for fact in chain.facts}
+    return {
+        "decisions": sorted(
+            [
+                each.text,
+                each.action,
+                each.decided_by,
+                each.verdict.is_contested,
+                sorted(texts[fact_id] for fact_id in each.superseded_ids),
+                sorted(texts[fact_id] for fact_id in each.conflicting_ids),
+            ]
+            for each in decisions
+        ),
+        "histories": sorted(
+            (
+                [
+                    (fact.text, fact.observations, fact.is_live, fact.is_contested)
+                    for fact in chain.facts
+                ],
+                len(chain.conflicts),
+            )
+            for chain in histories
+        ),
+    }
