@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import islice
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 from reconciler.bootstrap import (
     Services,
@@ -37,7 +37,7 @@ from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.extractor import Extractor
 from reconciler.ports.graph import EngineDescription
-from reconciler.service.doors import MemoryToolset, own_evidence
+from reconciler.service.doors import MemoryToolset, NoteFields, own_evidence
 from reconciler.service.extraction import MemoryExtractor
 from reconciler.service.extraction_worker import ExtractionWorker, WorkerThread
 from reconciler.service.memory_context import MemoryContext
@@ -177,23 +177,8 @@ class Memory:
         contact_id: str,
         text: str,
         *,
-        subject: str | None = None,
-        attribute: str | None = None,
-        value: str | float | None = None,
-        single_valued: bool | None = None,
         tenant: str | None = None,
-        contact_name: str | None = None,
-        source_kind: SourceKind | str = SourceKind.USER_EXPLICIT,
-        source_reference: str | None = None,
-        said_at: datetime | None = None,
-        valid_from: datetime | None = None,
-        importance: float = 0.5,
-        category: Category | str | None = None,
-        topic: str | None = None,
-        tags: Sequence[str] = (),
-        proposed_by: str | None = None,
-        session_id: str | None = None,
-        idempotency_key: str | None = None,
+        **fields: Unpack[NoteFields],
     ) -> Decision:
         """Remember something about a contact; the decision says what became of it.
 
@@ -205,28 +190,13 @@ class Memory:
             agent_id: which agent remembers.
             contact_id: whom the note is about.
             text: one fact, 1 to 2,000 characters.
-            subject: about whom, for example ``wife``; None for the contact itself.
-            attribute: what is said, for example ``city``; ``config/attributes.toml`` lists the
-                known ones, any other works by its name. None where nobody can say.
-            value: its value, for example ``Pune``; None supersedes nothing.
-            single_valued: whether an attribute that is not in the file holds one value at a time,
-                so that another value supersedes; None for many.
             tenant: whose deployment; None for the configured one.
-            contact_name: how a person would call the contact.
-            source_kind: whose word it is, one of ``SourceKind``; give the least trusted that is
-                true. A tool's output waits for somebody's yes, a model's guess is never written.
-            source_reference: where it can be looked up, for example a call or a ticket.
-            said_at: when it was said, time-zone aware; None for now.
-            valid_from: from when it is true, time-zone aware; None for when it was said. An older
-                note supersedes nothing newer.
-            importance: 0 to 1.
-            category: preference, fact, decision, procedure, summary or volatile; None to read it
-                from the text.
-            topic: a broad field of life, for example ``work``.
-            tags: words to find it by.
-            proposed_by: who puts it forward, and so may not confirm it; None for the agent.
-            session_id: the session that the evidence belongs to; None for one per UTC day.
-            idempotency_key: the same key in a scope returns the first decision, as a replay.
+            **fields: what comes with the text, each optional; ``NoteFields`` says what each means.
+                The slot: ``subject``, ``attribute``, ``value``, ``single_valued``. Whose word it
+                is and when: ``source_kind`` (``user_explicit`` unless given), ``source_reference``,
+                ``said_at``, ``valid_from``, ``session_id``, ``proposed_by``. Further:
+                ``contact_name``, ``importance`` (0.5 unless given), ``category``, ``topic``,
+                ``tags``, ``idempotency_key``.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used; nothing was written.
@@ -236,24 +206,7 @@ class Memory:
             GraphConflictError: other writers came first too often; nothing was written.
         """
         return self._services.live_door.add(
-            self._scope(tenant, agent_id, contact_id),
-            text,
-            subject=subject,
-            attribute=attribute,
-            value=value,
-            single_valued=single_valued,
-            contact_name=contact_name,
-            source_kind=source_kind,
-            source_reference=source_reference,
-            said_at=said_at,
-            valid_from=valid_from,
-            importance=importance,
-            category=category,
-            topic=topic,
-            tags=tags,
-            proposed_by=proposed_by,
-            session_id=session_id,
-            idempotency_key=idempotency_key,
+            self._scope(tenant, agent_id, contact_id), text, **fields
         )
 
     def toolset(

@@ -16,6 +16,7 @@ from itertools import count
 from typing import Any
 
 from reconciler.errors import ReconcilerError
+from reconciler.service.doors import NoteFields
 
 __all__ = ["DIGITS", "NOTATIONS", "Planted", "Planter", "fields_of_record", "text_parameters"]
 
@@ -94,12 +95,13 @@ class Planter:
 
 
 def text_parameters(door: Callable[..., Any]) -> set[str]:
-    """The parameters of a door that take words."""
-    return {
-        name
-        for name, each in inspect.signature(door).parameters.items()
-        if any(word in str(each.annotation) for word in _WORDS)
+    """The parameters of a door that take words, a note's fields among them."""
+    taken = {
+        name: str(each.annotation) for name, each in inspect.signature(door).parameters.items()
     }
+    if taken.get("fields") == "Unpack[NoteFields]":
+        taken |= {name: str(kind) for name, kind in NoteFields.__annotations__.items()}
+    return {name for name, kind in taken.items() if any(word in kind for word in _WORDS)}
 
 
 def fields_of_record(kind: type) -> set[str]:

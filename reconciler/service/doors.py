@@ -1,27 +1,40 @@
 """The live door: where notes come in, one at a time. Checks the input, decides nothing.
 
-``LiveDoor`` is for whoever builds an agent, ``MemoryToolset`` for the agent itself: bound to one
-contact and one session, with no argument by which a model could choose another's memory, who
-proposed a note, or which conversation it comes from.
+``NoteFields`` is the one list of what may come with a note's text. Its bases say how far each field
+reaches: an agent's tool, a line of an import, a builder's call. ``LiveDoor`` is for whoever builds
+an agent, ``MemoryToolset`` for the agent itself: bound to one contact and one session, with no
+argument by which a model could choose another's memory, who proposed a note, or which conversation
+it comes from.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Decision
-from reconciler.domain.kinds import SourceKind
+from reconciler.domain.kinds import Category, SourceKind
 from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, not_in_the_future, source_kind_of, utc
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError
 from reconciler.service.write_gate import WriteGate
 
-__all__ = ["AGENT_SOURCES", "LIVE_DOOR", "LiveDoor", "MemoryToolset", "own_evidence"]
+__all__ = [
+    "AGENT_SOURCES",
+    "LIVE_DOOR",
+    "AgentFields",
+    "LineFields",
+    "LiveDoor",
+    "MemoryToolset",
+    "NoteFields",
+    "SlotFields",
+    "note_of",
+    "own_evidence",
+]
 
 LIVE_DOOR = "live"
 AGENT_SOURCES = (SourceKind.USER_EXPLICIT, SourceKind.TOOL_OUTPUT, SourceKind.MODEL_GUESS)
@@ -38,6 +51,75 @@ _TOOL_DESCRIPTION = (
     "say so in the text and give the value that ended. The answer says whether it is remembered, "
     "waits for the contact's yes, with the question to ask, or was refused, and why."
 )
+
+
+class SlotFields(TypedDict, total=False):
+    """What a note says about whom.
+
+    Attributes:
+        subject: about whom, for example ``wife``; None for the contact itself.
+        attribute: what is said, for example ``city``; ``config/attributes.toml`` lists the known
+            ones, any other works by its name. None where nobody can say.
+        value: its value, for example ``Pune``; None supersedes nothing.
+        single_valued: whether an attribute that is not in the file holds one value at a time, so
+            that another value supersedes; None for many.
+    """
+
+    subject: str | None
+    attribute: str | None
+    value: str | float | None
+    single_valued: bool | None
+
+
+class AgentFields(SlotFields, total=False):
+    """What an agent may say about a note of its own.
+
+    Attributes:
+        source_kind: whose word it is, one of ``SourceKind``; give the least trusted that is true.
+            A tool's output waits for somebody's yes, a model's guess is never written.
+    """
+
+    source_kind: SourceKind | str
+
+
+class LineFields(AgentFields, total=False):
+    """What a line of an import may say about its note.
+
+    Attributes:
+        contact_name: how a person would call the contact.
+        source_reference: where it can be looked up, for example a call or a ticket.
+        said_at: when it was said, time-zone aware; None for now.
+        valid_from: from when it is true, time-zone aware; None for when it was said. An older note
+            supersedes nothing newer.
+        importance: 0 to 1.
+        category: preference, fact, decision, procedure, summary or volatile; None to read it from
+            the text.
+        topic: a broad field of life, for example ``work``.
+        tags: words to find it by.
+        session_id: the session that the evidence belongs to; None for one per UTC day.
+        idempotency_key: the same key in a scope returns the first decision, as a replay.
+    """
+
+    contact_name: str | None
+    source_reference: str | None
+    said_at: datetime | None
+    valid_from: datetime | None
+    importance: float
+    category: Category | str | None
+    topic: str | None
+    tags: Sequence[str]
+    session_id: str | None
+    idempotency_key: str | None
+
+
+class NoteFields(LineFields, total=False):
+    """Everything that may come with a note's text; what is left out has the default of ``Note``.
+
+    Attributes:
+        proposed_by: who puts it forward, and so may not confirm it; None for the agent.
+    """
+
+    proposed_by: str | None
 
 
 class LiveDoor:
@@ -61,55 +143,22 @@ class LiveDoor:
         """The attributes of slots that are known."""
         return self._attributes
 
-    def add(
-        self,
-        scope: Scope,
-        text: str,
-        *,
-        subject: str | None = None,
-        attribute: str | None = None,
-        value: str | float | None = None,
-        single_valued: bool | None = None,
-        said_at: datetime | None = None,
-        valid_from: datetime | None = None,
-        proposed_by: str | None = None,
-        **about: Any,
-    ) -> Decision:
+    def add(self, scope: Scope, text: str, **fields: Unpack[NoteFields]) -> Decision:
         """What became of a note; see ``Memory.add_contact_note``.
 
         Args:
             scope: whose memory.
             text: one fact.
-            subject: about whom, if not the contact.
-            attribute: what is said.
-            value: its value.
-            single_valued: of an attribute that is not known, whether it holds one value.
-            said_at: when it was said; None for now.
-            valid_from: from when it is true; None for when it was said.
-            proposed_by: who puts it forward; None for the agent.
-            **about: further fields of ``Note``.
+            **fields: what comes with it.
 
         Raises:
+            TypeError: there is no such field.
             As ``Memory.add_contact_note``.
         """
-        now = self._clock()
-        if valid_from is not None:
-            valid_from = not_in_the_future(utc("valid_from", valid_from), now, "valid_from")
-        note = Note(
-            scope=scope,
-            text=text,
-            said_at=now if said_at is None else not_in_the_future(utc("said_at", said_at), now),
-            is_dated=said_at is not None,
-            valid_from=valid_from,
-            slot=self._attributes.slot(
-                subject=subject,
-                attribute=attribute,
-                value=value,
-                is_single_valued=single_valued,
-            ),
-            **about,
-        )
+        proposed_by = fields.get("proposed_by")
         proposer = f"agent:{scope.agent_id}" if proposed_by is None else proposed_by
+        about = {name: value for name, value in fields.items() if name != "proposed_by"}
+        note = note_of(scope, text, about, self._attributes, self._clock())
         return self._gate.submit(own_evidence(note, proposer), LIVE_DOOR)
 
 
@@ -197,6 +246,40 @@ class MemoryToolset:
             single_valued=single_valued,
             session_id=self._session_id,
         )
+
+
+def note_of(
+    scope: Scope, text: str, fields: Mapping[str, Any], attributes: AttributeBook, now: datetime
+) -> Note:
+    """The note that a text and its fields make, checked; a time that is not given is now.
+
+    Args:
+        scope: whose memory.
+        text: one fact.
+        fields: those of ``LineFields`` that are given.
+        attributes: the attributes of slots that are known.
+        now: the time now (UTC).
+
+    Raises:
+        TypeError: there is no such field.
+        InvalidNoteError: the note cannot be used.
+    """
+    if unknown := sorted(fields.keys() - LineFields.__annotations__):
+        raise TypeError(f"a note takes no {', '.join(unknown)}")
+    about = dict(fields)
+    said_at, valid_from = about.pop("said_at", None), about.pop("valid_from", None)
+    if valid_from is not None:
+        valid_from = not_in_the_future(utc("valid_from", valid_from), now, "valid_from")
+    slot = {name: about.pop(name, None) for name in SlotFields.__annotations__}
+    return Note(
+        scope=scope,
+        text=text,
+        said_at=now if said_at is None else not_in_the_future(utc("said_at", said_at), now),
+        is_dated=said_at is not None,
+        valid_from=valid_from,
+        slot=attributes.slot(is_single_valued=slot.pop("single_valued"), **slot),
+        **about,
+    )
 
 
 def own_evidence(note: Note, proposed_by: str) -> Candidate:

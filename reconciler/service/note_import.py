@@ -15,39 +15,25 @@ from numpy.typing import NDArray
 
 from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.decisions import Decision
-from reconciler.domain.notes import Note, not_in_the_future, utc
+from reconciler.domain.notes import Note, utc
 from reconciler.domain.scope import Scope
-from reconciler.domain.slots import Slot
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.service.decision_ids import DecisionIds
-from reconciler.service.doors import own_evidence
+from reconciler.service.doors import LineFields, note_of, own_evidence
 from reconciler.service.json_lines import json_object
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.write_gate import Judged, WriteGate
 
-__all__ = ["IMPORT_DOOR", "ImportReport", "LineError", "NoteImport"]
+__all__ = ["IMPORT_DOOR", "LINE_KEYS", "ImportReport", "LineError", "NoteImport"]
 
 IMPORT_DOOR = "import"
 _BATCH_LINES = 256
 _PROPOSER = "import"
 _SCOPE_KEYS = ("tenant", "agent_id", "contact_id")
-_NOTE_KEYS = (
-    "text",
-    "said_at",
-    "valid_from",
-    "importance",
-    "source_kind",
-    "source_reference",
-    "contact_name",
-    "category",
-    "topic",
-    "tags",
-    "session_id",
-    "idempotency_key",
-)
-_SLOT_KEYS = ("subject", "attribute", "value", "single_valued")
-_KNOWN_KEYS = (*_SCOPE_KEYS, *_NOTE_KEYS, *_SLOT_KEYS)
+_TIME_KEYS = ("said_at", "valid_from")
+LINE_KEYS = (*_SCOPE_KEYS, "text", *LineFields.__annotations__)
+"""What a line may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,41 +191,32 @@ class NoteImport:
         digest = self._digest(line.strip())
         seen[digest] += 1
         scope = Scope(*(values.get(name, "") for name in _SCOPE_KEYS))
-        given = {name: values[name] for name in _NOTE_KEYS if name in values}
         now = self._clock()
-        given["is_dated"] = "said_at" in given
-        said_at = not_in_the_future(_time("said_at", given.pop("said_at", now)), now)
-        if "valid_from" in given:
-            holds_from = _time("valid_from", given["valid_from"])
-            given["valid_from"] = not_in_the_future(holds_from, now, "valid_from")
-        given.setdefault("session_id", f"import-{said_at:%Y-%m-%d}")
-        given.setdefault("idempotency_key", f"line:{digest}:{seen[digest]}")
-        if "text" not in given:
+        fields = {name: values[name] for name in LineFields.__annotations__ if name in values}
+        times = {name: _time(name, fields[name]) for name in _TIME_KEYS if name in fields}
+        fields |= times
+        if not isinstance(fields.get("single_valued", True), bool):
+            raise InvalidNoteError(
+                f"single_valued must be true or false, not {fields['single_valued']!r}"
+            )
+        fields.setdefault("session_id", f"import-{fields.get('said_at', now):%Y-%m-%d}")
+        fields.setdefault("idempotency_key", f"line:{digest}:{seen[digest]}")
+        if "text" not in values:
             raise InvalidNoteError("text is missing")
-        note = Note(scope=scope, said_at=said_at, slot=self._slot(values), **given)
+        note = note_of(scope, values["text"], fields, self._attributes, now)
         self._gate.check_ids(note)
         return note
-
-    def _slot(self, values: Mapping[str, Any]) -> Slot | None:
-        subject, attribute, value, single_valued = (values.get(name) for name in _SLOT_KEYS)
-        if single_valued is not None and not isinstance(single_valued, bool):
-            raise InvalidNoteError(f"single_valued must be true or false, not {single_valued!r}")
-        return self._attributes.slot(
-            subject=subject, attribute=attribute, value=value, is_single_valued=single_valued
-        )
 
 
 def _line_values(line: str) -> dict[str, Any]:
     values = json_object(line)
-    if unknown := sorted(values.keys() - set(_KNOWN_KEYS)):
-        known = ", ".join(_KNOWN_KEYS)
+    if unknown := sorted(values.keys() - set(LINE_KEYS)):
+        known = ", ".join(LINE_KEYS)
         raise InvalidNoteError(f"unknown keys {unknown!r}; a line may have {known}")
     return values
 
 
 def _time(name: str, value: object) -> datetime:
-    if isinstance(value, datetime):
-        return value
     try:
         return utc(name, datetime.fromisoformat(str(value)))
     except ValueError:

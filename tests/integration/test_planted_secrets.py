@@ -24,7 +24,7 @@ from reconciler.domain.kinds import Category
 from reconciler.domain.sessions import Role
 from reconciler.service.doors import MemoryToolset
 from reconciler.service.memory_context import Cited, MemoryContext
-from reconciler.service.note_import import _KNOWN_KEYS
+from reconciler.service.note_import import LINE_KEYS
 from tests import raw_store
 from tests.engines import EngineUnderTest
 from tests.planting import NOTATIONS, Planter, fields_of_record, text_parameters
@@ -352,7 +352,7 @@ def test_no_secret_is_kept_logged_or_said_whatever_field_it_came_in(
     ("takes_words", "usual"),
     [
         (text_parameters(Memory.add_contact_note), LIVE),
-        (set(_KNOWN_KEYS) - {"importance", "single_valued"}, IMPORTED),
+        (set(LINE_KEYS) - {"importance", "single_valued"}, IMPORTED),
         *((fields_of_record(kind), usual) for kind, usual in RECORDS.items()),
         (text_parameters(Memory.confirm), ANSWER),
         (text_parameters(MemoryToolset.add_contact_note), dict.fromkeys((*TOLD, "unknown"))),
