@@ -28,7 +28,7 @@ from reconciler.domain.sessions import Episode, Role, Session, SessionRecord, Tu
 from reconciler.domain.slots import Slot
 from reconciler.domain.task_states import TaskState
 from reconciler.domain.tasks import Task, WorkingMemory
-from reconciler.memory import Memory
+from reconciler.memory import ContactMemory, Memory
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.extractor import Extractor
@@ -50,6 +50,7 @@ __all__ = [
     "Comparison",
     "Conflict",
     "Contact",
+    "ContactMemory",
     "DecidedBy",
     "Decision",
     "Disposal",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from itertools import islice
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
@@ -46,12 +47,13 @@ from reconciler.service.note_import import ImportReport
 from reconciler.service.session_store import JobFilter
 from reconciler.settings import Settings, load_settings
 
-__all__ = ["Memory", "note_to_check"]
+__all__ = ["ContactMemory", "Memory", "note_to_check"]
 
 PROPOSAL_DOOR = "proposal"
 OPERATOR_DOOR = "operator"
 _LIMIT_MAX = 1_000_000
 E = TypeVar("E", bound=StrEnum)
+R = TypeVar("R")
 
 
 class Memory:
@@ -208,6 +210,21 @@ class Memory:
         return self._services.live_door.add(
             self._scope(tenant, agent_id, contact_id), text, **fields
         )
+
+    def contact(
+        self, agent_id: str, contact_id: str, *, tenant: str | None = None
+    ) -> ContactMemory:
+        """What this memory offers about one contact, who need not be named at each call.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: about whom; a contact of whom nothing is known has an empty memory.
+            tenant: whose deployment; None for the configured one.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+        """
+        return ContactMemory(self, self._scope(tenant, agent_id, contact_id))
 
     def toolset(
         self,
@@ -812,6 +829,84 @@ class Memory:
         scope = Scope(self.settings.tenant if tenant is None else tenant, agent_id, contact_id)
         self._services.gate.check_ids(scope)
         return scope
+
+
+class ContactMemory:
+    """A memory of one contact: the calls of ``Memory``, bound to an agent and a contact.
+
+    ``Memory.contact`` makes one, checked; it holds nothing of its own and needs no closing. It is
+    for whoever builds an agent; the agent itself holds a ``MemoryToolset``.
+
+    Example::
+
+        priya = memory.contact("crm", "priya")
+        priya.note("Lives in Pune.", attribute="city", value="Pune")
+        priya.recall("Where does she live?")
+
+    Args:
+        memory: what is asked; it must stay open.
+        scope: whose memory.
+    """
+
+    def __init__(self, memory: Memory, scope: Scope) -> None:
+        self._memory = memory
+        self._scope = scope
+
+    @property
+    def scope(self) -> Scope:
+        """Tenant, agent and contact that every call is bound to."""
+        return self._scope
+
+    def note(self, text: str, **fields: Unpack[NoteFields]) -> Decision:
+        """Remember something about the contact; see ``Memory.add_contact_note``."""
+        return self._of(self._memory.add_contact_note)(text, **fields)
+
+    def recall(self, query: str = "", *, limit: int | None = None) -> list[RankedFact]:
+        """The live facts that fit a query best; see ``Memory.recall``."""
+        return self._of(self._memory.recall)(query, limit=limit)
+
+    def history(self, *, fact_id: str | None = None) -> list[FactHistory]:
+        """What superseded what, and why; see ``Memory.history``."""
+        return self._of(self._memory.history)(fact_id=fact_id)
+
+    def decisions(
+        self,
+        *,
+        disposal: Disposal | str | None = None,
+        reason: GateReason | str | None = None,
+        door: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 50,
+    ) -> list[Decision]:
+        """The newest decisions, refusals among them; see ``Memory.decisions``."""
+        return self._of(self._memory.decisions)(
+            disposal=disposal, reason=reason, door=door, since=since, until=until, limit=limit
+        )
+
+    def submit_session(
+        self,
+        session_id: str,
+        turns: Iterable[Turn],
+        *,
+        channel: str = "chat",
+        started_at: datetime | None = None,
+    ) -> str:
+        """Hand a session over; the id of its job. See ``Memory.submit_session``."""
+        return self._of(self._memory.submit_session)(
+            session_id, turns, channel=channel, started_at=started_at
+        )
+
+    def task(
+        self, task_id: str, *, goal: str | None = None, session_id: str | None = None
+    ) -> MemoryContext:
+        """The memory of one task of an agent that works in a loop; see ``Memory.task``."""
+        return self._of(self._memory.task)(task_id, goal=goal, session_id=session_id)
+
+    def _of(self, call: Callable[..., R]) -> Callable[..., R]:
+        """A call of the memory's, about this contact."""
+        scope = self._scope
+        return partial(call, scope.agent_id, scope.contact_id, tenant=scope.tenant)
 
 
 def note_to_check(

@@ -11,7 +11,7 @@ from typing import get_type_hints
 import pytest
 
 from reconciler.domain.tasks import WorkingMemory
-from reconciler.memory import Memory
+from reconciler.memory import ContactMemory, Memory
 from reconciler.service.confirmations import Confirmations
 from reconciler.service.doors import MemoryToolset
 from reconciler.service.extraction import MemoryExtractor
@@ -107,6 +107,10 @@ ABOUT_AN_AGENT = {"contacts", "check_policy"}
 """They list an agent's contacts, and judge a text that is about nobody."""
 
 
+OFFERING = ("reconciler.memory", "reconciler.service")
+"""Where the classes are that do something for a caller."""
+
+
 def _handed_out(kind: type) -> set[type]:
     """Every class of ours with methods of its own that a memory hands out, and what those do."""
     found: set[type] = {kind}
@@ -114,7 +118,7 @@ def _handed_out(kind: type) -> set[type]:
         function = member.fget if isinstance(member, property) else member
         if inspect.isfunction(function) and not function.__name__.startswith("_"):
             given = get_type_hints(function).get("return")
-            is_ours = inspect.isclass(given) and given.__module__.startswith("reconciler.service")
+            is_ours = inspect.isclass(given) and given.__module__.startswith(OFFERING)
             if is_ours and not is_dataclass(given) and given not in found:
                 found |= _handed_out(given)
     return found
@@ -139,4 +143,5 @@ def test_what_takes_an_id_takes_its_scope_too_or_is_bound_to_one(kind: type) -> 
 
 
 def test_a_memory_hands_out_what_an_agent_holds() -> None:
-    assert {MemoryToolset, MemoryContext, TaskMemory, MemoryExtractor} <= _handed_out(Memory)
+    held = {MemoryToolset, MemoryContext, TaskMemory, MemoryExtractor, ContactMemory}
+    assert held <= _handed_out(Memory)

@@ -211,6 +211,7 @@ def test_the_public_names_are_pinned() -> None:
         "Comparison",
         "Conflict",
         "Contact",
+        "ContactMemory",
         "DecidedBy",
         "Decision",
         "Disposal",

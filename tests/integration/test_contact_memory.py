@@ -1,0 +1,77 @@
+"""A contact's memory: the calls of ``Memory``, bound to one agent, contact and tenant."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reconciler import ContactMemory, Memory, Scope, Turn
+from reconciler.errors import InvalidScopeError
+from reconciler.testing import HashingEmbedder
+from tests.engines import embedded_engine
+
+TURNS = [Turn(role="contact", text="Remember that I only take calls after 5 pm.")]
+TWIN = {"note": "add_contact_note"}
+CALLS = ["note", "recall", "history", "decisions", "submit_session", "task"]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """An open memory without anything in it."""
+    arguments = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_bound_call_takes_what_the_memorys_takes_but_for_whose_it_is(name: str) -> None:
+    bound = inspect.signature(getattr(ContactMemory, name))
+    unbound = inspect.signature(getattr(Memory, TWIN.get(name, name)))
+    whose = {"agent_id", "contact_id", "tenant"}
+    left = [each for each in unbound.parameters.values() if each.name not in whose]
+    assert list(bound.parameters.values()) == left
+    assert bound.return_annotation == unbound.return_annotation
+
+
+def test_what_is_noted_is_what_the_memory_recalls(memory: Memory) -> None:
+    alice = memory.contact("crm", "alice")
+    noted = alice.note("Lives in Pune.", attribute="city", value="Pune", importance=0.9)
+    [recalled] = memory.recall("crm", "alice", "Pune")
+    assert [each.fact for each in alice.recall("Pune", limit=1)] == [recalled.fact]
+    assert (recalled.fact.fact_id, recalled.fact.importance) == (noted.fact_id, 0.9)
+
+
+def test_history_and_decisions_are_the_contacts_own(memory: Memory) -> None:
+    alice, bob = memory.contact("crm", "alice"), memory.contact("crm", "bob")
+    noted = alice.note("Lives in Pune.")
+    assert alice.history(fact_id=noted.fact_id) == memory.history("crm", "alice")
+    assert [each.decision_id for each in alice.decisions(door="live")] == [noted.decision_id]
+    assert (bob.history(), bob.decisions(), alice.decisions(door="import")) == ([], [], [])
+
+
+def test_a_session_is_handed_over_for_the_contact(memory: Memory) -> None:
+    job_id = memory.contact("crm", "alice").submit_session("chat-17", TURNS, channel="phone")
+    assert memory.job("crm", "alice", job_id).session_id == "chat-17"
+    assert memory.session("crm", "alice", "chat-17").channel == "phone"
+
+
+def test_a_task_begins_for_the_contact_and_goes_on_in_the_memory(memory: Memory) -> None:
+    begun = memory.contact("crm", "alice").task("move", goal="Move the delivery")
+    begun.observed()
+    begun.interrupt()
+    assert memory.task("crm", "alice", "move").state == "interrupted"
+
+
+def test_a_contact_of_another_tenant_is_another(memory: Memory) -> None:
+    acme = memory.contact("crm", "alice", tenant="acme")
+    acme.note("Lives in Pune.")
+    assert acme.scope == Scope("acme", "crm", "alice")
+    assert memory.contact("crm", "alice").recall() == []
+
+
+def test_a_contact_that_cannot_be_is_refused_before_anything_is_asked(memory: Memory) -> None:
+    with pytest.raises(InvalidScopeError, match="contact_id is empty"):
+        memory.contact("crm", "")
