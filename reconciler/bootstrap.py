@@ -108,8 +108,13 @@ class _Parts:
     arbitration: Arbitration | None
     extractor: Extractor
     decision_ids: DecisionIds
+    hash_key: Callable[[], bytes]
     clock: Callable[[], datetime]
     closing: ExitStack
+
+    def digest(self, text: str) -> str:
+        """A keyed hash, from which nobody can guess the text."""
+        return keyed_digest(self.hash_key(), text)
 
 
 def build_services(
@@ -177,6 +182,7 @@ def build_services(
                 arbitration=arbitration,
                 extractor=extractor,
                 decision_ids=DecisionIds(id_key),
+                hash_key=_hash_key(settings),
                 clock=clock,
                 closing=stack.pop_all(),
             )
@@ -391,12 +397,12 @@ def _arbitration_policy(settings: Settings) -> ArbitrationPolicy:
     return ArbitrationPolicy(**settings.arbiter.model_dump(include=names))
 
 
-def _wire(parts: _Parts) -> Services:
-    settings, store, attributes = parts.settings, parts.store, parts.attributes
+def _wire_writing(
+    parts: _Parts, neighbourhoods: Neighbourhoods
+) -> tuple[MemoryReconciler, WriteGate]:
+    """What every note goes through, whichever door it came by."""
+    settings, store = parts.settings, parts.store
     retry_policy, clock = _retry_policy(settings), parts.clock
-    neighbourhoods = Neighbourhoods(
-        store, parts.embedder.model_id, settings.reconcile.cached_facts_max
-    )
     ledger = Ledger(
         store=store,
         neighbourhoods=neighbourhoods,
@@ -412,31 +418,51 @@ def _wire(parts: _Parts) -> Services:
         retry_policy=retry_policy,
         clock=clock,
     )
-    hash_key = _hash_key(settings)
-
-    def digest(text: str) -> str:
-        return keyed_digest(hash_key(), text)
-
     gate = WriteGate(
         store=store,
         reconciler=reconciler,
         ledger=ledger,
         finder=build_sensitive_data_finder(),
         secret_finder=build_secret_finder(),
-        token_of=lambda kind, value: keyed_token(hash_key(), kind, value),
+        token_of=lambda kind, value: keyed_token(parts.hash_key(), kind, value),
         policy=parts.gate_policy,
         decision_ids=parts.decision_ids,
         retry_policy=retry_policy,
         clock=clock,
     )
-    session_store = SessionStore(parts.graph)
-    session_reader = SessionReader(
+    return reconciler, gate
+
+
+def _wire_sessions(
+    parts: _Parts, gate: WriteGate, store: SessionStore
+) -> tuple[SessionReader, MemoryExtractor]:
+    """What takes whole sessions, and what reads them afterwards."""
+    reader = SessionReader(
         extractor=parts.extractor,
-        attributes=attributes,
+        attributes=parts.attributes,
         gate=gate,
-        digest=digest,
-        policy=_extraction_policy(settings),
+        digest=parts.digest,
+        policy=_extraction_policy(parts.settings),
     )
+    extractor = MemoryExtractor(
+        store=store,
+        reader=reader,
+        retry_policy=_retry_policy(parts.settings),
+        clock=parts.clock,
+    )
+    return reader, extractor
+
+
+def _wire(parts: _Parts) -> Services:
+    """The open memory: what writes, what reads sessions, and the doors and readers around them."""
+    settings, store, attributes = parts.settings, parts.store, parts.attributes
+    retry_policy, clock = _retry_policy(settings), parts.clock
+    neighbourhoods = Neighbourhoods(
+        store, parts.embedder.model_id, settings.reconcile.cached_facts_max
+    )
+    reconciler, gate = _wire_writing(parts, neighbourhoods)
+    session_store = SessionStore(parts.graph)
+    session_reader, memory_extractor = _wire_sessions(parts, gate, session_store)
     return Services(
         settings=settings,
         store=store,
@@ -460,7 +486,7 @@ def _wire(parts: _Parts) -> Services:
         note_import=NoteImport(
             gate=gate,
             embed=reconciler.embed,
-            digest=digest,
+            digest=parts.digest,
             decision_ids=parts.decision_ids,
             store=store,
             attributes=attributes,
@@ -472,9 +498,7 @@ def _wire(parts: _Parts) -> Services:
         retry_policy=retry_policy,
         extractor=parts.extractor,
         session_reader=session_reader,
-        memory_extractor=MemoryExtractor(
-            store=session_store, reader=session_reader, retry_policy=retry_policy, clock=clock
-        ),
+        memory_extractor=memory_extractor,
         closing=parts.closing,
     )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +54,24 @@ def test_history_and_decisions_are_the_contacts_own(memory: Memory) -> None:
     assert (bob.history(), bob.decisions(), alice.decisions(door="import")) == ([], [], [])
 
 
+@pytest.mark.parametrize(
+    "narrowed",
+    [
+        {"disposal": "reject"},
+        {"reason": "secret"},
+        {"door": "import"},
+        {"since": datetime(2999, 1, 1, tzinfo=UTC)},
+        {"until": datetime(2000, 1, 1, tzinfo=UTC)},
+    ],
+)
+def test_decisions_are_narrowed_as_the_memorys_are(
+    memory: Memory, narrowed: dict[str, Any]
+) -> None:
+    alice = memory.contact("crm", "alice")
+    alice.note("Lives in Pune.")
+    assert alice.decisions(**narrowed) == []
+
+
 def test_a_session_is_handed_over_for_the_contact(memory: Memory) -> None:
     job_id = memory.contact("crm", "alice").submit_session("chat-17", TURNS, channel="phone")
     assert memory.job("crm", "alice", job_id).session_id == "chat-17"
@@ -59,9 +79,11 @@ def test_a_session_is_handed_over_for_the_contact(memory: Memory) -> None:
 
 
 def test_a_task_begins_for_the_contact_and_goes_on_in_the_memory(memory: Memory) -> None:
-    begun = memory.contact("crm", "alice").task("move", goal="Move the delivery")
+    begun = memory.contact("crm", "alice").task("move", goal="Move it", session_id="chat-17")
     begun.observed()
+    begun.log_episode(TURNS[0])
     begun.interrupt()
+    assert memory.session("crm", "alice", "chat-17").session_id == "chat-17"
     assert memory.task("crm", "alice", "move").state == "interrupted"
 
 
