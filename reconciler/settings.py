@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,8 +28,14 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from reconciler.domain.jobs import JobPolicy
+from reconciler.domain.ranking import RankingPolicy
+from reconciler.domain.rule import ReconcilePolicy
 from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config, resource_path
+from reconciler.service.arbitration import ArbitrationPolicy
+from reconciler.service.extraction import ExtractionPolicy
+from reconciler.service.retry import RetryPolicy
 
 __all__ = [
     "ArbiterSettings",
@@ -42,6 +49,14 @@ __all__ = [
     "Settings",
     "load_settings",
 ]
+
+# A default that a policy has stands there, beside what it means and where it comes from.
+_ARBITRATION = ArbitrationPolicy()
+_EXTRACTION = ExtractionPolicy()
+_JOBS = JobPolicy()
+_RANKING = RankingPolicy()
+_RETRYING = RetryPolicy()
+_RULE = ReconcilePolicy()
 
 
 class _Group(BaseModel):
@@ -64,16 +79,18 @@ class Neo4jSettings(_Group):
 class ReconcileSettings(_Group):
     """The rule: its profile of thresholds, what may override them, and the bounds on retrying."""
 
-    profile: str = Field(default="seed", min_length=1)
+    profile: str = Field(default=_RULE.profile, min_length=1)
     cosine_update_min: float | None = Field(default=None, ge=-1, le=1)
     cosine_add_max: float | None = Field(default=None, ge=-1, le=1)
     cosine_cut: float | None = Field(default=None, ge=-1, le=1)
-    guard: Literal["on", "off"] = "on"
-    contested_window_days: float = Field(default=7.0, ge=0, le=36_500)
+    guard: Literal["on", "off"] = "on" if _RULE.guard else "off"
+    contested_window_days: float = Field(
+        default=_RULE.contested_window / timedelta(days=1), ge=0, le=36_500
+    )
     attributes_file: Path | None = None
-    write_attempts_max: int = Field(default=100, ge=1)
+    write_attempts_max: int = Field(default=_RETRYING.attempts_max, ge=1)
     cached_facts_max: int = Field(default=50_000, ge=0)
-    unavailable_seconds_max: float = Field(default=6.0, ge=0)
+    unavailable_seconds_max: float = Field(default=_RETRYING.unavailable_seconds_max, ge=0)
 
 
 class GateSettings(_Group):
@@ -88,10 +105,10 @@ class GateSettings(_Group):
 class RecallSettings(_Group):
     """The weights of the ranking. Source: seed 004, 0.7 / 0.2 / 0.1."""
 
-    weight_similarity: float = Field(default=0.7, ge=0)
-    weight_recency: float = Field(default=0.2, ge=0)
-    weight_importance: float = Field(default=0.1, ge=0)
-    recency_half_life_days: float = Field(default=30.0, gt=0)
+    weight_similarity: float = Field(default=_RANKING.weight_similarity, ge=0)
+    weight_recency: float = Field(default=_RANKING.weight_recency, ge=0)
+    weight_importance: float = Field(default=_RANKING.weight_importance, ge=0)
+    recency_half_life_days: float = Field(default=_RANKING.recency_half_life_days, gt=0)
     limit: int = Field(default=8, ge=1, le=1000)
     confidence_min: float = Field(default=0.4, ge=0, le=1)
 
@@ -111,14 +128,18 @@ class ArbiterSettings(_Group):
     model: str = Field(default="claude-haiku-4-5", min_length=1)
     timeout_seconds: float = Field(default=10.0, gt=0)
     retries_max: int = Field(default=1, ge=0)
-    confidence_min: float = Field(default=0.5, ge=0, le=1)
-    calls_per_minute_max: int = Field(default=60, ge=0)
-    calls_per_day_max: int = Field(default=5_000, ge=0)
-    breaker_failures_max: int = Field(default=5, ge=1)
-    breaker_reset_seconds: float = Field(default=60.0, gt=0)
-    cache_size_max: int = Field(default=10_000, ge=0)
-    usd_per_million_input_tokens: float = Field(default=1.0, ge=0)
-    usd_per_million_output_tokens: float = Field(default=5.0, ge=0)
+    confidence_min: float = Field(default=_ARBITRATION.confidence_min, ge=0, le=1)
+    calls_per_minute_max: int = Field(default=_ARBITRATION.calls_per_minute_max, ge=0)
+    calls_per_day_max: int = Field(default=_ARBITRATION.calls_per_day_max, ge=0)
+    breaker_failures_max: int = Field(default=_ARBITRATION.breaker_failures_max, ge=1)
+    breaker_reset_seconds: float = Field(default=_ARBITRATION.breaker_reset_seconds, gt=0)
+    cache_size_max: int = Field(default=_ARBITRATION.cache_size_max, ge=0)
+    usd_per_million_input_tokens: float = Field(
+        default=_ARBITRATION.usd_per_million_input_tokens, ge=0
+    )
+    usd_per_million_output_tokens: float = Field(
+        default=_ARBITRATION.usd_per_million_output_tokens, ge=0
+    )
     base_url: str | None = None
     api_key: SecretStr | None = None
 
@@ -130,12 +151,12 @@ class ExtractorSettings(_Group):
     model: str = Field(default="claude-haiku-4-5", min_length=1)
     timeout_seconds: float = Field(default=60.0, gt=0)
     retries_max: int = Field(default=1, ge=0)
-    window_characters: int = Field(default=24_000, ge=1_000)
-    window_overlap_turns: int = Field(default=4, ge=0)
-    importance_min: float = Field(default=0.2, ge=0, le=1)
-    session_characters_max: int = Field(default=1_000_000, ge=1)
-    session_turns_max: int = Field(default=2_000, ge=1)
-    fallback: Literal["none", "raw"] = "none"
+    window_characters: int = Field(default=_EXTRACTION.window_characters, ge=1_000)
+    window_overlap_turns: int = Field(default=_EXTRACTION.window_overlap_turns, ge=0)
+    importance_min: float = Field(default=_EXTRACTION.importance_min, ge=0, le=1)
+    session_characters_max: int = Field(default=_EXTRACTION.session_characters_max, ge=1)
+    session_turns_max: int = Field(default=_EXTRACTION.session_turns_max, ge=1)
+    fallback: Literal["none", "raw"] = "raw" if _EXTRACTION.has_fallback else "none"
     base_url: str | None = None
     api_key: SecretStr | None = None
 
@@ -143,10 +164,10 @@ class ExtractorSettings(_Group):
 class JobsSettings(_Group):
     """How often a session is tried, and how long a worker may be silent."""
 
-    attempts_max: int = Field(default=8, ge=1)
-    backoff_seconds: float = Field(default=10.0, ge=0)
-    backoff_seconds_max: float = Field(default=600.0, ge=0)
-    lease_seconds: float = Field(default=60.0, gt=0)
+    attempts_max: int = Field(default=_JOBS.attempts_max, ge=1)
+    backoff_seconds: float = Field(default=_JOBS.backoff_seconds, ge=0)
+    backoff_seconds_max: float = Field(default=_JOBS.backoff_seconds_max, ge=0)
+    lease_seconds: float = Field(default=_JOBS.lease_seconds, gt=0)
     poll_seconds: float = Field(default=1.0, gt=0)
 
 

@@ -44,7 +44,7 @@ MAY_IMPORT = {
     },
     "testing": {"ports", "domain", "errors"},
     "config_files": {"domain", "errors", "resources"},
-    "settings": {"errors", "resources"},
+    "settings": {"service", "ports", "domain", "errors", "resources"},
     "lexicon": {"errors", "resources"},
     "queries": {"errors", "resources"},
     "resources": {"errors"},

@@ -11,11 +11,13 @@ from pydantic import BaseModel
 
 from reconciler import Memory
 from reconciler.bootstrap import build_policy
+from reconciler.domain.jobs import JobPolicy
 from reconciler.domain.ranking import RankingPolicy
 from reconciler.domain.rule import ReconcilePolicy
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
 from reconciler.service.arbitration import ArbitrationPolicy
+from reconciler.service.extraction import ExtractionPolicy
 from reconciler.service.retry import RetryPolicy
 from reconciler.settings import Settings, load_settings
 
@@ -121,15 +123,18 @@ def test_each_setting_stands_in_the_shipped_file_or_is_explained_there(name: str
     ("group", "policy"),
     [
         ("arbiter", ArbitrationPolicy()),
+        ("extractor", ExtractionPolicy()),
+        ("jobs", JobPolicy()),
         ("reconcile", RetryPolicy()),
         ("recall", RankingPolicy()),
     ],
     ids=lambda each: type(each).__name__,
 )
 def test_a_policys_own_defaults_are_those_of_the_settings(group: str, policy: Any) -> None:
-    renamed = {"attempts_max": "write_attempts_max"}
-    for name in policy.__slots__:
-        assert getattr(policy, name) == DEFAULTS[f"{group}.{renamed.get(name, name)}"]
+    renamed = {"reconcile.attempts_max": "reconcile.write_attempts_max"}
+    for name in set(policy.__slots__) - {"has_fallback"}:
+        setting = f"{group}.{name}"
+        assert getattr(policy, name) == DEFAULTS[renamed.get(setting, setting)]
 
 
 def test_without_settings_the_policy_is_the_rules_own() -> None:

@@ -1,0 +1,73 @@
+"""A default stands once: with its policy, else in the settings. The shipped file is held equal."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler.domain.jobs import JobPolicy
+from reconciler.domain.ranking import RankingPolicy
+from reconciler.domain.rule import ReconcilePolicy
+from reconciler.service.arbitration import ArbitrationPolicy
+from reconciler.service.extraction import ExtractionPolicy
+from reconciler.service.retry import RetryPolicy
+
+PACKAGE = Path(__file__).resolve().parents[2] / "reconciler"
+GROUPS: dict[type, str] = {
+    ArbitrationPolicy: "ArbiterSettings",
+    ExtractionPolicy: "ExtractorSettings",
+    JobPolicy: "JobsSettings",
+    RankingPolicy: "RecallSettings",
+    ReconcilePolicy: "ReconcileSettings",
+    RetryPolicy: "ReconcileSettings",
+}
+SPELT = {
+    (ExtractionPolicy, "has_fallback"): "fallback",
+    (ReconcilePolicy, "contested_window"): "contested_window_days",
+    (RetryPolicy, "attempts_max"): "write_attempts_max",
+}
+NOT_SET = {"GatePolicy", "RecordedPolicy"}
+"""What config/policy.toml says, and what a decision keeps of a policy."""
+
+OF_A_PROFILE = {"cosine_update_min", "cosine_add_max", "cosine_cut"}
+"""The settings have none of their own: unset, the profile's hold."""
+
+
+def _policies() -> set[str]:
+    """The dataclasses of policies that the package defines."""
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py"))
+    return {
+        node.name
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Policy") and node.decorator_list
+    }
+
+
+def _written_out(group: str) -> set[str]:
+    """The settings of a group whose default is a number or a word of its own."""
+    tree = ast.parse((PACKAGE / "settings.py").read_text(encoding="utf-8"))
+    [defined] = [n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == group]
+    return {ast.unparse(n.target) for n in defined.body if _is_literal(n)}
+
+
+def _is_literal(node: ast.stmt) -> bool:
+    given: Any = getattr(node, "value", None)
+    if isinstance(given, ast.Call):
+        given = next((each.value for each in given.keywords if each.arg == "default"), None)
+    return isinstance(node, ast.AnnAssign) and isinstance(given, ast.Constant)
+
+
+def test_every_policy_that_can_be_set_is_looked_at() -> None:
+    assert _policies() - NOT_SET == {each.__name__ for each in GROUPS}
+
+
+@pytest.mark.parametrize("policy", GROUPS, ids=lambda each: each.__name__)
+def test_a_default_of_a_policy_is_not_written_out_in_the_settings_too(policy: Any) -> None:
+    own = {each.name for each in fields(policy) if each.default is not MISSING} - OF_A_PROFILE
+    twice = {SPELT.get((policy, name), name) for name in own} & _written_out(GROUPS[policy])
+    assert twice == set()
