@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -24,7 +24,7 @@ from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.jobs import JobPolicy, Stage
 from reconciler.domain.ranking import RankingPolicy
 from reconciler.domain.rule import ReconcilePolicy
-from reconciler.errors import ConfigurationError, ReconcilerError
+from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.extractor import Extractor
@@ -42,6 +42,7 @@ from reconciler.service.memory_reconciler import MemoryReconciler
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.neighbourhoods import Neighbourhoods
 from reconciler.service.note_import import NoteImport
+from reconciler.service.patient_graph import PatientGraph
 from reconciler.service.recall import Recall
 from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.session_store import SessionStore
@@ -87,7 +88,6 @@ class Services:
     note_import: NoteImport
     session_store: SessionStore
     task_store: TaskStore
-    retry_policy: RetryPolicy
     extractor: Extractor
     session_reader: SessionReader
     memory_extractor: MemoryExtractor
@@ -156,7 +156,8 @@ def build_services(
         policy = build_policy(settings, embedder.model_id)
         if migrate:
             store.migrate(embedder.dimension)
-        id_key = _open_store(store, embedder, _retry_policy(settings), clock())
+        id_key = _open_store(store, embedder, settings.reconcile.write_attempts_max, clock())
+        patience = _retry_policy(settings)
         if arbiter is None and (arbiter := build_arbiter(settings)) is not None:
             stack.callback(arbiter.close)
         arbitration = None
@@ -171,8 +172,8 @@ def build_services(
                 policy=policy,
                 gate_policy=gate_policy,
                 attributes=attributes,
-                graph=graph,
-                store=store,
+                graph=PatientGraph(graph, patience),
+                store=MemoryStore(PatientGraph(graph, patience, GraphUnavailableError)),
                 embedder=embedder,
                 arbitration=arbitration,
                 extractor=extractor,
@@ -393,14 +394,14 @@ def _arbitration_policy(settings: Settings) -> ArbitrationPolicy:
 
 def _wire(parts: _Parts) -> Services:
     settings, store, attributes = parts.settings, parts.store, parts.attributes
-    retry_policy, clock = _retry_policy(settings), parts.clock
+    clock = parts.clock
     neighbourhoods = Neighbourhoods(
         store, parts.embedder.model_id, settings.reconcile.cached_facts_max
     )
     ledger = Ledger(
         store=store,
         neighbourhoods=neighbourhoods,
-        retry_policy=retry_policy,
+        retry_policy=_retry_policy(settings),
         clock=clock,
     )
     reconciler = MemoryReconciler(
@@ -409,7 +410,7 @@ def _wire(parts: _Parts) -> Services:
         embedder=parts.embedder,
         arbitration=parts.arbitration,
         policy=parts.policy,
-        retry_policy=retry_policy,
+        attempts_max=settings.reconcile.write_attempts_max,
         clock=clock,
     )
     hash_key = _hash_key(settings)
@@ -426,7 +427,6 @@ def _wire(parts: _Parts) -> Services:
         token_of=lambda kind, value: keyed_token(hash_key(), kind, value),
         policy=parts.gate_policy,
         decision_ids=parts.decision_ids,
-        retry_policy=retry_policy,
         clock=clock,
     )
     session_store = SessionStore(parts.graph)
@@ -445,7 +445,7 @@ def _wire(parts: _Parts) -> Services:
         attributes=attributes,
         reconciler=reconciler,
         gate=gate,
-        confirmations=Confirmations(gate=gate, store=store, retry_policy=retry_policy, clock=clock),
+        confirmations=Confirmations(gate=gate, store=store, clock=clock),
         clock=clock,
         live_door=LiveDoor(gate=gate, attributes=attributes, clock=clock),
         recall=Recall(
@@ -454,7 +454,6 @@ def _wire(parts: _Parts) -> Services:
             embedder=parts.embedder,
             policy=_ranking(settings),
             confidence_min=settings.recall.confidence_min,
-            retry_policy=retry_policy,
             clock=clock,
         ),
         note_import=NoteImport(
@@ -464,17 +463,13 @@ def _wire(parts: _Parts) -> Services:
             decision_ids=parts.decision_ids,
             store=store,
             attributes=attributes,
-            retry_policy=retry_policy,
             clock=clock,
         ),
         session_store=session_store,
         task_store=TaskStore(parts.graph),
-        retry_policy=retry_policy,
         extractor=parts.extractor,
         session_reader=session_reader,
-        memory_extractor=MemoryExtractor(
-            store=session_store, reader=session_reader, retry_policy=retry_policy, clock=clock
-        ),
+        memory_extractor=MemoryExtractor(store=session_store, reader=session_reader, clock=clock),
         closing=parts.closing,
     )
 
@@ -495,7 +490,6 @@ def build_worker(
         gate=services.gate,
         policy=JobPolicy(**chosen.model_dump(exclude={"poll_seconds"})),
         poll_seconds=chosen.poll_seconds,
-        retry_policy=services.retry_policy,
         clock=services.clock,
         on_stage=on_stage,
     )
@@ -509,16 +503,16 @@ def _extraction_policy(settings: Settings) -> ExtractionPolicy:
     )
 
 
-def _open_store(
-    store: MemoryStore, embedder: Embedder, policy: RetryPolicy, now: datetime
-) -> bytes:
+def _open_store(store: MemoryStore, embedder: Embedder, attempts_max: int, now: datetime) -> bytes:
     """Several processes may make an empty store at once; constraints then meet in deadlocks."""
 
     def once(_: int) -> bytes:
         return store.open(embedder.model_id, embedder.dimension, now)
 
     # Not for long where the server is away: whoever opens a memory wants to know at once.
-    return call_with_retries(replace(policy, unavailable_seconds_max=0.0), once)
+    return call_with_retries(
+        RetryPolicy(attempts_max=attempts_max, unavailable_seconds_max=0.0), once
+    )
 
 
 def _retry_policy(settings: Settings) -> RetryPolicy:

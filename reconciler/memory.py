@@ -741,7 +741,6 @@ class Memory:
             sessions=services.session_store,
             tasks=services.task_store,
             reader=services.session_reader,
-            retry_policy=services.retry_policy,
             clock=services.clock,
         )
 

@@ -18,7 +18,6 @@ from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError
 from reconciler.service.decision_ids import settlement_id_of
 from reconciler.service.memory_store import MemoryStore
-from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.write_gate import WriteGate, candidate_of
 
 __all__ = ["Confirmations"]
@@ -38,7 +37,6 @@ class Confirmations:
     Args:
         gate: where a confirmed candidate goes.
         store: what is asked what is held.
-        retry_policy: how long to wait for an engine that is away.
         clock: the time now, UTC-aware.
     """
 
@@ -47,20 +45,15 @@ class Confirmations:
         *,
         gate: WriteGate,
         store: MemoryStore,
-        retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         self._gate = gate
         self._store = store
-        self._retry_policy = retry_policy
         self._clock = clock
 
     def pending(self, scopes: Iterable[Scope]) -> list[Decision]:
         """What waits for an answer about these contacts, the newest first; not what lapsed."""
-        asked = list(scopes)
-        return call_with_retries(
-            self._retry_policy, lambda _: self._store.list_pending(asked, self._clock())
-        )
+        return self._store.list_pending(scopes, self._clock())
 
     def confirm(
         self, scope: Scope, decision_id: str, answered_by: str, text: str | None = None
@@ -132,9 +125,7 @@ class Confirmations:
                 f"decision {decision_id} is {found.action}; only what is held can be answered"
             )
         settled_id = settlement_id_of(found.decision_id)
-        earlier = call_with_retries(
-            self._retry_policy, lambda _: self._store.find_decision(scope, settled_id)
-        )
+        earlier = self._store.find_decision(scope, settled_id)
         if earlier is None and found.gate.lapses_at and found.gate.lapses_at <= self._clock():
             raise InvalidAnswerError(
                 f"decision {found.decision_id} lapsed on {found.gate.lapses_at:%Y-%m-%d}; "

@@ -30,7 +30,6 @@ from reconciler.domain.tasks import Task, WorkingMemory
 from reconciler.errors import IllegalMemoryOperationError, InvalidNoteError, InvalidRequestError
 from reconciler.service.extraction import SessionReader
 from reconciler.service.recall import Recall
-from reconciler.service.retry import RetryPolicy
 from reconciler.service.session_store import SessionStore
 from reconciler.service.task_memory import TaskMemory, TaskRun
 from reconciler.service.task_store import TaskStore
@@ -75,7 +74,6 @@ class MemoryContext:
         sessions: where episodes are kept.
         tasks: where tasks are kept.
         reader: makes episodes of turns, and candidates of episodes.
-        retry_policy: how often and how long to try an engine again.
         clock: the time now, UTC-aware.
 
     Raises:
@@ -96,7 +94,6 @@ class MemoryContext:
         sessions: SessionStore,
         tasks: TaskStore,
         reader: SessionReader,
-        retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         check_identifier("task_id", task_id, InvalidRequestError)
@@ -115,7 +112,6 @@ class MemoryContext:
             task_id=task_id,
             session_id=session_id,
             store=tasks,
-            retry_policy=retry_policy,
             clock=clock,
         )
         self._run.open(None if goal is None else self._cleaned(goal))
@@ -253,7 +249,7 @@ class MemoryContext:
         run, now = self._run, self._clock()
         said_at = now
         if turn.said_at is None:
-            heard_at = run.persist(lambda: self._sessions.find_last_said(run.scope))
+            heard_at = self._sessions.find_last_said(run.scope)
             said_at = time_of_saying(now, heard_at)
         dated = replace(turn, said_at=turn.said_at or said_at)
         session = Session(
@@ -261,11 +257,7 @@ class MemoryContext:
         )
         [made] = self._reader.episodes(session, said_at)
         [cleaned] = self._reader.clean(run.scope, [replace(made, position=self._next_position())])
-        run.persist(
-            lambda: self._sessions.append_episodes(
-                run.scope, run.session_id, TASK_DOOR, [cleaned], now
-            )
-        )
+        self._sessions.append_episodes(run.scope, run.session_id, TASK_DOOR, [cleaned], now)
         self._position = cleaned.position + 1
         return cleaned
 
@@ -377,7 +369,7 @@ class MemoryContext:
         scope, session_id = self._scope, self._run.session_id
         read = self._reader.read(record, frozenset(each.episode_id for each in record))
         read, cleaned = self._reader.cleaned(read, scope, session_id, record)
-        self._run.persist(lambda: self._sessions.clean_episodes(record, cleaned))
+        self._sessions.clean_episodes(record, cleaned)
         return self._reader.candidates(read, scope, session_id, cleaned)
 
     def _check_about(self, candidate: Candidate, decision: Decision) -> None:
@@ -432,11 +424,7 @@ class MemoryContext:
         """The turn's place in its session, which is the task's from then on."""
         if self._position is None:
             run = self._run
-            run.persist(
-                lambda: run.store.link_session(
-                    run.scope, run.task_id, run.session_id, TASK_DOOR, self._clock()
-                )
-            )
+            run.store.link_session(run.scope, run.task_id, run.session_id, TASK_DOOR, self._clock())
             self._position = len(self._episodes_of(run.session_id))
         return self._position
 
@@ -456,11 +444,11 @@ class MemoryContext:
 
     def _record(self) -> list[Episode]:
         run = self._run
-        session_ids = run.persist(lambda: run.store.list_sessions(run.scope, run.task_id))
+        session_ids = run.store.list_sessions(run.scope, run.task_id)
         return [each for session_id in session_ids for each in self._episodes_of(session_id)]
 
     def _episodes_of(self, session_id: str) -> list[Episode]:
-        return self._run.persist(lambda: self._sessions.list_episodes(self._scope, session_id))
+        return self._sessions.list_episodes(self._scope, session_id)
 
     def _cleaned(self, text: str) -> str:
         """A text of the task without personal data and secrets, for no gate judges it."""

@@ -23,7 +23,6 @@ from reconciler.service.decision_ids import DecisionIds
 from reconciler.service.doors import own_evidence
 from reconciler.service.json_lines import json_object
 from reconciler.service.memory_store import MemoryStore
-from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.write_gate import Judged, WriteGate
 
 __all__ = ["IMPORT_DOOR", "ImportReport", "LineError", "NoteImport"]
@@ -104,7 +103,6 @@ class NoteImport:
         decision_ids: the ids under which decisions are kept.
         store: asked which lines are done.
         attributes: the attributes of slots that are known.
-        retry_policy: how long to wait for an engine that is away.
         clock: the time now, UTC-aware.
     """
 
@@ -117,7 +115,6 @@ class NoteImport:
         decision_ids: DecisionIds,
         store: MemoryStore,
         attributes: AttributeBook,
-        retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         self._gate = gate
@@ -126,7 +123,6 @@ class NoteImport:
         self._decision_ids = decision_ids
         self._store = store
         self._attributes = attributes
-        self._retry_policy = retry_policy
         self._clock = clock
 
     def run(
@@ -169,7 +165,7 @@ class NoteImport:
 
     def _prepare(self, batch: _Batch) -> _Batch:
         ids = [self._decision_ids.of(note) for note in batch.notes]
-        done = call_with_retries(self._retry_policy, lambda _: self._store.find_decision_ids(ids))
+        done = self._store.find_decision_ids(ids)
         batch.notes = [
             note for note, each in zip(batch.notes, ids, strict=True) if each not in done
         ]

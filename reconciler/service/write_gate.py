@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +36,6 @@ from reconciler.service.decision_ids import DecisionIds, settlement_id_of
 from reconciler.service.ledger import Ledger, Seen
 from reconciler.service.memory_reconciler import MemoryReconciler
 from reconciler.service.memory_store import Commit, MemoryStore
-from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.submissions import Submission
 
 __all__ = ["Judged", "WriteGate", "candidate_of", "judge"]
@@ -60,8 +58,6 @@ _WITHHELD = (
 
 _BATCH_DECISIONS = 50
 """Decisions in one transaction: with more, none of them becomes cheaper."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +108,6 @@ class WriteGate:
         token_of: what stands for a sensitive value.
         policy: floors, handlings and domains.
         decision_ids: the ids under which decisions are kept.
-        retry_policy: how often and how long to try again.
         clock: the time now, UTC-aware.
     """
 
@@ -127,7 +122,6 @@ class WriteGate:
         token_of: Callable[[SensitiveKind, str], str],
         policy: GatePolicy,
         decision_ids: DecisionIds,
-        retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
@@ -140,7 +134,6 @@ class WriteGate:
         self._token_of = token_of
         self._policy = policy
         self._decision_ids = decision_ids
-        self._retry_policy = retry_policy
         self._clock = clock
 
     def judge(self, candidate: Candidate) -> Judged:
@@ -301,12 +294,12 @@ class WriteGate:
         Raises:
             UnknownDecisionError: there is none.
         """
-        return self._try(lambda: self._store.get_decision(scope, decision_id))
+        return self._store.get_decision(scope, decision_id)
 
     def evidence_of(self, decision: Decision) -> tuple[Evidence, ...]:
         """The episodes that a decision rests on."""
         scope = decision.scope
-        return tuple(self._try(lambda: self._store.list_evidence(decision.decision_id, scope)))
+        return tuple(self._store.list_evidence(decision.decision_id, scope))
 
     def record_answer(self, held: Decision, action: Action, answered_by: str) -> Decision:
         """Record a no, or that a proposal was taken back; once, however often it is called.
@@ -442,7 +435,7 @@ class WriteGate:
     def _with_own_episodes(self, judged: Judged, given: tuple[Evidence, ...]) -> Judged:
         candidate = judged.cleaned.candidate
         scope, cleaned = candidate.note.scope, candidate.evidence
-        own = self._try(lambda: self._store.as_own_episodes(scope, given, cleaned))
+        own = self._store.as_own_episodes(scope, given, cleaned)
         candidate = replace(candidate, evidence=own)
         return replace(judged, cleaned=replace(judged.cleaned, candidate=candidate))
 
@@ -453,7 +446,7 @@ class WriteGate:
             return judged
         now, scope = self._clock(), judged.candidate.note.scope
         key = judged.assessment.inference_key
-        precedents = self._try(lambda: self._store.find_precedents(scope, key, now))
+        precedents = self._store.find_precedents(scope, key, now)
         return replace(
             judged,
             assessment=assess(judged.cleaned, judged.policy, now, precedents),
@@ -466,9 +459,6 @@ class WriteGate:
         return self._ledger.write(
             submission, lambda seen: self._reconciler.as_disposed(submission, action, seen)
         )
-
-    def _try(self, call: Callable[[], T]) -> T:
-        return call_with_retries(self._retry_policy, lambda _: call())
 
 
 def judge(

@@ -39,7 +39,6 @@ from reconciler.errors import (
     UnknownTaskError,
 )
 from reconciler.service.memory_context import Cited, MemoryContext, Proposed
-from reconciler.service.retry import RetryPolicy
 from reconciler.service.write_gate import candidate_of
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests import raw_store
@@ -70,7 +69,6 @@ def context(memory: Memory, task_id: str = "t", **given: Any) -> MemoryContext:
         "sessions": services.session_store,
         "tasks": services.task_store,
         "reader": services.session_reader,
-        "retry_policy": RetryPolicy(),
         "clock": services.clock,
     }
     return MemoryContext(**plain | given)
