@@ -32,6 +32,7 @@ from reconciler.ports.graph import Graph
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.sensitive_data import keyed_digest, keyed_token
 from reconciler.service.arbitration import Arbitration, ArbitrationPolicy
+from reconciler.service.cleaning import Cleaner
 from reconciler.service.confirmations import Confirmations
 from reconciler.service.decision_ids import DecisionIds
 from reconciler.service.doors import LiveDoor
@@ -81,6 +82,7 @@ class Services:
     attributes: AttributeBook
     reconciler: MemoryReconciler
     gate: WriteGate
+    cleaner: Cleaner
     confirmations: Confirmations
     clock: Callable[[], datetime]
     live_door: LiveDoor
@@ -361,8 +363,13 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:
         ConfigurationError: the policy cannot be used.
     """
     policy = load_gate_policy(settings.gate.policy_file, settings.gate.domain)
-    finder = build_sensitive_data_finder()
-    return lambda candidate: judge(candidate, finder, lambda kind, _: f"[{kind}]", policy, _now())
+    cleaner = Cleaner(
+        finder=build_sensitive_data_finder(),
+        secret_finder=build_secret_finder(),
+        token_of=lambda kind, _: f"[{kind}]",
+        policy=policy,
+    )
+    return lambda candidate: judge(candidate, cleaner, _now())
 
 
 def _hash_key(settings: Settings) -> Callable[[], bytes]:
@@ -418,14 +425,17 @@ def _wire(parts: _Parts) -> Services:
     def digest(text: str) -> str:
         return keyed_digest(hash_key(), text)
 
-    gate = WriteGate(
-        store=store,
-        reconciler=reconciler,
-        ledger=ledger,
+    cleaner = Cleaner(
         finder=build_sensitive_data_finder(),
         secret_finder=build_secret_finder(),
         token_of=lambda kind, value: keyed_token(hash_key(), kind, value),
         policy=parts.gate_policy,
+    )
+    gate = WriteGate(
+        store=store,
+        reconciler=reconciler,
+        ledger=ledger,
+        cleaner=cleaner,
         decision_ids=parts.decision_ids,
         clock=clock,
     )
@@ -434,6 +444,7 @@ def _wire(parts: _Parts) -> Services:
         extractor=parts.extractor,
         attributes=attributes,
         gate=gate,
+        cleaner=cleaner,
         digest=digest,
         policy=_extraction_policy(settings),
     )
@@ -445,7 +456,8 @@ def _wire(parts: _Parts) -> Services:
         attributes=attributes,
         reconciler=reconciler,
         gate=gate,
-        confirmations=Confirmations(gate=gate, store=store, clock=clock),
+        cleaner=cleaner,
+        confirmations=Confirmations(gate=gate, cleaner=cleaner, store=store, clock=clock),
         clock=clock,
         live_door=LiveDoor(gate=gate, attributes=attributes, clock=clock),
         recall=Recall(
@@ -458,6 +470,7 @@ def _wire(parts: _Parts) -> Services:
         ),
         note_import=NoteImport(
             gate=gate,
+            cleaner=cleaner,
             embed=reconciler.embed,
             digest=digest,
             decision_ids=parts.decision_ids,

@@ -110,7 +110,7 @@ class LiveDoor:
             **about,
         )
         proposer = f"agent:{scope.agent_id}" if proposed_by is None else proposed_by
-        return self._gate.submit(own_evidence(note, proposer), LIVE_DOOR)
+        return self._gate.propose(own_evidence(note, proposer), LIVE_DOOR, may_commit=True)
 
 
 class MemoryToolset:

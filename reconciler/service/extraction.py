@@ -47,6 +47,7 @@ from reconciler.errors import (
     UnknownJobError,
 )
 from reconciler.ports.extractor import Extractor
+from reconciler.service.cleaning import Cleaner
 from reconciler.service.session_store import JobFilter, ReadSession, SessionStore
 from reconciler.service.write_gate import WriteGate
 
@@ -89,7 +90,8 @@ class SessionReader:
     Args:
         extractor: reads one window at a time.
         attributes: the attributes of slots that are known.
-        gate: cleans what was said, and says how a candidate would be stored.
+        gate: says how a candidate would be stored.
+        cleaner: cleans what was said.
         digest: a keyed hash of a text, from which nobody can guess it.
         policy: windows and bounds.
     """
@@ -100,12 +102,14 @@ class SessionReader:
         extractor: Extractor,
         attributes: AttributeBook,
         gate: WriteGate,
+        cleaner: Cleaner,
         digest: Callable[[str], str],
         policy: ExtractionPolicy,
     ) -> None:
         self._extractor = extractor
         self._attributes = attributes
         self._gate = gate
+        self._cleaner = cleaner
         self._digest = digest
         self._policy = policy
 
@@ -129,7 +133,7 @@ class SessionReader:
             InvalidSessionError: a turn has not been said yet, or nothing is left of any.
             InvalidRequestError: an id holds a secret.
         """
-        self._gate.check_ids(session)
+        self._cleaner.check_ids(session)
         if session.started_at:
             _check_time(session.started_at, now, "started_at")
         at = session.started_at or min(
@@ -158,7 +162,7 @@ class SessionReader:
             raise InvalidSessionError("the session is empty: no turn says anything of its own")
         for each in found:
             _check_time(each.said_at, now, "a turn's said_at")
-        return _with_words(found, partial(self._gate.without_secrets, session.scope))
+        return _with_words(found, partial(self._cleaner.without_secrets, session.scope))
 
     def episode(
         self,
@@ -194,7 +198,7 @@ class SessionReader:
     def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
         """The episodes without personal data and secrets; those that were cleaned stay."""
         raw = [each for each in episodes if not each.is_cleaned]
-        cleaned = _with_words(raw, partial(self._gate.clean_texts, scope))
+        cleaned = _with_words(raw, partial(self._cleaner.clean_texts, scope))
         made = {each.episode_id: replace(each, is_cleaned=True) for each in cleaned}
         return [made.get(each.episode_id, each) for each in episodes]
 
@@ -266,7 +270,7 @@ class SessionReader:
         taken: dict[str, str] = {}
         proposals = []
         for said in read.proposals:
-            each = said.mapped(lambda text: self._gate.without_secrets(scope, [text])[0])
+            each = said.mapped(lambda text: self._cleaner.without_secrets(scope, [text])[0])
             try:
                 given = self.candidate(each, read.extractor, scope, session_id, by_id)
                 judged = self._gate.judge(given).cleaned.candidate
@@ -281,7 +285,7 @@ class SessionReader:
                 text = re.sub(re.escape(value), token, text, flags=re.IGNORECASE)
             return text
 
-        [summary] = self._gate.clean_texts(scope, [read.summary])
+        [summary] = self._cleaner.clean_texts(scope, [read.summary])
         return (
             replace(
                 read,

@@ -28,6 +28,7 @@ from reconciler.domain.slots import Slot
 from reconciler.domain.task_states import Operation, Step, TaskState
 from reconciler.domain.tasks import Task, WorkingMemory
 from reconciler.errors import IllegalMemoryOperationError, InvalidNoteError, InvalidRequestError
+from reconciler.service.cleaning import Cleaner
 from reconciler.service.extraction import SessionReader
 from reconciler.service.recall import Recall
 from reconciler.service.session_store import SessionStore
@@ -70,6 +71,7 @@ class MemoryContext:
         session_id: the session that its episodes are kept in; another one when it goes on later.
         goal: what is to be achieved, for a task that is to begin; one that is there keeps its own.
         gate: what every candidate goes through.
+        cleaner: cleans what is kept of the task itself.
         recall: what is known about the contact.
         sessions: where episodes are kept.
         tasks: where tasks are kept.
@@ -90,6 +92,7 @@ class MemoryContext:
         session_id: str,
         goal: str | None = None,
         gate: WriteGate,
+        cleaner: Cleaner,
         recall: Recall,
         sessions: SessionStore,
         tasks: TaskStore,
@@ -98,9 +101,10 @@ class MemoryContext:
     ) -> None:
         check_identifier("task_id", task_id, InvalidRequestError)
         check_identifier("session_id", session_id, InvalidRequestError)
-        gate.check_ids(scope, task_id=task_id, session_id=session_id)
+        cleaner.check_ids(scope, task_id=task_id, session_id=session_id)
         self._scope = scope
         self._gate = gate
+        self._cleaner = cleaner
         self._recall = recall
         self._sessions = sessions
         self._reader = reader
@@ -354,7 +358,7 @@ class MemoryContext:
         """
         self._run.check(Operation.COMMIT)
         # What is on record counts, not what is handed over.
-        kept = self._gate.find(self._scope, decision.decision_id)
+        kept = self._recall.decision(self._scope, decision.decision_id)
         self._check_about(candidate, kept)
         if kept.action is not Action.ADMIT:
             why = kept.gate.detail if kept.gate else kept.reason
@@ -453,7 +457,7 @@ class MemoryContext:
     def _cleaned(self, text: str) -> str:
         """A text of the task without personal data and secrets, for no gate judges it."""
         check_text("a task's text", text, TEXT_LENGTH_MAX)
-        [cleaned] = self._gate.clean_texts(self._scope, [text])
+        [cleaned] = self._cleaner.clean_texts(self._scope, [text])
         return cleaned
 
 

@@ -19,6 +19,7 @@ from reconciler.domain.notes import Note, not_in_the_future, utc
 from reconciler.domain.scope import Scope
 from reconciler.domain.slots import Slot
 from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.service.cleaning import Cleaner
 from reconciler.service.decision_ids import DecisionIds
 from reconciler.service.doors import own_evidence
 from reconciler.service.json_lines import json_object
@@ -98,6 +99,7 @@ class NoteImport:
 
     Args:
         gate: what every note goes through, one after the other, in the file's order.
+        cleaner: lets ids through, which are kept as they are given.
         embed: makes the vectors of many admitted notes at once.
         digest: a keyed hash of a line, from which nobody can guess what the line said.
         decision_ids: the ids under which decisions are kept.
@@ -110,6 +112,7 @@ class NoteImport:
         self,
         *,
         gate: WriteGate,
+        cleaner: Cleaner,
         embed: Callable[[Sequence[str]], NDArray[np.float32]],
         digest: Callable[[str], str],
         decision_ids: DecisionIds,
@@ -118,6 +121,7 @@ class NoteImport:
         clock: Callable[[], datetime],
     ) -> None:
         self._gate = gate
+        self._cleaner = cleaner
         self._embed = embed
         self._digest = digest
         self._decision_ids = decision_ids
@@ -213,7 +217,7 @@ class NoteImport:
         if "text" not in given:
             raise InvalidNoteError("text is missing")
         note = Note(scope=scope, said_at=said_at, slot=self._slot(values), **given)
-        self._gate.check_ids(note)
+        self._cleaner.check_ids(note)
         return note
 
     def _slot(self, values: Mapping[str, Any]) -> Slot | None:
