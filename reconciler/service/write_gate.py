@@ -22,6 +22,7 @@ from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
 from reconciler.domain.notes import Note
+from reconciler.domain.precedents import precedents_of
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import (
     InvalidAnswerError,
@@ -392,7 +393,7 @@ class WriteGate:
             return judged
         now, scope = self._clock(), judged.candidate.note.scope
         key = judged.assessment.inference_key
-        precedents = self._store.find_precedents(scope, key, now)
+        precedents = precedents_of(self._store.list_earlier(scope, key), now)
         return replace(
             judged,
             assessment=assess(judged.cleaned, judged.policy, now, precedents),
