@@ -123,3 +123,28 @@ def test_a_caller_waits_once_for_an_engine_that_stays_away(
         call(memory)
     assert len(failed_at) > 1, "it was tried again"
     assert failed_at[-1] - failed_at[0] < 1.0, "and not by a loop around a loop"
+
+
+@pytest.mark.parametrize("call", [CALLS["a note"], CALLS["an import"]], ids=["a note", "an import"])
+def test_a_commit_that_was_waited_for_in_vain_is_not_waited_for_again(
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    call: Callable[[Memory], object],
+) -> None:
+    arguments = embedded_engine(tmp_path_factory.mktemp("vain")).settings_arguments
+    hasty = {"unavailable_seconds_max": 0.0}
+    run, asked = EmbeddedGraph.run, list[str]()
+
+    def away_at_the_commit(
+        graph: EmbeddedGraph, name: str, parameters: Mapping[str, Any]
+    ) -> list[Row]:
+        asked.append(name)
+        if name == "commit_decisions":
+            raise AWAY
+        return run(graph, name, parameters)
+
+    with Memory.open(embedder=HashingEmbedder(), reconcile=hasty, **arguments) as memory:
+        monkeypatch.setattr(EmbeddedGraph, "run", away_at_the_commit)
+        with pytest.raises(GraphUnavailableError):
+            call(memory)
+    assert asked.count("commit_decisions") == 1
