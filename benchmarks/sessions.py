@@ -284,7 +284,7 @@ def _places(
 
 def _cited(memory: Memory, scope: Scope) -> dict[str, set[str]]:
     """The turns that each fact rests on; no query of the memory's gives them by their reference."""
-    graph: Any = memory._services.store._graph
+    graph: Any = memory._services.store._graph._graph
     found: dict[str, set[str]] = {}
     with graph._connection() as connection:
         result = connection.execute(CITED, {"contact_key": scope.contact_key})

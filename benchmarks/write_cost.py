@@ -84,7 +84,7 @@ def _write_facts(memory: Memory, contact: str, count: int) -> None:
 
 def _load_others(memory: Memory, count: int) -> None:
     """Facts of other contacts, in bulk: only their number matters."""
-    graph = memory._services.store._graph
+    graph = memory._services.store._graph._graph
     embedder = RandomEmbedder()
     for first in range(0, count, 1_000):
         rows = [
@@ -124,7 +124,7 @@ _LOADERS = {"neo4j": _load_neo4j, "embedded": _load_embedded}
 
 def _bare_create(memory: Memory) -> Callable[[], None]:
     """The baseline: one auto-commit CREATE of a fact and its embedding, nothing else."""
-    graph = memory._services.store._graph
+    graph = memory._services.store._graph._graph
     embedder = RandomEmbedder()
 
     def values() -> dict[str, Any]:

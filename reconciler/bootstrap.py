@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -24,7 +24,7 @@ from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.jobs import JobPolicy, Stage
 from reconciler.domain.ranking import RankingPolicy
 from reconciler.domain.rule import ReconcilePolicy
-from reconciler.errors import ConfigurationError, ReconcilerError
+from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.extractor import Extractor
@@ -32,6 +32,7 @@ from reconciler.ports.graph import Graph
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.sensitive_data import keyed_digest, keyed_token
 from reconciler.service.arbitration import Arbitration, ArbitrationPolicy
+from reconciler.service.cleaning import Cleaner
 from reconciler.service.confirmations import Confirmations
 from reconciler.service.decision_ids import DecisionIds
 from reconciler.service.doors import LiveDoor
@@ -42,6 +43,7 @@ from reconciler.service.memory_reconciler import MemoryReconciler
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.neighbourhoods import Neighbourhoods
 from reconciler.service.note_import import NoteImport
+from reconciler.service.patient_graph import PatientGraph
 from reconciler.service.recall import Recall
 from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.session_store import SessionStore
@@ -80,6 +82,7 @@ class Services:
     attributes: AttributeBook
     reconciler: MemoryReconciler
     gate: WriteGate
+    cleaner: Cleaner
     confirmations: Confirmations
     clock: Callable[[], datetime]
     live_door: LiveDoor
@@ -87,7 +90,6 @@ class Services:
     note_import: NoteImport
     session_store: SessionStore
     task_store: TaskStore
-    retry_policy: RetryPolicy
     extractor: Extractor
     session_reader: SessionReader
     memory_extractor: MemoryExtractor
@@ -161,7 +163,8 @@ def build_services(
         policy = build_policy(settings, embedder.model_id)
         if migrate:
             store.migrate(embedder.dimension)
-        id_key = _open_store(store, embedder, _retry_policy(settings), clock())
+        id_key = _open_store(store, embedder, settings.reconcile.write_attempts_max, clock())
+        patience = _retry_policy(settings)
         if arbiter is None and (arbiter := build_arbiter(settings)) is not None:
             stack.callback(arbiter.close)
         arbitration = None
@@ -176,8 +179,8 @@ def build_services(
                 policy=policy,
                 gate_policy=gate_policy,
                 attributes=attributes,
-                graph=graph,
-                store=store,
+                graph=PatientGraph(graph, patience),
+                store=MemoryStore(PatientGraph(graph, patience, GraphUnavailableError)),
                 embedder=embedder,
                 arbitration=arbitration,
                 extractor=extractor,
@@ -366,8 +369,13 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:
         ConfigurationError: the policy cannot be used.
     """
     policy = load_gate_policy(settings.gate.policy_file, settings.gate.domain)
-    finder = build_sensitive_data_finder()
-    return lambda candidate: judge(candidate, finder, lambda kind, _: f"[{kind}]", policy, _now())
+    cleaner = Cleaner(
+        finder=build_sensitive_data_finder(),
+        secret_finder=build_secret_finder(),
+        token_of=lambda kind, _: f"[{kind}]",
+        policy=policy,
+    )
+    return lambda candidate: judge(candidate, cleaner, _now())
 
 
 def _hash_key(settings: Settings) -> Callable[[], bytes]:
@@ -398,15 +406,14 @@ def _arbitration_policy(settings: Settings) -> ArbitrationPolicy:
 
 
 def _wire_writing(
-    parts: _Parts, neighbourhoods: Neighbourhoods
+    parts: _Parts, neighbourhoods: Neighbourhoods, cleaner: Cleaner
 ) -> tuple[MemoryReconciler, WriteGate]:
     """What every note goes through, whichever door it came by."""
-    settings, store = parts.settings, parts.store
-    retry_policy, clock = _retry_policy(settings), parts.clock
+    settings, store, clock = parts.settings, parts.store, parts.clock
     ledger = Ledger(
         store=store,
         neighbourhoods=neighbourhoods,
-        retry_policy=retry_policy,
+        retry_policy=_retry_policy(settings),
         clock=clock,
     )
     reconciler = MemoryReconciler(
@@ -415,54 +422,51 @@ def _wire_writing(
         embedder=parts.embedder,
         arbitration=parts.arbitration,
         policy=parts.policy,
-        retry_policy=retry_policy,
+        attempts_max=settings.reconcile.write_attempts_max,
         clock=clock,
     )
     gate = WriteGate(
         store=store,
         reconciler=reconciler,
         ledger=ledger,
-        finder=build_sensitive_data_finder(),
-        secret_finder=build_secret_finder(),
-        token_of=lambda kind, value: keyed_token(parts.hash_key(), kind, value),
-        policy=parts.gate_policy,
+        cleaner=cleaner,
         decision_ids=parts.decision_ids,
-        retry_policy=retry_policy,
         clock=clock,
     )
     return reconciler, gate
 
 
 def _wire_sessions(
-    parts: _Parts, gate: WriteGate, store: SessionStore
+    parts: _Parts, gate: WriteGate, cleaner: Cleaner, store: SessionStore
 ) -> tuple[SessionReader, MemoryExtractor]:
     """What takes whole sessions, and what reads them afterwards."""
     reader = SessionReader(
         extractor=parts.extractor,
         attributes=parts.attributes,
         gate=gate,
+        cleaner=cleaner,
         digest=parts.digest,
         policy=_extraction_policy(parts.settings),
     )
-    extractor = MemoryExtractor(
-        store=store,
-        reader=reader,
-        retry_policy=_retry_policy(parts.settings),
-        clock=parts.clock,
-    )
-    return reader, extractor
+    return reader, MemoryExtractor(store=store, reader=reader, clock=parts.clock)
 
 
 def _wire(parts: _Parts) -> Services:
     """The open memory: what writes, what reads sessions, and the doors and readers around them."""
     settings, store, attributes = parts.settings, parts.store, parts.attributes
-    retry_policy, clock = _retry_policy(settings), parts.clock
+    clock = parts.clock
     neighbourhoods = Neighbourhoods(
         store, parts.embedder.model_id, settings.reconcile.cached_facts_max
     )
-    reconciler, gate = _wire_writing(parts, neighbourhoods)
+    cleaner = Cleaner(
+        finder=build_sensitive_data_finder(),
+        secret_finder=build_secret_finder(),
+        token_of=lambda kind, value: keyed_token(parts.hash_key(), kind, value),
+        policy=parts.gate_policy,
+    )
+    reconciler, gate = _wire_writing(parts, neighbourhoods, cleaner)
     session_store = SessionStore(parts.graph)
-    session_reader, memory_extractor = _wire_sessions(parts, gate, session_store)
+    session_reader, memory_extractor = _wire_sessions(parts, gate, cleaner, session_store)
     return Services(
         settings=settings,
         store=store,
@@ -471,7 +475,8 @@ def _wire(parts: _Parts) -> Services:
         attributes=attributes,
         reconciler=reconciler,
         gate=gate,
-        confirmations=Confirmations(gate=gate, store=store, retry_policy=retry_policy, clock=clock),
+        cleaner=cleaner,
+        confirmations=Confirmations(gate=gate, cleaner=cleaner, store=store, clock=clock),
         clock=clock,
         live_door=LiveDoor(gate=gate, attributes=attributes, clock=clock),
         recall=Recall(
@@ -480,22 +485,20 @@ def _wire(parts: _Parts) -> Services:
             embedder=parts.embedder,
             policy=_ranking(settings),
             confidence_min=settings.recall.confidence_min,
-            retry_policy=retry_policy,
             clock=clock,
         ),
         note_import=NoteImport(
             gate=gate,
+            cleaner=cleaner,
             embed=reconciler.embed,
             digest=parts.digest,
             decision_ids=parts.decision_ids,
             store=store,
             attributes=attributes,
-            retry_policy=retry_policy,
             clock=clock,
         ),
         session_store=session_store,
         task_store=TaskStore(parts.graph),
-        retry_policy=retry_policy,
         extractor=parts.extractor,
         session_reader=session_reader,
         memory_extractor=memory_extractor,
@@ -519,7 +522,6 @@ def build_worker(
         gate=services.gate,
         policy=JobPolicy(**chosen.model_dump(exclude={"poll_seconds"})),
         poll_seconds=chosen.poll_seconds,
-        retry_policy=services.retry_policy,
         clock=services.clock,
         on_stage=on_stage,
     )
@@ -533,16 +535,16 @@ def _extraction_policy(settings: Settings) -> ExtractionPolicy:
     )
 
 
-def _open_store(
-    store: MemoryStore, embedder: Embedder, policy: RetryPolicy, now: datetime
-) -> bytes:
+def _open_store(store: MemoryStore, embedder: Embedder, attempts_max: int, now: datetime) -> bytes:
     """Several processes may make an empty store at once; constraints then meet in deadlocks."""
 
     def once(_: int) -> bytes:
         return store.open(embedder.model_id, embedder.dimension, now)
 
     # Not for long where the server is away: whoever opens a memory wants to know at once.
-    return call_with_retries(replace(policy, unavailable_seconds_max=0.0), once)
+    return call_with_retries(
+        RetryPolicy(attempts_max=attempts_max, unavailable_seconds_max=0.0), once
+    )
 
 
 def _retry_policy(settings: Settings) -> RetryPolicy:

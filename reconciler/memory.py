@@ -707,11 +707,11 @@ class Memory:
             session_id=f"task-{task_id}" if session_id is None else session_id,
             goal=goal,
             gate=services.gate,
+            cleaner=services.cleaner,
             recall=services.recall,
             sessions=services.session_store,
             tasks=services.task_store,
             reader=services.session_reader,
-            retry_policy=services.retry_policy,
             clock=services.clock,
         )
 
@@ -827,7 +827,7 @@ class Memory:
 
     def _scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
         scope = Scope(self.settings.tenant if tenant is None else tenant, agent_id, contact_id)
-        self._services.gate.check_ids(scope)
+        self._services.cleaner.check_ids(scope)
         return scope
 
 

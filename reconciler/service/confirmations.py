@@ -16,9 +16,9 @@ from reconciler.domain.kinds import SourceKind
 from reconciler.domain.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError
+from reconciler.service.cleaning import Cleaner
 from reconciler.service.decision_ids import settlement_id_of
 from reconciler.service.memory_store import MemoryStore
-from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.write_gate import WriteGate, candidate_of
 
 __all__ = ["Confirmations"]
@@ -36,9 +36,9 @@ class Confirmations:
     """Held candidates: listed, answered once, or taken back. Not for agents.
 
     Args:
-        gate: where a confirmed candidate goes.
+        gate: where answers go.
+        cleaner: lets the names of those who answer through.
         store: what is asked what is held.
-        retry_policy: how long to wait for an engine that is away.
         clock: the time now, UTC-aware.
     """
 
@@ -46,21 +46,18 @@ class Confirmations:
         self,
         *,
         gate: WriteGate,
+        cleaner: Cleaner,
         store: MemoryStore,
-        retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         self._gate = gate
+        self._cleaner = cleaner
         self._store = store
-        self._retry_policy = retry_policy
         self._clock = clock
 
     def pending(self, scopes: Iterable[Scope]) -> list[Decision]:
         """What waits for an answer about these contacts, the newest first; not what lapsed."""
-        asked = list(scopes)
-        return call_with_retries(
-            self._retry_policy, lambda _: self._store.list_pending(asked, self._clock())
-        )
+        return self._store.list_pending(scopes, self._clock())
 
     def confirm(
         self, scope: Scope, decision_id: str, answered_by: str, text: str | None = None
@@ -84,7 +81,7 @@ class Confirmations:
         if earlier is None:
             self._check_may_answer(held, answered_by, decision_id)
             candidate = self._confirmed(held, answered_by, text)
-            earlier = self._gate.submit_confirmed(held, candidate)
+            earlier = self._gate.answer(held, candidate, answered_by)
         return _same_answer(earlier, _YES)
 
     def reject(self, scope: Scope, decision_id: str, answered_by: str) -> Decision:
@@ -97,7 +94,7 @@ class Confirmations:
         held, earlier = self._held(scope, decision_id)
         if earlier is None:
             self._check_may_answer(held, answered_by, decision_id)
-            earlier = self._gate.record_answer(held, Action.DECLINE, answered_by)
+            earlier = self._gate.answer(held, Action.DECLINE, answered_by)
         return _same_answer(earlier, _NO)
 
     def withdraw(self, scope: Scope, decision_id: str, withdrawn_by: str) -> Decision:
@@ -112,29 +109,27 @@ class Confirmations:
             As ``confirm``.
         """
         check_identifier("withdrawn_by", withdrawn_by, InvalidAnswerError)
-        self._gate.check_ids(withdrawn_by=withdrawn_by)
+        self._cleaner.check_ids(withdrawn_by=withdrawn_by)
         held, earlier = self._held(scope, decision_id, (Action.HOLD, Action.ADMIT))
         if earlier is None:
             if withdrawn_by != held.proposal.proposed_by and _is_agent(withdrawn_by, held):
                 raise InvalidAnswerError(f"{withdrawn_by} may take back its own proposals only")
-            earlier = self._gate.record_answer(held, Action.WITHDRAW, withdrawn_by)
+            earlier = self._gate.answer(held, Action.WITHDRAW, withdrawn_by)
         return _same_answer(earlier, _BACK)
 
     def _held(
         self, scope: Scope, decision_id: str, actions: tuple[Action, ...] = (Action.HOLD,)
     ) -> tuple[Decision, Decision | None]:
         """The decision that waits, and how it was settled, if it was."""
-        found = self._gate.find(scope, decision_id)
+        found = self._store.get_decision(scope, decision_id)
         if found.proposal.held_id is not None:
-            found = self._gate.find(scope, found.proposal.held_id)
+            found = self._store.get_decision(scope, found.proposal.held_id)
         if found.action not in actions or found.gate is None:
             raise InvalidAnswerError(
                 f"decision {decision_id} is {found.action}; only what is held can be answered"
             )
         settled_id = settlement_id_of(found.decision_id)
-        earlier = call_with_retries(
-            self._retry_policy, lambda _: self._store.find_decision(scope, settled_id)
-        )
+        earlier = self._store.find_decision(scope, settled_id)
         if earlier is None and found.gate.lapses_at and found.gate.lapses_at <= self._clock():
             raise InvalidAnswerError(
                 f"decision {found.decision_id} lapsed on {found.gate.lapses_at:%Y-%m-%d}; "
@@ -143,11 +138,11 @@ class Confirmations:
         return found, earlier and earlier.as_replay()
 
     def _check_may_answer(self, held: Decision, answered_by: str, asked_id: str) -> None:
-        self._gate.check_ids(answered_by=answered_by)
+        self._cleaner.check_ids(answered_by=answered_by)
         if _plain(answered_by) == CONTACT and answered_by != CONTACT:
             raise InvalidAnswerError(f"write {CONTACT!r}, not {answered_by!r}, for the contact")
         is_same = asked_id == held.decision_id
-        asked = held if is_same else self._gate.find(held.scope, asked_id)
+        asked = held if is_same else self._store.get_decision(held.scope, asked_id)
         proposers = {held.proposal.proposed_by, asked.proposal.proposed_by}
         named = {_plain(each) for each in proposers if each}
         if _plain(answered_by) in named or _is_agent(answered_by, held):
@@ -168,7 +163,7 @@ class Confirmations:
 
     def _confirmed(self, held: Decision, answered_by: str, text: str | None) -> Candidate:
         now = self._clock()
-        proposed = candidate_of(held, self._gate.evidence_of(held))
+        proposed = candidate_of(held, self._store.list_evidence(held.decision_id, held.scope))
         is_contact = answered_by == CONTACT
         source = SourceKind.USER_EXPLICIT if is_contact else SourceKind.OPERATOR
         session_id = f"confirmations-{now:%Y-%m-%d}"

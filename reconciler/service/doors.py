@@ -159,7 +159,7 @@ class LiveDoor:
         proposer = f"agent:{scope.agent_id}" if proposed_by is None else proposed_by
         about = {name: value for name, value in fields.items() if name != "proposed_by"}
         note = note_of(scope, text, about, self._attributes, self._clock())
-        return self._gate.submit(own_evidence(note, proposer), LIVE_DOOR)
+        return self._gate.propose(own_evidence(note, proposer), LIVE_DOOR, may_commit=True)
 
 
 class MemoryToolset:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
 
 from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.candidates import FALLBACK_PROPOSER, Candidate
@@ -48,7 +47,7 @@ from reconciler.errors import (
     UnknownJobError,
 )
 from reconciler.ports.extractor import Extractor
-from reconciler.service.retry import RetryPolicy, call_with_retries
+from reconciler.service.cleaning import Cleaner
 from reconciler.service.session_store import JobFilter, ReadSession, SessionStore
 from reconciler.service.write_gate import WriteGate
 
@@ -62,7 +61,6 @@ _TAKEN_LENGTH_MIN = 4
 
 _FALLBACK_IMPORTANCE = 0.5
 _ID_SPACE = uuid.UUID("0b1f4a1e-6f0e-5b0c-9a55-0c1f5f3f8f1d")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +90,8 @@ class SessionReader:
     Args:
         extractor: reads one window at a time.
         attributes: the attributes of slots that are known.
-        gate: cleans what was said, and says how a candidate would be stored.
+        gate: says how a candidate would be stored.
+        cleaner: cleans what was said.
         digest: a keyed hash of a text, from which nobody can guess it.
         policy: windows and bounds.
     """
@@ -103,12 +102,14 @@ class SessionReader:
         extractor: Extractor,
         attributes: AttributeBook,
         gate: WriteGate,
+        cleaner: Cleaner,
         digest: Callable[[str], str],
         policy: ExtractionPolicy,
     ) -> None:
         self._extractor = extractor
         self._attributes = attributes
         self._gate = gate
+        self._cleaner = cleaner
         self._digest = digest
         self._policy = policy
 
@@ -132,7 +133,7 @@ class SessionReader:
             InvalidSessionError: a turn has not been said yet, or nothing is left of any.
             InvalidRequestError: an id holds a secret.
         """
-        self._gate.check_ids(session)
+        self._cleaner.check_ids(session)
         if session.started_at:
             _check_time(session.started_at, now, "started_at")
         at = session.started_at or min(
@@ -161,7 +162,7 @@ class SessionReader:
             raise InvalidSessionError("the session is empty: no turn says anything of its own")
         for each in found:
             _check_time(each.said_at, now, "a turn's said_at")
-        return _with_words(found, partial(self._gate.without_secrets, session.scope))
+        return _with_words(found, partial(self._cleaner.without_secrets, session.scope))
 
     def episode(
         self,
@@ -197,7 +198,7 @@ class SessionReader:
     def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
         """The episodes without personal data and secrets; those that were cleaned stay."""
         raw = [each for each in episodes if not each.is_cleaned]
-        cleaned = _with_words(raw, partial(self._gate.clean_texts, scope))
+        cleaned = _with_words(raw, partial(self._cleaner.clean_texts, scope))
         made = {each.episode_id: replace(each, is_cleaned=True) for each in cleaned}
         return [made.get(each.episode_id, each) for each in episodes]
 
@@ -269,7 +270,7 @@ class SessionReader:
         taken: dict[str, str] = {}
         proposals = []
         for said in read.proposals:
-            each = said.mapped(lambda text: self._gate.without_secrets(scope, [text])[0])
+            each = said.mapped(lambda text: self._cleaner.without_secrets(scope, [text])[0])
             try:
                 given = self.candidate(each, read.extractor, scope, session_id, by_id)
                 judged = self._gate.judge(given).cleaned.candidate
@@ -284,7 +285,7 @@ class SessionReader:
                 text = re.sub(re.escape(value), token, text, flags=re.IGNORECASE)
             return text
 
-        [summary] = self._gate.clean_texts(scope, [read.summary])
+        [summary] = self._cleaner.clean_texts(scope, [read.summary])
         return (
             replace(
                 read,
@@ -396,7 +397,6 @@ class MemoryExtractor:
     Args:
         store: where sessions and jobs are kept.
         reader: makes episodes of turns.
-        retry_policy: how long to wait for an engine that is away.
         clock: the time now, UTC-aware.
     """
 
@@ -405,12 +405,10 @@ class MemoryExtractor:
         *,
         store: SessionStore,
         reader: SessionReader,
-        retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._reader = reader
-        self._retry_policy = retry_policy
         self._clock = clock
 
     def submit(self, session: Session) -> str:
@@ -429,13 +427,11 @@ class MemoryExtractor:
         now, job_id = self._clock(), str(uuid.uuid4())
         said_at = now
         if not session.is_dated:
-            heard_at = self._try(lambda: self._store.find_last_said(session.scope))
+            heard_at = self._store.find_last_said(session.scope)
             said_at = time_of_saying(now, heard_at)
         episodes = self._reader.episodes(session, said_at)
-        found = self._try(
-            lambda: self._store.append_episodes(
-                session.scope, session.session_id, session.channel, episodes, now, job_id
-            )
+        found = self._store.append_episodes(
+            session.scope, session.session_id, session.channel, episodes, now, job_id
         )
         return job_id if found else self._job_of(episodes)
 
@@ -446,7 +442,7 @@ class MemoryExtractor:
             UnknownJobError: the contact has none of that id.
         """
         check_identifier("job_id", job_id, UnknownJobError)
-        found = self._try(lambda: self._store.find_job(scope, job_id))
+        found = self._store.find_job(scope, job_id)
         if found is None:
             raise UnknownJobError(
                 f"contact {scope.contact_id} has no job {job_id}; `reconciler jobs` lists them"
@@ -455,7 +451,7 @@ class MemoryExtractor:
 
     def jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
         """A tenant's jobs, the newest first."""
-        return self._try(lambda: self._store.list_jobs(tenant, wanted, limit))
+        return self._store.list_jobs(tenant, wanted, limit)
 
     def retry(self, scope: Scope, job_id: str) -> Job:
         """Have a dead job, or one that waits, begun anew at once; one that is done stays done.
@@ -464,7 +460,7 @@ class MemoryExtractor:
             UnknownJobError: the contact has none of that id.
         """
         self.job(scope, job_id)
-        self._try(lambda: self._store.retry_job(scope, job_id, self._clock()))
+        self._store.retry_job(scope, job_id, self._clock())
         return self.job(scope, job_id)
 
     def session(self, scope: Scope, session_id: str) -> SessionRecord:
@@ -474,23 +470,20 @@ class MemoryExtractor:
             InvalidSessionError: none of that id was handed over.
         """
         check_identifier("session_id", session_id, InvalidSessionError)
-        found = self._try(lambda: self._store.find_session(scope, session_id))
+        found = self._store.find_session(scope, session_id)
         if found is None:
             raise InvalidSessionError(f"contact {scope.contact_id} has no session {session_id}")
         return found
 
     def report(self) -> QueueReport:
         """All jobs of the store in numbers."""
-        return self._try(self._store.count_jobs)
+        return self._store.count_jobs()
 
     def _job_of(self, episodes: Sequence[Episode]) -> str:
         """The job that has them: one that is not done, if there is one, else the newest."""
-        jobs = self._try(lambda: self._store.find_jobs_of(episodes))
+        jobs = self._store.find_jobs_of(episodes)
         unfinished = [job_id for job_id, state in jobs if state is not JobState.DONE]
         return next(iter([*unfinished, *(job_id for job_id, _ in jobs)]))
-
-    def _try(self, call: Callable[[], T]) -> T:
-        return call_with_retries(self._retry_policy, lambda _: call())
 
 
 def _taken(proposal: Proposal, given: Candidate, judged: Candidate) -> dict[str, str]:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TypeVar
 
 from reconciler.domain.candidates import Candidate
 from reconciler.domain.decisions import Action, Decision
@@ -29,7 +28,6 @@ from reconciler.errors import (
     ReconcilerError,
 )
 from reconciler.service.extraction import EXTRACTION_DOOR, SessionReader
-from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.session_store import ReadSession, SessionStore
 from reconciler.service.write_gate import WriteGate
 
@@ -38,7 +36,6 @@ __all__ = ["ExtractionWorker", "WorkerThread"]
 _LOG = logging.getLogger(__name__)
 _RENEWALS_A_LEASE = 3
 _SILENT = "its workers ended without a word, every time"
-T = TypeVar("T")
 
 
 class _StoppedError(Exception):
@@ -63,7 +60,6 @@ class ExtractionWorker:
         gate: what every candidate goes through.
         policy: attempts, waits and leases.
         poll_seconds: how long to wait where nothing is due.
-        retry_policy: how long to wait for an engine that is away, within an attempt.
         clock: the time now, UTC-aware.
         on_stage: told at each stage of a job; for tests, which may end the process there.
     """
@@ -76,7 +72,6 @@ class ExtractionWorker:
         gate: WriteGate,
         policy: JobPolicy,
         poll_seconds: float,
-        retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
         on_stage: Callable[[Stage], None] = lambda _: None,
     ) -> None:
@@ -85,7 +80,6 @@ class ExtractionWorker:
         self._gate = gate
         self._policy = policy
         self._poll_seconds = poll_seconds
-        self._retry_policy = retry_policy
         self._clock = clock
         self._on_stage = on_stage
         self._stopping = threading.Event()
@@ -156,11 +150,11 @@ class ExtractionWorker:
         with self._heart_beat(lease):
             self._attempt(lease)
         job = lease.job
-        return self._try(lambda: self._store.find_job(job.scope, job.job_id)) or job
+        return self._store.find_job(job.scope, job.job_id) or job
 
     def _take(self) -> _Lease | None:
         now = self._clock()
-        due = self._try(lambda: self._store.list_due_jobs(now))
+        due = self._store.list_due_jobs(now)
         random.shuffle(due)  # so that workers seldom want the same
         for job_id in due:
             lease_id = str(uuid.uuid4())
@@ -170,7 +164,7 @@ class ExtractionWorker:
         return None
 
     def _lease(self, job_id: str, lease_id: str, now: datetime, until: datetime) -> Job | None:
-        return self._try(lambda: self._store.lease_job(job_id, lease_id, now, until))
+        return self._store.lease_job(job_id, lease_id, now, until)
 
     def _attempt(self, lease: _Lease) -> None:
         try:
@@ -193,21 +187,21 @@ class ExtractionWorker:
         job = lease.job
         episodes = self._cleaned(job)
         self._at(Stage.CLEANED, lease)
-        read = self._try(lambda: self._store.find_read(job.job_id))
+        read = self._store.find_read(job.job_id)
         if read is None:
             before = episodes
             read, episodes = self._reader.cleaned(
                 self._read(lease, before), job.scope, job.session_id, before
             )
-            self._try(lambda: self._store.clean_episodes(before, episodes))
-            self._try(lambda: self._store.keep_read(job.job_id, lease.lease_id, read))
+            self._store.clean_episodes(before, episodes)
+            self._store.keep_read(job.job_id, lease.lease_id, read)
         self._at(Stage.KEPT, lease)
         self._settle_all(lease, read, episodes)
 
     def _cleaned(self, job: Job) -> list[Episode]:
-        raw = self._try(lambda: self._store.list_episodes(job.scope, job.session_id))
+        raw = self._store.list_episodes(job.scope, job.session_id)
         cleaned = self._reader.clean(job.scope, raw)
-        self._try(lambda: self._store.clean_episodes(raw, cleaned))
+        self._store.clean_episodes(raw, cleaned)
         return cleaned
 
     def _read(self, lease: _Lease, episodes: Sequence[Episode]) -> ReadSession:
@@ -232,7 +226,7 @@ class ExtractionWorker:
         outcomes = Outcomes.of(settled, left_out=read.left_out + len(read.proposals) - proposed)
         outcomes = replace(outcomes, refused=outcomes.refused + proposed - len(settled))
         at = self._clock()
-        self._try(lambda: self._store.finish_job(job.job_id, lease.lease_id, outcomes, at))
+        self._store.finish_job(job.job_id, lease.lease_id, outcomes, at)
         self._on_stage(Stage.DONE)
 
     def _settled(self, lease: _Lease, candidate: Candidate) -> Decision | None:
@@ -280,7 +274,7 @@ class ExtractionWorker:
         self, lease: _Lease, job: Job, state: JobState, due_at: datetime, text: str | None
     ) -> None:
         try:
-            self._try(lambda: self._store.give_job_back(job, lease.lease_id, state, due_at, text))
+            self._store.give_job_back(job, lease.lease_id, state, due_at, text)
         except (LeaseLostError, GraphError) as error:
             # The lease ends by itself, and the job is begun anew.
             _LOG.warning("job %s could not be given back: %s", job.job_id, error)
@@ -308,10 +302,7 @@ class ExtractionWorker:
                 _LOG.warning("the lease of job %s was not renewed: %s", lease.job.job_id, error)
 
     def _has_unfinished(self) -> bool:
-        return self._try(self._store.count_jobs).oldest_unfinished_at is not None
-
-    def _try(self, call: Callable[[], T]) -> T:
-        return call_with_retries(self._retry_policy, lambda _: call())
+        return self._store.count_jobs().oldest_unfinished_at is not None
 
 
 class WorkerThread:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from reconciler.domain.decisions import Decision
 from reconciler.domain.facts import Fact, Neighbour
-from reconciler.errors import GraphConflictError, GraphError
+from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
 from reconciler.service.contact_turns import ContactTurns
 from reconciler.service.memory_store import Commit, MemoryStore
 from reconciler.service.neighbourhoods import Neighbourhood, Neighbourhoods
@@ -69,7 +69,7 @@ class Ledger:
     Args:
         store: where decisions are kept.
         neighbourhoods: what this process knows of the contacts that it writes about.
-        retry_policy: how often and how long to try again.
+        retry_policy: how often to plan again, where other writers keep coming first.
         clock: the time now, UTC-aware.
     """
 
@@ -91,7 +91,7 @@ class Ledger:
         """The decision if an earlier call made it, marked as returned again."""
         if not submission.is_repeatable:
             return None
-        found = call_with_retries(self._retry_policy, lambda _: self._find(submission))
+        found = self._find(submission)
         return found and found.as_replay()
 
     def write(
@@ -129,7 +129,9 @@ class Ledger:
             return planned.decision
 
         with self._turns.turn(submission.note.scope) as turn:
-            return call_with_retries(self._retry_policy, once, before_each=turn.take)
+            return call_with_retries(
+                self._retry_policy, once, before_each=turn.take, retried=GraphConflictError
+            )
 
     def write_many(self, drafts: Sequence[Planned]) -> list[Decision | None]:
         """The decisions about many notes, written in one transaction.
@@ -168,6 +170,10 @@ class Ledger:
         """The decisions that were written, by their ids."""
         try:
             ids = self._store.commit_decisions(commits) if commits else set()
+        except GraphUnavailableError:  # it was waited for already
+            for commit in commits:
+                self._neighbourhoods.drop(commit.decision.scope)
+            raise
         except GraphError:  # nobody knows whether it was written; each alone finds out
             ids = set()
         for commit in commits:

@@ -28,9 +28,9 @@ from reconciler.domain.slots import Slot
 from reconciler.domain.task_states import Operation, Step, TaskState
 from reconciler.domain.tasks import Task, WorkingMemory
 from reconciler.errors import IllegalMemoryOperationError, InvalidNoteError, InvalidRequestError
+from reconciler.service.cleaning import Cleaner
 from reconciler.service.extraction import SessionReader
 from reconciler.service.recall import Recall
-from reconciler.service.retry import RetryPolicy
 from reconciler.service.session_store import SessionStore
 from reconciler.service.task_memory import TaskMemory, TaskRun
 from reconciler.service.task_store import TaskStore
@@ -71,11 +71,11 @@ class MemoryContext:
         session_id: the session that its episodes are kept in; another one when it goes on later.
         goal: what is to be achieved, for a task that is to begin; one that is there keeps its own.
         gate: what every candidate goes through.
+        cleaner: cleans what is kept of the task itself.
         recall: what is known about the contact.
         sessions: where episodes are kept.
         tasks: where tasks are kept.
         reader: makes episodes of turns, and candidates of episodes.
-        retry_policy: how often and how long to try an engine again.
         clock: the time now, UTC-aware.
 
     Raises:
@@ -92,18 +92,19 @@ class MemoryContext:
         session_id: str,
         goal: str | None = None,
         gate: WriteGate,
+        cleaner: Cleaner,
         recall: Recall,
         sessions: SessionStore,
         tasks: TaskStore,
         reader: SessionReader,
-        retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         check_identifier("task_id", task_id, InvalidRequestError)
         check_identifier("session_id", session_id, InvalidRequestError)
-        gate.check_ids(scope, task_id=task_id, session_id=session_id)
+        cleaner.check_ids(scope, task_id=task_id, session_id=session_id)
         self._scope = scope
         self._gate = gate
+        self._cleaner = cleaner
         self._recall = recall
         self._sessions = sessions
         self._reader = reader
@@ -115,7 +116,6 @@ class MemoryContext:
             task_id=task_id,
             session_id=session_id,
             store=tasks,
-            retry_policy=retry_policy,
             clock=clock,
         )
         self._run.open(None if goal is None else self._cleaned(goal))
@@ -253,7 +253,7 @@ class MemoryContext:
         run, now = self._run, self._clock()
         said_at = now
         if turn.said_at is None:
-            heard_at = run.persist(lambda: self._sessions.find_last_said(run.scope))
+            heard_at = self._sessions.find_last_said(run.scope)
             said_at = time_of_saying(now, heard_at)
         dated = replace(turn, said_at=turn.said_at or said_at)
         session = Session(
@@ -261,11 +261,7 @@ class MemoryContext:
         )
         [made] = self._reader.episodes(session, said_at)
         [cleaned] = self._reader.clean(run.scope, [replace(made, position=self._next_position())])
-        run.persist(
-            lambda: self._sessions.append_episodes(
-                run.scope, run.session_id, TASK_DOOR, [cleaned], now
-            )
-        )
+        self._sessions.append_episodes(run.scope, run.session_id, TASK_DOOR, [cleaned], now)
         self._position = cleaned.position + 1
         return cleaned
 
@@ -362,7 +358,7 @@ class MemoryContext:
         """
         self._run.check(Operation.COMMIT)
         # What is on record counts, not what is handed over.
-        kept = self._gate.find(self._scope, decision.decision_id)
+        kept = self._recall.decision(self._scope, decision.decision_id)
         self._check_about(candidate, kept)
         if kept.action is not Action.ADMIT:
             why = kept.gate.detail if kept.gate else kept.reason
@@ -377,7 +373,7 @@ class MemoryContext:
         scope, session_id = self._scope, self._run.session_id
         read = self._reader.read(record, frozenset(each.episode_id for each in record))
         read, cleaned = self._reader.cleaned(read, scope, session_id, record)
-        self._run.persist(lambda: self._sessions.clean_episodes(record, cleaned))
+        self._sessions.clean_episodes(record, cleaned)
         return self._reader.candidates(read, scope, session_id, cleaned)
 
     def _check_about(self, candidate: Candidate, decision: Decision) -> None:
@@ -432,11 +428,7 @@ class MemoryContext:
         """The turn's place in its session, which is the task's from then on."""
         if self._position is None:
             run = self._run
-            run.persist(
-                lambda: run.store.link_session(
-                    run.scope, run.task_id, run.session_id, TASK_DOOR, self._clock()
-                )
-            )
+            run.store.link_session(run.scope, run.task_id, run.session_id, TASK_DOOR, self._clock())
             self._position = len(self._episodes_of(run.session_id))
         return self._position
 
@@ -456,16 +448,16 @@ class MemoryContext:
 
     def _record(self) -> list[Episode]:
         run = self._run
-        session_ids = run.persist(lambda: run.store.list_sessions(run.scope, run.task_id))
+        session_ids = run.store.list_sessions(run.scope, run.task_id)
         return [each for session_id in session_ids for each in self._episodes_of(session_id)]
 
     def _episodes_of(self, session_id: str) -> list[Episode]:
-        return self._run.persist(lambda: self._sessions.list_episodes(self._scope, session_id))
+        return self._sessions.list_episodes(self._scope, session_id)
 
     def _cleaned(self, text: str) -> str:
         """A text of the task without personal data and secrets, for no gate judges it."""
         check_text("a task's text", text, TEXT_LENGTH_MAX)
-        [cleaned] = self._gate.clean_texts(self._scope, [text])
+        [cleaned] = self._cleaner.clean_texts(self._scope, [text])
         return cleaned
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,12 +42,9 @@ from reconciler.service.arbitration import Arbitration, Opinion
 from reconciler.service.embedding import embed
 from reconciler.service.ledger import NO_VECTOR, Ledger, Planned, Seen
 from reconciler.service.memory_store import Commit, MemoryStore
-from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.submissions import Submission, recorded, recorded_plainly
 
 __all__ = ["MemoryReconciler"]
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +79,7 @@ class MemoryReconciler:
         embedder: its ``dimension`` 0 makes every note an ADD.
         arbitration: judges the band between the thresholds; None leaves it to the cut.
         policy: the thresholds.
-        retry_policy: how often and how long to try again.
+        attempts_max: how often the arbiter is asked again, where other writers keep coming first.
         clock: the time now, UTC-aware.
     """
 
@@ -95,7 +91,7 @@ class MemoryReconciler:
         embedder: Embedder,
         arbitration: Arbitration | None,
         policy: ReconcilePolicy,
-        retry_policy: RetryPolicy,
+        attempts_max: int,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
@@ -103,7 +99,7 @@ class MemoryReconciler:
         self._embedder = embedder
         self._arbitration = arbitration
         self._policy = policy
-        self._retry_policy = retry_policy
+        self._attempts_max = attempts_max
         self._clock = clock
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -224,14 +220,11 @@ class MemoryReconciler:
                 f"decision {decision_id} was compared with no fact, so there is nothing to relate"
             )
         at = self._clock()
-        self._try(lambda _: self._store.record_correction(scope, decision_id, relation, at))
+        self._store.record_correction(scope, decision_id, relation, at)
         return self._get(scope, decision_id)
 
     def _get(self, scope: Scope, decision_id: str) -> Decision:
-        return self._try(lambda _: self._store.get_decision(scope, decision_id))
-
-    def _try(self, call: Callable[[int], T]) -> T:
-        return call_with_retries(self._retry_policy, call)
+        return self._store.get_decision(scope, decision_id)
 
     def _draft(self, submission: Submission) -> _Draft:
         if submission.is_fallback:
@@ -247,7 +240,7 @@ class MemoryReconciler:
         It is asked again only where the neighbours that it saw changed meanwhile: another writer
         came first, as in a commit that lost. To ask it for the first time is no lost race.
         """
-        for _ in range(1 + self._retry_policy.attempts_max):
+        for _ in range(1 + self._attempts_max):
             plan = partial(self._plan, draft)
             made = self._ledger.write(draft.submission, plan, _compared(draft), tried)
             if isinstance(made, Decision):
@@ -256,7 +249,7 @@ class MemoryReconciler:
             tried = made.number - (len(draft.opinions) == 1)
         raise GraphConflictError(
             "other writers changed what this note is close to while the arbiter was asked, "
-            f"{self._retry_policy.attempts_max} times; nothing was written, try again"
+            f"{self._attempts_max} times; nothing was written, try again"
         )
 
     def _plan(self, draft: _Draft, seen: Seen) -> Commit | _Question:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from reconciler.domain.candidates import Evidence, Precedents
+from reconciler.domain.candidates import Evidence
 from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation
 from reconciler.domain.facts import (
     Conflict,
@@ -27,6 +27,7 @@ from reconciler.domain.facts import (
 )
 from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.kinds import Category, SourceKind
+from reconciler.domain.precedents import EarlierDecision
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.slots import Slot
 from reconciler.errors import (
@@ -65,10 +66,6 @@ _KEPT_FIELDS = (
 )
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
-
-_SUPPORTING = (GateReason.THIN_EVIDENCE, GateReason.BELOW_FLOOR)
-"""Why something was not admitted whose episodes support it all the same. What was quarantined, not
-meant as it stands, a tool's or a model's corroborates nothing."""
 
 _SPANS_JOINED = " … "
 """Between the words that are cited from one episode, as an analyst reads them."""
@@ -267,10 +264,10 @@ class MemoryStore:
         asked = {**_contact_keys(scopes), "now": now}
         return self._decisions(self._graph.run("list_pending_ids", asked))
 
-    def find_precedents(self, scope: Scope, inference_key: str, now: datetime) -> Precedents:
-        """What became of the same inference about the contact before."""
+    def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
+        """What was decided about an inference about the contact, the oldest first."""
         asked = {**_contact(scope), "inference_key": inference_key}
-        return _precedents(self._graph.run("list_precedents", asked), now)
+        return [_earlier(row) for row in self._graph.run("list_precedents", asked)]
 
     def list_evidence(self, decision_id: str, scope: Scope) -> list[Evidence]:
         """The episodes that a decision rests on, oldest first; one with a span for each."""
@@ -497,28 +494,15 @@ def _evidence(row: Row, scope: Scope) -> Evidence:
     )
 
 
-def _precedents(rows: Sequence[Row], now: datetime) -> Precedents:
-    proposed = [row for row in rows if row["action"] in (Action.HOLD, Action.REJECT)]
-    waiting = [
-        row["decision_id"]
-        for row in proposed
-        if row["action"] == Action.HOLD
-        and row["held_id"] is None
-        and row["answer_id"] is None
-        and row["lapses_at"] > now
-    ]
-    supporting = [
-        row
-        for row in proposed
-        if row["gate_reason"] in _SUPPORTING
-        and not SourceKind(row["trust"]).is_trusted_less_than(SourceKind.EXTRACTOR)
-    ]
-    declined = [row["decision_id"] for row in rows if row["action"] == Action.DECLINE]
-    return Precedents(
-        declined_id=next(iter(declined), None),
-        pending_id=next(iter(waiting), None),
-        episode_ids=frozenset(row["episode_id"] for row in supporting),
-        sessions=frozenset(row["session_id"] for row in supporting),
+def _earlier(row: Row) -> EarlierDecision:
+    reason = row.pop("gate_reason")
+    return EarlierDecision(
+        **row
+        | {
+            "action": Action(row["action"]),
+            "reason": GateReason(reason) if reason else None,
+            "trust": SourceKind(row["trust"]),
+        }
     )
 
 

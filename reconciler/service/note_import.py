@@ -18,11 +18,11 @@ from reconciler.domain.decisions import Decision
 from reconciler.domain.notes import Note, utc
 from reconciler.domain.scope import Scope
 from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.service.cleaning import Cleaner
 from reconciler.service.decision_ids import DecisionIds
 from reconciler.service.doors import LineFields, note_of, own_evidence
 from reconciler.service.json_lines import json_object
 from reconciler.service.memory_store import MemoryStore
-from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.write_gate import Judged, WriteGate
 
 __all__ = ["IMPORT_DOOR", "LINE_KEYS", "ImportReport", "LineError", "NoteImport"]
@@ -85,12 +85,12 @@ class NoteImport:
 
     Args:
         gate: what every note goes through, one after the other, in the file's order.
+        cleaner: lets ids through, which are kept as they are given.
         embed: makes the vectors of many admitted notes at once.
         digest: a keyed hash of a line, from which nobody can guess what the line said.
         decision_ids: the ids under which decisions are kept.
         store: asked which lines are done.
         attributes: the attributes of slots that are known.
-        retry_policy: how long to wait for an engine that is away.
         clock: the time now, UTC-aware.
     """
 
@@ -98,21 +98,21 @@ class NoteImport:
         self,
         *,
         gate: WriteGate,
+        cleaner: Cleaner,
         embed: Callable[[Sequence[str]], NDArray[np.float32]],
         digest: Callable[[str], str],
         decision_ids: DecisionIds,
         store: MemoryStore,
         attributes: AttributeBook,
-        retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         self._gate = gate
+        self._cleaner = cleaner
         self._embed = embed
         self._digest = digest
         self._decision_ids = decision_ids
         self._store = store
         self._attributes = attributes
-        self._retry_policy = retry_policy
         self._clock = clock
 
     def run(
@@ -155,7 +155,7 @@ class NoteImport:
 
     def _prepare(self, batch: _Batch) -> _Batch:
         ids = [self._decision_ids.of(note) for note in batch.notes]
-        done = call_with_retries(self._retry_policy, lambda _: self._store.find_decision_ids(ids))
+        done = self._store.find_decision_ids(ids)
         batch.notes = [
             note for note, each in zip(batch.notes, ids, strict=True) if each not in done
         ]
@@ -204,7 +204,7 @@ class NoteImport:
         if "text" not in values:
             raise InvalidNoteError("text is missing")
         note = note_of(scope, values["text"], fields, self._attributes, now)
-        self._gate.check_ids(note)
+        self._cleaner.check_ids(note)
         return note
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import TypeVar
 
 from reconciler.domain.decisions import Decision
 from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
@@ -16,12 +15,10 @@ from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed
 from reconciler.service.memory_store import DecisionFilter, MemoryStore
 from reconciler.service.neighbourhoods import Neighbourhoods
-from reconciler.service.retry import RetryPolicy, call_with_retries
 
 __all__ = ["Recall"]
 
 _ALL = DecisionFilter()
-T = TypeVar("T")
 
 
 class Recall:
@@ -33,7 +30,6 @@ class Recall:
         embedder: its ``dimension`` 0 makes recall compare words instead of vectors.
         policy: the ranking's weights.
         confidence_min: facts that the gate was less sure of are left out, 0 to 1.
-        retry_policy: how long to wait for an engine that is away.
         clock: the time now, UTC-aware.
     """
 
@@ -45,7 +41,6 @@ class Recall:
         embedder: Embedder,
         policy: RankingPolicy,
         confidence_min: float,
-        retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
@@ -53,7 +48,6 @@ class Recall:
         self._embedder = embedder
         self._policy = policy
         self._confidence_min = confidence_min
-        self._retry_policy = retry_policy
         self._clock = clock
 
     def recall(self, scope: Scope, query: str, limit: int) -> list[RankedFact]:
@@ -85,9 +79,9 @@ class Recall:
             check_identifier("fact_id", fact_id, UnknownFactError)
         # Links before facts: a fact written in between is then a chain of its own, and no link
         # points at a fact that was not read.
-        links = self._read(lambda: self._store.list_supersessions(scope))
-        conflicts = self._read(lambda: self._store.list_conflicts(scope))
-        found = chains(self._read(lambda: self._store.list_facts(scope)), links, conflicts)
+        links = self._store.list_supersessions(scope)
+        conflicts = self._store.list_conflicts(scope)
+        found = chains(self._store.list_facts(scope), links, conflicts)
         if fact_id is None:
             return found
         for chain in found:
@@ -99,13 +93,11 @@ class Recall:
         self, scopes: Iterable[Scope], limit: int, wanted: DecisionFilter = _ALL
     ) -> list[Decision]:
         """The newest decisions about some contacts that fit the filter."""
-        asked = list(scopes)
-        return self._read(lambda: self._store.list_decisions(asked, limit, wanted))
+        return self._store.list_decisions(scopes, limit, wanted)
 
     def refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
         """How often the gate refused something, by contact and reason."""
-        asked = list(scopes)
-        return self._read(lambda: self._store.count_refusals(asked))
+        return self._store.count_refusals(scopes)
 
     def decision(self, scope: Scope, decision_id: str) -> Decision:
         """The decision of that id about the contact.
@@ -113,17 +105,14 @@ class Recall:
         Raises:
             UnknownDecisionError: there is none.
         """
-        return self._read(lambda: self._store.get_decision(scope, decision_id))
+        return self._store.get_decision(scope, decision_id)
 
     def contacts(self, tenant: str, agent_id: str) -> list[Contact]:
         """The contacts of an agent, by id."""
-        return self._read(lambda: self._store.list_contacts(tenant, agent_id))
-
-    def _read(self, call: Callable[[], T]) -> T:
-        return call_with_retries(self._retry_policy, lambda _: call())
+        return self._store.list_contacts(tenant, agent_id)
 
     def _live_facts(self, scope: Scope) -> list[tuple[Fact, float | None]]:
-        facts = self._read(lambda: self._store.list_facts(scope))
+        facts = self._store.list_facts(scope)
         return [(fact, None) for fact in facts if fact.is_live]
 
     def _matching_facts(self, scope: Scope, query: str) -> list[tuple[Fact, float | None]]:
@@ -133,5 +122,4 @@ class Recall:
 
     def _near_facts(self, scope: Scope, query: str) -> list[tuple[Fact, float | None]]:
         vector = embed(self._embedder, [query])[0]
-        known = self._read(lambda: self._neighbourhoods.at_present(scope))
-        return list(known.compared(vector))
+        return list(self._neighbourhoods.at_present(scope).compared(vector))

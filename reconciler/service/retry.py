@@ -42,7 +42,10 @@ class RetryPolicy:
 
 
 def call_with_retries(
-    policy: RetryPolicy, call: Callable[[int], T], before_each: Callable[[], None] = lambda: None
+    policy: RetryPolicy,
+    call: Callable[[int], T],
+    before_each: Callable[[], None] = lambda: None,
+    retried: type[ReconcilerError] = ReconcilerError,
 ) -> T:
     """What the call returns, made again while it fails with something retryable.
 
@@ -50,6 +53,7 @@ def call_with_retries(
         policy: the bounds.
         call: gets the attempt's number, from 1.
         before_each: what to wait for before each attempt; the engine is not away meanwhile.
+        retried: errors of other kinds are raised at once.
 
     Raises:
         ReconcilerError: the last attempt's error.
@@ -72,8 +76,11 @@ def call_with_retries(
         is_away = isinstance(error, GraphUnavailableError)
         return (is_away and is_late) or state.attempt_number >= policy.attempts_max
 
+    def is_retried(error: BaseException) -> bool:
+        return isinstance(error, retried) and error.retryable
+
     retrying = Retrying(
-        retry=retry_if_exception(_is_retryable), stop=is_over, wait=_wait, reraise=True
+        retry=retry_if_exception(is_retried), stop=is_over, wait=_wait, reraise=True
     )
     for attempt in retrying:
         with attempt:
@@ -84,7 +91,3 @@ def call_with_retries(
 def _wait(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     return (_AFTER_CONFLICT if isinstance(error, GraphConflictError) else _WHILE_AWAY)(state)
-
-
-def _is_retryable(error: BaseException) -> bool:
-    return isinstance(error, ReconcilerError) and error.retryable

@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
 
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.domain.task_states import Operation, Step, TaskState, after, check
 from reconciler.domain.tasks import Task, WorkingMemory
 from reconciler.errors import IllegalMemoryOperationError, InvalidRequestError, UnknownTaskError
-from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.task_store import TaskStore
 
 __all__ = ["TaskMemory", "TaskRun"]
 
 _DECIDED_COUNT_MAX = 100
-T = TypeVar("T")
 
 
 class TaskRun:
@@ -32,7 +29,6 @@ class TaskRun:
         task_id: which task.
         session_id: the session that it is worked on in.
         store: where it is kept.
-        retry_policy: how often and how long to try an engine again.
         clock: the time now, UTC-aware.
     """
 
@@ -43,14 +39,12 @@ class TaskRun:
         task_id: str,
         session_id: str,
         store: TaskStore,
-        retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         self.scope = scope
         self.task_id = task_id
         self.session_id = session_id
         self.store = store
-        self.retry_policy = retry_policy
         self.clock = clock
         self.working: WorkingMemory
 
@@ -65,16 +59,14 @@ class TaskRun:
         Raises:
             UnknownTaskError: there is no such task, and no goal to begin it with.
         """
-        found = self.persist(lambda: self.store.find_task(self.scope, self.task_id))
+        found = self.store.find_task(self.scope, self.task_id)
         if found is None and goal is None:
             raise UnknownTaskError(
                 f"contact {self.scope.contact_id} has no task {self.task_id}; give a goal to begin"
             )
         if found is None:
-            begun = self.persist(
-                lambda: self.store.upsert_task(
-                    self.scope, self.task_id, self.session_id, goal or "", self.clock()
-                )
+            begun = self.store.upsert_task(
+                self.scope, self.task_id, self.session_id, goal or "", self.clock()
             )
             self.working = WorkingMemory(task=begun)
         elif found.state.is_terminal:
@@ -97,10 +89,8 @@ class TaskRun:
             IllegalMemoryOperationError: there is no such step, or another process ended the task.
         """
         state = after(self.state, step)
-        stored = self.persist(
-            lambda: self.store.set_state(
-                self.scope, self.task_id, state, self.session_id, self.clock()
-            )
+        stored = self.store.set_state(
+            self.scope, self.task_id, state, self.session_id, self.clock()
         )
         if stored is None:
             raise self._ended_elsewhere(step)
@@ -112,16 +102,12 @@ class TaskRun:
 
     def keep(self, write: Callable[[datetime], Task]) -> Task:
         """Write something of the task; the working copy is what was written, state apart."""
-        stored = self.persist(lambda: write(self.clock()))
+        stored = write(self.clock())
         self.working.task = replace(stored, state=self.state)
         return self.working.task
 
-    def persist(self, call: Callable[[], T]) -> T:
-        """What a store's call gives, tried again while the engine is away or busy."""
-        return call_with_retries(self.retry_policy, lambda _: call())
-
     def _ended_elsewhere(self, step: Step) -> Exception:
-        found = self.persist(lambda: self.store.find_task(self.scope, self.task_id))
+        found = self.store.find_task(self.scope, self.task_id)
         if found is None:
             return UnknownTaskError(f"contact {self.scope.contact_id} lost task {self.task_id}")
         self.working = WorkingMemory(task=found)

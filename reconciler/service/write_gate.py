@@ -10,8 +10,6 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +17,12 @@ from numpy.typing import NDArray
 from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.decisions import Action, Decision
 from reconciler.domain.gate.assessment import ALL_PASSED, Assessment, Disposal, GateReason
-from reconciler.domain.gate.cleaning import Cleaned, clean, clean_texts, ids_of
+from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
 from reconciler.domain.notes import Note
+from reconciler.domain.precedents import precedents_of
 from reconciler.domain.scope import Scope, check_identifier
 from reconciler.errors import (
     InvalidAnswerError,
@@ -31,13 +30,11 @@ from reconciler.errors import (
     InvalidRequestError,
     UnknownFactError,
 )
-from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
-from reconciler.sensitive_data import SensitiveKind
+from reconciler.service.cleaning import Cleaner
 from reconciler.service.decision_ids import DecisionIds, settlement_id_of
 from reconciler.service.ledger import Ledger, Seen
 from reconciler.service.memory_reconciler import MemoryReconciler
 from reconciler.service.memory_store import Commit, MemoryStore
-from reconciler.service.retry import RetryPolicy, call_with_retries
 from reconciler.service.submissions import Submission
 
 __all__ = ["Judged", "WriteGate", "candidate_of", "judge"]
@@ -60,8 +57,6 @@ _WITHHELD = (
 
 _BATCH_DECISIONS = 50
 """Decisions in one transaction: with more, none of them becomes cheaper."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,12 +102,8 @@ class WriteGate:
         store: asked what became of the same inference before.
         reconciler: what every admitted note goes through.
         ledger: what writes.
-        finder: finds personal data and secrets.
-        secret_finder: finds secrets alone, in a fraction of the time.
-        token_of: what stands for a sensitive value.
-        policy: floors, handlings and domains.
+        cleaner: takes out what may not be kept, and knows floors, handlings and domains.
         decision_ids: the ids under which decisions are kept.
-        retry_policy: how often and how long to try again.
         clock: the time now, UTC-aware.
     """
 
@@ -122,25 +113,15 @@ class WriteGate:
         store: MemoryStore,
         reconciler: MemoryReconciler,
         ledger: Ledger,
-        finder: SensitiveDataFinder,
-        secret_finder: SensitiveDataFinder,
-        token_of: Callable[[SensitiveKind, str], str],
-        policy: GatePolicy,
+        cleaner: Cleaner,
         decision_ids: DecisionIds,
-        retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._reconciler = reconciler
         self._ledger = ledger
-        self._finder = finder
-        self._secret_finder = secret_finder
-        # The same few ids come with every note.
-        self._holds_secret = lru_cache(maxsize=4096)(lambda value: bool(secret_finder.find(value)))
-        self._token_of = token_of
-        self._policy = policy
+        self._cleaner = cleaner
         self._decision_ids = decision_ids
-        self._retry_policy = retry_policy
         self._clock = clock
 
     def judge(self, candidate: Candidate) -> Judged:
@@ -149,54 +130,13 @@ class WriteGate:
         Raises:
             InvalidRequestError: an id or a name that is kept as it is given holds a secret.
         """
-        self.check_ids(candidate)
-        return judge(candidate, self._finder, self._token_of, self._policy, self._clock())
-
-    def clean_texts(self, scope: Scope, texts: Sequence[str]) -> list[str]:
-        """What was said to an agent, without what its policy takes out; in the same order."""
-        policy = self._policy.of_agent(scope.agent_id)
-        return clean_texts(texts, self._finder.find, self._token_of, policy)
-
-    def without_secrets(self, scope: Scope, texts: Sequence[str]) -> list[str]:
-        """As ``clean_texts``, of secrets alone: what may not even be stored until it is read."""
-        policy = self._policy.of_agent(scope.agent_id)
-        return clean_texts(texts, self._secret_finder.find, self._token_of, policy)
-
-    def check_ids(self, *records: object, **ids: str) -> None:
-        """Let ids and names of persons through, which are kept as they are given.
-
-        Args:
-            *records: what holds ids, also in what it holds.
-            **ids: further ones, by what they are called.
-
-        Raises:
-            InvalidRequestError: one of them holds a secret.
-        """
-        for name, value in (*ids_of(records), *ids.items()):
-            if isinstance(value, str) and self._holds_secret(value):
-                raise InvalidRequestError(
-                    f"{name} holds a secret, and ids and names are stored as they are given; "
-                    "give another one"
-                )
-
-    def submit(self, candidate: Candidate, door: str) -> Decision:
-        """What became of a candidate: reconciled where it is admitted and somebody's own word.
-
-        Raises:
-            EmbeddingError: the model failed; nothing was written.
-            GraphUnavailableError: the engine stayed away.
-            GraphConflictError: other writers came first too often; nothing was written.
-        """
-        _refuse_fallback(candidate)
-        judged = self._judged_anew(candidate)
-        if judged.is_reconciled:
-            return self._reconciler.reconcile(self._submission(judged, door))
-        return self._propose(judged, door)
+        self._cleaner.check_ids(candidate)
+        return judge(candidate, self._cleaner, self._clock())
 
     def settle_many(
         self, judged: Iterable[tuple[Judged, NDArray[np.float32] | None]], door: str
     ) -> Iterator[Decision]:
-        """As ``submit``, of many that were judged already, written in batches.
+        """As ``propose`` that may commit, of many that were judged already, written in batches.
 
         Args:
             judged: what ``judge`` found about notes that no earlier call decided about, each with
@@ -204,7 +144,7 @@ class WriteGate:
             door: which door they came through.
 
         Raises:
-            As ``submit``; what was yielded until then stands.
+            As ``propose``; what was yielded until then stands.
         """
         waiting: list[tuple[Submission, NDArray[np.float32]]] = []
         contacts: set[str] = set()
@@ -213,7 +153,7 @@ class WriteGate:
             if vector is None:
                 if contact_key in contacts:
                     yield from self._reconciled(waiting, contacts)
-                yield self._propose(each, door)
+                yield self._propose(each, door, may_commit=True)
                 continue
             waiting.append((self._submission(each, door), vector))
             contacts.add(contact_key)
@@ -231,27 +171,37 @@ class WriteGate:
         return self._reconciler.reconcile_many(submissions, vectors)
 
     def propose(
-        self, candidate: Candidate, door: str, *, may_be_fallback: bool = False
+        self,
+        candidate: Candidate,
+        door: str,
+        *,
+        may_commit: bool = False,
+        may_be_fallback: bool = False,
     ) -> Decision:
-        """How the gate disposes of a candidate, on record; no fact is written, also if admitted.
+        """How the gate disposes of a candidate, on record; a fact is written only if it may be.
 
         Args:
             candidate: what is proposed.
             door: which door it came through.
+            may_commit: whether it is reconciled at once, where it is admitted and somebody's own
+                word; its evidence is its own then.
             may_be_fallback: whether it may be raw words that nobody could read.
 
         Raises:
             InvalidNoteError: it was confirmed by nobody knows whom, its evidence is not what is
                 stored under its ids, or its proposer's name is reserved.
+            EmbeddingError: the model failed; nothing was written.
             GraphUnavailableError: the engine stayed away.
             GraphConflictError: other writers came first too often; nothing was written.
         """
         if not may_be_fallback:
             _refuse_fallback(candidate)
         judged = self._judged_anew(candidate)
-        if judged.assessment.reason not in _WITHHELD:
+        if may_commit and judged.is_reconciled:
+            return self._reconciler.reconcile(self._submission(judged, door))
+        if not may_commit and judged.assessment.reason not in _WITHHELD:
             judged = self._with_own_episodes(judged, candidate.evidence)
-        return self._propose(judged, door, may_commit=False)
+        return self._propose(judged, door, may_commit=may_commit)
 
     def commit(self, scope: Scope, decision_id: str, door: str) -> Decision:
         """Remember what a proposal was admitted as; once, however often it is called.
@@ -264,16 +214,16 @@ class WriteGate:
         Raises:
             UnknownDecisionError: the contact has no such decision.
             InvalidRequestError: it is no proposal that the gate let through, or was taken back.
-            EmbeddingError, GraphUnavailableError, GraphConflictError: as ``submit``.
+            EmbeddingError, GraphUnavailableError, GraphConflictError: as ``propose``.
         """
-        proposal = self.find(scope, decision_id)
+        proposal = self._store.get_decision(scope, decision_id)
         if proposal.action is not Action.ADMIT:
             raise InvalidRequestError(
                 f"decision {decision_id} is {proposal.action}; only a proposal that the gate "
                 "admitted can be committed"
             )
         assert proposal.gate is not None, "what was admitted was judged"  # noqa: S101
-        candidate = candidate_of(proposal, self.evidence_of(proposal))
+        candidate = candidate_of(proposal, self._store.list_evidence(decision_id, scope))
         submission = Submission(
             candidate=candidate,
             assessment=proposal.gate,
@@ -295,29 +245,29 @@ class WriteGate:
         found = self._with_precedents(judged).assessment
         return found if found.disposal is Disposal.REJECT else None
 
-    def find(self, scope: Scope, decision_id: str) -> Decision:
-        """The decision of that id about the contact.
+    def answer(self, held: Decision, answer: Candidate | Action, answered_by: str) -> Decision:
+        """What follows from an answer; once, however often it is called. Who may give it is known.
+
+        Args:
+            held: the decision that waited for the answer.
+            answer: for a yes, what was confirmed, with ``confirmed_by`` and the answer as its
+                evidence: it is reconciled, or held again where another's yes is needed as well.
+                Else DECLINE, or WITHDRAW where it was taken back.
+            answered_by: whose answer it is.
 
         Raises:
-            UnknownDecisionError: there is none.
+            InvalidAnswerError: the gate refuses it in spite of the yes; it waits on.
+            As ``propose``.
         """
-        return self._try(lambda: self._store.get_decision(scope, decision_id))
+        if isinstance(answer, Candidate):
+            return self._confirmed(held, answer, answered_by)
+        return self._refused(held, answer, answered_by)
 
-    def evidence_of(self, decision: Decision) -> tuple[Evidence, ...]:
-        """The episodes that a decision rests on."""
-        scope = decision.scope
-        return tuple(self._try(lambda: self._store.list_evidence(decision.decision_id, scope)))
-
-    def record_answer(self, held: Decision, action: Action, answered_by: str) -> Decision:
-        """Record a no, or that a proposal was taken back; once, however often it is called.
-
-        Raises:
-            GraphUnavailableError, GraphConflictError: as ``submit``.
-        """
+    def _refused(self, held: Decision, action: Action, answered_by: str) -> Decision:
         assert held.gate is not None, "what was held was judged"  # noqa: S101
         is_no = action is Action.DECLINE
         submission = Submission(
-            candidate=candidate_of(held, self.evidence_of(held)),
+            candidate=candidate_of(held, self._store.list_evidence(held.decision_id, held.scope)),
             assessment=replace(
                 held.gate,
                 disposal=Disposal.REJECT,
@@ -333,24 +283,14 @@ class WriteGate:
         )
         return self._record(submission, action)
 
-    def submit_confirmed(self, held: Decision, candidate: Candidate) -> Decision:
-        """Reconcile what somebody said yes to; held anew where another's yes is needed as well.
-
-        Args:
-            held: the decision that waited for the answer.
-            candidate: what was confirmed, with ``confirmed_by`` and the answer as its evidence.
-
-        Raises:
-            InvalidAnswerError: the gate refuses it in spite of the yes; it waits on.
-            As ``submit``.
-        """
+    def _confirmed(self, held: Decision, candidate: Candidate, answered_by: str) -> Decision:
         judged = self.judge(candidate)
         submission = replace(
             self._submission(judged, held.door),
             assessment=_as_sensitive_as(held, judged.assessment),
             decision_id=settlement_id_of(held.decision_id),
             settles_id=held.decision_id,
-            answered_by=candidate.confirmed_by[-1],
+            answered_by=answered_by,
         )
         if judged.assessment.disposal is Disposal.REJECT:
             raise InvalidAnswerError(
@@ -366,7 +306,7 @@ class WriteGate:
 
         Raises:
             UnknownFactError: the contact has no live fact of that id.
-            GraphUnavailableError, GraphConflictError: as ``submit``.
+            GraphUnavailableError, GraphConflictError: as ``propose``.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
         judged = self.judge(candidate)
@@ -416,7 +356,7 @@ class WriteGate:
             candidate=candidate, assessment=assessment, door=door, decision_id=decision_id
         )
 
-    def _propose(self, judged: Judged, door: str, *, may_commit: bool = True) -> Decision:
+    def _propose(self, judged: Judged, door: str, *, may_commit: bool) -> Decision:
         submission = self._submission(judged, door)
         if earlier := self._ledger.find_earlier(submission):
             return earlier
@@ -442,7 +382,7 @@ class WriteGate:
     def _with_own_episodes(self, judged: Judged, given: tuple[Evidence, ...]) -> Judged:
         candidate = judged.cleaned.candidate
         scope, cleaned = candidate.note.scope, candidate.evidence
-        own = self._try(lambda: self._store.as_own_episodes(scope, given, cleaned))
+        own = self._store.as_own_episodes(scope, given, cleaned)
         candidate = replace(candidate, evidence=own)
         return replace(judged, cleaned=replace(judged.cleaned, candidate=candidate))
 
@@ -453,7 +393,7 @@ class WriteGate:
             return judged
         now, scope = self._clock(), judged.candidate.note.scope
         key = judged.assessment.inference_key
-        precedents = self._try(lambda: self._store.find_precedents(scope, key, now))
+        precedents = precedents_of(self._store.list_earlier(scope, key), now)
         return replace(
             judged,
             assessment=assess(judged.cleaned, judged.policy, now, precedents),
@@ -467,32 +407,21 @@ class WriteGate:
             submission, lambda seen: self._reconciler.as_disposed(submission, action, seen)
         )
 
-    def _try(self, call: Callable[[], T]) -> T:
-        return call_with_retries(self._retry_policy, lambda _: call())
 
-
-def judge(
-    candidate: Candidate,
-    finder: SensitiveDataFinder,
-    token_of: Callable[[SensitiveKind, str], str],
-    policy: GatePolicy,
-    now: datetime,
-) -> Judged:
+def judge(candidate: Candidate, cleaner: Cleaner, now: datetime) -> Judged:
     """How the gate would dispose of a candidate that nothing is known of.
 
     Args:
         candidate: as it was proposed.
-        finder: finds personal data and secrets.
-        token_of: what stands for a sensitive value.
-        policy: floors, handlings and domains; the candidate's agent chooses the domain.
+        cleaner: takes out what may not be kept; the candidate's agent chooses the domain.
         now: the time now (UTC).
     """
-    policy = policy.of_agent(candidate.note.scope.agent_id)
-    cleaned = clean(with_effective_source(candidate), finder.find, token_of, policy)
+    policy = cleaner.policy_of(candidate.note.scope)
+    cleaned = cleaner.clean(with_effective_source(candidate))
     return Judged(cleaned=cleaned, policy=policy, assessment=assess(cleaned, policy, now))
 
 
-def candidate_of(decision: Decision, evidence: tuple[Evidence, ...]) -> Candidate:
+def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
     """The candidate that a decision was about, as far as it is on record."""
     found = decision.gate
     own = [each for each in evidence if each.episode_id == decision.episode_id]

@@ -28,6 +28,7 @@ from reconciler.service.ledger import Ledger
 from reconciler.service.memory_reconciler import MemoryReconciler
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.neighbourhoods import Neighbourhoods
+from reconciler.service.patient_graph import PatientGraph
 from reconciler.service.retry import RetryPolicy
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
@@ -328,7 +329,7 @@ class Writer:
     """What writes in a process of its own; it keeps no neighbourhood unless it may."""
 
     def __init__(self, graph: Graph, facts_max: int = 0) -> None:
-        store, embedder = MemoryStore(graph), HashingEmbedder()
+        store, embedder = _patient_store(graph), HashingEmbedder()
         ledger = Ledger(
             store=store,
             neighbourhoods=Neighbourhoods(store, embedder.model_id, facts_max),
@@ -341,13 +342,17 @@ class Writer:
             embedder=embedder,
             arbitration=None,
             policy=ReconcilePolicy(),
-            retry_policy=RETRIES,
+            attempts_max=RETRIES.attempts_max,
             clock=lambda: NOON,
         )
 
     def remember(self, text: str, key: str | None = None) -> Decision:
         said = NewNote(scope=ALICE, text=text, said_at=NOON, idempotency_key=key)
         return self._reconciler.reconcile(admitted(said))
+
+
+def _patient_store(graph: Graph) -> MemoryStore:
+    return MemoryStore(PatientGraph(graph, RETRIES, GraphUnavailableError))
 
 
 def remember(graph: Graph, text: str, key: str | None = None) -> Decision:

@@ -56,7 +56,7 @@ def usable_afterwards(memory: Memory) -> Iterator[None]:
     yield
     memory.add_contact_note("crm", "afterwards", EMAIL)
     assert [each.fact.text for each in memory.recall("crm", "afterwards", "email")] == [EMAIL]
-    connections = memory._services.store._graph._connections  # type: ignore[attr-defined]
+    connections = memory._services.store._graph._graph._connections  # type: ignore[attr-defined]
     assert len(connections._open) <= CONNECTIONS_MAX
 
 

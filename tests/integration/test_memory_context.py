@@ -39,7 +39,6 @@ from reconciler.errors import (
     UnknownTaskError,
 )
 from reconciler.service.memory_context import Cited, MemoryContext, Proposed
-from reconciler.service.retry import RetryPolicy
 from reconciler.service.write_gate import candidate_of
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests import raw_store
@@ -66,11 +65,11 @@ def context(memory: Memory, task_id: str = "t", **given: Any) -> MemoryContext:
         "task_id": task_id,
         "session_id": "monday",
         "gate": services.gate,
+        "cleaner": services.cleaner,
         "recall": services.recall,
         "sessions": services.session_store,
         "tasks": services.task_store,
         "reader": services.session_reader,
-        "retry_policy": RetryPolicy(),
         "clock": services.clock,
     }
     return MemoryContext(**plain | given)
@@ -613,7 +612,8 @@ def test_the_agent_that_proposed_a_procedure_cannot_approve_it(memory: Memory) -
 
 def test_a_procedure_cannot_be_committed(memory: Memory) -> None:
     held = procedure(memory, STEPS)
-    candidate = candidate_of(held, memory._services.gate.evidence_of(held))
+    evidence = memory._services.store.list_evidence(held.decision_id, held.scope)
+    candidate = candidate_of(held, evidence)
     with pytest.raises(IllegalMemoryOperationError, match="it is HOLD"):
         context(memory).commit(candidate, held)
 
@@ -800,7 +800,7 @@ def test_what_an_episode_says_and_who_says_it_is_as_it_is_kept(
     task, logged = over(memory, proposal)
     PROPOSALS[proposal](task, replace(logged, **changed))
     [decision] = memory.decisions("crm", "alice")
-    [evidence] = memory._services.gate.evidence_of(decision)
+    [evidence] = memory._services.store.list_evidence(decision.decision_id, decision.scope)
     assert (evidence.text, evidence.source_kind) == (SHOWN, logged.role.source_kind)
 
 

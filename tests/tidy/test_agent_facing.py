@@ -73,12 +73,28 @@ def test_no_import_of_an_agents_door_leads_to_what_approves(door: str) -> None:
     assert not {each for each in reached if each.startswith((*APPROVING, "reconciler.entrypoints"))}
 
 
-def test_only_confirmations_hand_a_yes_to_the_gate() -> None:
-    assert _callers("submit_confirmed") == {"reconciler.service.confirmations"}
+def test_only_confirmations_hand_an_answer_to_the_gate() -> None:
+    gate = "reconciler.service.write_gate"
+    callers = {module for module in _callers("answer") if gate in _reached(module)}
+    assert callers == {"reconciler.service.confirmations"}
 
 
-def test_only_confirmations_hand_a_no_to_the_gate() -> None:
-    assert _callers("record_answer") == {"reconciler.service.confirmations"}
+def test_the_gate_has_no_way_around_its_verbs() -> None:
+    assert _public(WriteGate) == {"judge", "propose", "commit", "answer", "revoke", "settle_many"}
+
+
+def test_only_the_live_door_has_what_it_proposes_committed_by_the_same_call() -> None:
+    calls = [
+        (module, keyword)
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "propose"
+        for keyword in node.keywords
+        if keyword.arg == "may_commit"
+    ]
+    assert {module for module, _ in calls} == {"reconciler.service.doors"}
 
 
 def test_the_context_of_a_task_offers_nothing_that_approves() -> None:
