@@ -41,6 +41,9 @@ _COMMIT = bytes.fromhex("0900000000000000 020000000000000000 517d1de0b202d058")
 """How each transaction in the log ends: its length, its kind, its checksum. A test looks for it in
 a log, so that a newer engine cannot change it unseen."""
 
+_LOG_HEADER_BYTES = 25
+"""What a log begins with; then come its records, each between its length and its checksum."""
+
 _SPARE_BYTES = 32 << 20
 _SPARE_FACTOR = 8
 """Room that a checkpoint is given: it writes every changed page twice. Measured: 2 to 5 times the
@@ -108,6 +111,7 @@ class EmbeddedFiles:
         if not self.main.exists():
             self.main.parent.mkdir(parents=True, exist_ok=True)
             self.expect_no_log()
+        self._cut_unfinished()
         try:
             return self._database()
         except ENGINE_ERRORS as error:
@@ -214,6 +218,22 @@ class EmbeddedFiles:
             if whole_bytes < _size(log):  # else another process was here first
                 self._cut(log, whole_bytes, error)
 
+    def _cut_unfinished(self) -> None:
+        """Cut off a last write whose record the log's end cuts short, before the engine reads it.
+
+        The engine reads such a record into its own stack when it is long, and the process ends.
+
+        Raises:
+            ConfigurationError: a write ends behind the damage; the files are as they were.
+            RuntimeError: another process has them open.
+        """
+        if not self.main.exists() or _unfinished_from(self.log) is None:
+            return
+        with self._locked():
+            whole_bytes = _unfinished_from(self.log)
+            if whole_bytes is not None:  # else another process was here first
+                self._cut(self.log, whole_bytes, RuntimeError("a record is cut short"))
+
     def _cut(self, log: Path, whole_bytes: int, error: Exception) -> None:
         dropped = log.read_bytes()[whole_bytes:]
         if finished := dropped.count(_COMMIT):
@@ -266,6 +286,27 @@ class EmbeddedFiles:
                 leave_unchecked(connection)
             database.close()
             return copied.log_bytes
+
+
+def _unfinished_from(log: Path) -> int | None:
+    """Where the log's whole transactions end, if its last record is cut short; else None.
+
+    Records are taken at their word about their length. Anything else is for the engine to find,
+    which has their checksums.
+    """
+    content = log.read_bytes() if _size(log) else b""
+    place = whole = _LOG_HEADER_BYTES
+    while place < len(content):
+        length = int.from_bytes(content[place : place + 8], "little")
+        end = place + 8 + length + 8
+        if length == 0 and place + 8 <= len(content):
+            return None
+        if end > len(content):
+            return whole
+        if content[place:end] == _COMMIT:
+            whole = end
+        place = end
+    return None
 
 
 def leave_unchecked(connection: ladybug.Connection) -> None:

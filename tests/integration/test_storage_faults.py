@@ -278,7 +278,12 @@ def test_a_damaged_log_opens_once_it_is_cut_as_the_error_says(tmp_path: Path) ->
 
 def test_how_a_transaction_ends_is_what_the_engine_writes(tmp_path: Path) -> None:
     path, _ = tiny_store(tmp_path)  # one makes the table, three write
-    assert EmbeddedFiles(path).log.read_bytes().count(embedded_files._COMMIT) == 4
+    log = EmbeddedFiles(path).log
+    assert log.read_bytes().count(embedded_files._COMMIT) == 4
+    assert embedded_files._unfinished_from(log) is None
+    whole = log.read_bytes()
+    log.write_bytes(whole + whole[embedded_files._LOG_HEADER_BYTES :][:40])
+    assert embedded_files._unfinished_from(log) == len(whole)
 
 
 def test_what_was_cut_off_is_said_and_kept(store: Store, caplog: pytest.LogCaptureFixture) -> None:
