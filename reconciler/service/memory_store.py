@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -50,8 +51,6 @@ _SLOT_COLUMNS = (
     "is_known",
     "is_personal",
 )
-_FACTS = TypeAdapter(Fact)
-_DECISIONS = TypeAdapter(Decision)
 _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
 """What a record leaves out: a relationship, what was said later, what is true of one call."""
 
@@ -469,13 +468,24 @@ def _predecessor(row: Row) -> Predecessor:
     )
 
 
+@cache
+def _of_rows() -> TypeAdapter[Fact]:
+    """Made when there is first need of it: it takes longer than importing this module."""
+    return TypeAdapter(Fact)
+
+
+@cache
+def _of_records() -> TypeAdapter[Decision]:
+    return TypeAdapter(Decision)
+
+
 def _fact(row: Row) -> Fact:
     row["slot"], row["tags"] = _slot(row), row["tags"] or ()
-    return _FACTS.validate_python(row)
+    return _of_rows().validate_python(row)
 
 
 def _decision(row: Row) -> Decision:
-    made = _DECISIONS.validate_json(row["record"])
+    made = _of_records().validate_json(row["record"])
     return replace(made, correction=Relation(row["correction"])) if row["correction"] else made
 
 
@@ -667,9 +677,9 @@ def _decision_map(decision: Decision) -> dict[str, Any]:
         "answered_by": decision.proposal.answered_by,
         "settles_id": decision.proposal.settles_id,
         "held_id": decision.proposal.held_id,
-        "record": _DECISIONS.dump_json(
-            decision, exclude=_NOT_IN_RECORD, exclude_none=True
-        ).decode(),
+        "record": _of_records()
+        .dump_json(decision, exclude=_NOT_IN_RECORD, exclude_none=True)
+        .decode(),
     }
 
 
