@@ -15,6 +15,7 @@ import pytest
 from reconciler import Evidence, Memory, Note, Scope, Session, Turn
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.errors import InvalidRequestError
+from reconciler.service.doors import NoteFields
 from tests.engines import EngineUnderTest
 
 WRONG: Mapping[str, Any] = {
@@ -69,18 +70,28 @@ def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
 def doors() -> list[tuple[str, str, Any]]:
     """Every public method of a memory, with each id that it takes, and that id's default."""
     return [
-        (name, each, parameter.default)
+        (name, each, default)
         for name, method in inspect.getmembers(Memory, inspect.isfunction)
         if not name.startswith("_")
-        for each, parameter in inspect.signature(method).parameters.items()
+        for each, default in defaults(method).items()
         if each.endswith("_id") or each in ALSO_IDS | NAMES
     ]
 
 
+def defaults(method: Callable[..., Any]) -> dict[str, Any]:
+    """The parameters of a method with their defaults; the fields of a note each by its name."""
+    parameters = inspect.signature(method).parameters.values()
+    named = [each for each in parameters if each.kind is not each.VAR_KEYWORD]
+    fields = NoteFields.__annotations__ if len(named) < len(parameters) else {}
+    return {each.name: each.default for each in named} | dict.fromkeys(fields)
+
+
 def call(memory: Memory, name: str, changed: Mapping[str, Any]) -> None:
     method = getattr(memory, name)
-    parameters = inspect.signature(method).parameters.items()
-    usual = {each: USUAL[each] for each, given in parameters if given.default is given.empty}
+    required = [
+        each for each, given in defaults(method).items() if given is inspect.Signature.empty
+    ]
+    usual = {each: USUAL[each] for each in required}
     found = method(**usual | changed)
     if inspect.isgenerator(found):
         list(found)
