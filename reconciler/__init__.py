@@ -4,40 +4,46 @@ Start with ``Memory.open()``. Everything public is listed in ``__all__``; errors
 ``reconciler.errors``.
 """
 
-from reconciler.domain.candidates import Candidate, Evidence
-from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation
-from reconciler.domain.explanation import Explanation
-from reconciler.domain.extraction import Citation, Extracted, Extraction, Window
-from reconciler.domain.facts import (
-    Conflict,
-    Contact,
-    Fact,
-    FactHistory,
-    RankedFact,
-    RefusalCount,
-    Supersession,
-)
-from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
-from reconciler.domain.jobs import Job, JobState, Outcomes, QueueReport
-from reconciler.domain.kinds import Category, RecallSemantics, Sensitivity, SourceKind, Speech
-from reconciler.domain.notes import Note
-from reconciler.domain.procedures import Procedure
-from reconciler.domain.prompting import as_prompt
-from reconciler.domain.scope import Scope
-from reconciler.domain.sessions import Episode, Role, Session, SessionRecord, Turn
-from reconciler.domain.slots import Slot
-from reconciler.domain.task_states import TaskState
-from reconciler.domain.tasks import Task, WorkingMemory
-from reconciler.memory import ContactMemory, Memory
-from reconciler.ports.arbiter import Arbiter
-from reconciler.ports.embedder import Embedder
-from reconciler.ports.extractor import Extractor
-from reconciler.service.doors import MemoryToolset
-from reconciler.service.extraction import MemoryExtractor
-from reconciler.service.memory_context import Cited, MemoryContext, Proposed
-from reconciler.service.note_import import ImportReport, LineError
-from reconciler.service.task_memory import TaskMemory
-from reconciler.settings import Settings, load_settings
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reconciler.domain.candidates import Candidate, Evidence
+    from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation
+    from reconciler.domain.explanation import Explanation
+    from reconciler.domain.extraction import Citation, Extracted, Extraction, Window
+    from reconciler.domain.facts import (
+        Conflict,
+        Contact,
+        Fact,
+        FactHistory,
+        RankedFact,
+        RefusalCount,
+        Supersession,
+    )
+    from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
+    from reconciler.domain.jobs import Job, JobState, Outcomes, QueueReport
+    from reconciler.domain.kinds import Category, RecallSemantics, Sensitivity, SourceKind, Speech
+    from reconciler.domain.notes import Note
+    from reconciler.domain.procedures import Procedure
+    from reconciler.domain.prompting import as_prompt
+    from reconciler.domain.scope import Scope
+    from reconciler.domain.sessions import Episode, Role, Session, SessionRecord, Turn
+    from reconciler.domain.slots import Slot
+    from reconciler.domain.task_states import TaskState
+    from reconciler.domain.tasks import Task, WorkingMemory
+    from reconciler.memory import ContactMemory, Memory
+    from reconciler.ports.arbiter import Arbiter
+    from reconciler.ports.embedder import Embedder
+    from reconciler.ports.extractor import Extractor
+    from reconciler.service.doors import MemoryToolset
+    from reconciler.service.extraction import MemoryExtractor
+    from reconciler.service.memory_context import Cited, MemoryContext, Proposed
+    from reconciler.service.note_import import ImportReport, LineError
+    from reconciler.service.task_memory import TaskMemory
+    from reconciler.settings import Settings, load_settings
 
 __all__ = [
     "Action",
@@ -100,3 +106,51 @@ __all__ = [
     "as_prompt",
     "load_settings",
 ]
+
+_HOMES = {
+    "reconciler.domain.candidates": "Candidate Evidence",
+    "reconciler.domain.decisions": "Action Comparison DecidedBy Decision Relation",
+    "reconciler.domain.explanation": "Explanation",
+    "reconciler.domain.extraction": "Citation Extracted Extraction Window",
+    "reconciler.domain.facts": (
+        "Conflict Contact Fact FactHistory RankedFact RefusalCount Supersession"
+    ),
+    "reconciler.domain.gate.assessment": "Assessment Disposal GateReason",
+    "reconciler.domain.jobs": "Job JobState Outcomes QueueReport",
+    "reconciler.domain.kinds": "Category RecallSemantics Sensitivity SourceKind Speech",
+    "reconciler.domain.notes": "Note",
+    "reconciler.domain.procedures": "Procedure",
+    "reconciler.domain.prompting": "as_prompt",
+    "reconciler.domain.scope": "Scope",
+    "reconciler.domain.sessions": "Episode Role Session SessionRecord Turn",
+    "reconciler.domain.slots": "Slot",
+    "reconciler.domain.task_states": "TaskState",
+    "reconciler.domain.tasks": "Task WorkingMemory",
+    "reconciler.memory": "ContactMemory Memory",
+    "reconciler.ports.arbiter": "Arbiter",
+    "reconciler.ports.embedder": "Embedder",
+    "reconciler.ports.extractor": "Extractor",
+    "reconciler.service.doors": "MemoryToolset",
+    "reconciler.service.extraction": "MemoryExtractor",
+    "reconciler.service.memory_context": "Cited MemoryContext Proposed",
+    "reconciler.service.note_import": "ImportReport LineError",
+    "reconciler.service.task_memory": "TaskMemory",
+    "reconciler.settings": "Settings load_settings",
+}
+"""Where each public name is defined. It is imported when it is first asked for: all of them
+together take longer than most programs that need one."""
+
+_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, out of the module that defines it."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -262,6 +262,7 @@ def test_the_public_names_are_pinned() -> None:
         "load_settings",
     ]
     assert all(hasattr(reconciler, name) for name in reconciler.__all__)
+    assert sorted(reconciler._MODULE_OF) == sorted(reconciler.__all__)
 
 
 def test_the_error_tree_draws_every_error() -> None:
