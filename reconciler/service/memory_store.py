@@ -55,6 +55,7 @@ _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
 """What a record leaves out: a relationship, what was said later, what is true of one call."""
 
 _FACT_FIELDS = tuple(each.name for each in fields(Fact) if each.name != "slot")
+_TIMES_OF_A_FACT = ("recorded_at", "valid_from", "valid_to", "last_confirmed_at", "expires_at")
 _KEPT_FIELDS = (
     "fact_id",
     "observations",
@@ -481,6 +482,9 @@ def _of_records() -> TypeAdapter[Decision]:
 
 def _fact(row: Row) -> Fact:
     row["slot"], row["tags"] = _slot(row), row["tags"] or ()
+    for name in _TIMES_OF_A_FACT:  # as text, a time may name its zone behind its offset
+        if isinstance(row[name], str):
+            row[name] = row[name].partition("[")[0]
     return _of_rows().validate_python(row)
 
 

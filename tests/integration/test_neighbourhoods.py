@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from reconciler import Memory
 from reconciler.bootstrap import open_graph
 from reconciler.domain.decisions import Action
 from reconciler.domain.scope import Scope
@@ -18,8 +19,10 @@ from reconciler.ports.graph import Graph, Row
 from reconciler.service.memory_store import MemoryStore
 from reconciler.service.neighbourhoods import Neighbourhoods
 from reconciler.settings import load_settings
+from reconciler.testing import HashingEmbedder
+from tests import raw_store
 from tests.commits import MODEL, committed
-from tests.engines import embedded_engine
+from tests.engines import EngineUnderTest, embedded_engine
 
 ALICE, BOB, CAROL, DAVE = (Scope("acme", "crm", name) for name in ("alice", "bob", "carol", "dave"))
 EAST = (1.0, 0.0)
@@ -169,3 +172,17 @@ def test_what_is_loaded_is_what_was_written_to_the_letter(shared: Graph) -> None
     version, facts, vectors = store.load_neighbourhood(eve, MODEL)
     assert (version, facts) == (1, [written.fact])
     assert np.array_equal(vectors, [vector])
+
+
+def test_a_time_that_another_program_wrote_with_its_zone_is_read(
+    neo4j_engine: EngineUnderTest,
+) -> None:
+    arguments = {"embedder": HashingEmbedder(16), **neo4j_engine.settings_arguments}
+    with Memory.open(**arguments) as memory:
+        memory.add_contact_note("crm", "alice", "Lives in Pune.")
+        [before] = memory.recall("crm", "alice", "Where does she live?")
+    zoned = "datetime({datetime: f.recorded_at, timezone: 'Europe/Berlin'})"
+    raw_store.query(neo4j_engine, f"MATCH (f:Fact) SET f.recorded_at = {zoned}")
+    with Memory.open(**arguments) as memory:
+        [found] = memory.recall("crm", "alice", "Where does she live?")
+    assert found.fact.recorded_at == before.fact.recorded_at
