@@ -143,8 +143,8 @@ class Ledger:
         Returns:
             For each its decision; None for one that has to be written alone, after this: its plan
             is no commit, or needs what those before it write; its contact moved on, or the whole
-            batch failed. Then nothing of it is
-            known to be written, and it may have been all the same.
+            batch failed. Then nothing of it is known to be written, and it may have been all the
+            same.
         """
         forks: dict[str, Neighbourhood] = {}
         commits: dict[str, Commit] = {}
@@ -176,13 +176,15 @@ class Ledger:
             raise
         except GraphError:  # nobody knows whether it was written; each alone finds out
             ids = set()
+        made = {}
         for commit in commits:
-            if commit.decision.decision_id in ids:
+            decision = commit.decision
+            if decision.decision_id in ids:
                 self._neighbourhoods.apply(commit)
+                made[decision.decision_id] = decision
             else:
-                self._neighbourhoods.drop(commit.decision.scope)
-        made = {commit.decision.decision_id: commit.decision for commit in commits}
-        return {decision_id: made[decision_id] for decision_id in made if decision_id in ids}
+                self._neighbourhoods.drop(decision.scope)
+        return made
 
     def _find(self, submission: Submission) -> Decision | None:
         return self._store.find_decision(submission.note.scope, submission.decision_id)

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.candidates import Evidence
 from reconciler.domain.decisions import (
     Action,
     DecidedBy,
@@ -307,7 +308,8 @@ class MemoryReconciler:
                 arbitrate_ms=opinion.milliseconds if opinion else 0.0,
             ),
         )
-        fact, kept = self._facts(decision, verdict, seen)
+        own = submission.candidate.evidence[0]
+        fact, kept = self._facts(decision, verdict, seen, own)
         is_restated = verdict.is_restatement and verdict.target is not None
         return Commit(
             version=seen.version,
@@ -321,7 +323,7 @@ class MemoryReconciler:
         )
 
     def _facts(
-        self, decision: Decision, verdict: Verdict, seen: Seen
+        self, decision: Decision, verdict: Verdict, seen: Seen, own: Evidence
     ) -> tuple[Fact | None, Fact | None]:
         """The new fact, and the one that lives on with an observation more; either may be None."""
         target = seen.facts[verdict.target.fact_id] if verdict.target else None
@@ -331,7 +333,8 @@ class MemoryReconciler:
         if target is None or not says_again:
             holds_to = target.valid_from if target and verdict.is_history else None
             return written_fact(decision, holds_to), None
-        is_read_again = self._store.rests_on(target.fact_id, decision.episode_id)
+        # Nothing rests on what was said with this very call.
+        is_read_again = not own.is_new and self._store.rests_on(target.fact_id, own.episode_id)
         if verdict.action is Action.SKIP:
             return None, None if is_read_again else confirmed(target, decision)
         if verdict.is_history:

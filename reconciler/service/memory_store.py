@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -491,10 +491,6 @@ def _fact(row: Row) -> Fact:
 def _decision(row: Row) -> Decision:
     made = _of_records().validate_json(row["record"])
     return replace(made, correction=Relation(row["correction"])) if row["correction"] else made
-
-
-def _enumerated(row: Row, kinds: Mapping[str, type[StrEnum]]) -> dict[str, Any]:
-    return {name: kind(row[name]) for name, kind in kinds.items() if row[name]}
 
 
 def _evidence(row: Row, scope: Scope) -> Evidence:

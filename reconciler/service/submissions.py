@@ -105,9 +105,11 @@ def recorded(
         timings: how long it took.
     """
     own, note = submission.candidate.evidence[0], submission.note
+    if note.session_id != own.session_id:
+        note = replace(note, session_id=own.session_id)
     return Decision(
         decision_id=submission.decision_id,
-        note=note if note.session_id == own.session_id else _filed(note, own.session_id),
+        note=note,
         verdict=_verdict(verdict, neighbours, submission.fact_id),
         door=submission.door,
         at=at,
@@ -154,10 +156,6 @@ def recorded_plainly(
     timings = Timings(attempts=number)
     made = recorded(submission, verdict, (), policy, embedding_model, at, timings=timings)
     return replace(made, verdict=replace(made.verdict, fact_id=None, superseded_ids=ended_ids))
-
-
-def _filed(note: Note, session_id: str) -> Note:
-    return replace(note, session_id=session_id)
 
 
 def _verdict(verdict: Verdict, neighbours: Sequence[Neighbour], fact_id: str) -> RecordedVerdict:
