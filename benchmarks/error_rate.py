@@ -23,8 +23,13 @@ from benchmarks.pair_slots import GivenSlot, PairSlots, SlotSource
 from reconciler import Memory
 from reconciler.bootstrap import build_embedder, build_policy
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.attributes import Attribute, AttributeBook
-from reconciler.domain.calibration import (
+from reconciler.domain.reconciling.rule import CANDIDATE_COUNT_MAX, ReconcilePolicy, decide
+from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
+from reconciler.domain.review.calibration import (
     LabelledPair,
     MeasuredPair,
     Outcome,
@@ -33,12 +38,7 @@ from reconciler.domain.calibration import (
     Scores,
     outcome_of,
 )
-from reconciler.domain.decisions import Action, Judgement, Relation
-from reconciler.domain.facts import Neighbour
-from reconciler.domain.notes import Note, canonical_text
-from reconciler.domain.rule import CANDIDATE_COUNT_MAX, ReconcilePolicy, decide
-from reconciler.domain.scope import Scope
-from reconciler.domain.slots import Slot
+from reconciler.domain.values.attributes import Attribute, AttributeBook
 from reconciler.settings import load_settings
 
 LONGMEMEVAL = ("longmemeval_ku", "longmemeval_ms")

@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.data import rows
 from benchmarks.engines import Engines
 from reconciler.bootstrap import build_sensitive_data_finder
-from reconciler.domain.calibration import Rate
+from reconciler.domain.review.calibration import Rate
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 

@@ -26,9 +26,9 @@ from benchmarks.data import rows
 from benchmarks.engines import Engines
 from benchmarks.write_cost import RandomEmbedder
 from reconciler import Memory
-from reconciler.domain.jobs import Job, JobState
-from reconciler.domain.scope import Scope
-from reconciler.domain.sessions import Session, Turn
+from reconciler.domain.records.jobs import Job, JobState
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.sessions import Session, Turn
 from reconciler.settings import load_settings
 from tests.anthropic_server import AnthropicServer, extraction
 

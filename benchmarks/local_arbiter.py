@@ -47,7 +47,9 @@ from sklearn.model_selection import StratifiedKFold  # type: ignore[import-untyp
 from benchmarks.data import rows
 from benchmarks.engines import Engines
 from benchmarks.error_rate import LONGMEMEVAL, ReadyVectors
-from reconciler.domain.calibration import (
+from reconciler.domain.guard import Difference, Finding, find_differences
+from reconciler.domain.reconciling.rule import ReconcilePolicy
+from reconciler.domain.review.calibration import (
     SETTLED,
     LabelledPair,
     MeasuredPair,
@@ -57,8 +59,6 @@ from reconciler.domain.calibration import (
     Scores,
     outcome_of,
 )
-from reconciler.domain.guard import Difference, Finding, find_differences
-from reconciler.domain.rule import ReconcilePolicy
 
 Vector = NDArray[np.float64]
 

@@ -23,12 +23,12 @@ from benchmarks.pair_slots import GivenSlot, SlotSource
 from reconciler import Memory
 from reconciler.bootstrap import build_embedder, build_extractor
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.decisions import Action, Decision
-from reconciler.domain.extraction import Extraction, Window
-from reconciler.domain.facts import Fact
-from reconciler.domain.jobs import JobState, Outcomes
-from reconciler.domain.scope import Scope
-from reconciler.domain.sessions import Session, Turn
+from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.jobs import JobState, Outcomes
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.sessions import Session, Turn
+from reconciler.domain.sessions.extraction import Extraction, Window
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.extractor import Extractor
 from reconciler.settings import Settings, load_settings

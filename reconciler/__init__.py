@@ -10,11 +10,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reconciler.domain.candidates import Candidate, Evidence
-    from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Relation
-    from reconciler.domain.explanation import Explanation
-    from reconciler.domain.extraction import Citation, Extracted, Extraction, Window
-    from reconciler.domain.facts import (
+    from reconciler.domain.recalling.procedures import Procedure
+    from reconciler.domain.recalling.prompting import as_prompt
+    from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
+    from reconciler.domain.records.candidates import Candidate, Evidence
+    from reconciler.domain.records.decisions import (
+        Action,
+        Comparison,
+        DecidedBy,
+        Decision,
+        Relation,
+    )
+    from reconciler.domain.records.facts import (
         Conflict,
         Contact,
         Fact,
@@ -23,26 +30,31 @@ if TYPE_CHECKING:
         RefusalCount,
         Supersession,
     )
-    from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
-    from reconciler.domain.jobs import Job, JobState, Outcomes, QueueReport
-    from reconciler.domain.kinds import Category, RecallSemantics, Sensitivity, SourceKind, Speech
-    from reconciler.domain.notes import Note
-    from reconciler.domain.procedures import Procedure
-    from reconciler.domain.prompting import as_prompt
-    from reconciler.domain.scope import Scope
-    from reconciler.domain.sessions import Episode, Role, Session, SessionRecord, Turn
-    from reconciler.domain.slots import Slot
-    from reconciler.domain.task_states import TaskState
-    from reconciler.domain.tasks import Task, WorkingMemory
+    from reconciler.domain.records.jobs import Job, JobState, Outcomes, QueueReport
+    from reconciler.domain.records.kinds import (
+        Category,
+        RecallSemantics,
+        Sensitivity,
+        SourceKind,
+        Speech,
+    )
+    from reconciler.domain.records.notes import Note
+    from reconciler.domain.records.scope import Scope
+    from reconciler.domain.records.sessions import Episode, Role, Session, SessionRecord, Turn
+    from reconciler.domain.records.slots import Slot
+    from reconciler.domain.review.explanation import Explanation
+    from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
+    from reconciler.domain.tasks.task_states import TaskState
+    from reconciler.domain.tasks.tasks import Task, WorkingMemory
     from reconciler.memory import ContactMemory, Memory
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
-    from reconciler.service.doors import MemoryToolset
-    from reconciler.service.extraction import MemoryExtractor
-    from reconciler.service.memory_context import Cited, MemoryContext, Proposed
-    from reconciler.service.note_import import ImportReport, LineError
-    from reconciler.service.task_memory import TaskMemory
+    from reconciler.service.sessions.extraction import MemoryExtractor
+    from reconciler.service.tasks.memory_context import Cited, MemoryContext, Proposed
+    from reconciler.service.tasks.task_memory import TaskMemory
+    from reconciler.service.writing.doors import MemoryToolset
+    from reconciler.service.writing.note_import import ImportReport, LineError
     from reconciler.settings import Settings, load_settings
 
 __all__ = [
@@ -108,33 +120,33 @@ __all__ = [
 ]
 
 _HOMES = {
-    "reconciler.domain.candidates": "Candidate Evidence",
-    "reconciler.domain.decisions": "Action Comparison DecidedBy Decision Relation",
-    "reconciler.domain.explanation": "Explanation",
-    "reconciler.domain.extraction": "Citation Extracted Extraction Window",
-    "reconciler.domain.facts": (
+    "reconciler.domain.records.candidates": "Candidate Evidence",
+    "reconciler.domain.records.decisions": "Action Comparison DecidedBy Decision Relation",
+    "reconciler.domain.review.explanation": "Explanation",
+    "reconciler.domain.sessions.extraction": "Citation Extracted Extraction Window",
+    "reconciler.domain.records.facts": (
         "Conflict Contact Fact FactHistory RankedFact RefusalCount Supersession"
     ),
-    "reconciler.domain.gate.assessment": "Assessment Disposal GateReason",
-    "reconciler.domain.jobs": "Job JobState Outcomes QueueReport",
-    "reconciler.domain.kinds": "Category RecallSemantics Sensitivity SourceKind Speech",
-    "reconciler.domain.notes": "Note",
-    "reconciler.domain.procedures": "Procedure",
-    "reconciler.domain.prompting": "as_prompt",
-    "reconciler.domain.scope": "Scope",
-    "reconciler.domain.sessions": "Episode Role Session SessionRecord Turn",
-    "reconciler.domain.slots": "Slot",
-    "reconciler.domain.task_states": "TaskState",
-    "reconciler.domain.tasks": "Task WorkingMemory",
+    "reconciler.domain.records.assessment": "Assessment Disposal GateReason",
+    "reconciler.domain.records.jobs": "Job JobState Outcomes QueueReport",
+    "reconciler.domain.records.kinds": "Category RecallSemantics Sensitivity SourceKind Speech",
+    "reconciler.domain.records.notes": "Note",
+    "reconciler.domain.recalling.procedures": "Procedure",
+    "reconciler.domain.recalling.prompting": "as_prompt",
+    "reconciler.domain.records.scope": "Scope",
+    "reconciler.domain.records.sessions": "Episode Role Session SessionRecord Turn",
+    "reconciler.domain.records.slots": "Slot",
+    "reconciler.domain.tasks.task_states": "TaskState",
+    "reconciler.domain.tasks.tasks": "Task WorkingMemory",
     "reconciler.memory": "ContactMemory Memory",
     "reconciler.ports.arbiter": "Arbiter",
     "reconciler.ports.embedder": "Embedder",
     "reconciler.ports.extractor": "Extractor",
-    "reconciler.service.doors": "MemoryToolset",
-    "reconciler.service.extraction": "MemoryExtractor",
-    "reconciler.service.memory_context": "Cited MemoryContext Proposed",
-    "reconciler.service.note_import": "ImportReport LineError",
-    "reconciler.service.task_memory": "TaskMemory",
+    "reconciler.service.writing.doors": "MemoryToolset",
+    "reconciler.service.sessions.extraction": "MemoryExtractor",
+    "reconciler.service.tasks.memory_context": "Cited MemoryContext Proposed",
+    "reconciler.service.writing.note_import": "ImportReport LineError",
+    "reconciler.service.tasks.task_memory": "TaskMemory",
     "reconciler.settings": "Settings load_settings",
 }
 """Where each public name is defined. It is imported when it is first asked for: all of them

@@ -18,12 +18,12 @@ from pydantic import SecretStr
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
 from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile
-from reconciler.domain.attributes import AttributeBook
-from reconciler.domain.candidates import Candidate
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.jobs import JobPolicy, Stage
-from reconciler.domain.ranking import RankingPolicy
-from reconciler.domain.rule import ReconcilePolicy
+from reconciler.domain.recalling.ranking import RankingPolicy
+from reconciler.domain.reconciling.rule import ReconcilePolicy
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.jobs import JobPolicy, Stage
+from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
@@ -31,24 +31,24 @@ from reconciler.ports.extractor import Extractor
 from reconciler.ports.graph import Graph
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.sensitive_data import keyed_digest, keyed_token
-from reconciler.service.arbitration import Arbitration, ArbitrationPolicy
-from reconciler.service.cleaning import Cleaner
-from reconciler.service.confirmations import Confirmations
-from reconciler.service.decision_ids import DecisionIds
-from reconciler.service.doors import LiveDoor
-from reconciler.service.extraction import ExtractionPolicy, MemoryExtractor, SessionReader
-from reconciler.service.extraction_worker import ExtractionWorker
-from reconciler.service.ledger import Ledger
-from reconciler.service.memory_reconciler import MemoryReconciler
-from reconciler.service.memory_store import MemoryStore
-from reconciler.service.neighbourhoods import Neighbourhoods
-from reconciler.service.note_import import NoteImport
-from reconciler.service.patient_graph import PatientGraph
 from reconciler.service.recall import Recall
-from reconciler.service.retry import RetryPolicy, call_with_retries
-from reconciler.service.session_store import SessionStore
-from reconciler.service.task_store import TaskStore
-from reconciler.service.write_gate import Judged, WriteGate, judge
+from reconciler.service.sessions.extraction import ExtractionPolicy, MemoryExtractor, SessionReader
+from reconciler.service.sessions.extraction_worker import ExtractionWorker
+from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.patient_graph import PatientGraph
+from reconciler.service.stores.retry import RetryPolicy, call_with_retries
+from reconciler.service.stores.session_store import SessionStore
+from reconciler.service.stores.task_store import TaskStore
+from reconciler.service.writing.arbitration import Arbitration, ArbitrationPolicy
+from reconciler.service.writing.cleaning import Cleaner
+from reconciler.service.writing.confirmations import Confirmations
+from reconciler.service.writing.decision_ids import DecisionIds
+from reconciler.service.writing.doors import LiveDoor
+from reconciler.service.writing.ledger import Ledger
+from reconciler.service.writing.memory_reconciler import MemoryReconciler
+from reconciler.service.writing.neighbourhoods import Neighbourhoods
+from reconciler.service.writing.note_import import NoteImport
+from reconciler.service.writing.write_gate import Judged, WriteGate, judge
 from reconciler.settings import ArbiterSettings, EmbedderSettings, ExtractorSettings, Settings
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.profile import Profile
+from reconciler.domain.records.profile import Profile
+from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config, resource_path
 

@@ -17,17 +17,23 @@ from reconciler.bootstrap import (
     build_services,
     build_worker,
 )
-from reconciler.domain.candidates import CONTACT, Candidate
-from reconciler.domain.decisions import DecidedBy, Decision, Relation
-from reconciler.domain.explanation import Explanation, explain
-from reconciler.domain.facts import Contact, FactHistory, RankedFact, RefusalCount
-from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
-from reconciler.domain.jobs import Job, JobState, QueueReport, Stage
-from reconciler.domain.kinds import Category, SourceKind
-from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, check_text, not_in_the_future, utc
-from reconciler.domain.replay import Replayed, replay
-from reconciler.domain.scope import Scope, check_identifier
-from reconciler.domain.sessions import Session, SessionRecord, Turn
+from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
+from reconciler.domain.records.candidates import CONTACT, Candidate
+from reconciler.domain.records.decisions import DecidedBy, Decision, Relation
+from reconciler.domain.records.facts import Contact, FactHistory, RankedFact, RefusalCount
+from reconciler.domain.records.jobs import Job, JobState, QueueReport, Stage
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.notes import (
+    TEXT_LENGTH_MAX,
+    Note,
+    check_text,
+    not_in_the_future,
+    utc,
+)
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.records.sessions import Session, SessionRecord, Turn
+from reconciler.domain.review.explanation import Explanation, explain
+from reconciler.domain.review.replay import Replayed, replay
 from reconciler.errors import (
     ConfigurationError,
     InvalidAnswerError,
@@ -38,13 +44,13 @@ from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.extractor import Extractor
 from reconciler.ports.graph import EngineDescription
-from reconciler.service.doors import MemoryToolset, NoteFields, own_evidence
-from reconciler.service.extraction import MemoryExtractor
-from reconciler.service.extraction_worker import ExtractionWorker, WorkerThread
-from reconciler.service.memory_context import MemoryContext
-from reconciler.service.memory_store import DecisionFilter
-from reconciler.service.note_import import ImportReport
-from reconciler.service.session_store import JobFilter
+from reconciler.service.sessions.extraction import MemoryExtractor
+from reconciler.service.sessions.extraction_worker import ExtractionWorker, WorkerThread
+from reconciler.service.stores.memory_store import DecisionFilter
+from reconciler.service.stores.session_store import JobFilter
+from reconciler.service.tasks.memory_context import MemoryContext
+from reconciler.service.writing.doors import MemoryToolset, NoteFields, own_evidence
+from reconciler.service.writing.note_import import ImportReport
 from reconciler.settings import Settings, load_settings
 
 __all__ = ["ContactMemory", "Memory", "note_to_check"]

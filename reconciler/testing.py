@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.decisions import Judgement
-from reconciler.domain.extraction import Extraction, Window
-from reconciler.domain.facts import Neighbour
-from reconciler.domain.notes import Note, canonical_text
+from reconciler.domain.records.decisions import Judgement
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.domain.sessions.extraction import Extraction, Window
 from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterError,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reconciler.domain.scope import Scope
+from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import load_queries
 

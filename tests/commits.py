@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from reconciler import Evidence, Scope
-from reconciler.domain.decisions import Action, DecidedBy
-from reconciler.domain.restating import written_fact
-from reconciler.service.memory_store import Commit
+from reconciler.domain.reconciling.restating import written_fact
+from reconciler.domain.records.decisions import Action, DecidedBy
+from reconciler.service.stores.memory_store import Commit
 from tests.records import decision_of
 
 __all__ = ["MODEL", "NOON", "committed"]

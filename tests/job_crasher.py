@@ -25,10 +25,10 @@ import reconciler.adapters.embedded_graph
 import reconciler.adapters.neo4j_graph  # noqa: F401  imported before any process is forked
 from reconciler import Memory
 from reconciler.bootstrap import build_judge
-from reconciler.domain.extraction import Citation, Extracted, Extraction, Window
-from reconciler.domain.jobs import Stage
-from reconciler.domain.kinds import Category
-from reconciler.domain.sessions import Episode, Turn
+from reconciler.domain.records.jobs import Stage
+from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.sessions import Episode, Turn
+from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.memory import note_to_check
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder

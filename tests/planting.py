@@ -16,7 +16,7 @@ from itertools import count
 from typing import Any
 
 from reconciler.errors import ReconcilerError
-from reconciler.service.doors import NoteFields
+from reconciler.service.writing.doors import NoteFields
 
 __all__ = ["DIGITS", "NOTATIONS", "Planted", "Planter", "fields_of_record", "text_parameters"]
 

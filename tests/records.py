@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from reconciler import Decision, Note, Scope
-from reconciler.domain.decisions import (
+from reconciler.domain.records.decisions import (
     Proposal,
     RecordedOpinion,
     RecordedPolicy,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from reconciler.bootstrap import build_judge
-from reconciler.domain.notes import Note
-from reconciler.service.decision_ids import DecisionIds
-from reconciler.service.doors import own_evidence
-from reconciler.service.memory_reconciler import Submission
+from reconciler.domain.records.notes import Note
+from reconciler.service.writing.decision_ids import DecisionIds
+from reconciler.service.writing.doors import own_evidence
+from reconciler.service.writing.memory_reconciler import Submission
 from reconciler.settings import load_settings
 
 

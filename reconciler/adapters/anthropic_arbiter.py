@@ -19,11 +19,11 @@ from reconciler.adapters.anthropic_calls import (
     StructuredCalls,
     read_prompt,
 )
-from reconciler.domain.decisions import Action, Judgement, Relation
-from reconciler.domain.facts import Neighbour
-from reconciler.domain.kinds import SourceKind
-from reconciler.domain.notes import Note
-from reconciler.domain.slots import Slot
+from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.slots import Slot
 from reconciler.errors import ArbiterAnswerError, ArbiterRefusedError, ArbiterUnavailableError
 from reconciler.resources import resource_path
 

@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, ValidationError
 
-from reconciler.domain.decisions import Usage
+from reconciler.domain.records.decisions import Usage
 from reconciler.errors import ConfigurationError
 
 if TYPE_CHECKING:

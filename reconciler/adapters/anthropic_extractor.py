@@ -21,12 +21,18 @@ from reconciler.adapters.anthropic_calls import (
     StructuredCalls,
     read_prompt,
 )
-from reconciler.domain.attributes import NAME_LENGTH_MAX, VALUE_LENGTH_MAX
-from reconciler.domain.candidates import EVIDENCE_LENGTH_MAX
-from reconciler.domain.extraction import CANDIDATES_MAX, Citation, Extracted, Extraction, Window
-from reconciler.domain.kinds import Category, Speech
-from reconciler.domain.notes import TEXT_LENGTH_MAX, check_text
-from reconciler.domain.sessions import Episode
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.kinds import Category, Speech
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
+from reconciler.domain.records.sessions import Episode
+from reconciler.domain.sessions.extraction import (
+    CANDIDATES_MAX,
+    Citation,
+    Extracted,
+    Extraction,
+    Window,
+)
+from reconciler.domain.values.attributes import NAME_LENGTH_MAX, VALUE_LENGTH_MAX
 from reconciler.errors import (
     ExtractionAnswerError,
     ExtractionRefusedError,

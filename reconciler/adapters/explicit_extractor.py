@@ -1,8 +1,8 @@
 """The extractor that needs no model: it takes down what the contact says in so many words.
 
 Whose words are read, what they weigh and how several mentions become one candidate lives here;
-which words are a statement stands in ``reconciler.domain.explicit_statements``. It reaches no
-network and no file, gives the same for the same window, and never fails.
+which words are a statement stands in ``reconciler.domain.sessions.explicit_statements``. It reaches
+no network and no file, gives the same for the same window, and never fails.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from reconciler.domain.attributes import AttributeBook
-from reconciler.domain.extraction import (
+from reconciler.domain.records.notes import canonical_text
+from reconciler.domain.records.sessions import Role
+from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.domain.sessions.extraction import (
     CANDIDATES_MAX,
     Citation,
     Extracted,
     Extraction,
     Window,
 )
-from reconciler.domain.notes import canonical_text
-from reconciler.domain.sessions import Role
-from reconciler.domain.slots import CONTACT_SUBJECT
+from reconciler.domain.values.attributes import AttributeBook
 
 if TYPE_CHECKING:
-    from reconciler.domain.explicit_statements import Statement
+    from reconciler.domain.sessions.explicit_statements import Statement
 
 __all__ = ["ExplicitExtractor"]
 
@@ -62,7 +62,7 @@ class ExplicitExtractor:
 
     def _statements(self, window: Window) -> Iterator[tuple[int, Statement]]:
         # Its patterns take 0.03 s to compile, and most who open a memory read no session.
-        from reconciler.domain.explicit_statements import find_statements
+        from reconciler.domain.sessions.explicit_statements import find_statements
 
         for number, episode in enumerate(window.episodes, start=1):
             if episode.role is Role.CONTACT and episode.episode_id in window.new_ids:

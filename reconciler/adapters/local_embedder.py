@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from reconciler.adapters.embedding_batcher import EmbeddingBatcher
 from reconciler.adapters.model_files import translated
-from reconciler.domain.notes import canonical_text
+from reconciler.domain.records.notes import canonical_text
 from reconciler.errors import ConfigurationError, EmbeddingError
 
 if TYPE_CHECKING:

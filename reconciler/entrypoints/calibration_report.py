@@ -14,9 +14,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from reconciler.domain.calibration import ALL_SOURCES, CurvePoint, PairLabel, Rate, Scores
-from reconciler.domain.profile import Profile
-from reconciler.domain.replay import Replayed, ReplaySummary
+from reconciler.domain.records.profile import Profile
+from reconciler.domain.review.calibration import ALL_SOURCES, CurvePoint, PairLabel, Rate, Scores
+from reconciler.domain.review.replay import Replayed, ReplaySummary
 from reconciler.entrypoints.rendering import shown, table
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.service.calibration import CalibrationReport, Measurement

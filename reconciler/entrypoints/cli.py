@@ -22,11 +22,11 @@ from typer.core import TyperGroup
 
 from reconciler.bootstrap import build_embedder, open_graph
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.decisions import Relation
-from reconciler.domain.gate.assessment import Disposal, GateReason
-from reconciler.domain.kinds import Category, SourceKind
-from reconciler.domain.prompting import as_prompt
-from reconciler.domain.replay import Replayed, summarise
+from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.decisions import Relation
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.review.replay import Replayed, summarise
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.gate_commands import add_gate_commands
 from reconciler.entrypoints.job_commands import add_job_commands
@@ -73,7 +73,7 @@ from reconciler.service.json_lines import read_lines
 from reconciler.settings import load_settings
 
 if TYPE_CHECKING:
-    from reconciler.domain.calibration import MeasuredPair
+    from reconciler.domain.review.calibration import MeasuredPair
 
 __all__ = ["app", "main"]
 
@@ -401,7 +401,7 @@ def calibrate_thresholds(
     A line of PAIRS has "fact", "note" and "label" (same, update or distinct), and may have
     "source", "id", "fact_slot" and "note_slot".
     """
-    from reconciler.domain.calibration import CalibrationGoal
+    from reconciler.domain.review.calibration import CalibrationGoal
     from reconciler.entrypoints.calibration_report import (
         calibration_tables,
         check_can_draw,

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from reconciler.domain.decisions import Decision
-from reconciler.domain.kinds import SourceKind
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.rendering import (
     decision_line,
     facts_table,

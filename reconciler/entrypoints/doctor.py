@@ -22,15 +22,15 @@ from reconciler.bootstrap import (
 )
 from reconciler.config_files import load_attribute_book, load_gate_policy
 from reconciler.domain.gate.checks import CHECKS
-from reconciler.domain.jobs import JobState, QueueReport
+from reconciler.domain.records.jobs import JobState, QueueReport
 from reconciler.entrypoints.metrics import queue_numbers
 from reconciler.entrypoints.rendering import shown, table
 from reconciler.errors import ReconcilerError
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Graph
 from reconciler.queries import newest_schema_version
-from reconciler.service.memory_store import MemoryStore
-from reconciler.service.session_store import SessionStore
+from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.session_store import SessionStore
 from reconciler.settings import Settings
 
 __all__ = ["Check", "checks_table", "checkup", "describe_extractor"]

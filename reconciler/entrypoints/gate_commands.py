@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from reconciler.bootstrap import build_judge
-from reconciler.domain.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.entrypoints.options import (
     Agent,
     AsJson,

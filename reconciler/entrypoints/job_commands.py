@@ -21,7 +21,7 @@ from typing import Annotated
 
 import typer
 
-from reconciler.domain.jobs import Job, JobState, QueueReport
+from reconciler.domain.records.jobs import Job, JobState, QueueReport
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.job_rendering import (
     drained_view,
@@ -47,7 +47,7 @@ from reconciler.entrypoints.options import (
 from reconciler.entrypoints.rendering import terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
-from reconciler.service.transcripts import TRANSCRIPT_BYTES_MAX, read_turns, too_large
+from reconciler.service.sessions.transcripts import TRANSCRIPT_BYTES_MAX, read_turns, too_large
 
 __all__ = ["add_job_commands"]
 

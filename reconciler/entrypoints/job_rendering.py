@@ -12,8 +12,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from reconciler.domain.jobs import Job, JobState, Outcomes
-from reconciler.domain.sessions import SessionRecord
+from reconciler.domain.records.jobs import Job, JobState, Outcomes
+from reconciler.domain.records.sessions import SessionRecord
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.rendering import lines, panel, shown, table
 

@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry, Metric, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from reconciler.domain.jobs import QueueReport
+from reconciler.domain.records.jobs import QueueReport
 from reconciler.errors import InvalidRequestError, ReconcilerError
 
 __all__ = ["QueueCollector", "queue_numbers", "serve_metrics"]

@@ -19,12 +19,12 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from reconciler.domain.decisions import Action, Decision
-from reconciler.domain.explanation import Explanation
-from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
-from reconciler.domain.gate.assessment import Assessment, Disposal
+from reconciler.domain.records.assessment import Assessment, Disposal
+from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
+from reconciler.domain.review.explanation import Explanation
 from reconciler.domain.visible_text import visible
-from reconciler.service.note_import import ImportReport
+from reconciler.service.writing.note_import import ImportReport
 
 __all__ = [
     "contacts_table",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from reconciler.domain.decisions import Judgement
-from reconciler.domain.facts import Neighbour
-from reconciler.domain.notes import Note
+from reconciler.domain.records.decisions import Judgement
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note
 
 __all__ = ["Arbiter"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from reconciler.domain.extraction import Extraction, Window
+from reconciler.domain.sessions.extraction import Extraction, Window
 
 __all__ = ["Extractor"]
 

@@ -2,7 +2,7 @@
 
 Here: reading and checking the pairs, embedding them, and writing the profile that comes of it. What
 a rule makes of a pair, and which thresholds are chosen, is the matter of
-``reconciler.domain.calibration``; nothing here writes to a graph.
+``reconciler.domain.review.calibration``; nothing here writes to a graph.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.attributes import AttributeBook
-from reconciler.domain.calibration import (
+from reconciler.domain.records.decisions import Comparison, Decision
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
+from reconciler.domain.records.profile import Profile
+from reconciler.domain.records.slots import Slot
+from reconciler.domain.review.calibration import (
     ALL_SOURCES,
     SEED_POLICY,
     SEED_POLICY_BARE,
@@ -39,10 +42,7 @@ from reconciler.domain.calibration import (
     probe,
     score,
 )
-from reconciler.domain.decisions import Comparison, Decision
-from reconciler.domain.notes import TEXT_LENGTH_MAX, check_text
-from reconciler.domain.profile import Profile
-from reconciler.domain.slots import Slot
+from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError, InvalidNoteError, InvalidRequestError
 from reconciler.service.json_lines import json_object
 

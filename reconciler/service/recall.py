@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from reconciler.domain.decisions import Decision
-from reconciler.domain.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
-from reconciler.domain.history import chains
-from reconciler.domain.ranking import RankingPolicy, rank, word_overlap
-from reconciler.domain.scope import Scope, check_identifier
+from reconciler.domain.recalling.history import chains
+from reconciler.domain.recalling.ranking import RankingPolicy, rank, word_overlap
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
+from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import UnknownFactError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed
-from reconciler.service.memory_store import DecisionFilter, MemoryStore
-from reconciler.service.neighbourhoods import Neighbourhoods
+from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
+from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
 __all__ = ["Recall"]
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from reconciler import Memory
-from reconciler.domain.jobs import Job, JobState, Outcomes
-from reconciler.domain.kinds import Category
-from reconciler.domain.sessions import Turn
+from reconciler.domain.records.jobs import Job, JobState, Outcomes
+from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.sessions import Turn
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.resources import resource_path
 from reconciler.settings import load_settings

@@ -14,7 +14,7 @@ import pytest
 from reconciler import Memory, Scope
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.config_files import load_attribute_book
-from reconciler.service.doors import NoteFields, note_of
+from reconciler.service.writing.doors import NoteFields, note_of
 from tests.command_line import Run, environment_of, json_of
 from tests.engines import embedded_engine
 

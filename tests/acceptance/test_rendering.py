@@ -15,16 +15,16 @@ import pytest
 
 from reconciler import Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.gate.assessment import Assessment, CheckFinding, Disposal, ScorePart
-from reconciler.domain.jobs import Job, JobState
-from reconciler.domain.replay import Replayed, replay
-from reconciler.domain.rule import ReconcilePolicy
-from reconciler.domain.scope import Scope
-from reconciler.domain.sessions import SessionRecord
+from reconciler.domain.reconciling.rule import ReconcilePolicy
+from reconciler.domain.records.assessment import Assessment, CheckFinding, Disposal, ScorePart
+from reconciler.domain.records.jobs import Job, JobState
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.sessions import SessionRecord
+from reconciler.domain.review.replay import Replayed, replay
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints import calibration_report, cli, doctor, job_rendering, rendering
 from reconciler.errors import ReconcilerError
-from reconciler.service.note_import import ImportReport, LineError
+from reconciler.service.writing.note_import import ImportReport, LineError
 from tests.command_line import Run
 
 NAMED = "a:smile:b[bold]c[/]d\u202ee\u200bf\u2066g\ufeffh\U000e0041i\u00adj\u3164k\ufe01l"
@@ -104,7 +104,7 @@ def _rendered(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]]]:
 
 
 def _explained(decision: Any) -> Any:
-    from reconciler.domain.explanation import explain
+    from reconciler.domain.review.explanation import explain
 
     return explain(decision)
 
@@ -135,7 +135,7 @@ def _replayed(decision: Any) -> Replayed:
 
 
 def _rendered_jobs() -> Iterator[tuple[str, tuple[Any, ...]]]:
-    from reconciler.domain.jobs import Outcomes
+    from reconciler.domain.records.jobs import Outcomes
 
     session = SessionRecord(
         session_id=NAMED,

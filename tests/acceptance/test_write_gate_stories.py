@@ -22,12 +22,12 @@ import pytest
 
 from reconciler import Action, Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.candidates import CONTACT, Candidate, Evidence
-from reconciler.domain.gate.assessment import Disposal, GateReason
-from reconciler.domain.kinds import Category
-from reconciler.domain.notes import Note
-from reconciler.domain.prompting import as_prompt
-from reconciler.domain.scope import Scope
+from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
+from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidAnswerError, InvalidRequestError
 from reconciler.resources import resource_path
 from reconciler.testing import HashingEmbedder

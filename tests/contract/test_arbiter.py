@@ -22,13 +22,13 @@ from typing import Any
 import pytest
 
 from reconciler.adapters.anthropic_arbiter import REASONING_LENGTH_MAX, AnthropicArbiter
-from reconciler.domain.decisions import Action, Judgement, Relation, Usage
-from reconciler.domain.facts import Neighbour
-from reconciler.domain.kinds import SourceKind
-from reconciler.domain.notes import Note
-from reconciler.domain.rule import check_judgement
-from reconciler.domain.scope import Scope
-from reconciler.domain.slots import Slot
+from reconciler.domain.reconciling.rule import check_judgement
+from reconciler.domain.records.decisions import Action, Judgement, Relation, Usage
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
 from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterError,
@@ -37,7 +37,7 @@ from reconciler.errors import (
     ConfigurationError,
 )
 from reconciler.ports.arbiter import Arbiter
-from reconciler.service.arbitration import Arbitration, ArbitrationPolicy
+from reconciler.service.writing.arbitration import Arbitration, ArbitrationPolicy
 from reconciler.testing import ScriptedArbiter
 from tests.anthropic_server import (
     DROPPED,

@@ -24,8 +24,10 @@ import pytest
 from reconciler.adapters.anthropic_calls import WAIT_SECONDS_MAX
 from reconciler.adapters.anthropic_extractor import SUMMARY_LENGTH_MAX, AnthropicExtractor
 from reconciler.adapters.explicit_extractor import ExplicitExtractor
-from reconciler.domain.decisions import Usage
-from reconciler.domain.extraction import (
+from reconciler.domain.records.decisions import Usage
+from reconciler.domain.records.kinds import Category, Speech
+from reconciler.domain.records.sessions import Episode, Role
+from reconciler.domain.sessions.extraction import (
     CANDIDATES_MAX,
     CONFIDENCE_MAX_UNLESS_LITERAL,
     Citation,
@@ -33,8 +35,6 @@ from reconciler.domain.extraction import (
     Extraction,
     Window,
 )
-from reconciler.domain.kinds import Category, Speech
-from reconciler.domain.sessions import Episode, Role
 from reconciler.errors import (
     ConfigurationError,
     ExtractionAnswerError,

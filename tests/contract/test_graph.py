@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 from reconciler.bootstrap import open_graph
-from reconciler.domain.scope import Scope
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import (
     GraphConflictError,
     GraphError,

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from reconciler.bootstrap import open_graph
-from reconciler.domain.scope import Scope
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphConflictError
 from reconciler.ports.graph import Graph
-from reconciler.service.memory_store import MemoryStore
+from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.settings import load_settings
 from tests import raw_store
 from tests.commit_maps import ALICE, DIMENSION, EAST, NOON, commit, decision, skip, update

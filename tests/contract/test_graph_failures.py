@@ -31,7 +31,7 @@ from reconciler.errors import (
     SchemaError,
 )
 from reconciler.queries import newest_schema_version
-from reconciler.service import memory_store
+from reconciler.service.stores import memory_store
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests import raw_store

@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 import pytest
 
 from reconciler.bootstrap import open_graph
-from reconciler.domain.extraction import Extracted, Proposal
-from reconciler.domain.jobs import JobState, Outcomes
-from reconciler.domain.kinds import Category
-from reconciler.domain.scope import Scope
-from reconciler.domain.sessions import Episode, Role
+from reconciler.domain.records.jobs import JobState, Outcomes
+from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.sessions import Episode, Role
+from reconciler.domain.sessions.extraction import Extracted, Proposal
 from reconciler.errors import LeaseLostError
-from reconciler.service.retry import RetryPolicy, call_with_retries
-from reconciler.service.session_store import JobFilter, ReadSession, SessionStore
+from reconciler.service.stores.retry import RetryPolicy, call_with_retries
+from reconciler.service.stores.session_store import JobFilter, ReadSession, SessionStore
 from reconciler.settings import load_settings
 from tests.engines import EngineUnderTest
 

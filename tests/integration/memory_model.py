@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reconciler import Decision
-from reconciler.domain.decisions import Action, DecidedBy, Judgement, Relation
+from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation
 from reconciler.errors import ArbiterError
 
 DIMENSION = 6

@@ -18,12 +18,24 @@ from rich.console import Console
 
 from reconciler import Memory
 from reconciler.config_files import load_attribute_book, load_profile
-from reconciler.domain.attributes import AttributeBook
-from reconciler.domain.calibration import CalibrationGoal, LabelledPair, MeasuredPair, PairLabel
-from reconciler.domain.decisions import Action, Comparison, DecidedBy, Decision, Judgement, Relation
-from reconciler.domain.profile import Profile
-from reconciler.domain.replay import replay, summarise
-from reconciler.domain.rule import ReconcilePolicy
+from reconciler.domain.reconciling.rule import ReconcilePolicy
+from reconciler.domain.records.decisions import (
+    Action,
+    Comparison,
+    DecidedBy,
+    Decision,
+    Judgement,
+    Relation,
+)
+from reconciler.domain.records.profile import Profile
+from reconciler.domain.review.calibration import (
+    CalibrationGoal,
+    LabelledPair,
+    MeasuredPair,
+    PairLabel,
+)
+from reconciler.domain.review.replay import replay, summarise
+from reconciler.domain.values.attributes import AttributeBook
 from reconciler.entrypoints.calibration_report import (
     calibration_tables,
     draw_curves,

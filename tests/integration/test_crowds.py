@@ -14,10 +14,10 @@ import pytest
 
 from reconciler import Decision, Memory
 from reconciler.adapters.embedded_connections import CONNECTIONS_MAX
-from reconciler.domain.decisions import Action, Judgement, Relation
-from reconciler.domain.facts import Neighbour
-from reconciler.domain.notes import Note
-from reconciler.service.contact_turns import ContactTurns
+from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note
+from reconciler.service.writing.contact_turns import ContactTurns
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
 

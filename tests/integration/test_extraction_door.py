@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from reconciler import Action, Memory
-from reconciler.domain.extraction import Citation, Extracted, Extraction, Window
-from reconciler.domain.jobs import Job, JobState, Outcomes, Stage
-from reconciler.domain.kinds import Category, Speech
-from reconciler.domain.prompting import as_prompt
-from reconciler.domain.sessions import Turn
+from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.domain.records.jobs import Job, JobState, Outcomes, Stage
+from reconciler.domain.records.kinds import Category, Speech
+from reconciler.domain.records.sessions import Turn
+from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.errors import (
     ExtractionAnswerError,
     ExtractionError,

@@ -15,7 +15,7 @@ import pytest
 from reconciler import Evidence, Memory, Note, Scope, Session, Turn
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.errors import InvalidRequestError
-from reconciler.service.doors import NoteFields
+from reconciler.service.writing.doors import NoteFields
 from tests.engines import EngineUnderTest
 
 WRONG: Mapping[str, Any] = {

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from reconciler.domain.jobs import Job, JobState, Stage
+from reconciler.domain.records.jobs import Job, JobState, Stage
 from tests import neo4j_server, raw_store
 from tests.conftest import CHOICE
 from tests.engines import OWN_LINES, EngineUnderTest

@@ -13,7 +13,7 @@ import pytest
 
 from reconciler import Decision, Fact, Memory, SourceKind
 from reconciler.bootstrap import open_graph
-from reconciler.domain.decisions import Action, Judgement, Relation
+from reconciler.domain.records.decisions import Action, Judgement, Relation
 from reconciler.errors import (
     InvalidNoteError,
     InvalidRequestError,

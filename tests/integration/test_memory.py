@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from reconciler import Action, DecidedBy, Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.candidates import Candidate, Evidence
-from reconciler.domain.decisions import Judgement, Relation
-from reconciler.domain.kinds import Category, RecallSemantics
-from reconciler.domain.notes import Note
-from reconciler.domain.scope import Scope
-from reconciler.domain.slots import Slot
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.decisions import Judgement, Relation
+from reconciler.domain.records.kinds import Category, RecallSemantics
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
 from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterError,

@@ -21,14 +21,14 @@ from typing import Any
 import pytest
 
 from reconciler import Decision, Memory
-from reconciler.domain.decisions import Action
-from reconciler.domain.extraction import Citation, Extracted, Extraction
-from reconciler.domain.gate.assessment import GateReason
-from reconciler.domain.kinds import Category
-from reconciler.domain.prompting import as_prompt
-from reconciler.domain.scope import Scope
-from reconciler.domain.sessions import Episode, Role, Turn
-from reconciler.domain.task_states import TaskState
+from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.domain.records.assessment import GateReason
+from reconciler.domain.records.decisions import Action
+from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.sessions import Episode, Role, Turn
+from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
+from reconciler.domain.tasks.task_states import TaskState
 from reconciler.errors import (
     ExtractionUnavailableError,
     IllegalMemoryOperationError,
@@ -38,8 +38,8 @@ from reconciler.errors import (
     InvalidSessionError,
     UnknownTaskError,
 )
-from reconciler.service.memory_context import Cited, MemoryContext, Proposed
-from reconciler.service.write_gate import candidate_of
+from reconciler.service.tasks.memory_context import Cited, MemoryContext, Proposed
+from reconciler.service.writing.write_gate import candidate_of
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine

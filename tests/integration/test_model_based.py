@@ -26,12 +26,12 @@ from hypothesis.stateful import (
 )
 
 from reconciler import Decision, Fact, FactHistory, Memory, load_settings
-from reconciler.domain.decisions import Action, Judgement, Relation
-from reconciler.domain.facts import Neighbour
 from reconciler.domain.guard import find_differences
-from reconciler.domain.notes import Note
+from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note
 from reconciler.errors import ArbiterError, ArbiterRefusedError
-from reconciler.service.neighbourhoods import Neighbourhoods
+from reconciler.service.writing.neighbourhoods import Neighbourhoods
 from reconciler.testing import TableEmbedder
 from tests.integration.memory_model import (
     BOUNDS,

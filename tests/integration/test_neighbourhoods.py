@@ -13,11 +13,11 @@ import pytest
 
 from reconciler import Memory
 from reconciler.bootstrap import open_graph
-from reconciler.domain.decisions import Action
-from reconciler.domain.scope import Scope
+from reconciler.domain.records.decisions import Action
+from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Row
-from reconciler.service.memory_store import MemoryStore
-from reconciler.service.neighbourhoods import Neighbourhoods
+from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.writing.neighbourhoods import Neighbourhoods
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests import raw_store

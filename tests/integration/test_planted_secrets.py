@@ -19,12 +19,12 @@ import pytest
 
 from reconciler import Candidate, Evidence, Memory, Note, Scope, Turn
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.extraction import Citation, Extracted, Extraction, Window
-from reconciler.domain.kinds import Category
-from reconciler.domain.sessions import Role
-from reconciler.service.doors import MemoryToolset
-from reconciler.service.memory_context import Cited, MemoryContext
-from reconciler.service.note_import import LINE_KEYS
+from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.sessions import Role
+from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
+from reconciler.service.tasks.memory_context import Cited, MemoryContext
+from reconciler.service.writing.doors import MemoryToolset
+from reconciler.service.writing.note_import import LINE_KEYS
 from tests import raw_store
 from tests.engines import EngineUnderTest
 from tests.planting import NOTATIONS, Planter, fields_of_record, text_parameters

@@ -19,9 +19,9 @@ import pytest
 from reconciler import Candidate, Decision, Evidence, Memory, Note, Scope, Turn, load_settings
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap import open_graph
-from reconciler.domain.kinds import SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.errors import InvalidRequestError, SchemaError, UnknownDecisionError
-from reconciler.service.memory_store import MemoryStore
+from reconciler.service.stores.memory_store import MemoryStore
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
 

@@ -16,10 +16,10 @@ import pytest
 
 from reconciler import Memory, Turn
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.notes import TEXT_LENGTH_MAX, Note
-from reconciler.domain.scope import Scope
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidRequestError
-from reconciler.service.doors import own_evidence
+from reconciler.service.writing.doors import own_evidence
 
 WHO = ("crm", "priya")
 TYPED_TOKEN = "[a:0123456789ab]"

@@ -29,13 +29,13 @@ from numpy.typing import NDArray
 from reconciler import Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap import open_graph
-from reconciler.domain.candidates import Candidate, Evidence
-from reconciler.domain.decisions import Action, DecidedBy
-from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.gate.checks import CHECKS
-from reconciler.domain.kinds import Category, Sensitivity
-from reconciler.domain.notes import Note
-from reconciler.domain.scope import Scope
+from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.decisions import Action, DecidedBy
+from reconciler.domain.records.kinds import Category, Sensitivity
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import (
     ConfigurationError,
     GraphUnavailableError,
@@ -49,8 +49,8 @@ from reconciler.errors import (
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import load_migrations
 from reconciler.resources import resource_path
-from reconciler.service.memory_store import MemoryStore
-from reconciler.service.write_gate import WriteGate
+from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.writing.write_gate import WriteGate
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store

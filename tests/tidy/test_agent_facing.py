@@ -10,17 +10,17 @@ from typing import get_type_hints
 
 import pytest
 
-from reconciler.domain.tasks import WorkingMemory
+from reconciler.domain.tasks.tasks import WorkingMemory
 from reconciler.memory import ContactMemory, Memory
-from reconciler.service.confirmations import Confirmations
-from reconciler.service.doors import MemoryToolset
-from reconciler.service.extraction import MemoryExtractor
-from reconciler.service.memory_context import MemoryContext
-from reconciler.service.memory_reconciler import MemoryReconciler
 from reconciler.service.recall import Recall
-from reconciler.service.task_memory import TaskMemory
-from reconciler.service.task_store import TaskStore
-from reconciler.service.write_gate import WriteGate
+from reconciler.service.sessions.extraction import MemoryExtractor
+from reconciler.service.stores.task_store import TaskStore
+from reconciler.service.tasks.memory_context import MemoryContext
+from reconciler.service.tasks.task_memory import TaskMemory
+from reconciler.service.writing.confirmations import Confirmations
+from reconciler.service.writing.doors import MemoryToolset
+from reconciler.service.writing.memory_reconciler import MemoryReconciler
+from reconciler.service.writing.write_gate import WriteGate
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "reconciler"
@@ -28,8 +28,12 @@ MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in PACKAGE.rglob("*.py")
 }
-DOORS = ["reconciler.service.doors", "reconciler.service.memory_context"]
-APPROVING = ("reconciler.service.confirmations", "reconciler.memory", "reconciler.bootstrap")
+DOORS = ["reconciler.service.writing.doors", "reconciler.service.tasks.memory_context"]
+APPROVING = (
+    "reconciler.service.writing.confirmations",
+    "reconciler.memory",
+    "reconciler.bootstrap",
+)
 
 
 def _imports(module: str) -> set[str]:
@@ -69,14 +73,14 @@ def _public(kind: type) -> set[str]:
 @pytest.mark.parametrize("door", DOORS)
 def test_no_import_of_an_agents_door_leads_to_what_approves(door: str) -> None:
     reached = _reached(door)
-    assert "reconciler.service.write_gate" in reached
+    assert "reconciler.service.writing.write_gate" in reached
     assert not {each for each in reached if each.startswith((*APPROVING, "reconciler.entrypoints"))}
 
 
 def test_only_confirmations_hand_an_answer_to_the_gate() -> None:
-    gate = "reconciler.service.write_gate"
+    gate = "reconciler.service.writing.write_gate"
     callers = {module for module in _callers("answer") if gate in _reached(module)}
-    assert callers == {"reconciler.service.confirmations"}
+    assert callers == {"reconciler.service.writing.confirmations"}
 
 
 def test_the_gate_has_no_way_around_its_verbs() -> None:
@@ -94,7 +98,7 @@ def test_only_the_live_door_has_what_it_proposes_committed_by_the_same_call() ->
         for keyword in node.keywords
         if keyword.arg == "may_commit"
     ]
-    assert {module for module, _ in calls} == {"reconciler.service.doors"}
+    assert {module for module, _ in calls} == {"reconciler.service.writing.doors"}
 
 
 def test_the_context_of_a_task_offers_nothing_that_approves() -> None:

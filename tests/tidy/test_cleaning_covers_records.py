@@ -6,11 +6,11 @@ import dataclasses
 
 import pytest
 
-from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.gate.cleaning import AS_GIVEN, ids_of
-from reconciler.domain.notes import Note
-from reconciler.domain.scope import Scope
-from reconciler.domain.sessions import Session
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.sessions import Session
 
 RECORDS = (Scope, Note, Evidence, Candidate, Session)
 

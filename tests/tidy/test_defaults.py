@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.jobs import JobPolicy
-from reconciler.domain.ranking import RankingPolicy
-from reconciler.domain.rule import ReconcilePolicy
-from reconciler.service.arbitration import ArbitrationPolicy
-from reconciler.service.extraction import ExtractionPolicy
-from reconciler.service.retry import RetryPolicy
+from reconciler.domain.recalling.ranking import RankingPolicy
+from reconciler.domain.reconciling.rule import ReconcilePolicy
+from reconciler.domain.records.jobs import JobPolicy
+from reconciler.service.sessions.extraction import ExtractionPolicy
+from reconciler.service.stores.retry import RetryPolicy
+from reconciler.service.writing.arbitration import ArbitrationPolicy
 
 PACKAGE = Path(__file__).resolve().parents[2] / "reconciler"
 GROUPS: dict[type, str] = {

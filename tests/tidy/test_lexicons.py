@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain import explicit_statements
 from reconciler.domain.gate import classification, injection, literalness, meaning
 from reconciler.domain.guard import vocabulary
+from reconciler.domain.sessions import explicit_statements
 from reconciler.lexicon import Cue, Cues, lexicon
 
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "lexicon"

@@ -12,10 +12,10 @@ import typer
 from click import Command
 
 from reconciler import Memory
-from reconciler.domain.attributes import AttributeBook
-from reconciler.domain.notes import Note
+from reconciler.domain.records.notes import Note
+from reconciler.domain.values.attributes import AttributeBook
 from reconciler.entrypoints.cli import app
-from reconciler.service.doors import (
+from reconciler.service.writing.doors import (
     AgentFields,
     LineFields,
     LiveDoor,
@@ -23,7 +23,7 @@ from reconciler.service.doors import (
     NoteFields,
     SlotFields,
 )
-from reconciler.service.note_import import LINE_KEYS
+from reconciler.service.writing.note_import import LINE_KEYS
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
 EVERY = set(NoteFields.__annotations__)

@@ -16,19 +16,19 @@ from typing import Any
 import pytest
 from cachetools import Cache
 
-from reconciler.domain.decisions import Action, Judgement, Relation, Usage
-from reconciler.domain.facts import Neighbour
-from reconciler.domain.kinds import SourceKind
-from reconciler.domain.notes import Note
-from reconciler.domain.scope import Scope
-from reconciler.domain.slots import Slot
+from reconciler.domain.records.decisions import Action, Judgement, Relation, Usage
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
 from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterRefusedError,
     ArbiterUnavailableError,
     ConfigurationError,
 )
-from reconciler.service.arbitration import (
+from reconciler.service.writing.arbitration import (
     Arbitration,
     ArbitrationPolicy,
     Opinion,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reconciler.domain.attributes import Attribute, AttributeBook
-from reconciler.domain.slots import CONTACT_SUBJECT, Slot
+from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
+from reconciler.domain.values.attributes import Attribute, AttributeBook
 from reconciler.errors import ConfigurationError, InvalidNoteError
 from reconciler.resources import resource_path
 

@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain.calibration import (
+from reconciler.domain.reconciling.rule import ReconcilePolicy
+from reconciler.domain.records.decisions import Relation
+from reconciler.domain.records.slots import Slot
+from reconciler.domain.review.calibration import (
     ALL_SOURCES,
     BoundBasis,
     CalibrationGoal,
@@ -27,9 +30,6 @@ from reconciler.domain.calibration import (
     probe,
     score,
 )
-from reconciler.domain.decisions import Relation
-from reconciler.domain.rule import ReconcilePolicy
-from reconciler.domain.slots import Slot
 from reconciler.errors import InvalidRequestError
 
 SAME, UPDATE, DISTINCT = PairLabel.SAME, PairLabel.UPDATE, PairLabel.DISTINCT

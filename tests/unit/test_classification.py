@@ -14,7 +14,7 @@ from reconciler.domain.gate.classification import (
     infer_category,
     infer_recall_semantics,
 )
-from reconciler.domain.kinds import Category, RecallSemantics
+from reconciler.domain.records.kinds import Category, RecallSemantics
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.gate.cleaning import Cleaned, clean
 from reconciler.domain.gate.policy import GatePolicy, Handling
-from reconciler.domain.notes import TEXT_LENGTH_MAX, Note
-from reconciler.domain.scope import Scope
-from reconciler.domain.slots import Slot
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
 from reconciler.resources import resource_path
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, keyed_token, redact
 

@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain import rule, what_if
-from reconciler.domain.decisions import (
+from reconciler.domain.guard import Difference, Finding
+from reconciler.domain.reconciling import rule
+from reconciler.domain.reconciling.rule import ReconcilePolicy, replaceable
+from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
     Action,
     Comparison,
@@ -23,14 +25,13 @@ from reconciler.domain.decisions import (
     Relation,
     Verdict,
 )
-from reconciler.domain.explanation import explain
-from reconciler.domain.guard import Difference, Finding
-from reconciler.domain.kinds import SourceKind
-from reconciler.domain.notes import Note
-from reconciler.domain.rule import ReconcilePolicy, replaceable
-from reconciler.domain.scope import Scope
-from reconciler.domain.slots import Slot
-from reconciler.domain.what_if import Change, WhatIf, reopen, what_ifs
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
+from reconciler.domain.review import what_if
+from reconciler.domain.review.explanation import explain
+from reconciler.domain.review.what_if import Change, WhatIf, reopen, what_ifs
 from tests.records import changed, decision_of, flat
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)

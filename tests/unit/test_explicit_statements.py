@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.adapters.explicit_extractor import ExplicitExtractor
-from reconciler.domain.attributes import AttributeBook
-from reconciler.domain.explicit_statements import Statement, find_statements
-from reconciler.domain.extraction import CANDIDATES_MAX, Extracted, Window
-from reconciler.domain.kinds import Category, Speech
-from reconciler.domain.sessions import Episode, Role
+from reconciler.domain.records.kinds import Category, Speech
+from reconciler.domain.records.sessions import Episode, Role
+from reconciler.domain.sessions.explicit_statements import Statement, find_statements
+from reconciler.domain.sessions.extraction import CANDIDATES_MAX, Extracted, Window
+from reconciler.domain.values.attributes import AttributeBook
 from reconciler.resources import resource_path
 
 BOOK = AttributeBook.from_mapping(

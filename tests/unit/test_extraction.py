@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.candidates import Candidate
-from reconciler.domain.extraction import (
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.kinds import Category, SourceKind, Speech
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.sessions import Episode, Role
+from reconciler.domain.sessions.extraction import (
     Citation,
     Extracted,
     Extraction,
@@ -19,9 +22,6 @@ from reconciler.domain.extraction import (
     candidate_from,
     merged,
 )
-from reconciler.domain.kinds import Category, SourceKind, Speech
-from reconciler.domain.scope import Scope
-from reconciler.domain.sessions import Episode, Role
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 ALICE = Scope("acme", "crm", "alice")

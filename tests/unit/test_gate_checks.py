@@ -13,17 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain.candidates import CONTACT, Candidate, Evidence, Precedents
-from reconciler.domain.gate.assessment import ALL_PASSED, Assessment, Disposal, GateReason
 from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess, inference_key, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.kinds import RecallSemantics, SourceKind
-from reconciler.domain.kinds import Sensitivity as Grade
-from reconciler.domain.notes import Note
-from reconciler.domain.scope import Scope
-from reconciler.domain.slots import Slot
+from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
+from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence, Precedents
+from reconciler.domain.records.kinds import RecallSemantics, SourceKind
+from reconciler.domain.records.kinds import Sensitivity as Grade
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
 from reconciler.resources import resource_path
 from reconciler.sensitive_data import SensitiveKind
 

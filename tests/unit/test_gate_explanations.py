@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from reconciler.config_files import load_gate_policy
-from reconciler.domain.candidates import Candidate, Evidence, Precedents
-from reconciler.domain.decisions import Action, DecidedBy, Decision
-from reconciler.domain.explanation import explain
-from reconciler.domain.gate.assessment import Assessment, CheckFinding, Disposal
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
-from reconciler.domain.kinds import SourceKind
-from reconciler.domain.notes import Note
-from reconciler.domain.scope import Scope
+from reconciler.domain.records.assessment import Assessment, CheckFinding, Disposal
+from reconciler.domain.records.candidates import Candidate, Evidence, Precedents
+from reconciler.domain.records.decisions import Action, DecidedBy, Decision
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.review.explanation import explain
 from tests.records import decision_of
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from reconciler.config_files import load_gate_policy
-from reconciler.domain.candidates import Candidate, Evidence
-from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.kinds import Category, SourceKind
-from reconciler.domain.notes import Note
-from reconciler.domain.scope import Scope
+from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
 from reconciler.sensitive_data import SensitiveKind

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain.candidates import CONTACT, Candidate, Evidence, Precedents
-from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
 from reconciler.domain.gate.checks import CHECKS, Case
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import read
 from reconciler.domain.gate.scoring import score
-from reconciler.domain.kinds import Category, SourceKind
-from reconciler.domain.notes import Note
-from reconciler.domain.scope import Scope
+from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
+from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence, Precedents
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
 from reconciler.resources import resource_path
 
 ADMIT, REJECT, CONFIRM = Disposal.ADMIT, Disposal.REJECT, Disposal.CONFIRM

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.domain.guard import Difference, Finding, find_differences
-from reconciler.domain.notes import canonical_text
+from reconciler.domain.records.notes import canonical_text
 
 VOCABULARY = """
     Ana Bo Acme Globex Pune is was by of in the and , not no longer 3 three 1042 $5m 40,000 euros

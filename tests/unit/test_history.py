@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain.facts import Fact, FactHistory, Supersession
-from reconciler.domain.history import chains
-from reconciler.domain.kinds import SourceKind
+from reconciler.domain.recalling.history import chains
+from reconciler.domain.records.facts import Fact, FactHistory, Supersession
+from reconciler.domain.records.kinds import SourceKind
 
 
 def fact(fact_id: str, day: int = 1, recorded_day: int | None = None) -> Fact:

@@ -9,7 +9,7 @@ import pytest
 
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.service.json_lines import LINE_BYTES_MAX, json_object, loads, read_lines
-from reconciler.service.transcripts import TRANSCRIPT_BYTES_MAX, read_turns
+from reconciler.service.sessions.transcripts import TRANSCRIPT_BYTES_MAX, read_turns
 
 
 def nested(depth: int) -> str:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from reconciler import Action, Fact, Note, Scope, Slot
-from reconciler.domain.neighbours import NEIGHBOUR_COUNT_MAX
-from reconciler.domain.restating import observed
-from reconciler.service.memory_store import Commit
-from reconciler.service.neighbourhoods import Neighbourhood
+from reconciler.domain.reconciling.neighbours import NEIGHBOUR_COUNT_MAX
+from reconciler.domain.reconciling.restating import observed
+from reconciler.service.stores.memory_store import Commit
+from reconciler.service.writing.neighbourhoods import Neighbourhood
 from tests.commits import NOON, committed
 from tests.records import changed
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reconciler.domain.kinds import SourceKind
-from reconciler.domain.notes import TEXT_LENGTH_MAX, Note, canonical_text
-from reconciler.domain.scope import Scope
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, canonical_text
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidNoteError
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

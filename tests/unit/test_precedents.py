@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.candidates import Precedents
-from reconciler.domain.decisions import Action
-from reconciler.domain.gate.assessment import GateReason
-from reconciler.domain.kinds import SourceKind
-from reconciler.domain.precedents import EarlierDecision, precedents_of
+from reconciler.domain.gate.precedents import EarlierDecision, precedents_of
+from reconciler.domain.records.assessment import GateReason
+from reconciler.domain.records.candidates import Precedents
+from reconciler.domain.records.decisions import Action
+from reconciler.domain.records.kinds import SourceKind
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
 MOMENT = timedelta(microseconds=1)

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.config_files import load_gate_policy
-from reconciler.domain.candidates import Candidate
-from reconciler.domain.facts import Fact, RankedFact
-from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.gate.questions import question
-from reconciler.domain.kinds import Category, RecallSemantics, SourceKind
-from reconciler.domain.notes import Note
-from reconciler.domain.prompting import as_prompt
-from reconciler.domain.scope import Scope
-from reconciler.domain.slots import Slot
+from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.facts import Fact, RankedFact
+from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 POLICY = load_gate_policy()

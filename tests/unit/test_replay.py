@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain.calibration import Outcome
-from reconciler.domain.decisions import (
+from reconciler.domain.reconciling.rule import ReconcilePolicy, check_judgement, decide, replaceable
+from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
     Action,
     Comparison,
@@ -20,13 +20,13 @@ from reconciler.domain.decisions import (
     Relation,
     Verdict,
 )
-from reconciler.domain.facts import Neighbour
-from reconciler.domain.kinds import SourceKind
-from reconciler.domain.notes import Note
-from reconciler.domain.replay import Replayed, outcome_of_decision, replay, summarise
-from reconciler.domain.rule import ReconcilePolicy, check_judgement, decide, replaceable
-from reconciler.domain.scope import Scope
-from reconciler.domain.slots import Slot
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
+from reconciler.domain.review.calibration import Outcome
+from reconciler.domain.review.replay import Replayed, outcome_of_decision, replay, summarise
 from reconciler.errors import ArbiterAnswerError
 from tests.records import changed, decision_of
 

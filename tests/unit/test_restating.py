@@ -11,11 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler import Decision, Fact, Scope
-from reconciler.domain.decisions import Action, DecidedBy
-from reconciler.domain.gate.assessment import Assessment, Disposal, GateReason
-from reconciler.domain.kinds import Category, RecallSemantics, Sensitivity, SourceKind
-from reconciler.domain.restating import confirmed, expiry_of, observed, restating, written_fact
-from reconciler.domain.slots import Slot
+from reconciler.domain.reconciling.restating import (
+    confirmed,
+    expiry_of,
+    observed,
+    restating,
+    written_fact,
+)
+from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
+from reconciler.domain.records.decisions import Action, DecidedBy
+from reconciler.domain.records.kinds import Category, RecallSemantics, Sensitivity, SourceKind
+from reconciler.domain.records.slots import Slot
 from tests.records import decision_of
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

@@ -9,11 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain.decisions import Action, DecidedBy, Judgement, Relation, Verdict
-from reconciler.domain.facts import Neighbour, Predecessor
-from reconciler.domain.kinds import SourceKind
-from reconciler.domain.notes import Note
-from reconciler.domain.rule import (
+from reconciler.domain.reconciling.rule import (
     ReconcilePolicy,
     check_judgement,
     contest,
@@ -21,8 +17,12 @@ from reconciler.domain.rule import (
     decide,
     replaceable,
 )
-from reconciler.domain.scope import Scope
-from reconciler.domain.slots import Slot
+from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation, Verdict
+from reconciler.domain.records.facts import Neighbour, Predecessor
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
 from reconciler.errors import ArbiterAnswerError, ConfigurationError
 
 ADD, UPDATE, SKIP = Action.ADD, Action.UPDATE, Action.SKIP

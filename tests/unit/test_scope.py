@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reconciler.domain.scope import SCOPE_PART_LENGTH_MAX, Scope
+from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, Scope
 from reconciler.errors import InvalidScopeError
 
 PARTS = ("tenant", "agent_id", "contact_id")

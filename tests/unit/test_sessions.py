@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain.candidates import EVIDENCE_LENGTH_MAX
-from reconciler.domain.kinds import SourceKind
-from reconciler.domain.scope import Scope
-from reconciler.domain.sessions import Episode, Role, Session, Turn, time_of_saying, windows
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.sessions import Episode, Role, Session, Turn, time_of_saying
+from reconciler.domain.sessions.windows import windows
 from reconciler.errors import InvalidSessionError
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

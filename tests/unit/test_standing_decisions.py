@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain.decisions import Action, DecidedBy, Judgement, Relation, Verdict
-from reconciler.domain.facts import Neighbour
-from reconciler.domain.kinds import Category, SourceKind
-from reconciler.domain.notes import Note
-from reconciler.domain.rule import ReconcilePolicy, decide, restated
-from reconciler.domain.scope import Scope
-from reconciler.domain.slots import Slot
+from reconciler.domain.reconciling.rule import ReconcilePolicy, decide, restated
+from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation, Verdict
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
 
 ADD, UPDATE, SKIP = Action.ADD, Action.UPDATE, Action.SKIP
 STANDING = DecidedBy.STANDING

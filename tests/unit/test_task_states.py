@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reconciler.domain.facts import Fact, FactHistory, RankedFact, Supersession
-from reconciler.domain.kinds import Category, SourceKind
-from reconciler.domain.procedures import procedure_of, procedure_slot, procedure_text
-from reconciler.domain.scope import Scope
-from reconciler.domain.slots import SlotMatch, compare_slots
-from reconciler.domain.task_states import Operation, Step, TaskState, after, check
-from reconciler.domain.tasks import Task, WorkingMemory
+from reconciler.domain.recalling.procedures import procedure_of, procedure_slot, procedure_text
+from reconciler.domain.records.facts import Fact, FactHistory, RankedFact, Supersession
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import SlotMatch, compare_slots
+from reconciler.domain.tasks.task_states import Operation, Step, TaskState, after, check
+from reconciler.domain.tasks.tasks import Task, WorkingMemory
 from reconciler.errors import IllegalMemoryOperationError, InvalidNoteError
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

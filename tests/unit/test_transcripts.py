@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain.sessions import Role
+from reconciler.domain.records.sessions import Role
 from reconciler.errors import InvalidSessionError
-from reconciler.service.transcripts import read_turns
+from reconciler.service.sessions.transcripts import read_turns
 
 ANA = {"role": "user", "content": "I moved to Leeds."}
 BOT = {"role": "assistant", "content": "Noted."}

@@ -9,8 +9,8 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from reconciler.domain.scope import Scope
-from reconciler.service.contact_turns import ContactTurns
+from reconciler.domain.records.scope import Scope
+from reconciler.service.writing.contact_turns import ContactTurns
 from reconciler.turns import Turn, Turns
 from tests.interrupts import interrupt_everywhere
 

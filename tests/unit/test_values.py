@@ -15,8 +15,8 @@ from babel import Locale
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reconciler.domain.attributes import AttributeBook
 from reconciler.domain.values import NORMALISERS
+from reconciler.domain.values.attributes import AttributeBook
 from reconciler.resources import resource_path
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from reconciler.domain.candidates import Candidate, Precedents
-from reconciler.domain.gate.assessment import CheckFinding, Disposal, GateReason
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.literalness import Literalness
 from reconciler.domain.gate.meaning import Meaning
 from reconciler.domain.gate.policy import Check, GatePolicy, RefuseRule
 from reconciler.domain.gate.reading import Reading
-from reconciler.domain.kinds import SourceKind
+from reconciler.domain.records.assessment import CheckFinding, Disposal, GateReason
+from reconciler.domain.records.candidates import Candidate, Precedents
+from reconciler.domain.records.kinds import SourceKind
 
 __all__ = ["CHECKS", "FORBIDDING", "Case", "consent_topic", "findings"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-from reconciler.domain.kinds import Category, RecallSemantics
+from reconciler.domain.records.kinds import Category, RecallSemantics
 from reconciler.lexicon import Cues, Held, lexicon
 
 __all__ = [

@@ -14,12 +14,12 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
-from reconciler.domain.candidates import Candidate, Evidence
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.notes import Note
-from reconciler.domain.scope import Scope
-from reconciler.domain.sessions import Session
-from reconciler.domain.slots import Slot
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.sessions import Session
+from reconciler.domain.records.slots import Slot
 from reconciler.named_secrets import kind_of_name
 from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
 

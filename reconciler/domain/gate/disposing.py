@@ -12,22 +12,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from reconciler.domain.candidates import CONTACT, Candidate, Precedents
-from reconciler.domain.gate.assessment import (
-    ALL_PASSED,
-    Assessment,
-    CheckFinding,
-    Disposal,
-    GateReason,
-)
 from reconciler.domain.gate.checks import FORBIDDING, Case, consent_topic, findings
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.questions import question
 from reconciler.domain.gate.reading import Reading, read
 from reconciler.domain.gate.scoring import score
-from reconciler.domain.kinds import Sensitivity, SourceKind
-from reconciler.domain.notes import Note, canonical_text
+from reconciler.domain.records.assessment import (
+    ALL_PASSED,
+    Assessment,
+    CheckFinding,
+    Disposal,
+    GateReason,
+)
+from reconciler.domain.records.candidates import CONTACT, Candidate, Precedents
+from reconciler.domain.records.kinds import Sensitivity, SourceKind
+from reconciler.domain.records.notes import Note, canonical_text
 
 __all__ = ["assess", "inference_key", "with_effective_source"]
 

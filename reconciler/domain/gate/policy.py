@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
 from reconciler.domain.gate.topics import TopicTerms
-from reconciler.domain.kinds import Category, RecallSemantics, SourceKind
+from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.errors import ConfigurationError
 from reconciler.sensitive_data import SensitiveKind
 

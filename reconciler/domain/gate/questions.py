@@ -6,10 +6,10 @@ makes no easy, and says where it can be changed. Source: seed 000, prompts that 
 
 from __future__ import annotations
 
-from reconciler.domain.candidates import Candidate
-from reconciler.domain.gate.assessment import Disposal, GateReason
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.kinds import SourceKind
+from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.lexicon import lexicon
 
 __all__ = ["question"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from reconciler.domain.candidates import Candidate
 from reconciler.domain.gate.classification import (
     find_speculation,
     find_trigger,
@@ -22,7 +21,8 @@ from reconciler.domain.gate.literalness import (
 from reconciler.domain.gate.meaning import MeaningFinding, classify_meaning
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.topics import find_topics
-from reconciler.domain.kinds import Category, RecallSemantics
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.kinds import Category, RecallSemantics
 
 __all__ = ["Reading", "read"]
 

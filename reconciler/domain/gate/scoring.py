@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from reconciler.domain.candidates import Candidate, Precedents
-from reconciler.domain.gate.assessment import ScorePart
 from reconciler.domain.gate.literalness import Literalness
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import Reading
-from reconciler.domain.kinds import SourceKind
+from reconciler.domain.records.assessment import ScorePart
+from reconciler.domain.records.candidates import Candidate, Precedents
+from reconciler.domain.records.kinds import SourceKind
 
 __all__ = ["EXTRACTORS_CONFIDENCE", "score"]
 

@@ -29,9 +29,9 @@ from reconciler.domain.guard.differences import (
     find_values,
     find_words,
 )
-from reconciler.domain.guard.findings import Difference, Finding
 from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, read
+from reconciler.domain.records.findings import Difference, Finding
 
 __all__ = ["Difference", "Finding", "find_differences", "find_news"]
 

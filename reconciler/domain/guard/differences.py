@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from reconciler.domain.guard.findings import Difference, Finding
 from reconciler.domain.guard.reading import VALUE_KINDS, Reading
 from reconciler.domain.guard.tokens import stem_of
 from reconciler.domain.guard.vocabulary import vocabulary
+from reconciler.domain.records.findings import Difference, Finding
 
 __all__ = [
     "find_additions",

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from reconciler.domain.guard.findings import Difference, Finding
 from reconciler.domain.guard.reading import Reading, Word
+from reconciler.domain.records.findings import Difference, Finding
 
 __all__ = ["find_order", "find_voice"]
 

@@ -13,10 +13,10 @@ from functools import cache, lru_cache
 from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 
-from reconciler.domain.guard.findings import Difference
 from reconciler.domain.guard.tokens import TOKENS_MAX, Token, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
-from reconciler.domain.notes import canonical_text
+from reconciler.domain.records.findings import Difference
+from reconciler.domain.records.notes import canonical_text
 
 __all__ = ["VALUE_KINDS", "Counts", "Reading", "Word", "read"]
 

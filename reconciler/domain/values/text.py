@@ -10,7 +10,7 @@ import re
 import unicodedata
 from functools import cache
 
-from reconciler.domain.notes import canonical_text
+from reconciler.domain.records.notes import canonical_text
 from reconciler.lexicon import lexicon
 
 __all__ = [

@@ -1,0 +1,75 @@
+"""What became of the same inference about a contact before, as the gate weighs it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from reconciler.domain.records.assessment import GateReason
+from reconciler.domain.records.candidates import Precedents
+from reconciler.domain.records.decisions import Action
+from reconciler.domain.records.kinds import SourceKind
+
+__all__ = ["EarlierDecision", "precedents_of"]
+
+_SUPPORTING = (GateReason.THIN_EVIDENCE, GateReason.BELOW_FLOOR)
+"""Why something was not admitted whose episodes support it all the same. What was quarantined, not
+meant as it stands, a tool's or a model's corroborates nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierDecision:
+    """A decision about an inference, and one of the episodes that it rests on.
+
+    Attributes:
+        decision_id: the decision's.
+        action: what was done.
+        reason: why the gate disposed of it so.
+        trust: whose word it was.
+        held_id: the decision under which the same question waited already.
+        lapses_at: until when it waits for an answer.
+        answer_id: the decision that settled it.
+        episode_id: the episode's.
+        session_id: its session's.
+    """
+
+    decision_id: str
+    action: Action
+    reason: GateReason | None
+    trust: SourceKind
+    held_id: str | None
+    lapses_at: datetime | None
+    answer_id: str | None
+    episode_id: str
+    session_id: str
+
+    @property
+    def is_supporting(self) -> bool:
+        """Whether its episode counts when the same is inferred again."""
+        is_undecided = self.action in (Action.HOLD, Action.REJECT) and self.reason in _SUPPORTING
+        return is_undecided and not self.trust.is_trusted_less_than(SourceKind.EXTRACTOR)
+
+    def is_pending(self, now: datetime) -> bool:
+        """Whether it waits for an answer, under its own id."""
+        is_open = self.held_id is None and self.answer_id is None
+        has_time = self.lapses_at is not None and self.lapses_at > now
+        return self.action is Action.HOLD and is_open and has_time
+
+
+def precedents_of(earlier: Sequence[EarlierDecision], now: datetime) -> Precedents:
+    """What a new proposal of the same inference is judged with.
+
+    Args:
+        earlier: what was decided about it, the oldest first.
+        now: the time now (UTC).
+    """
+    declined = [each.decision_id for each in earlier if each.action is Action.DECLINE]
+    pending = [each.decision_id for each in earlier if each.is_pending(now)]
+    supporting = [each for each in earlier if each.is_supporting]
+    return Precedents(
+        declined_id=next(iter(declined), None),
+        pending_id=next(iter(pending), None),
+        episode_ids=frozenset(each.episode_id for each in supporting),
+        sessions=frozenset(each.session_id for each in supporting),
+    )

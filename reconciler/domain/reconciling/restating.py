@@ -1,0 +1,136 @@
+"""What a fact takes over: from the one that it restates, or from one more time that it is said.
+
+Pure. The confidence algebra, what a restatement inherits, and what a lifetime becomes stand here
+and nowhere else; the commit writes what these functions return. The version check makes that sound:
+nobody changed the older fact since it was read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from reconciler.domain.records.candidates import CONTACT
+from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import Category, RecallSemantics, Sensitivity, SourceKind
+
+__all__ = ["confirmed", "expiry_of", "observed", "restating", "written_fact"]
+
+
+def written_fact(decision: Decision, holds_to: datetime | None = None) -> Fact:
+    """The fact that an ADD or an UPDATE writes, before it takes anything over.
+
+    Args:
+        decision: what was decided; its ``fact_id`` names the new fact.
+        holds_to: from when something newer holds, where the fact is history from the start (UTC).
+    """
+    note, found = decision.note, decision.gate
+    assert decision.fact_id is not None, "what is written has an id"  # noqa: S101
+    return Fact(
+        fact_id=decision.fact_id,
+        text=note.text,
+        importance=note.importance,
+        trust=note.trust,
+        observations=1,
+        recorded_at=decision.at,
+        valid_from=note.holds_from,
+        valid_to=holds_to,
+        last_confirmed_at=note.said_at,
+        is_live=not decision.is_history,
+        is_contested=decision.verdict.is_contested,
+        slot=note.slot,
+        category=found.category if found else Category.FACT,
+        topic=found.topic if found else None,
+        tags=tuple(note.tags),
+        confidence=found.confidence if found else 1.0,
+        sensitivity=found.sensitivity if found else Sensitivity.NONE,
+        is_redacted=found.is_redacted if found else False,
+        recall_semantics=found.recall_semantics if found else RecallSemantics.DEFAULT,
+        yields_to_live_intent=found.yields_to_live_intent if found else False,
+        expires_at=expiry_of(decision),
+        is_confirmed_by_user=_is_contacts_answer(decision),
+    )
+
+
+def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
+    """The new fact with all that it takes over from the one that it restates.
+
+    It keeps counting where the old one stopped. A standing decision stays one, with its lifetime;
+    of two lifetimes the longer one holds; a slot and a sensitivity are inherited where the new
+    fact has none.
+
+    Args:
+        new: as ``written_fact`` gives it.
+        old: the fact in whose place it stands.
+        is_read_again: whether the old fact rests on the same episode already, which then neither
+            counts again nor makes surer.
+    """
+    is_standing = old.category is Category.DECISION
+    keeps_expiry = is_standing or _is_later(old.expires_at, new.expires_at)
+    return replace(
+        new,
+        observations=old.observations + (not is_read_again),
+        confidence=(
+            max(old.confidence, new.confidence)
+            if is_read_again
+            else _surer(old.confidence, new.confidence)
+        ),
+        is_confirmed_by_user=new.is_confirmed_by_user or old.is_confirmed_by_user,
+        category=old.category if is_standing else new.category,
+        recall_semantics=old.recall_semantics if is_standing else new.recall_semantics,
+        yields_to_live_intent=(
+            old.yields_to_live_intent if is_standing else new.yields_to_live_intent
+        ),
+        expires_at=old.expires_at if keeps_expiry else new.expires_at,
+        sensitivity=(old.sensitivity if new.sensitivity is Sensitivity.NONE else new.sensitivity),
+        last_confirmed_at=max(old.last_confirmed_at, new.last_confirmed_at),
+        slot=new.slot or old.slot,
+    )
+
+
+def confirmed(fact: Fact, by: Decision) -> Fact:
+    """The fact after one more episode that says it already: a SKIP.
+
+    A tool that repeats a fact is counted, and makes nobody surer of it.
+    """
+    expires_at = expiry_of(by)
+    return replace(
+        observed(fact),
+        confidence=_surer(fact.confidence, _confirming_confidence(by)),
+        is_confirmed_by_user=fact.is_confirmed_by_user or _is_contacts_answer(by),
+        expires_at=expires_at if _is_later(expires_at, fact.expires_at) else fact.expires_at,
+        last_confirmed_at=max(fact.last_confirmed_at, by.note.said_at),
+    )
+
+
+def observed(fact: Fact) -> Fact:
+    """The fact, counted once more: an older note said the same, and lies beneath it."""
+    return replace(fact, observations=fact.observations + 1)
+
+
+def expiry_of(decision: Decision) -> datetime | None:
+    """From when what it remembers is no longer recalled (UTC); None for never."""
+    days = decision.gate.lifetime_days if decision.gate else None
+    return None if days is None else decision.at + timedelta(days=days)
+
+
+def _confirming_confidence(decision: Decision) -> float:
+    is_weak = decision.note.trust.is_trusted_less_than(SourceKind.EXTRACTOR)
+    return 0.0 if decision.gate is None or is_weak else decision.gate.confidence
+
+
+def _is_contacts_answer(decision: Decision) -> bool:
+    """Whether the contact was asked, and said yes."""
+    is_kept = decision.action in (Action.ADD, Action.UPDATE, Action.SKIP)
+    return decision.proposal.answered_by == CONTACT and is_kept
+
+
+def _surer(one: float, other: float) -> float:
+    """How sure two independent words make, each in [0, 1]."""
+    return 1 - (1 - one) * (1 - other)
+
+
+def _is_later(one: datetime | None, other: datetime | None) -> bool:
+    """Whether the one is known to be later; what never expires is not measured against a date."""
+    return one is not None and other is not None and one > other

@@ -1,0 +1,492 @@
+"""The rule: what becomes of a note, given its neighbours. Pure; no graph, model or clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from reconciler.domain.guard import Difference, Finding, find_differences, find_news
+from reconciler.domain.records.decisions import (
+    ACTIONS_OF_RELATION,
+    Action,
+    DecidedBy,
+    Judgement,
+    Relation,
+    Verdict,
+)
+from reconciler.domain.records.facts import Neighbour, Predecessor
+from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.domain.records.slots import SlotMatch, compare_slots
+from reconciler.errors import ArbiterAnswerError, ConfigurationError
+
+__all__ = [
+    "ReconcilePolicy",
+    "check_judgement",
+    "contest",
+    "dated",
+    "decide",
+    "replaceable",
+    "restated",
+]
+
+CANDIDATE_COUNT_MAX = 5
+"""Facts that an arbiter is shown; beyond the fifth none was the right one. Source: DESIGN, 98.6 %
+of the right neighbours are among the first three."""
+
+
+_DENIALS = (Difference.NEGATION, Difference.CESSATION)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconcilePolicy:
+    """The thresholds of the rule, in raw cosine.
+
+    Invariant: -1 <= cosine_add_max <= cosine_cut <= cosine_update_min <= 1, so the band between
+    the thresholds may be empty but never inverted.
+
+    Args:
+        cosine_update_min: at or above it a note supersedes. Source: seed 004, 0.95.
+        cosine_add_max: below it a note is new. Source: seed 004, 0.80.
+        cosine_cut: at or above it a note in the band supersedes where no arbiter decides; None
+            for the middle of the band. Source: seed 004, the midpoint.
+        guard: whether differences between the texts keep a note from superseding.
+        contested_window: two contradictions within so long are a to and fro.
+        profile: the name under which these thresholds are recorded.
+
+    Raises:
+        ConfigurationError: the invariant does not hold.
+    """
+
+    cosine_update_min: float = 0.95
+    cosine_add_max: float = 0.80
+    cosine_cut: float | None = None
+    guard: bool = True
+    contested_window: timedelta = timedelta(days=7)
+    profile: str = "seed"
+
+    def __post_init__(self) -> None:
+        if not -1 <= self.cosine_add_max <= self.cosine_update_min <= 1:
+            raise ConfigurationError(
+                f"thresholds in the wrong order: cosine_add_max {self.cosine_add_max} must not "
+                f"exceed cosine_update_min {self.cosine_update_min}, and both lie in [-1, 1]"
+            )
+        if not self.cosine_add_max <= self.cut <= self.cosine_update_min:
+            raise ConfigurationError(
+                f"cosine_cut {self.cosine_cut} must lie between cosine_add_max "
+                f"{self.cosine_add_max} and cosine_update_min {self.cosine_update_min}"
+            )
+
+    @property
+    def cut(self) -> float:
+        """The cosine from which a note in the band supersedes where nobody else decides."""
+        if self.cosine_cut is not None:
+            return self.cosine_cut
+        return (self.cosine_update_min + self.cosine_add_max) / 2
+
+
+def decide(
+    note: Note,
+    neighbours: Sequence[Neighbour] | None,
+    policy: ReconcilePolicy,
+    judgement: Judgement | None = None,
+) -> Verdict:
+    """What to write for a note; the first rule that matches decides.
+
+    A verdict that ``can_be_arbitrated`` is what holds without an arbiter; called again with a
+    checked judgement, that decides instead.
+
+    Args:
+        note: what to remember.
+        neighbours: live facts in scope, nearest first, and those that share the note's slot; None
+            where there is no embedder.
+        policy: the thresholds.
+        judgement: an arbiter's answer about ``replaceable(note, neighbours)`` that
+            ``check_judgement`` let through, if any.
+
+    Returns:
+        The verdict. UPDATE and SKIP always have a target.
+    """
+    if neighbours is None:
+        return _add(DecidedBy.NOOP, "no embedder, so nothing to compare with")
+    verdict = _by_slot(note, neighbours, policy)
+    if verdict is None:
+        candidates = replaceable(note, neighbours)
+        verdict = _with_denied(
+            note, neighbours, _by_text(note, candidates, policy, judgement), policy
+        )
+    return _by_standing(note, _by_trust(note, _in_order(note, verdict), policy))
+
+
+def restated(
+    note: Note, neighbours: Sequence[Neighbour] | None, policy: ReconcilePolicy
+) -> Neighbour | None:
+    """The live fact that says all that the note says; None where none does, or nobody can tell.
+
+    Args:
+        note: what was proposed.
+        neighbours: as ``decide`` takes them.
+        policy: the thresholds.
+    """
+    verdict = decide(note, neighbours, policy)
+    known = verdict.target
+    if known is None or verdict.is_history or _news(note, known, policy):
+        return None
+    says_same = verdict.is_restatement and verdict.action is Action.UPDATE
+    return known if says_same or verdict.action is Action.SKIP else None
+
+
+def dated(note: Note, verdict: Verdict) -> Note:
+    """The note as it is written: where nobody dated it, no older than what it was decided on.
+
+    So what it supersedes ends no earlier than it began, whatever the clocks say. Facts that it has
+    nothing to do with do not move it: one host's wrong clock would spread over the whole contact.
+
+    Args:
+        note: what was said; without a date of its own, said now.
+        verdict: what ``decide`` concluded about it.
+    """
+    related = (*verdict.targets, *verdict.conflicts)
+    return note.no_earlier_than(fact.valid_from for fact in related)
+
+
+def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
+    """The neighbours whose place the note could take, nearest first, at most five.
+
+    A fact about another subject, or a sibling value of an attribute that holds many, is none.
+    """
+    apart = SlotMatch.APART
+    found = [each for each in neighbours if compare_slots(note.slot, each.slot) is not apart]
+    return found[:CANDIDATE_COUNT_MAX]
+
+
+def contest(
+    verdict: Verdict,
+    note: Note,
+    predecessors: Iterable[Predecessor],
+    policy: ReconcilePolicy,
+) -> Verdict:
+    """The verdict, marked as contested where the note takes part in a to and fro.
+
+    That is where it returns to what was superseded before (A, B, A), or contradicts for the
+    second time within the policy's window. It is written all the same.
+
+    Args:
+        verdict: what ``decide`` concluded.
+        note: what it was about.
+        predecessors: the facts beneath the verdict's targets, in any order.
+        policy: the window, and from which cosine on two texts say the same.
+    """
+    if not verdict.is_replacement:
+        return verdict
+    if any(_says_again(note, each, policy) for each in predecessors):
+        return _contested(verdict, "what was superseded before is said again")
+    flips = [each for each in predecessors if each.was_contradicted]
+    if verdict.decided_by is not DecidedBy.MIDPOINT and any(
+        note.holds_from - each.followed_from <= policy.contested_window for each in flips
+    ):
+        days = policy.contested_window / timedelta(days=1)
+        return _contested(verdict, f"the second contradiction within {days:g} days")
+    return verdict
+
+
+def check_judgement(judgement: Judgement, neighbour_count: int) -> None:
+    """Let an arbiter's answer through, or say why not; the model is never trusted with this.
+
+    Raises:
+        ArbiterAnswerError: the relation and the action disagree, or the target is not one of the
+            neighbours that were shown.
+    """
+    if judgement.action not in ACTIONS_OF_RELATION[judgement.relation]:
+        raise ArbiterAnswerError(f"it says {judgement.relation} and yet {judgement.action}")
+    is_shown = type(judgement.target) is int and 1 <= judgement.target <= neighbour_count
+    if judgement.action is not Action.ADD and not is_shown:
+        raise ArbiterAnswerError(
+            f"{judgement.action} of fact {judgement.target}, but {neighbour_count} were shown"
+        )
+
+
+def _by_slot(
+    note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
+) -> Verdict | None:
+    """The same question about the same subject: the values decide, at any cosine."""
+    matches = [(compare_slots(note.slot, each.slot), each) for each in neighbours]
+    equal = tuple(each for match, each in matches if match is SlotMatch.EQUAL)
+    changed = tuple(each for match, each in matches if match is SlotMatch.CHANGED)
+    if note.slot is None or not (equal or changed):
+        return None
+    what = f"{note.slot.subject}'s {note.slot.attribute}"
+    denials = _denials(note, equal[0], policy) if equal else ()
+    if denials:
+        reason = f"{what}: {note.slot.shown_value}" + _listed(denials)
+    elif equal:
+        reason = f"{what} is {note.slot.shown_value} already"
+    elif note.slot.is_personal:
+        reason = f"{what} is another one now"
+    else:
+        old = changed[0].slot.shown_value if changed[0].slot else None
+        reason = f"{what} is {note.slot.shown_value}, and was {old}"
+    return Verdict(
+        action=Action.UPDATE,
+        decided_by=DecidedBy.SLOT,
+        reason=reason,
+        targets=equal + changed,
+        is_restatement=bool(equal) and not denials,
+        findings=denials,
+    )
+
+
+def _with_denied(
+    note: Note, neighbours: Sequence[Neighbour], verdict: Verdict, policy: ReconcilePolicy
+) -> Verdict:
+    """A note without a value ends nothing; what it denies in its own slot is linked to it."""
+    if note.slot is None or note.slot.value_key is not None or verdict.action is not Action.ADD:
+        return verdict
+    denied = tuple(
+        each
+        for each in neighbours
+        if each.slot
+        and (each.slot.subject, each.slot.attribute) == (note.slot.subject, note.slot.attribute)
+        and each not in verdict.conflicts
+        and _denials(note, each, policy)
+    )
+    return replace(verdict, conflicts=verdict.conflicts + denied) if denied else verdict
+
+
+def _denials(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
+    """Where one of the two says that it is so, and the other that it is not, or no longer."""
+    found = _differences(note, fact, policy)
+    return tuple(each for each in found if each.kind in _DENIALS)
+
+
+def _by_text(
+    note: Note,
+    candidates: Sequence[Neighbour],
+    policy: ReconcilePolicy,
+    judgement: Judgement | None,
+) -> Verdict:
+    if not candidates:
+        return _add(DecidedBy.THRESHOLD, "no fact about this contact whose place it could take")
+    nearest = candidates[0]
+    if nearest.cosine < policy.cosine_add_max:
+        reason = f"{_where(nearest)}, below {policy.cosine_add_max:g}"
+        return _add(DecidedBy.THRESHOLD, reason)
+    if same := _restated(note, candidates, policy):
+        which = "nearest" if same is nearest else "another"
+        reason = f"{which} fact at {same.cosine:.3f}, at or above {policy.cosine_update_min:g}"
+        return _update(DecidedBy.THRESHOLD, same, reason, is_restatement=True)
+    if judgement is not None:
+        return _judged(note, judgement, candidates, policy)
+    if nearest.cosine < policy.cut:
+        return _beside(note, candidates, policy)
+    if findings := _differences(note, nearest, policy):
+        return replace(_kept_apart(nearest, findings, _where(nearest)), can_be_arbitrated=True)
+    reason = f"{_where(nearest)}, at or above the cut {policy.cut:g}"
+    verdict = _update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False)
+    return replace(verdict, can_be_arbitrated=True)
+
+
+def _restated(
+    note: Note, candidates: Sequence[Neighbour], policy: ReconcilePolicy
+) -> Neighbour | None:
+    """The nearest fact above the band that differs in nothing the guard can see.
+
+    With "invoice 1042" and "invoice 1043" both on file, what is said of the one again may well be
+    nearer to the other.
+    """
+    near = (each for each in candidates if each.cosine >= policy.cosine_update_min)
+    return next((each for each in near if not _differences(note, each, policy)), None)
+
+
+def _beside(note: Note, candidates: Sequence[Neighbour], policy: ReconcilePolicy) -> Verdict:
+    """Below the cut a note is new; what it seems to contradict is linked to it."""
+    changes = {
+        each.fact_id: findings
+        for each in candidates
+        if each.cosine >= policy.cosine_add_max
+        and (findings := _changes(_differences(note, each, policy)))
+    }
+    nearest = candidates[0]
+    conflicts = tuple(each for each in candidates if each.fact_id in changes)
+    findings = changes[conflicts[0].fact_id] if conflicts else ()
+    return Verdict(
+        action=Action.ADD,
+        decided_by=DecidedBy.MIDPOINT,
+        reason=f"{_where(nearest)}, below the cut {policy.cut:g}" + _listed(findings),
+        conflicts=conflicts,
+        findings=findings,
+        can_be_arbitrated=True,
+    )
+
+
+def _kept_apart(target: Neighbour, findings: tuple[Finding, ...], why: str) -> Verdict:
+    return Verdict(
+        action=Action.ADD,
+        decided_by=DecidedBy.GUARD,
+        reason=why + _listed(findings),
+        conflicts=(target,),
+        findings=findings,
+    )
+
+
+def _judged(
+    note: Note, judgement: Judgement, candidates: Sequence[Neighbour], policy: ReconcilePolicy
+) -> Verdict:
+    reason = f"the arbiter calls it {judgement.relation}"
+    if judgement.action is Action.ADD or judgement.target is None:
+        return _add(DecidedBy.ARBITER, reason)
+    target = candidates[judgement.target - 1]
+    findings = _differences(note, target, policy)
+    # The same cannot hold another number, name or negation, whoever says so. Who does what to whom
+    # an arbiter reads better than the guard, which sees only that words changed places.
+    if judgement.relation is Relation.SAME and any(
+        each.kind is not Difference.ROLES for each in findings
+    ):
+        return _kept_apart(target, findings, reason)
+    # A SKIP drops the note: not its new details, and not a more trusted word.
+    is_dropped = judgement.action is Action.SKIP and not (
+        _news(note, target, policy) or target.trust.is_trusted_less_than(note.trust)
+    )
+    return Verdict(
+        action=Action.SKIP if is_dropped else Action.UPDATE,
+        decided_by=DecidedBy.ARBITER,
+        reason=reason + _listed(findings),
+        targets=(target,),
+        is_restatement=judgement.relation is not Relation.REPLACES and not _changes(findings),
+        findings=findings,
+    )
+
+
+def _by_trust(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
+    """A less trusted word supersedes nothing: it repeats, or stands beside until confirmed."""
+    held = tuple(each for each in verdict.targets if note.trust.is_trusted_less_than(each.trust))
+    if verdict.action is not Action.UPDATE or not held:
+        return verdict
+    trusted = held[0]
+    reason = f"{note.trust} does not supersede {trusted.trust} ({verdict.reason})"
+    is_repeated = verdict.is_restatement and verdict.target is trusted
+    if is_repeated and not _news(note, trusted, policy):
+        return replace(
+            verdict,
+            action=Action.SKIP,
+            decided_by=DecidedBy.TRUST,
+            reason=reason,
+            targets=(trusted,),
+        )
+    allowed = tuple(each for each in verdict.targets if each not in held)
+    if allowed:
+        return replace(verdict, targets=allowed, conflicts=held, reason=reason)
+    return replace(
+        verdict,
+        action=Action.ADD,
+        decided_by=DecidedBy.TRUST,
+        reason=reason,
+        targets=(),
+        conflicts=held,
+        is_restatement=False,
+    )
+
+
+def _by_standing(note: Note, verdict: Verdict) -> Verdict:
+    """A decision ends by a newer decision or by being revoked; what else is said stands beside it.
+
+    A new value of the same attribute is explicit enough. Source: seed 001, section 11: decisions
+    are versioned, and ended explicitly only.
+    """
+    is_explicit = note.category is Category.DECISION or verdict.decided_by is DecidedBy.SLOT
+    if not verdict.is_replacement or is_explicit:
+        return verdict
+    standing = tuple(each for each in verdict.targets if each.category is Category.DECISION)
+    if not standing:
+        return verdict
+    reason = f"a standing decision ends only by another one or when revoked ({verdict.reason})"
+    ended = tuple(each for each in verdict.targets if each not in standing)
+    if ended:
+        conflicts = verdict.conflicts + standing
+        return replace(verdict, targets=ended, conflicts=conflicts, reason=reason)
+    return replace(
+        verdict,
+        action=Action.ADD,
+        decided_by=DecidedBy.STANDING,
+        reason=reason,
+        targets=(),
+        conflicts=verdict.conflicts + standing,
+    )
+
+
+def _in_order(note: Note, verdict: Verdict) -> Verdict:
+    """An older note supersedes nothing newer: it becomes history beneath it.
+
+    A note that nobody dated is older than nothing: see ``dated``.
+    """
+    if note.is_undated:
+        return verdict
+    newer = [each for each in verdict.targets if note.holds_from < each.valid_from]
+    if verdict.action is not Action.UPDATE or not newer:
+        return verdict
+    above = max(newer, key=lambda each: each.valid_from)
+    return replace(
+        verdict,
+        action=Action.ADD,
+        decided_by=DecidedBy.ORDER,
+        reason=f"older than the fact from {above.valid_from:%Y-%m-%d} ({verdict.reason})",
+        targets=(above,),
+        conflicts=(),
+        is_restatement=verdict.is_restatement and above is verdict.target,
+        is_history=True,
+    )
+
+
+def _says_again(note: Note, earlier: Predecessor, policy: ReconcilePolicy) -> bool:
+    match = compare_slots(note.slot, earlier.slot)
+    if match is not SlotMatch.UNKNOWN:
+        return match is SlotMatch.EQUAL
+    if canonical_text(note.text).casefold() == canonical_text(earlier.text).casefold():
+        return True
+    return earlier.cosine >= policy.cosine_update_min and not find_differences(
+        note.text, earlier.text
+    )
+
+
+def _differences(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
+    return find_differences(note.text, fact.text) if policy.guard else ()
+
+
+def _news(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
+    """What the note says and the fact does not; who does what to whom is left to the arbiter."""
+    found = find_news(note.text, fact.text) if policy.guard else ()
+    return tuple(each for each in found if each.in_note and each.kind is not Difference.ROLES)
+
+
+def _changes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(each for each in findings if each.is_change)
+
+
+def _contested(verdict: Verdict, why: str) -> Verdict:
+    return replace(verdict, is_contested=True, reason=f"{verdict.reason}; contested: {why}")
+
+
+def _add(decided_by: DecidedBy, reason: str) -> Verdict:
+    return Verdict(action=Action.ADD, decided_by=decided_by, reason=reason)
+
+
+def _update(
+    decided_by: DecidedBy, target: Neighbour, reason: str, *, is_restatement: bool
+) -> Verdict:
+    return Verdict(
+        action=Action.UPDATE,
+        decided_by=decided_by,
+        reason=reason,
+        targets=(target,),
+        is_restatement=is_restatement,
+    )
+
+
+def _where(neighbour: Neighbour) -> str:
+    return f"nearest fact at {neighbour.cosine:.3f}"
+
+
+def _listed(findings: Iterable[Finding]) -> str:
+    found = "; ".join(map(str, findings))
+    return f", yet {found}" if found else ""

@@ -1,0 +1,132 @@
+"""Assessments: how the gate disposes of a candidate, with every finding. Decides nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from reconciler.domain.records.kinds import Category, RecallSemantics, Sensitivity
+
+__all__ = [
+    "ALL_PASSED",
+    "Assessment",
+    "CheckFinding",
+    "Disposal",
+    "GateReason",
+    "ScorePart",
+]
+
+
+ALL_PASSED = "every check passed"
+
+
+class Disposal(StrEnum):
+    """What the gate does with a candidate."""
+
+    ADMIT = "admit"
+    REJECT = "reject"
+    CONFIRM = "confirm"
+    """Held until somebody else than its proposer says yes."""
+    CONSENT = "consent"
+    """Held until the contact agrees that it is kept."""
+
+
+class GateReason(StrEnum):
+    """Why, in a word that can be counted."""
+
+    ADMITTED = "admitted"
+    MODEL_GUESS = "model_guess"
+    NO_PROVENANCE = "no_provenance"
+    SPAN_NOT_IN_EVIDENCE = "span_not_in_evidence"
+    PENDING_ERASURE = "pending_erasure"
+    AMBIGUOUS_OWNER = "ambiguous_owner"
+    PRIVATE_EVIDENCE = "private_evidence"
+    SENSITIVE_DATA = "sensitive_data"
+    SECRET = "secret"  # noqa: S105
+    DIRECTIVE = "directive"
+    NOT_MEANINGFUL = "not_meaningful"
+    SPECULATION = "speculation"
+    DOMAIN_RULE = "domain_rule"
+    SENSITIVE_TOPIC = "sensitive_topic"
+    NOT_LITERAL = "not_literal"
+    UNTRUSTED_SOURCE = "untrusted_source"
+    NEEDS_APPROVAL = "needs_approval"
+    THIN_EVIDENCE = "thin_evidence"
+    BELOW_FLOOR = "below_floor"
+    DECLINED_BEFORE = "declined_before"
+    DECLINED = "declined"
+    WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckFinding:
+    """What one check found; ``disposal`` is what it alone would do with the candidate.
+
+    ``detail`` holds no sensitive data: it is stored.
+    """
+
+    check: str
+    disposal: Disposal
+    detail: str
+    reason: GateReason = GateReason.ADMITTED
+
+    def __str__(self) -> str:
+        return f"{self.check}: {self.disposal}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorePart:
+    """One row of the score: what it is for, and by how much it moves the score."""
+
+    name: str
+    effect: float
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.effect:+.2f}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    """How the gate disposes of a candidate, and all that it found.
+
+    Attributes:
+        reason: why, in a word; ``detail`` says it in a sentence.
+        findings: every check's, in the gate's order, also behind the one that decided.
+        confidence: the score, 0 to 1: the sum of ``parts``, kept within its caps.
+        parts: what the score is made of, in order.
+        category, topic, sensitivity: what it is.
+        is_redacted: whether a keyed hash stands where sensitive data stood.
+        recall_semantics: how recall presents the fact.
+        yields_to_live_intent: whether what is asked for now overrides it.
+        lifetime_days: after so many days the fact expires; None for never.
+        question: what to ask, where it is held for somebody's yes; worded so that no is easy.
+        lapses_at: when the question lapses; None where none is asked.
+        policy_version: of the policy that decided.
+        domain: whose rules the policy applied.
+        inference_key: equal for the same inference about the same contact.
+    """
+
+    disposal: Disposal
+    reason: GateReason
+    detail: str
+    findings: tuple[CheckFinding, ...]
+    confidence: float
+    parts: tuple[ScorePart, ...]
+    category: Category
+    topic: str | None = None
+    sensitivity: Sensitivity
+    is_redacted: bool
+    recall_semantics: RecallSemantics
+    yields_to_live_intent: bool
+    lifetime_days: int | None = None
+    question: str | None = None
+    lapses_at: datetime | None = None
+    policy_version: str
+    domain: str
+    inference_key: str
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it waits for somebody's answer."""
+        return self.disposal in (Disposal.CONFIRM, Disposal.CONSENT)

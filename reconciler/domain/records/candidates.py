@@ -1,0 +1,209 @@
+"""Candidates: what was proposed as a durable fact, with what it rests on. Not judged here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import (
+    CLEANED_GROWTH_MAX,
+    Note,
+    check_text,
+    source_kind_of,
+    unit_interval,
+    utc,
+)
+from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, Scope, check_identifier
+from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.errors import InvalidNoteError
+
+__all__ = ["CONTACT", "FALLBACK_PROPOSER", "Candidate", "Evidence", "Precedents"]
+
+CONTACT = "contact"
+"""Who answers for the person that a fact is about; nobody else can give their consent."""
+
+FALLBACK_PROPOSER = "fallback"
+"""Who proposes raw words that no extractor could read. They are kept apart: barely believed, out
+of recall, and compared with nothing, so that they end no fact."""
+
+_PROPOSER_LENGTH_MAX = SCOPE_PART_LENGTH_MAX + len("agent:")
+
+EVIDENCE_LENGTH_MAX = 20_000
+"""Characters in one episode of evidence: a long message or a tool's page, not a document."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One episode that a candidate rests on, and the exact words in it.
+
+    Args:
+        episode_id: the episode's id. Where the contact has an episode of it already, that one is
+            linked, not written again. Any other id names what is written only for this contact,
+            who gets it back as an id of the store's own making.
+        session_id: the session that it belongs to.
+        scope: whose it is.
+        text: what was said, 1 to 20,000 characters.
+        said_at: when; time-zone aware, kept in UTC.
+        spans: the words of the text that support the claim; empty for all of it.
+        source_kind: whose word it is.
+        source_reference: where it can be looked up, or None.
+        is_private: whether only its own contact's memory may be derived from it.
+        is_pending_erasure: whether somebody asked for it to be erased.
+        is_cleaned: as in ``Note``.
+        is_new: whether its id was drawn with this very call, so that nobody has it yet.
+
+    Raises:
+        InvalidNoteError: any of the above does not hold.
+    """
+
+    episode_id: str
+    session_id: str
+    scope: Scope
+    text: str
+    said_at: datetime
+    spans: tuple[str, ...] = ()
+    source_kind: SourceKind = SourceKind.USER_EXPLICIT
+    source_reference: str | None = None
+    is_private: bool = True
+    is_pending_erasure: bool = False
+    is_cleaned: bool = field(default=False, compare=False, repr=False)
+    is_new: bool = field(default=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("episode_id", "session_id"):
+            check_identifier(name, getattr(self, name), InvalidNoteError)
+        length_max = EVIDENCE_LENGTH_MAX * (CLEANED_GROWTH_MAX if self.is_cleaned else 1)
+        check_text("an episode's text", self.text, length_max)
+        if not isinstance(self.spans, list | tuple):
+            raise InvalidNoteError("spans must be a list of strings")
+        for span in self.spans:
+            check_text("a span", span, length_max)
+        object.__setattr__(self, "said_at", utc("said_at", self.said_at))
+        object.__setattr__(self, "spans", tuple(self.spans))
+        if self.source_reference is not None:
+            check_text("source_reference", self.source_reference, length_max)
+        if not isinstance(self.scope, Scope):
+            raise InvalidNoteError("evidence needs a scope: whose it is")
+        object.__setattr__(self, "source_kind", source_kind_of(self.source_kind))
+
+    @property
+    def quoted(self) -> tuple[str, ...]:
+        """The words that the claim rests on."""
+        return self.spans or (self.text,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A note that was proposed as a durable fact, with its evidence; a nomination, no decision.
+
+    Args:
+        note: the claim, with its scope, source, slot, category and topic.
+        evidence: the episodes that it rests on, the first one first; one that is named twice
+            counts once. Without any the gate refuses it.
+        is_literal: whether its words were meant as they stand, as far as an extractor can tell.
+        confidence: the extractor's own, 0 to 1; None where nobody extracted it.
+        proposed_by: who put it forward; whoever that is may not confirm it.
+        confirmed_by: who said yes to it after it was held; only the gate's own answers set it, and
+            what comes with it already is turned away.
+        is_reworded: whether they said so in other words than they were asked about.
+
+    Raises:
+        InvalidNoteError: any of the above does not hold.
+    """
+
+    note: Note
+    evidence: tuple[Evidence, ...]
+    proposed_by: str
+    confidence: float | None = None
+    is_literal: bool = True
+    confirmed_by: tuple[str, ...] = ()
+    is_reworded: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.note, Note):
+            raise InvalidNoteError("a candidate needs a note: what it claims")
+        if not all(isinstance(each, Evidence) for each in self.evidence):
+            raise InvalidNoteError("evidence must be a list of Evidence(...)")
+        check_text("proposed_by", self.proposed_by, _PROPOSER_LENGTH_MAX)
+        if self.confidence is not None:
+            unit_interval("confidence", self.confidence)
+        once = {each.episode_id: each for each in reversed(self.evidence)}
+        object.__setattr__(self, "evidence", tuple(reversed(once.values())))
+
+    def as_typed(self) -> Candidate:
+        """The same, held to the lengths of what comes in, whatever its maker says of it.
+
+        Raises:
+            InvalidNoteError: the note or an episode is longer.
+        """
+        return replace(
+            self,
+            note=replace(self.note, is_cleaned=False),
+            evidence=tuple(replace(each, is_cleaned=False, is_new=False) for each in self.evidence),
+        )
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether it is raw words, kept because no extractor could read them."""
+        return self.proposed_by == FALLBACK_PROPOSER
+
+    @property
+    def has_contacts_yes(self) -> bool:
+        """Whether the contact said yes to it; nobody else can give their consent."""
+        return CONTACT in self.confirmed_by
+
+    @property
+    def has_operators_yes(self) -> bool:
+        """Whether somebody who answers for the agent said yes to it."""
+        return any(name != CONTACT for name in self.confirmed_by)
+
+    @property
+    def claim(self) -> str:
+        """The proposed fact in a sentence."""
+        return self.note.text
+
+    @property
+    def subject(self) -> str:
+        """About whom it is: the contact, unless its slot names somebody else."""
+        return self.note.slot.subject if self.note.slot else CONTACT_SUBJECT
+
+    @property
+    def observation_count(self) -> int:
+        """Distinct episodes that support it."""
+        return len(self.evidence)
+
+    @property
+    def sessions(self) -> frozenset[str]:
+        """The distinct sessions of those episodes."""
+        return frozenset(each.session_id for each in self.evidence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Precedents:
+    """What became of the same inference about the same contact before.
+
+    Attributes:
+        declined_id: the decision by which somebody said no to it; None where nobody did.
+        pending_id: the decision that still waits for an answer; None where none does.
+        episode_ids: the episodes that supported it then.
+        sessions: their sessions.
+    """
+
+    declined_id: str | None = None
+    pending_id: str | None = None
+    episode_ids: frozenset[str] = frozenset()
+    sessions: frozenset[str] = frozenset()
+
+    def observations_with(self, candidate: Candidate) -> int:
+        """Distinct episodes, those of the candidate among them."""
+        return len(self.episode_ids | _ids(candidate.evidence))
+
+    def sessions_with(self, candidate: Candidate) -> int:
+        """Distinct sessions, those of the candidate among them."""
+        return len(self.sessions | candidate.sessions)
+
+
+def _ids(evidence: Iterable[Evidence]) -> frozenset[str]:
+    return frozenset(each.episode_id for each in evidence)

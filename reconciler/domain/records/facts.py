@@ -1,0 +1,176 @@
+"""Facts: durable memories, how they are seen by a note, by a recall and by their history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from reconciler.domain.records.kinds import Category, RecallSemantics, Sensitivity, SourceKind
+from reconciler.domain.records.slots import Slot
+
+__all__ = [
+    "Conflict",
+    "Contact",
+    "Fact",
+    "FactHistory",
+    "Neighbour",
+    "Predecessor",
+    "RankedFact",
+    "RefusalCount",
+    "Supersession",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A durable memory. Live until another fact supersedes it; kept for ever either way.
+
+    Attributes:
+        observations: how often it was said, counting its own restatements; 1 or more.
+        recorded_at: when the graph learned it (UTC).
+        valid_from: when it became true in the world, as far as anybody said (UTC).
+        valid_to: when it stopped being true, None while live (UTC).
+        last_confirmed_at: when it was last said (UTC).
+        is_contested: whether it took the place of a fact in a to and fro.
+        slot: what it answers about whom; None where nobody said.
+        category, topic, tags: what kind of thing it says, and in which field of life.
+        confidence: how sure the gate was of it, more so for every time that it was said again.
+        sensitivity: how carefully it is to be handled; ``is_redacted`` where a keyed hash stands
+            for personal data in its text.
+        recall_semantics: whether it informs, binds, or says what is not wanted.
+        yields_to_live_intent: whether what is asked for now overrides it.
+        expires_at: from when it is no longer recalled (UTC); None for never.
+        is_confirmed_by_user: whether the contact was asked, and said yes.
+    """
+
+    fact_id: str
+    text: str
+    importance: float
+    trust: SourceKind
+    observations: int
+    recorded_at: datetime
+    valid_from: datetime
+    valid_to: datetime | None
+    last_confirmed_at: datetime
+    is_live: bool
+    is_contested: bool = False
+    slot: Slot | None = None
+    category: Category = Category.FACT
+    topic: str | None = None
+    tags: tuple[str, ...] = ()
+    confidence: float = 1.0
+    sensitivity: Sensitivity = Sensitivity.NONE
+    is_redacted: bool = False
+    recall_semantics: RecallSemantics = RecallSemantics.DEFAULT
+    yields_to_live_intent: bool = False
+    expires_at: datetime | None = None
+    is_confirmed_by_user: bool = False
+
+    def is_expired(self, now: datetime) -> bool:
+        """Whether its lifetime is over, so that it is kept and no longer recalled."""
+        return self.expires_at is not None and self.expires_at <= now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """A live fact in scope with its raw cosine to a note, in [-1, 1]."""
+
+    fact_id: str
+    text: str
+    cosine: float
+    valid_from: datetime
+    trust: SourceKind = SourceKind.USER_EXPLICIT
+    slot: Slot | None = None
+    category: Category = Category.FACT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predecessor:
+    """An ended fact beneath a live one, which the live one took the place of sooner or later.
+
+    Attributes:
+        cosine: raw cosine to the note, in [-1, 1].
+        slot: what it answered about whom; None where nobody said.
+        was_contradicted: whether what followed it said something else, by its slot or in an
+            arbiter's judgement; a midpoint does not know.
+        followed_from: from when that held (UTC).
+    """
+
+    fact_id: str
+    text: str
+    cosine: float
+    slot: Slot | None
+    was_contradicted: bool
+    followed_from: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedFact:
+    """A recalled fact with the parts of its score, each in [0, 1] before weighting.
+
+    ``similarity`` is None where nothing was asked for: then recency and importance rank alone.
+    """
+
+    fact: Fact
+    score: float
+    similarity: float | None
+    recency: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supersession:
+    """Why one fact took another's place: who decided, when, at which cosine."""
+
+    new_id: str
+    old_id: str
+    cosine: float | None
+    decided_by: str
+    reason: str
+    at: datetime
+    is_restatement: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Two live facts that may contradict each other, and were kept side by side."""
+
+    new_id: str
+    old_id: str
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactHistory:
+    """A fact that nothing superseded, and all that lies beneath it.
+
+    Invariant: ``facts[0]`` is the head; ``supersessions[i]`` says which fact took the place of
+    ``facts[i + 1]``, and why. Where one fact took the place of two, both lie beneath it.
+    ``conflicts`` are those that the head is part of.
+    """
+
+    facts: tuple[Fact, ...]
+    supersessions: tuple[Supersession, ...]
+    conflicts: tuple[Conflict, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusalCount:
+    """How often the gate refused something about a contact for one reason."""
+
+    contact_id: str
+    reason: str
+    refusals: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contact:
+    """A contact of an agent with what is known about it, in numbers."""
+
+    tenant: str
+    agent_id: str
+    contact_id: str
+    name: str | None
+    live_facts: int
+    facts: int
+    last_decision_at: datetime | None

@@ -1,0 +1,177 @@
+"""Jobs: a session that waits to be read, and what became of it. Pure; nothing is leased here."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from enum import IntEnum, StrEnum
+from typing import Any
+
+from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.scope import Scope
+
+__all__ = ["Job", "JobPolicy", "JobState", "Outcomes", "QueueReport", "Stage"]
+
+
+class JobState(StrEnum):
+    """Where a job stands. A dead one waits for somebody to ``retry`` it; nothing of it is lost."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    DEAD = "dead"
+
+
+class Stage(IntEnum):
+    """The points of a job's work at which a test may end the process; in their order."""
+
+    LEASED = 1
+    CLEANED = 2
+    EXTRACTED = 3
+    KEPT = 4
+    PROPOSED = 5
+    COMMITTED = 6
+    SETTLED = 7
+    DONE = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcomes:
+    """What became of a job's candidates, in numbers; together they are all of them.
+
+    Attributes:
+        added: new facts.
+        superseding: facts that took another's place.
+        known: what was known already, and was counted once more.
+        held: waiting for somebody's yes.
+        refused: by the gate, each with its decision and reason; or of no use at all, which the
+            worker's log tells.
+        left_out: of too little importance to be proposed, or beyond the five of a window.
+    """
+
+    added: int = 0
+    superseding: int = 0
+    known: int = 0
+    held: int = 0
+    refused: int = 0
+    left_out: int = 0
+
+    @property
+    def candidates(self) -> int:
+        """All that the extractor gave."""
+        return sum(asdict(self).values())
+
+    @classmethod
+    def of(cls, decisions: Iterable[Decision], left_out: int) -> Outcomes:
+        """The numbers of these decisions."""
+        made = Counter(_OUTCOMES[each.action] for each in decisions)
+        return cls(**made, left_out=left_out)
+
+
+_OUTCOMES = {
+    Action.ADD: "added",
+    Action.UPDATE: "superseding",
+    Action.SKIP: "known",
+    Action.HOLD: "held",
+    Action.REJECT: "refused",
+    Action.DECLINE: "refused",
+    Action.WITHDRAW: "refused",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A session, or what was added to one, on its way through extractor, gate and reconciler.
+
+    Attributes:
+        job_id: its id.
+        scope: whose memory.
+        session_id: which session.
+        state: waiting, running, done or dead.
+        attempts: how often it was begun.
+        submitted_at: when it was handed over (UTC).
+        due_at: when it is begun next, or its lease ends (UTC).
+        finished_at: when it was done (UTC), or None.
+        extractor: who read it; None where nobody did yet.
+        last_error: why the last attempt ended, or None.
+        outcomes: what became of its candidates; all 0 until it is done.
+    """
+
+    job_id: str
+    scope: Scope
+    session_id: str
+    state: JobState
+    attempts: int
+    submitted_at: datetime
+    due_at: datetime
+    finished_at: datetime | None = None
+    extractor: str | None = None
+    last_error: str | None = None
+    outcomes: Outcomes = field(default_factory=Outcomes)
+
+    @property
+    def advice(self) -> str | None:
+        """What a person can do about it; None where nothing is to be done."""
+        if self.state is not JobState.DEAD:
+            return None
+        return f"reconciler retry {self.job_id} {self.scope.as_options()}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {**asdict(self), "advice": self.advice}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobPolicy:
+    """How often a job is tried, and how long its worker may be silent.
+
+    By default the waits of a job come to 10 to 20 minutes, so that an extractor that is away for
+    less kills nothing.
+
+    Args:
+        attempts_max: begun so often without an end, a job is dead.
+        backoff_seconds: before the second attempt; doubled before each further one.
+        backoff_seconds_max: never longer than that.
+        lease_seconds: a worker that is silent for so long has lost its job to another.
+    """
+
+    attempts_max: int = 8
+    backoff_seconds: float = 10.0
+    backoff_seconds_max: float = 600.0
+    lease_seconds: float = 60.0
+
+    def wait(self, attempts: int, retry_after_seconds: float | None, chance: float) -> timedelta:
+        """How long until the next attempt: doubling, with jitter, never before a server wants it.
+
+        Args:
+            attempts: how many there were.
+            retry_after_seconds: what the server asked for, or None.
+            chance: from 0 to 1, the jitter.
+        """
+        full = min(self.backoff_seconds * 2 ** max(attempts - 1, 0), self.backoff_seconds_max)
+        jittered = full * (0.5 + chance / 2)
+        return timedelta(seconds=max(jittered, retry_after_seconds or 0.0))
+
+    def jittered_wait(self, attempts: int, retry_after_seconds: float | None) -> timedelta:
+        """As ``wait``, with a jitter of its own."""
+        return self.wait(attempts, retry_after_seconds, random.random())  # noqa: S311
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueReport:
+    """All jobs of a store in numbers.
+
+    Attributes:
+        jobs: how many there are, by state.
+        attempts: how often jobs were begun.
+        outcomes: what became of all candidates.
+        oldest_unfinished_at: when the oldest job that is neither done nor dead was handed over.
+    """
+
+    jobs: dict[JobState, int]
+    attempts: int
+    outcomes: Outcomes
+    oldest_unfinished_at: datetime | None

@@ -1,0 +1,258 @@
+"""Notes: what somebody wants remembered, checked before anything is read or written."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.records.slots import Slot
+from reconciler.errors import InvalidNoteError
+
+__all__ = [
+    "CLEANED_GROWTH_MAX",
+    "TEXT_LENGTH_MAX",
+    "Note",
+    "canonical_text",
+    "check_text",
+    "not_in_the_future",
+    "source_kind_of",
+    "unit_interval",
+    "utc",
+]
+
+TEXT_LENGTH_MAX = 2000
+"""Characters in a note as it comes in. A note is one fact; a document belongs elsewhere."""
+
+CLEANED_GROWTH_MAX = 8
+"""How many times as long a text may become when it is cleaned: what stands for a value has at most
+29 characters, and a value has at least four."""
+
+_TAG_COUNT_MAX = 100
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CLOCK_SKEW_MAX = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """The text that somebody wants remembered, with what came with it.
+
+    A note that exists can be stored: everything about it was checked when it was made.
+
+    Args:
+        scope: whose memory it belongs to.
+        text: 1 to 2,000 characters, not blank, no null bytes. A token that somebody typed counts
+            like any other text.
+        said_at: when it was said; time-zone aware, kept in UTC.
+        is_dated: whether somebody said when. A note that nobody dated is as new as the moment in
+            which it is compared, and never older than what it is compared with.
+        valid_from: from when it is true in the world, time-zone aware; None for ``said_at``.
+        slot: what it answers about whom, normalised; None where nobody said.
+        category: what kind of thing it says; None leaves it to the gate's reading of the text.
+        topic: a broad field of life, for example ``work``; None where nobody said.
+        tags: words to find it by.
+        importance: 0 to 1.
+        source_kind: whose word it is.
+        source_reference: where it can be looked up (a call, a ticket), or None.
+        contact_name: how a person would call the contact, or None.
+        session_id: the session that the evidence belongs to; None makes one per UTC day.
+        idempotency_key: the same key in a scope returns the first decision; None for no key.
+        is_cleaned: whether the gate has cleaned it, or it comes from the store. Its texts may be up
+            to eight times as long: they were measured before tokens took the place of values.
+
+    Raises:
+        InvalidNoteError: any of the above does not hold.
+    """
+
+    scope: Scope
+    text: str
+    said_at: datetime
+    importance: float = 0.5
+    source_kind: SourceKind | str = SourceKind.USER_EXPLICIT
+    source_reference: str | None = None
+    contact_name: str | None = None
+    session_id: str | None = None
+    idempotency_key: str | None = None
+    is_dated: bool = True
+    valid_from: datetime | None = None
+    slot: Slot | None = None
+    category: Category | str | None = None
+    topic: str | None = None
+    tags: Sequence[str] = ()
+    is_cleaned: bool = field(default=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scope, Scope):
+            raise InvalidNoteError("a note needs a scope: tenant, agent and contact")
+        length_max = TEXT_LENGTH_MAX * (CLEANED_GROWTH_MAX if self.is_cleaned else 1)
+        check_text("text", self.text, length_max)
+        object.__setattr__(self, "said_at", utc("said_at", self.said_at))
+        if self.valid_from is not None:
+            object.__setattr__(self, "valid_from", utc("valid_from", self.valid_from))
+        object.__setattr__(self, "importance", unit_interval("importance", self.importance))
+        object.__setattr__(self, "source_kind", source_kind_of(self.source_kind))
+        if self.category is not None:
+            object.__setattr__(self, "category", _category(self.category))
+        object.__setattr__(self, "tags", _tags(self.tags))
+        for name in ("source_reference", "contact_name"):
+            if getattr(self, name) is not None:
+                check_text(name, getattr(self, name), length_max)
+        for name in ("session_id", "idempotency_key", "topic"):
+            if getattr(self, name) is not None:
+                check_identifier(name, getattr(self, name), InvalidNoteError)
+
+    @property
+    def holds_from(self) -> datetime:
+        """From when it is true, as far as anybody said (UTC)."""
+        return self.valid_from or self.said_at
+
+    @property
+    def is_undated(self) -> bool:
+        """Whether nobody said when it was said, nor from when it is true."""
+        return not self.is_dated and self.valid_from is None
+
+    def no_earlier_than(self, times: Iterable[datetime]) -> Note:
+        """The same note; where nobody dated it, said at the latest of these times or after it.
+
+        Clocks step back, and two hosts' clocks differ. What nobody dated counts in the order in
+        which it arrives.
+        """
+        if not self.is_undated:
+            return self
+        return replace(self, said_at=max((self.said_at, *times)))
+
+    @property
+    def trust(self) -> SourceKind:
+        """Whose word it is."""
+        return SourceKind(self.source_kind)
+
+    @property
+    def session(self) -> str:
+        """The session that the evidence is filed under."""
+        return self.session_id or f"live-{self.said_at:%Y-%m-%d}"
+
+
+def canonical_text(text: str) -> str:
+    """The text as it is embedded: one Unicode form, single spaces, no closing full stops.
+
+    A closing full stop alone moves a cosine of all-MiniLM-L6-v2 by 0.05, half the width that
+    separates an UPDATE from a guess. The stored text keeps every character.
+    """
+    folded = text  # which ASCII is already, and most texts are
+    if not text.isascii():
+        folded = unicodedata.normalize("NFC", "".join(map(_folded, text)))
+    collapsed = re.sub(r"\s+", " ", folded).strip()
+    return collapsed.rstrip(" .。…") or collapsed
+
+
+def utc(name: str, value: object) -> datetime:
+    """The same instant in UTC.
+
+    Raises:
+        InvalidNoteError: not a datetime, or a naive one, whose instant nobody knows.
+    """
+    if not isinstance(value, datetime):
+        raise InvalidNoteError(f"{name} must be a datetime, not {type(value).__name__}")
+    if value.tzinfo is None or value.utcoffset() is None:
+        raise InvalidNoteError(
+            f"{name} {value.isoformat()} has no time zone; add one, for example "
+            "datetime.now(timezone.utc), or 2026-01-31T09:00:00+00:00"
+        )
+    try:
+        return value.astimezone(UTC)
+    except OverflowError as error:
+        raise InvalidNoteError(f"{name} {value.isoformat()} has no date in UTC") from error
+
+
+def not_in_the_future(at: datetime, now: datetime, name: str = "said_at") -> datetime:
+    """The same time, unless it has not come yet: then its zone is probably wrong.
+
+    What will be true is not true yet: as a live fact it would bury what is.
+
+    Raises:
+        InvalidNoteError: it is more than five minutes ahead.
+    """
+    if at > now + _CLOCK_SKEW_MAX:
+        raise InvalidNoteError(
+            f"{name} {at.isoformat()} has not come yet (it is {now.isoformat()}); "
+            "check its time zone"
+        )
+    return at
+
+
+def _folded(character: str) -> str:
+    """Its plain form, except for superscripts and fractions: 10² is not 102."""
+    if unicodedata.category(character) == "No":
+        return character
+    return unicodedata.normalize("NFKC", character)
+
+
+def check_text(name: str, value: object, length_max: int) -> None:
+    """Let a text through that says something and can be stored.
+
+    Its length comes first: it is known without reading the text, and bounds its bytes as well, at
+    four for each character. Nothing else looks at a text that is too long.
+
+    Raises:
+        InvalidNoteError: it is no string, blank, over-long, or holds what no engine stores.
+    """
+    if not isinstance(value, str):
+        raise InvalidNoteError(f"{name} must be a string, not {type(value).__name__}")
+    if len(value) > length_max:
+        raise InvalidNoteError(
+            f"{name} has {len(value):,} characters, at most {length_max:,} are kept; "
+            "split it into one note per fact"
+        )
+    if not any(unicodedata.category(character)[0] in "LNS" for character in value):
+        raise InvalidNoteError(f"{name} is blank: it holds no letter, digit or symbol")
+    if "\0" in value:
+        raise InvalidNoteError(f"{name} holds a null byte; remove it")
+    if _SURROGATE.search(value):
+        raise InvalidNoteError(f"{name} holds half a surrogate pair; it is not valid Unicode text")
+
+
+def unit_interval(name: str, value: object) -> float:
+    """The number, from 0 to 1.
+
+    Raises:
+        InvalidNoteError: it is no number, or another one.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidNoteError(f"{name} must be a number from 0 to 1")
+    return math.fabs(float(value))
+
+
+def _category(value: object) -> Category:
+    try:
+        return Category(str(value))
+    except ValueError:
+        known = ", ".join(Category)
+        raise InvalidNoteError(f"category {value!r} is unknown; use one of {known}") from None
+
+
+def _tags(value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, list | tuple):
+        raise InvalidNoteError("tags must be a list of strings")
+    if len(value) > _TAG_COUNT_MAX:
+        raise InvalidNoteError(f"a note has {len(value):,} tags, at most {_TAG_COUNT_MAX} are kept")
+    for each in value:
+        check_identifier("a tag", each, InvalidNoteError)
+    return tuple(value)
+
+
+def source_kind_of(value: object) -> SourceKind:
+    """The source of that name.
+
+    Raises:
+        InvalidNoteError: there is none.
+    """
+    try:
+        return SourceKind(str(value))
+    except ValueError:
+        known = ", ".join(SourceKind)
+        raise InvalidNoteError(f"source_kind {value!r} is unknown; use one of {known}") from None

@@ -1,0 +1,221 @@
+"""Sessions: what was said in a conversation, turn by turn. Nothing is derived from it here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX, Evidence
+from reconciler.domain.records.jobs import Outcomes
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import check_text, utc
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import InvalidNoteError, InvalidSessionError
+
+__all__ = ["Episode", "Role", "Session", "SessionRecord", "Turn", "time_of_saying"]
+
+_MOMENT = timedelta(microseconds=1)
+"""The least by which both engines tell two times apart."""
+
+
+class Role(StrEnum):
+    """Who speaks in a session; ``contact`` is whom the memory is about.
+
+    ``user`` and ``assistant`` are understood as ``contact`` and ``agent``.
+    """
+
+    CONTACT = "contact"
+    OPERATOR = "operator"
+    TOOL = "tool"
+    AGENT = "agent"
+    SYSTEM = "system"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Role | None:
+        """The names that chat APIs use for two of them."""
+        return {"user": cls.CONTACT, "assistant": cls.AGENT}.get(str(value))
+
+    @property
+    def source_kind(self) -> SourceKind:
+        """Whose word it is. What the agent says, or was told, is no evidence of anything."""
+        return _SOURCES.get(self, SourceKind.MODEL_GUESS)
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether a fact may rest on what this role says."""
+        return self in _SOURCES
+
+
+_SOURCES = {
+    Role.CONTACT: SourceKind.USER_EXPLICIT,
+    Role.OPERATOR: SourceKind.OPERATOR,
+    Role.TOOL: SourceKind.TOOL_OUTPUT,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One message of a session, as it is handed over.
+
+    Args:
+        role: who speaks.
+        text: what was said, 1 to 20,000 characters.
+        said_at: when, time-zone aware; None for when the session began, or for now and after
+            all that the contact was heard to say before.
+        reference: how the caller finds it again, for example a message's id, or None.
+
+    Raises:
+        InvalidSessionError: any of the above does not hold.
+    """
+
+    role: Role | str
+    text: str
+    said_at: datetime | None = None
+    reference: str | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "role", Role(str(self.role)))
+        except ValueError:
+            known = ", ".join(Role)
+            raise InvalidSessionError(
+                f"role {self.role!r} is unknown; use one of {known}"
+            ) from None
+        if isinstance(self.text, str) and len(self.text) > EVIDENCE_LENGTH_MAX:
+            raise InvalidSessionError(
+                f"a turn has {len(self.text):,} characters, at most {EVIDENCE_LENGTH_MAX:,} are "
+                "taken; cut it, or hand it over as several turns"
+            )
+        try:
+            check_text("a turn's text", self.text, EVIDENCE_LENGTH_MAX)
+            if self.said_at is not None:
+                object.__setattr__(self, "said_at", utc("said_at", self.said_at))
+            if self.reference is not None:
+                check_identifier("reference", self.reference, InvalidNoteError)
+        except InvalidNoteError as error:
+            raise InvalidSessionError(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A conversation as it is handed over, whole or as far as it went.
+
+    Args:
+        scope: whose memory it belongs to.
+        session_id: its id; handed over again under the same one, only what is new is added.
+        turns: in their order, at least one.
+        channel: how it was held, for example ``chat``.
+        started_at: when it began, time-zone aware; None for its first turn's time, or now.
+
+    Raises:
+        InvalidSessionError: any of the above does not hold.
+    """
+
+    scope: Scope
+    session_id: str
+    turns: Sequence[Turn]
+    channel: str = "chat"
+    started_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scope, Scope):
+            raise InvalidSessionError("a session needs a scope: tenant, agent and contact")
+        check_identifier("session_id", self.session_id, InvalidSessionError)
+        check_identifier("channel", self.channel, InvalidSessionError)
+        object.__setattr__(self, "turns", tuple(self.turns or ()))
+        if not all(isinstance(each, Turn) for each in self.turns):
+            raise InvalidSessionError("turns must be a list of Turn(role=..., text=...)")
+        if not self.turns:
+            raise InvalidSessionError("the session is empty: hand over at least one turn")
+        if self.started_at is not None:
+            try:
+                object.__setattr__(self, "started_at", utc("started_at", self.started_at))
+            except InvalidNoteError as error:
+                raise InvalidSessionError(str(error)) from error
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether somebody said when it began, or when any of it was said."""
+        return self.started_at is not None or any(turn.said_at for turn in self.turns)
+
+    @property
+    def character_count(self) -> int:
+        """Characters of all turns together."""
+        return sum(len(each.text) for each in self.turns)
+
+
+def time_of_saying(now: datetime, heard_at: datetime | None) -> datetime:
+    """When something was said that nobody dated: now, and after all that was heard before it.
+
+    Clocks step back, and hosts' clocks differ. A session is read some time after it was handed
+    over, so its place in the order of arrival has to be kept in its turns' times.
+
+    Args:
+        now: the time now (UTC), by this host's clock.
+        heard_at: when the contact was heard of last (UTC), by whatever clock; None for never.
+    """
+    return now if heard_at is None else max(now, heard_at + _MOMENT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """One turn as it is kept: append-only evidence, with an id of its own.
+
+    Attributes:
+        episode_id: the same for the same turn of the same session, whenever it is handed over.
+        session_id: its session.
+        role: who speaks.
+        text: what was said.
+        said_at: when (UTC).
+        position: its place in the session, from 0.
+        reference: how the caller finds it again, or None.
+        job_id: the job that brought it; None where none did.
+        is_cleaned: whether personal data and secrets were taken out of the text.
+    """
+
+    episode_id: str
+    session_id: str
+    role: Role
+    text: str
+    said_at: datetime
+    position: int
+    reference: str | None = None
+    job_id: str | None = None
+    is_cleaned: bool = False
+
+    def evidence(self, scope: Scope, spans: Sequence[str] = ()) -> Evidence:
+        """It as evidence, with the words in it that support a claim."""
+        return Evidence(
+            episode_id=self.episode_id,
+            session_id=self.session_id,
+            scope=scope,
+            text=self.text,
+            said_at=self.said_at,
+            spans=tuple(spans),
+            source_kind=self.role.source_kind,
+            source_reference=self.reference,
+            is_cleaned=self.is_cleaned,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRecord:
+    """A session as it is kept, without its turns.
+
+    Attributes:
+        session_id: its id.
+        channel: how it was held.
+        started_at: when its first turn was said (UTC).
+        ended_at: when its last one was (UTC).
+        summary: a digest by the extractor, never recalled as a fact; None where there is none.
+        outcomes: what became of the candidates that all of its jobs gave.
+    """
+
+    session_id: str
+    channel: str
+    started_at: datetime
+    ended_at: datetime
+    summary: str | None
+    outcomes: Outcomes

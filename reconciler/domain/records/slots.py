@@ -1,0 +1,123 @@
+"""Slots: which question about whom a note answers, and how two answers relate. Pure.
+
+What an attribute is called and whether it holds one value is said in
+``reconciler.domain.values.attributes``, how a value is normalised in ``reconciler.domain.values``;
+here the normalised slots are only compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+__all__ = ["CONTACT_SUBJECT", "Slot", "SlotMatch", "compare_slots"]
+
+CONTACT_SUBJECT = "contact"
+"""The subject of a slot that is about the contact itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """Subject, attribute and value of a note, normalised so that equal means equal.
+
+    Attributes:
+        subject: about whom, normalised; ``contact`` for the contact itself, else for example
+            ``wife``.
+        attribute: the canonical name of what is said, for example ``city``; None where only the
+            subject is known.
+        value: the value as it was said; None where the note names none.
+        value_key: the value normalised, which is what is compared; None exactly with ``value``.
+        is_single_valued: whether the attribute holds one value at a time.
+        is_known: whether the attribute is one of the book's, so that its name is its own; a name
+            that somebody made up may be another word for another name.
+        said_subject, said_attribute: as they were said, until the gate has looked at them; never
+            stored.
+        is_personal: whether the value is personal data, which no reason or prompt repeats.
+    """
+
+    subject: str
+    attribute: str | None = None
+    value: str | None = None
+    value_key: str | None = None
+    is_single_valued: bool
+    is_known: bool = False
+    is_personal: bool = False
+    said_subject: str | None = field(default=None, compare=False, repr=False)
+    said_attribute: str | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def shown_value(self) -> str | None:
+        """The value as a reason or a prompt may show it."""
+        return "(personal data)" if self.is_personal else self.value
+
+    @property
+    def key(self) -> str | None:
+        """Subject, attribute and value in one, by which facts are found; None without a value."""
+        if self.attribute is None or self.value_key is None:
+            return None
+        return self._question + _escaped(self.value_key)
+
+    @property
+    def rival_prefix(self) -> str | None:
+        """How the keys begin of the facts that this slot decides about; None without a value.
+
+        Where only one value can hold that is every answer to the question, else the equal one.
+        """
+        if self.value_key is None:
+            return None
+        return self._question if self.is_single_valued else self.key
+
+    @property
+    def _question(self) -> str:
+        return _escaped(self.subject) + _escaped(self.attribute or "")
+
+
+def _escaped(part: str) -> str:
+    return part.replace("%", "%25").replace("/", "%2F") + "/"
+
+
+class SlotMatch(StrEnum):
+    """How a note's slot relates to a fact's."""
+
+    UNKNOWN = "unknown"
+    """The slots do not tell; the texts decide."""
+
+    EQUAL = "equal"
+    """The same answer to the same question: a restatement at any cosine."""
+
+    CHANGED = "changed"
+    """Another answer to a question that has only one: a contradiction at any cosine."""
+
+    APART = "apart"
+    """Both hold side by side; neither may take the other's place, however alike they sound."""
+
+
+def compare_slots(note: Slot | None, fact: Slot | None) -> SlotMatch:
+    """How the note's slot relates to the fact's. Source: DESIGN, "The rule", 2.
+
+    A note without a value never touches a fact that has one; a value beside another one of an
+    attribute that holds many is a sibling.
+    """
+    # What is filed under nobody is about the contact, as far as anybody knows.
+    subjects = {slot.subject if slot else CONTACT_SUBJECT for slot in (note, fact)}
+    if len(subjects) > 1:
+        return SlotMatch.APART
+    if note is None or fact is None:
+        return SlotMatch.UNKNOWN
+    if note.attribute is None or fact.attribute is None:
+        return SlotMatch.UNKNOWN
+    if note.value_key is None and fact.value_key is not None:
+        return SlotMatch.APART
+    if note.attribute != fact.attribute:
+        # One thing may have two names, unless both are the book's; then two values are two things.
+        are_two = note.is_known and fact.is_known and note.value_key != fact.value_key
+        return SlotMatch.APART if are_two else SlotMatch.UNKNOWN
+    return _compare_values(note, fact)
+
+
+def _compare_values(note: Slot, fact: Slot) -> SlotMatch:
+    if note.value_key is None or fact.value_key is None:
+        return SlotMatch.UNKNOWN
+    if note.value_key == fact.value_key:
+        return SlotMatch.EQUAL
+    return SlotMatch.CHANGED if note.is_single_valued else SlotMatch.APART

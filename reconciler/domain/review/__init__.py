@@ -1,0 +1,1 @@
+"""What was decided, seen again: explained, replayed, changed by one thing, measured. Pure."""

@@ -1,0 +1,444 @@
+"""Explanations: why a decision came out as it did, in plain words. Pure.
+
+Here: sentences about what is on record, and the wording of what would have changed the outcome,
+which ``what_if`` finds. Never here: how sentences are shown; quoted texts may hold markup of any
+kind, but no line breaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain
+from typing import Any
+
+from reconciler.domain.records.assessment import Disposal
+from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Relation
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
+from reconciler.domain.review.calibration import Outcome
+from reconciler.domain.review.replay import outcome_of_decision, target_ids
+from reconciler.domain.review.what_if import Change, Reopened, WhatIf, reopen, what_ifs
+from reconciler.domain.visible_text import visible
+
+__all__ = ["Explanation", "explain"]
+
+QUOTE_LENGTH_MAX = 80
+"""Characters of a note or fact that a sentence quotes: enough to recognise it by."""
+
+ARGUMENT_LENGTH_MAX = 300
+"""Characters of an arbiter's argument, which is asked for in three short sentences."""
+
+QUOTE_COUNT_MAX = 3
+"""Facts that a sentence quotes; the others are counted."""
+
+_WHOSE = {
+    SourceKind.USER_EXPLICIT: "the user's own word",
+    SourceKind.OPERATOR: "an operator's word",
+    SourceKind.APPROVED_DOC: "an approved document",
+    SourceKind.EXTRACTOR: "read out of a conversation",
+    SourceKind.TOOL_OUTPUT: "a tool's output",
+    SourceKind.MODEL_GUESS: "a model's guess",
+}
+
+_RELATED = {
+    Relation.SAME: "says the same as {fact}",
+    Relation.REFINES: "says {fact} more precisely",
+    Relation.REPLACES: "replaces {fact}",
+    Relation.COEXISTS: "holds side by side with {fact}",
+    Relation.UNRELATED: "has nothing to do with {fact}",
+}
+
+_RULE = {
+    DecidedBy.NOOP: "Without an embedder every note is new.",
+    DecidedBy.SLOT: "Note and fact answer one question, so their values decide.",
+    DecidedBy.GUARD: "The guard found what makes two facts of them, so both are kept.",
+    DecidedBy.ARBITER: "Thresholds and guard left it open, so the arbiter's answer decided.",
+    DecidedBy.ORDER: "An older note never replaces a newer fact; it becomes history beneath it.",
+    DecidedBy.TRUST: "A less trusted word never replaces a more trusted one.",
+    DecidedBy.STANDING: "A standing decision ends only by another one, or when it is revoked.",
+    DecidedBy.GATE: "What agrees with what is known counts as said again, and nobody is asked.",
+}
+
+_FATES = {
+    Action.ADMIT: "let through by the write gate, and is not remembered until it is committed",
+    Action.HOLD: "held by the write gate, and is not remembered until somebody says yes",
+    Action.REJECT: "refused by the write gate",
+    Action.DECLINE: "not remembered, because the answer was no",
+    Action.WITHDRAW: "taken back before anybody answered",
+    Action.REVOKE: "the reason why a fact was ended",
+}
+_WOULD = {
+    Disposal.REJECT: "refuse it",
+    Disposal.CONFIRM: "have somebody asked",
+    Disposal.CONSENT: "have the contact asked for consent",
+}
+_COUNTERFACTUALS = {
+    Action.ADMIT: "Committing it would compare it with what is known and remember it.",
+    Action.HOLD: "A yes by somebody else than its proposer would remember it; a no is kept.",
+    Action.REJECT: "Nothing that was compared would have changed it: the gate comes before that.",
+    Action.DECLINE: "A yes would have remembered it.",
+    Action.WITHDRAW: "It may be proposed again.",
+    Action.REVOKE: "A new note about it would be remembered as any other.",
+}
+
+_BY_TEXT = (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT, DecidedBy.ARBITER)
+
+_MEETING = {
+    SlotMatch.EQUAL: "which is the same answer",
+    SlotMatch.CHANGED: "and only one of them can hold",
+    SlotMatch.APART: "so neither can take the other's place",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """A decision in plain words; every field holds whole sentences of one line.
+
+    Attributes:
+        outcome: what happened to the note.
+        remarks: a to and fro, a person's correction, a replay; often empty.
+        neighbours: which fact it was decided on, how similar, and what else was compared.
+        rule: which rule decided, and how.
+        differences: what the guard found, and what the slots say.
+        arbiter: what the arbiter answered, or that none was asked or used.
+        counterfactuals: what would have changed the outcome, the most telling first; never
+            empty, since it says so where nothing would.
+    """
+
+    outcome: str
+    remarks: tuple[str, ...] = ()
+    neighbours: tuple[str, ...]
+    rule: tuple[str, ...]
+    differences: tuple[str, ...]
+    arbiter: tuple[str, ...]
+    counterfactuals: tuple[str, ...]
+
+    def sentences(self) -> tuple[str, ...]:
+        """All of it, in the order in which it reads best."""
+        outcome, *others = asdict(self).values()
+        return (outcome, *chain.from_iterable(others))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: strings, and lists of them."""
+        outcome, *others = asdict(self).items()
+        return dict([outcome, *((name, list(sentences)) for name, sentences in others)])
+
+
+def explain(decision: Decision) -> Explanation:
+    """Why the decision came out as it did, in sentences that are true of it.
+
+    What would have changed the outcome comes from deciding again; where today's rule does not
+    arrive at the decision on record, that is said instead.
+    """
+    if not decision.action.is_reconciled:
+        return _explain_disposal(decision)
+    reopened = reopen(decision)
+    return Explanation(
+        outcome=_outcome_sentence(decision),
+        remarks=tuple(_remarks(reopened)),
+        neighbours=tuple(_neighbour_sentences(reopened)),
+        rule=tuple(_rule_sentences(reopened)),
+        differences=tuple(_difference_sentences(reopened)),
+        arbiter=tuple(_arbiter_sentences(reopened)),
+        counterfactuals=tuple(_what_if_sentences(reopened)),
+    )
+
+
+def _explain_disposal(decision: Decision) -> Explanation:
+    """Why the gate did not let a candidate through, or how it was settled."""
+    gate = decision.gate
+    found = gate.findings if gate else ()
+    stopping = [each for each in found if each.disposal is not Disposal.ADMIT]
+    fate = _stop(f"The note {_quote(decision.text)} was {_FATES[decision.action]}")
+    findings = tuple(
+        _stop(
+            f"The check of {each.check.replace('_', ' ')} would {_WOULD[each.disposal]}: "
+            f"{each.detail}"
+        )
+        for each in stopping
+    )
+    return Explanation(
+        outcome=fate,
+        remarks=(_stop(f"The reason: {_one_line(decision.reason, ARGUMENT_LENGTH_MAX)}"),),
+        neighbours=(),
+        rule=(*findings, *_score_sentences(decision)),
+        differences=(),
+        arbiter=(),
+        counterfactuals=(_COUNTERFACTUALS[decision.action],),
+    )
+
+
+def _score_sentences(decision: Decision) -> Iterator[str]:
+    if decision.gate:
+        parts = ", ".join(map(str, decision.gate.parts))
+        yield _stop(
+            f"The gate was sure of it to {decision.gate.confidence:.2f} ({parts}), under policy "
+            f"{decision.gate.policy_version} for domain {decision.gate.domain}"
+        )
+
+
+def _outcome_sentence(decision: Decision) -> str:
+    quotes = {each.fact_id: _quote(each.text) for each in decision.compared_with}
+    targets, conflicts = (
+        [quotes.get(each, "a fact no longer on record") for each in ids]
+        for ids in (target_ids(decision), decision.conflicting_ids)
+    )
+    fate = _fate(outcome_of_decision(decision), targets, conflicts)
+    return _stop(f"The note {_quote(decision.text)} was {fate}")
+
+
+def _fate(outcome: Outcome, targets: Sequence[str], conflicts: Sequence[str]) -> str:
+    """What becomes of a note, to be read after "was" or "would have been"."""
+    beside = f"beside {_joined(conflicts)}, which it may contradict"
+    match outcome:
+        case Outcome.HISTORY:
+            return f"kept as history beneath {_joined(targets)}, which holds from later on"
+        case Outcome.REPEATED:
+            return f"counted as a repetition of {_joined(targets)}, without a new fact"
+        case Outcome.SUPERSEDED:
+            kept = f", and kept {beside}" if conflicts else ""
+            return f"put in the place of {_joined(targets)}{kept}"
+        case Outcome.CONFLICT:
+            return f"kept as a new fact {beside}"
+        case Outcome.APART:
+            return "kept as a new fact of its own"
+
+
+def _remarks(reopened: Reopened) -> Iterator[str]:
+    decision, focus = reopened.decision, reopened.focus
+    if decision.verdict.is_contested:
+        _, _, why = decision.reason.rpartition("; contested: ")
+        yield f"It is marked as contested: {_one_line(why, 2 * QUOTE_LENGTH_MAX)}."
+    if decision.correction is not None:
+        fact = _quote(focus.text) if focus else "what was known"
+        related = _RELATED[decision.correction].format(fact=fact)
+        yield f"A person has said since that the note {related}; no fact was changed by that."
+    if decision.replayed:
+        yield "An earlier call with the same key was decided so; nothing was written again."
+
+
+def _neighbour_sentences(reopened: Reopened) -> Iterator[str]:
+    decision, focus = reopened.decision, reopened.focus
+    if focus is not None:
+        which = "nearest fact" if focus == decision.compared_with[0] else "fact it was decided on"
+        similarity = f"{_similarity(decision, focus)} (1 would be the same wording)"
+        yield f"The {which}, {_quote(focus.text)}, is similar at {similarity}."
+        others = [each for each in decision.compared_with if each != focus]
+        figures = [f"{_quote(each.text)} at {_similarity(decision, each)}" for each in others]
+        if others:
+            yield f"Also compared: {_joined(figures)}."
+    elif decision.decided_by is DecidedBy.NOOP:
+        yield "There is no embedder, so the note was compared with nothing."
+    elif decision.cosine is None:
+        yield "There was no live fact to compare the note with."
+    else:
+        yield "The fact that it was decided on is no longer on record."
+
+
+def _rule_sentences(reopened: Reopened) -> Iterator[str]:
+    decision, focus = reopened.decision, reopened.focus
+    yield _RULE.get(decision.decided_by) or _threshold_sentence(reopened)
+    if decision.decided_by is DecidedBy.ORDER and focus is not None:
+        begins = (decision.note.holds_from, focus.valid_from)
+        note_from, fact_from = (f"{each:%Y-%m-%d %H:%M:%S}" for each in begins)
+        yield f"The note holds from {note_from}, the fact from {fact_from} (UTC)."
+    is_held = decision.decided_by is DecidedBy.TRUST or decision.action is Action.UPDATE
+    for fact in reopened.more_trusted[:1] if is_held else ():
+        note_is, fact_is = _WHOSE[decision.note.trust], _WHOSE[fact.trust]
+        yield f"The note is {note_is}, and {_quote(fact.text)} is {fact_is}, which is trusted more."
+
+
+def _threshold_sentence(reopened: Reopened) -> str:
+    decision, nearest = reopened.decision, reopened.nearest
+    decided = f"The thresholds of the profile {_quote(decision.policy.profile)} decided"
+    if not reopened.is_reproduced:
+        return f"{decided}."
+    if nearest is None:
+        return "There was no fact whose place the note could take, so it is new."
+    low, cut, high = (_figure(each, [each]) for each in _bounds(decision))
+    is_new = decision.action is Action.ADD
+    below, so = ("below", "is new") if is_new else ("not below", "takes the place of the fact")
+    where = f"is {below} {low if is_new else high}"
+    if decision.decided_by is DecidedBy.MIDPOINT:
+        where = f"lies between {low} and {high} and {below} {cut}, which decides if no arbiter does"
+    return f"{decided}: {_similarity(decision, nearest)} {where}, so the note {so}."
+
+
+def _difference_sentences(reopened: Reopened) -> Iterator[str]:
+    decision, focus = reopened.decision, reopened.focus
+    findings = list(_findings(reopened))
+    for finding in findings:
+        yield f"The guard found a difference in {_one_line(finding, 2 * QUOTE_LENGTH_MAX)}."
+    if focus is None:
+        return
+    if not decision.policy.guard:
+        yield "The guard was off, so nobody looked for differences between the texts."
+    elif not findings and decision.action is not Action.ADD and decision.decided_by in _BY_TEXT:
+        yield "The guard found no difference between the texts."
+    yield _slot_sentence(decision.note.slot, focus.slot)
+    yield from _apart_sentence(decision, focus)
+
+
+def _findings(reopened: Reopened) -> Iterable[str]:
+    """What the guard found about the focus, also where an arbiter was asked because of it."""
+    decision, unaided = reopened.decision, reopened.unaided
+    if decision.verdict.findings or not reopened.is_reproduced:
+        return map(str, decision.verdict.findings)
+    return [str(each) for each in unaided.findings if reopened.focus in unaided.conflicts[:1]]
+
+
+def _slot_sentence(note: Slot | None, fact: Slot | None) -> str:
+    match = compare_slots(note, fact)
+    if note is None or fact is None or match is SlotMatch.UNKNOWN:
+        return "What the two are filed under does not tell, so the wording counts."
+    return (
+        f"The note is filed under {_filed(note)}, the fact under {_filed(fact)}, {_MEETING[match]}."
+    )
+
+
+def _apart_sentence(decision: Decision, focus: Neighbour) -> Iterator[str]:
+    others = (each for each in decision.compared_with if each != focus)
+    matches = [compare_slots(decision.note.slot, each.slot) for each in others]
+    if apart := matches.count(SlotMatch.APART):
+        yield (
+            f"{apart} of the other facts compared could not give way: what is filed under another "
+            "subject, attribute or value holds side by side."
+        )
+
+
+def _filed(slot: Slot) -> str:
+    value = "" if slot.value is None else f" as {_quote(slot.shown_value or '')}"
+    return f"{_question(slot)}{value}"
+
+
+def _question(slot: Slot) -> str:
+    subject = "the contact" if slot.subject == CONTACT_SUBJECT else _quote(slot.subject)
+    return f"{_quote(slot.attribute)} of {subject}" if slot.attribute else subject
+
+
+def _arbiter_sentences(reopened: Reopened) -> Iterator[str]:
+    decision = reopened.decision
+    if decision.opinion.arbiter is None:
+        is_open = reopened.is_reproduced and reopened.unaided.can_be_arbitrated
+        yield f"No arbiter was asked{', because none was set up' if is_open else ''}."
+        return
+    name = f"The arbiter {_quote(decision.opinion.arbiter)}"
+    if decision.opinion.error is not None:
+        error = _one_line(decision.opinion.error, ARGUMENT_LENGTH_MAX)
+        yield f"{name} gave no answer that could be used ({error})."
+    elif decision.opinion.relation is None:
+        yield f"{name} answered; how it named the relation is not on record."
+    else:
+        yield _answer_sentence(decision, name, decision.opinion.relation)
+    if decision.opinion.is_cached:
+        yield "The answer was remembered from an equal question before."
+    if decision.opinion.reasoning:
+        yield _stop(f"It argued: {_quote(decision.opinion.reasoning, ARGUMENT_LENGTH_MAX)}")
+
+
+def _answer_sentence(decision: Decision, name: str, relation: Relation) -> str:
+    ranked = {each.rank: _quote(each.text) for each in decision.compared_with}
+    fact = ranked.get(decision.opinion.target or 0, "the facts that it was shown")
+    sure = decision.opinion.confidence
+    confidence = "" if sure is None else f", at a confidence of {sure:.2f} of 1"
+    return _stop(
+        f"{name} answered that the note {_RELATED[relation].format(fact=fact)}{confidence}"
+    )
+
+
+# What would have changed the outcome
+
+
+def _what_if_sentences(reopened: Reopened) -> Iterator[str]:
+    found = what_ifs(reopened)
+    yield from map(_what_if_sentence, found)
+    if not reopened.is_reproduced:
+        yield (
+            "The rule or the facts on record have changed since, so what would have changed the "
+            "outcome cannot be told."
+        )
+    elif reopened.focus is None:
+        yield "There was nothing to compare it with, so nothing about the note would have mattered."
+    elif not found:
+        yield "None of the changes that were tried would have changed the outcome."
+
+
+def _what_if_sentence(what_if: WhatIf) -> str:
+    condition, replayed = _condition(what_if), what_if.replayed
+    targets, conflicts = (
+        ["that fact" if _quote(each.text) in condition else _quote(each.text) for each in facts]
+        for facts in (replayed.verdict.targets, replayed.verdict.conflicts)
+    )
+    fate = _fate(replayed.after, targets, conflicts)
+    unless = ", unless an arbiter judged otherwise" if what_if.is_open else ""
+    return _stop(f"{condition}, the note would have been {fate}{unless}")
+
+
+def _condition(what_if: WhatIf) -> str:
+    fact, record = _quote(what_if.fact.text), what_if.record
+    match what_if.change:
+        case Change.LATER:
+            return f"Had the note held from as late as {fact}"
+        case Change.TRUST:
+            return f"Had the note been {_WHOSE[record.note.trust]}"
+        case Change.GUARD:
+            return f"With the guard {'on' if record.policy.guard else 'off'}"
+        case Change.COSINE:
+            where = "just below" if what_if.fact.cosine >= what_if.bound else "at"
+            return f"Had {fact} been similar {where} {_figure(what_if.bound, [what_if.bound])}"
+        case Change.UNFILED:
+            return "Had the note been filed under nothing"
+        case Change.FILED:
+            one = "one attribute that holds one value at a time"
+            asked = _question(what_if.asked) if what_if.asked else one
+            return f"Had the note and {fact} been filed under {asked}, with different values"
+        case Change.SAME | Change.REPLACES | Change.COEXISTS:
+            said = _RELATED[Relation(what_if.change)].format(fact=fact)
+            return (
+                f"Had {'the' if record.opinion.arbiter else 'an'} arbiter answered that it {said}"
+            )
+
+
+# Words and figures
+
+
+def _stop(sentence: str) -> str:
+    """The sentence with its full stop, which a quotation at its end may bring along."""
+    return sentence if sentence.endswith(('."', '!"', '?"', '…"')) else f"{sentence}."
+
+
+def _quote(text: str, length_max: int = QUOTE_LENGTH_MAX) -> str:
+    return f'"{_one_line(text, length_max)}"'
+
+
+def _one_line(text: str, length_max: int) -> str:
+    """The text on one line, what cannot be seen as an escape, shortened."""
+    line = visible(" ".join(text.split()))
+    return line if len(line) <= length_max else f"{line[: length_max - 1].rstrip()}…"
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """A list in words: the first few texts, and how many more there are."""
+    more = len(texts) - QUOTE_COUNT_MAX
+    parts = [*texts[:QUOTE_COUNT_MAX], *([f"{more} more"] if more > 0 else [])]
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
+def _bounds(decision: Decision) -> tuple[float, float, float]:
+    used = decision.policy
+    return used.cosine_add_max, used.cosine_cut, used.cosine_update_min
+
+
+def _similarity(decision: Decision, fact: Neighbour) -> str:
+    return _figure(fact.cosine, _bounds(decision))
+
+
+def _figure(cosine: float, bounds: Sequence[float]) -> str:
+    """The cosine with two places, or as many as show on which side of each bound it lies."""
+    for places in range(2, 17):
+        shown = round(cosine, places)
+        if all((shown > each, shown < each) == (cosine > each, cosine < each) for each in bounds):
+            return f"{shown:.{places}f}"
+    return repr(cosine)

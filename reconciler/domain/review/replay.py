@@ -1,0 +1,228 @@
+"""Replay: what would be made of recorded decisions under other thresholds.
+
+Pure; no graph, model or arbiter is asked, and nothing is written. A decision holds all that the
+rule went by, and the arbiter's answer where one was asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from reconciler.domain.reconciling.rule import ReconcilePolicy, check_judgement, decide, replaceable
+from reconciler.domain.records.decisions import (
+    Action,
+    Comparison,
+    DecidedBy,
+    Decision,
+    Judgement,
+    Verdict,
+)
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note
+from reconciler.domain.review.calibration import Outcome, outcome, outcome_of_verdict
+from reconciler.errors import ArbiterAnswerError
+
+__all__ = [
+    "ReplaySummary",
+    "Replayed",
+    "outcome_of_decision",
+    "policy_of",
+    "replay",
+    "summarise",
+    "target_ids",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """A recorded decision, and what would be decided today.
+
+    Attributes:
+        decision: the record.
+        verdict: today's; what holds without an arbiter where ``would_ask``.
+        is_same: whether the same facts would be superseded, repeated, linked or gone beneath.
+            Which rule says so does not count.
+        would_ask: an arbiter, where there is one, would be asked today, and was not then because
+            the thresholds of then left it no say; its answer may differ from the verdict.
+    """
+
+    decision: Decision
+    verdict: Verdict
+    is_same: bool
+    would_ask: bool
+
+    @property
+    def before(self) -> Outcome:
+        """What became of the note then."""
+        return outcome_of_decision(self.decision)
+
+    @property
+    def after(self) -> Outcome:
+        """What would become of it today."""
+        return outcome_of_verdict(self.verdict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaySummary:
+    """Many replays in numbers.
+
+    Attributes:
+        changes: how many went from which outcome to which, unchanged ones among them.
+        same: how many have the same effect. One that supersedes another fact than then keeps its
+            outcome, and is not the same.
+        would_ask: how many an arbiter would be asked about today and was not then.
+    """
+
+    changes: Counter[tuple[Outcome, Outcome]]
+    same: int
+    would_ask: int
+
+    @property
+    def total(self) -> int:
+        """How many decisions were replayed."""
+        return self.changes.total()
+
+
+def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
+    """The decision, made again from its record under the policy.
+
+    A note that was remembered without an embedder was compared with nothing; it stays what it was.
+    What took part in a to and fro then is not looked at: the facts beneath are not on record.
+
+    Args:
+        decision: the record, with what it was compared with.
+        policy: the thresholds to try.
+    """
+    note, neighbours = _note(decision), _neighbours(decision)
+    verdict = decide(note, neighbours, policy)
+    would_ask = verdict.can_be_arbitrated and not _was_open(decision, note, neighbours)
+    judgement = _judgement(decision, note, neighbours) if verdict.can_be_arbitrated else None
+    if judgement is not None:
+        verdict = decide(note, neighbours, policy, judgement)
+    return Replayed(
+        decision=decision,
+        verdict=verdict,
+        is_same=_effect_of_verdict(verdict) == _effect_of_decision(decision),
+        would_ask=would_ask,
+    )
+
+
+def summarise(replayed: Iterable[Replayed]) -> ReplaySummary:
+    """How many decisions went from which outcome to which."""
+    each_one = list(replayed)
+    return ReplaySummary(
+        changes=Counter((each.before, each.after) for each in each_one),
+        same=sum(each.is_same for each in each_one),
+        would_ask=sum(each.would_ask for each in each_one),
+    )
+
+
+def outcome_of_decision(decision: Decision) -> Outcome:
+    """What became of the note then."""
+    return outcome(
+        decision.action,
+        is_history=decision.is_history,
+        has_conflicts=bool(decision.conflicting_ids),
+    )
+
+
+def policy_of(decision: Decision) -> ReconcilePolicy:
+    """The thresholds that it was made under, as far as they are on record."""
+    return ReconcilePolicy(
+        cosine_update_min=decision.policy.cosine_update_min,
+        cosine_add_max=decision.policy.cosine_add_max,
+        cosine_cut=decision.policy.cosine_cut,
+        guard=decision.policy.guard,
+    )
+
+
+def target_ids(decision: Decision) -> tuple[str, ...]:
+    """The facts that it superseded, the one that it repeats, or the one above it in history."""
+    if decision.verdict.history_of_id is not None:
+        return (decision.verdict.history_of_id,)
+    if decision.action is Action.SKIP and decision.fact_id is not None:
+        return (decision.fact_id,)
+    return decision.superseded_ids
+
+
+def _note(decision: Decision) -> Note:
+    return Note(
+        scope=decision.scope,
+        text=decision.text,
+        said_at=decision.note.said_at,
+        valid_from=decision.note.holds_from,
+        source_kind=decision.note.trust,
+        slot=decision.note.slot,
+        category=decision.gate.category if decision.gate else None,
+        is_cleaned=True,
+    )
+
+
+def _neighbours(decision: Decision) -> list[Neighbour] | None:
+    if decision.decided_by is DecidedBy.NOOP:
+        return None
+    ranked: Sequence[Comparison] = sorted(decision.compared_with, key=lambda each: each.rank)
+    return list(ranked)
+
+
+def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None) -> bool:
+    """Whether an arbiter had its say then, or would have had where there was none."""
+    then = decide(note, neighbours, policy_of(decision))
+    return decision.opinion.arbiter is not None or then.can_be_arbitrated
+
+
+def _judgement(
+    decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None
+) -> Judgement | None:
+    """The answer that was used then, its target counted as the arbiter was shown the facts."""
+    if (
+        decision.opinion.relation is None
+        or decision.opinion.action is None
+        or decision.opinion.error is not None
+    ):
+        return None
+    shown = replaceable(note, neighbours or ())
+    judgement = Judgement(
+        reasoning=decision.opinion.reasoning or "",
+        relation=decision.opinion.relation,
+        target=_number_shown(decision.opinion.target, neighbours or (), shown),
+        action=decision.opinion.action,
+        confidence=1.0 if decision.opinion.confidence is None else decision.opinion.confidence,
+    )
+    try:
+        check_judgement(judgement, len(shown))
+    except ArbiterAnswerError:  # the rules of today would not have shown it that fact
+        return None
+    return judgement
+
+
+def _number_shown(
+    rank: int | None, neighbours: Sequence[Neighbour], shown: Sequence[Neighbour]
+) -> int | None:
+    """The number of the fact of that rank among those that the arbiter was shown, from 1."""
+    if rank is None or rank not in range(1, len(neighbours) + 1):
+        return None
+    fact_id = neighbours[rank - 1].fact_id
+    ids = [each.fact_id for each in shown]
+    return ids.index(fact_id) + 1 if fact_id in ids else None
+
+
+Effect = tuple[Outcome, frozenset[str], frozenset[str]]
+
+
+def _effect_of_verdict(verdict: Verdict) -> Effect:
+    return (
+        outcome_of_verdict(verdict),
+        frozenset(each.fact_id for each in verdict.targets),
+        frozenset(each.fact_id for each in verdict.conflicts),
+    )
+
+
+def _effect_of_decision(decision: Decision) -> Effect:
+    return (
+        outcome_of_decision(decision),
+        frozenset(target_ids(decision)),
+        frozenset(decision.conflicting_ids),
+    )

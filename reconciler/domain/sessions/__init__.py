@@ -1,0 +1,1 @@
+"""What is read out of a conversation: windows, claims and mentions, explicit statements. Pure."""

@@ -1,0 +1,501 @@
+"""Explicit statements: the sentences in which somebody plainly says what holds of them.
+
+What a sentence says by the openings of ``config/lexicon/statements.toml`` ("my … is", "from now
+on", "remember that") lives here. Nothing is understood that no opening gives away: a sentence that
+no list knows is left alone, which is what is wanted of a reader without a model. What becomes of a
+statement, and any model or clock, must never come in here. Every pattern is tried at places that it
+cannot move from, in sentences of bounded length, so a long text costs as it is long.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from reconciler.domain.gate.classification import infer_category
+from reconciler.domain.gate.literalness import Literalness, classify_literalness, find_hedge
+from reconciler.domain.records.kinds import Category, Speech
+from reconciler.domain.values.locales import country
+from reconciler.lexicon import Cues, lexicon
+
+__all__ = ["Statement", "find_statements"]
+
+SENTENCE_LENGTH_MAX = 400
+"""Characters in a sentence that is read; whoever says something plainly needs fewer."""
+
+VALUE_LENGTH_MAX = 100
+"""Characters in a value; what is longer is a text, and its statement goes without one."""
+
+IsKnown = Callable[[str], bool]
+"""Whether an attribute of that name is known to whoever keeps the facts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What one sentence says of its speaker.
+
+    Attributes:
+        text: the statement, in the speaker's words and single spaces; it stands alone.
+        span: the sentence, letter by letter as it stands in the text.
+        category: preference, fact, decision or procedure.
+        is_request: whether it asks to be remembered or obeyed from now on.
+        is_hedged: whether the speaker leaves it open.
+        speech: how it is meant.
+        subject, attribute, value: the slot that it fills, as far as it fills one.
+        replaces: whether it says that the attribute had another value before.
+    """
+
+    text: str
+    span: str
+    category: Category
+    is_request: bool = False
+    is_hedged: bool = False
+    speech: Speech = Speech.LITERAL
+    subject: str | None = None
+    attribute: str | None = None
+    value: str | None = None
+    replaces: bool = False
+
+
+def find_statements(text: str, is_known: IsKnown = lambda _: False) -> Iterator[Statement]:
+    """The explicit statements of a text, in their order; a sentence may hold several.
+
+    Questions, other people's words, and what holds only at the moment give none. What is played,
+    imagined or ironic is given as what it is.
+
+    Args:
+        text: one message of one speaker, of any length.
+        is_known: whether an attribute is known; "my … is" is taken more readily for one that is.
+    """
+    for sentence in dict.fromkeys(_sentences(text)):
+        # What a sentence claims is asked first: most claim nothing, and need no further reading.
+        if claims := _claims(" ".join(sentence.text.split()), is_known):
+            yield from _statements(sentence, claims)
+
+
+def _statements(sentence: _Sentence, claims: list[_Claim]) -> Iterator[Statement]:
+    said, speech = sentence.text, _speech(sentence)
+    if speech is None or infer_category(said) is Category.VOLATILE:
+        return
+    is_hedged = find_hedge(said) is not None
+    for claim in claims:
+        yield Statement(
+            text=claim.text,
+            span=said,
+            category=_lasting(infer_category(claim.text)),
+            is_request=claim.is_request,
+            is_hedged=is_hedged,
+            speech=_of_request(speech, said) if claim.is_request else speech,
+            subject=claim.slot.subject,
+            attribute=claim.slot.attribute,
+            value=claim.slot.value,
+            replaces=claim.slot.replaces,
+        )
+
+
+def _lasting(category: Category) -> Category:
+    return Category.FACT if category in (Category.SUMMARY, Category.VOLATILE) else category
+
+
+_WITH_CASE = ("call_me", "places", "works")
+"""The openings after which a capital tells a name."""
+
+
+@cache
+def _lexicon() -> Cues:
+    return Cues(
+        lexicon("statements"),
+        lambda name, pattern: re.compile(pattern, 0 if name in _WITH_CASE else re.IGNORECASE),
+    )
+
+
+@cache
+def _the(name: str) -> re.Pattern[str]:
+    """The only cue of a list."""
+    return _lexicon().pattern(name)
+
+
+@cache
+def _word_set(*names: str) -> frozenset[str]:
+    """The words of some lists."""
+    return lexicon("statements").word_set(*names)
+
+
+# Sentences: what somebody says in their own name
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    text: str
+    frame: Speech
+
+
+_WORD = re.compile(r"[^\W\d_]")
+_END = re.compile(r"[.!?…]+[\"”’')\]*]*(?=\s|$)")
+_BULLET = re.compile(r"\s*(?:[-*•–]+\s+|\(?\d{1,2}[.)]\s+)?")
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_QUOTED_LINE = re.compile(r"\s*(?:>|\|)")
+_OPENING_MARKS, _CLOSING_MARKS = '"“«', '"”»'
+
+
+def _sentences(text: str) -> Iterator[_Sentence]:
+    """What may be a statement, with how the sentences before it frame it."""
+    frame = Speech.LITERAL
+    for line in filter(_WORD.search, _own_lines(text)):
+        start = _after(_BULLET, line, 0)
+        for end in _ends(line):
+            said = line[start:end].strip()
+            start, begun = end, start
+            if not _WORD.search(said):
+                continue
+            frame = _frame(said) or frame
+            is_own = not _is_within_quotation(line, begun)
+            if is_own and len(said) <= SENTENCE_LENGTH_MAX and not _is_question(said):
+                yield _Sentence(said, frame)
+
+
+def _own_lines(text: str) -> Iterator[str]:
+    """The lines up to a text that was only pasted, without quoted ones and code."""
+    is_code = False
+    for line in text.splitlines():
+        if _FENCE.match(line):
+            is_code = not is_code
+        elif not is_code and not _QUOTED_LINE.match(line):
+            yield line
+            if _the("material").search(line[-SENTENCE_LENGTH_MAX:]):
+                return
+
+
+def _ends(line: str) -> Iterator[int]:
+    for found in _END.finditer(line):
+        before = line[max(0, found.start() - 8) : found.start() + 1]
+        following = line[found.end() : found.end() + 3].strip()
+        is_short = _the("short_form").search(before) and not following[:1].isupper()
+        if found.group() != "." or not (is_short or _the("title").search(before)):
+            yield found.end()
+    yield len(line)
+
+
+def _is_within_quotation(line: str, at: int) -> bool:
+    before = line[max(0, at - 2000) : at]
+    return before.count('"') % 2 == 1 or before.count("“") > before.count("”")
+
+
+def _frame(said: str) -> Speech | None:
+    head = said[:SENTENCE_LENGTH_MAX]
+    if _the("played").search(head):
+        return Speech.ROLEPLAY
+    return Speech.HYPOTHETICAL if _the("imagined").search(head) else None
+
+
+def _is_question(said: str) -> bool:
+    start = _after(_the("fillers"), said, 0)
+    if _the("asked_to_remember").match(said, start):
+        return False
+    return said.rstrip("\"”')!").endswith("?") or bool(_the("asking").match(said, start))
+
+
+# How it is meant
+
+_SPEECHES = {
+    Literalness.LITERAL: Speech.LITERAL,
+    Literalness.SARCASTIC: Speech.SARCASTIC,
+    Literalness.HYPOTHETICAL: Speech.HYPOTHETICAL,
+    Literalness.CONDITIONAL: Speech.HYPOTHETICAL,
+    Literalness.ROLEPLAY: Speech.ROLEPLAY,
+}
+
+
+def _speech(sentence: _Sentence) -> Speech | None:
+    """How the sentence is meant; None for another's words."""
+    if _the("if_first").match(sentence.text):
+        return Speech.HYPOTHETICAL
+    own = _SPEECHES.get(classify_literalness(sentence.text).kind)
+    return sentence.frame if own is Speech.LITERAL else own
+
+
+def _of_request(speech: Speech, said: str) -> Speech:
+    """A rule for a case that may come is meant as it stands."""
+    is_rule = speech is Speech.HYPOTHETICAL and _the("rule_for_a_case").search(said)
+    return Speech.LITERAL if is_rule else speech
+
+
+# Claims: what a sentence says, and where it begins to
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    subject: str | None = None
+    attribute: str | None = None
+    value: str | None = None
+    replaces: bool = False
+
+
+_NO_SLOT = _Slot()
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    text: str
+    slot: _Slot = _NO_SLOT
+    is_request: bool = False
+
+
+def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
+def _claims(said: str, is_known: IsKnown) -> list[_Claim]:
+    start = _after(_the("fillers"), said, 0)
+    if requested := _request(said, start, is_known):
+        return [requested]
+    if _asks_not_to_be_kept(said, start):
+        return []
+    return _plain_claims(said, start, is_known)
+
+
+def _asks_not_to_be_kept(said: str, start: int) -> bool:
+    return bool(_the("forget").match(said, start))
+
+
+def _plain_claims(said: str, start: int, is_known: IsKnown) -> list[_Claim]:
+    """Each clause that states something; alone in its sentence, it keeps all of its words."""
+    starts = dict.fromkeys((start, *(each.end() for each in _the("break").finditer(said, start))))
+    found = [(at, slot) for at in starts if (slot := _stated(said, at, is_known)) is not None]
+    if len(found) <= 1:
+        return [_Claim(_standing(said[start:]), slot) for _, slot in found]
+    ends = [*(at for at, _ in found[1:]), len(said)]
+    return [
+        _Claim(_standing(_the("loose_end").sub("", said[at:end])), slot)
+        for (at, slot), end in zip(found, ends, strict=True)
+    ]
+
+
+def _standing(clause: str) -> str:
+    """The clause as a sentence of its own."""
+    clause = clause.strip()
+    return clause[:1].upper() + clause[1:]
+
+
+# Requests: to remember something, or to do something from now on
+
+
+def _request(said: str, start: int, is_known: IsKnown) -> _Claim | None:
+    if wrapper := _the("remember").match(said, start):
+        return _remembered(said, start, wrapper, is_known)
+    if named := _the("call_me").match(said, start):
+        slot = _called(named, said)
+        return None if slot is None else _Claim(_standing(said[start:]), slot, is_request=True)
+    if rule := _the("rule").match(said, start):
+        rest = rule["rest"] or ""
+        is_open = bool(_the("unresolved").match(rest))
+        return None if is_open else _Claim(_standing(said[start:]), is_request=True)
+    return None
+
+
+def _remembered(said: str, start: int, wrapper: re.Match[str], is_known: IsKnown) -> _Claim | None:
+    """What is to be remembered; with the request in front where it is no sentence alone."""
+    rest = said[wrapper.end() :]
+    if _the("unresolved").match(rest) or _the("no_memory").match(rest) or len(rest.split()) < 2:
+        return None
+    if (_the("clause") if wrapper["open"] else _the("own_clause")).match(rest):
+        slot = _stated(rest, 0, is_known) or _NO_SLOT
+        return _Claim(_standing(_ASKED.sub(".", rest)), slot, is_request=True)
+    if wrapper["open"] or _the("order").match(rest):
+        return _Claim(_standing(_ASKED.sub(".", said[start:])), is_request=True)
+    return None
+
+
+_ASKED = re.compile(r"\s*\?+$")
+_NAME = r"[^\W\d_a-z][\w'’-]*"
+
+
+def _called(named: re.Match[str], said: str) -> _Slot | None:
+    value = named["value"]
+    if value.split()[0].casefold() in _word_set("no_names") or said.endswith("?"):
+        return None
+    return _Slot(None, "preferred_name", value)
+
+
+# Statements: what is so
+
+
+def _stated(said: str, at: int, is_known: IsKnown) -> _Slot | None:
+    """What the clause that begins there states; a slot of nothing where only its words say it."""
+    for name, read in _STATEMENTS:
+        if found := _the(name).match(said, at):
+            return read(found, is_known)
+    return None
+
+
+_Read = Callable[[re.Match[str], IsKnown], _Slot | None]
+
+
+def _placed(found: re.Match[str], _: IsKnown) -> _Slot | None:
+    value = _trimmed(found["value"])
+    is_all_of_us = found["move"] and found["who"].casefold() == "we"
+    if value.casefold() in _word_set("no_places") or is_all_of_us:
+        return _NO_SLOT if found["who"].casefold() == "i" else None
+    if value.casefold() in _word_set("regions"):
+        return _Slot(None, "region", value)
+    is_country = len(country(value)) == 2 and value.casefold() != "la"
+    return _Slot(None, "country" if is_country else "city", value)
+
+
+def _of_nothing(_: re.Match[str], __: IsKnown) -> _Slot:
+    return _NO_SLOT
+
+
+def _employed(found: re.Match[str], _: IsKnown) -> _Slot:
+    return _Slot(None, "employer", _trimmed(found["value"]))
+
+
+def _allergic(found: re.Match[str], _: IsKnown) -> _Slot:
+    value = _trimmed(_the("continued").split(found["value"])[0])
+    is_one = len(value.split()) <= 3 and not _SEVERAL.search(found.string[found.end("value") - 1 :])
+    return _Slot(None, "allergy", value) if is_one and not _SEVERAL.search(value) else _NO_SLOT
+
+
+def _diet(found: re.Match[str], _: IsKnown) -> _Slot:
+    value = found["value"]
+    is_allergy = "intolerant" in value.casefold()
+    return _NO_SLOT if is_allergy else _Slot(None, "diet", value)
+
+
+_SEVERAL = re.compile(r"\s(?:and|or|&)\s|^,\s*\w+(?:,|\s+and\b)", re.IGNORECASE)
+
+
+# "My … is …"
+
+_THING_WORDS_MAX = 3
+
+
+def _owned(found: re.Match[str], is_known: IsKnown) -> _Slot | None:
+    thing = _words(found["thing"])
+    is_no_thing = not _word_set("no_things").isdisjoint(map(_folded, thing))
+    if not 1 <= len(thing) <= _THING_WORDS_MAX or is_no_thing:
+        return None
+    value = _trimmed(_the("continued").split(found["value"], maxsplit=1)[0])
+    if not value or (_the("fleeting").match(value) and not found["named"]):
+        return None
+    if found["named"]:
+        return _of_relation(thing, "name", value, bool(found["changed"]))
+    return _attributed(thing, value, found, is_known)
+
+
+def _words(thing: str) -> list[str]:
+    """Its words; "date of birth" is one."""
+    return re.sub(r"\b(date|place|country|city|point) of (\w+)", r"\1_of_\2", thing).split()
+
+
+def _folded(word: str) -> str:
+    return word.replace("’", "'").casefold()
+
+
+def _attributed(
+    thing: list[str], value: str, found: re.Match[str], is_known: IsKnown
+) -> _Slot | None:
+    owners = [at for at, word in enumerate(thing) if _folded(word).endswith("'s")]
+    replaces = bool(found["changed"])
+    if owners and owners[-1] + 1 < len(thing):
+        cut = owners[-1] + 1
+        subject = [*thing[: cut - 1], thing[cut - 1][:-2]]
+        attribute = _snake(thing[cut:])
+        if not _says_something(thing[cut:], value, is_known):
+            return None
+        return _of_relation(subject, attribute, value, replaces)
+    if _is_relation(thing):
+        return _related(thing, value)
+    if not _says_something(thing, value, is_known):
+        return None
+    if not _fits(thing, value):
+        return _NO_SLOT
+    return _Slot(None, _snake(thing), _the("preposition_of_time").sub("", value), replaces)
+
+
+def _snake(thing: list[str]) -> str:
+    return "_".join(_folded(each).replace("-", "_").replace("'", "") for each in thing)
+
+
+def _is_relation(thing: list[str]) -> bool:
+    return _folded(thing[0]) in _word_set("one_of_a_kind", "one_of_many")
+
+
+def _related(thing: list[str], value: str) -> _Slot | None:
+    """Who a relative is: a name, or what else is said of them."""
+    if re.fullmatch(rf"{_NAME}(?: {_NAME}){{0,2}}", value):
+        return _of_relation(thing, "name", value, replaces=False)
+    is_told = re.match(rf"(?i:an? |the |from )|{_NAME}|\d", value)
+    return _Slot(" ".join(map(_folded, thing))) if is_told else None
+
+
+def _of_relation(subject: list[str], attribute: str, value: str, replaces: bool) -> _Slot:
+    """Of one of several dogs or sisters only the name tells which; so it is one value of many."""
+    relation, about = _folded(subject[0]), " ".join(map(_folded, subject))
+    if not _is_storable(value):
+        return _Slot(about)
+    if relation in _word_set("one_of_many") and len(subject) == 1:
+        is_name = attribute == "name"
+        return _Slot(None, f"{relation}_name", value) if is_name else _Slot(about)
+    return _Slot(about, attribute, value, replaces)
+
+
+def _says_something(thing: list[str], value: str, is_known: IsKnown) -> bool:
+    """Whether it will hold tomorrow: a known attribute, a favourite, a name, a number."""
+    words = frozenset(map(_folded, thing))
+    if words & _word_set("in_figures"):
+        return bool(re.search(r"[\d@]", value) or _the("month").search(value))
+    rest = value[_after(_the("preposition"), value, 0) :]
+    if rest != value:
+        return bool(re.match(rf"{_NAME}|[\d$€£]", rest))
+    if words & _word_set("lasting", "favoured") or is_known(_snake(thing)):
+        return True
+    return bool(re.match(rf"(?i:an? |the |my )\w|{_NAME}|[\d$€£\"“]", value))
+
+
+_WORDS_MAX, _WORDS_OF_LONG_MAX = 6, 14
+
+
+def _fits(thing: list[str], value: str) -> bool:
+    """Whether it is one value of a slot, and not the rest of a talk."""
+    is_long = not _word_set("long_things").isdisjoint(map(_folded, thing))
+    words_max = _WORDS_OF_LONG_MAX if is_long else _WORDS_MAX
+    is_one = is_long or not (_SEVERAL.search(value) or ", " in value)
+    return is_one and len(value.split()) <= words_max and _is_storable(value)
+
+
+def _is_storable(value: str) -> bool:
+    return len(value) <= VALUE_LENGTH_MAX and value.isprintable() and bool(re.search(r"\w", value))
+
+
+_TRAILING = re.compile(
+    r"(?:[\s.,;:!?…\"”*]+|\s(?:now|these days|at the moment|right|please|thanks))$",
+    re.IGNORECASE,
+)
+
+
+def _trimmed(value: str) -> str:
+    """The value without what closes a sentence."""
+    value = value.strip().lstrip('"“*')
+    while (shorter := _TRAILING.sub("", value)) != value:
+        value = shorter
+    return value
+
+
+_STATEMENTS: tuple[tuple[str, _Read], ...] = (
+    ("owned", _owned),
+    ("places", _placed),
+    ("lives", _of_nothing),
+    ("works", _employed),
+    ("works_somehow", _of_nothing),
+    ("allergic", _allergic),
+    ("diet", _diet),
+    ("role", _of_nothing),
+    ("prefer", _of_nothing),
+    ("fan", _of_nothing),
+    ("decided", _of_nothing),
+)
+"""Openings in the order in which they are tried, the one that says more before the other."""

@@ -1,0 +1,300 @@
+"""Extraction: what an extractor read out of a window of a session, and how it becomes candidates.
+
+Pure. An extractor proposes; nothing here decides whether something is remembered, only what may
+not even be proposed: what is of no importance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.decisions import Usage
+from reconciler.domain.records.kinds import Category, SourceKind, Speech
+from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.sessions import Episode
+from reconciler.domain.records.slots import Slot
+
+__all__ = [
+    "CANDIDATES_MAX",
+    "CONFIDENCE_MAX_UNLESS_LITERAL",
+    "Citation",
+    "Extracted",
+    "Extraction",
+    "Proposal",
+    "Window",
+    "candidate_from",
+    "merged",
+]
+
+CANDIDATES_MAX = 5
+"""Candidates that one window may give. Source: seed 002."""
+
+CONFIDENCE_MAX_UNLESS_LITERAL = 0.3
+"""The most that make-believe, what-ifs and sarcasm may be trusted. Source: seed 002."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """The exact words of one episode that support a claim.
+
+    Attributes:
+        episode: the episode's number in its window, from 1; any other number cites nothing.
+        span: words that must occur in it, letter by letter.
+    """
+
+    episode: int
+    span: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """One thing worth remembering, as an extractor gives it; not checked against the evidence.
+
+    Attributes:
+        text: one fact in a sentence that stands alone, 1 to 2,000 characters.
+        category: preference, fact, decision or procedure.
+        importance: how much it matters in the long run, 0 to 1.
+        confidence: how sure the words make it, 0 to 1; at most 0.3 unless they are meant literally.
+        citations: what it rests on; one for each mention.
+        topic: a broad field of life, or None.
+        subject, attribute, value: the slot that it fills, as far as it fills one.
+        single_valued: of an attribute that is not configured, whether it holds one value.
+        speech: how the cited words were meant.
+    """
+
+    text: str
+    category: Category
+    importance: float
+    confidence: float
+    citations: tuple[Citation, ...]
+    topic: str | None = None
+    subject: str | None = None
+    attribute: str | None = None
+    value: str | None = None
+    single_valued: bool | None = None
+    speech: Speech = Speech.LITERAL
+
+    def __post_init__(self) -> None:
+        if self.speech is not Speech.LITERAL:
+            capped = min(self.confidence, CONFIDENCE_MAX_UNLESS_LITERAL)
+            object.__setattr__(self, "confidence", capped)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A piece of a session that an extractor reads at once.
+
+    Attributes:
+        episodes: in their order; citations number them from 1.
+        new_ids: those of them that nothing was read out of yet. What rests on none of them was
+            there before, and is dropped.
+    """
+
+    episodes: tuple[Episode, ...]
+    new_ids: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """What an extractor read out of a window; none to five candidates, and none is a good answer.
+
+    Attributes:
+        candidates: what it proposes.
+        summary: the window in a sentence or two; "" where it gives none.
+        left_out: how many more there were than five.
+        usage: what the call cost, or None.
+    """
+
+    candidates: tuple[Extracted, ...] = ()
+    summary: str = ""
+    left_out: int = 0
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """An extracted claim with the episodes that it rests on, counted over all windows.
+
+    Attributes:
+        extracted: the claim, its numbers the highest that any window gave.
+        spans: the cited words by the episode's id; an unknown episode's are not in here.
+        is_cited: whether every citation named an episode that was shown.
+        is_cleaned: whether the gate has cleaned it, so that its text may have become longer.
+    """
+
+    extracted: Extracted
+    spans: Mapping[str, tuple[str, ...]]
+    is_cited: bool = True
+    is_cleaned: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for the job's record."""
+        found = self.extracted
+        return {
+            **{name: getattr(found, name) for name in _PLAIN},
+            "category": str(found.category),
+            "speech": str(found.speech),
+            "spans": {key: list(value) for key, value in self.spans.items()},
+            "is_cited": self.is_cited,
+            "is_cleaned": self.is_cleaned,
+        }
+
+    def cleaned_as(self, candidate: Candidate) -> Proposal:
+        """The same in the words of its candidate, after the gate took out what it takes out."""
+        spans = {each.episode_id: each.spans for each in candidate.evidence}
+        return replace(
+            self,
+            extracted=replace(self.extracted, text=candidate.claim),
+            spans={key: spans.get(key, given) for key, given in self.spans.items()},
+            is_cleaned=True,
+        )
+
+    def mapped(self, change: Callable[[str], str]) -> Proposal:
+        """The same with all of its words changed so."""
+        found = self.extracted
+        said = {name: getattr(found, name) for name in _WORDS}
+        changed: dict[str, Any] = {
+            name: change(words) for name, words in said.items() if words is not None
+        }
+        return replace(
+            self,
+            extracted=replace(found, **changed),
+            spans={key: tuple(map(change, spans)) for key, spans in self.spans.items()},
+        )
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Proposal:
+        """As ``to_dict`` gave it."""
+        return cls(
+            extracted=Extracted(
+                **{name: values[name] for name in _PLAIN},
+                category=Category(values["category"]),
+                speech=Speech(values["speech"]),
+                citations=(),
+            ),
+            spans={key: tuple(value) for key, value in values["spans"].items()},
+            is_cited=values["is_cited"],
+            is_cleaned=values.get("is_cleaned", True),  # older jobs kept what was cleaned, no more
+        )
+
+
+_WORDS = ("text", "topic", "subject", "attribute", "value")
+_PLAIN = (*_WORDS, "importance", "confidence", "single_valued")
+
+
+def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Proposal]:
+    """What all windows gave, each claim once, with all episodes that support it.
+
+    Two windows, or one window twice, claim the same where the words are the same, or the slot and
+    its value. What rests on no new episode is left out.
+    """
+    found: dict[tuple[str, ...], Proposal] = {}
+    for window, extraction in read:
+        for extracted in extraction.candidates[:CANDIDATES_MAX]:
+            proposal = _proposal(window, extracted)
+            if proposal.is_cited and proposal.spans and not window.new_ids & proposal.spans.keys():
+                continue
+            key = _key(extracted)
+            found[key] = _together(found[key], proposal) if key in found else proposal
+    return list(found.values())
+
+
+def candidate_from(
+    proposal: Proposal,
+    scope: Scope,
+    episodes: Mapping[str, Episode],
+    *,
+    slot: Slot | None,
+    idempotency_key: str,
+    proposed_by: str,
+    session_id: str,
+) -> Candidate:
+    """The claim as a candidate for the write gate, which checks its spans.
+
+    A claim that cites an episode nobody showed has no evidence, and is refused for it.
+
+    Args:
+        proposal: the claim.
+        scope: whose memory.
+        episodes: the session's, by id.
+        slot: what it answers, normalised, or None.
+        idempotency_key: the same for the same claim of the same spans in the same session.
+        proposed_by: which extractor.
+        session_id: the session.
+    """
+    extracted = proposal.extracted
+    cited = sorted(
+        (episodes[each] for each in proposal.spans if each in episodes),
+        key=lambda episode: (episode.said_at, episode.position),
+    )
+    evidence: Sequence[Evidence] = [
+        each.evidence(scope, proposal.spans[each.episode_id]) for each in cited
+    ]
+    said_at = max(each.said_at for each in (cited or episodes.values()))
+    note = Note(
+        scope=scope,
+        text=extracted.text,
+        said_at=said_at,
+        importance=extracted.importance,
+        source_kind=SourceKind.EXTRACTOR,
+        session_id=session_id,
+        idempotency_key=idempotency_key,
+        category=extracted.category,
+        topic=(extracted.topic or "").strip() or None,
+        slot=slot,
+        is_cleaned=proposal.is_cleaned,
+    )
+    return Candidate(
+        note=note,
+        evidence=tuple(evidence) if proposal.is_cited else (),
+        confidence=extracted.confidence,
+        is_literal=extracted.speech is Speech.LITERAL,
+        proposed_by=proposed_by,
+    )
+
+
+def _proposal(window: Window, extracted: Extracted) -> Proposal:
+    spans: dict[str, tuple[str, ...]] = {}
+    is_cited = True
+    for each in extracted.citations:
+        if 1 <= each.episode <= len(window.episodes):
+            episode_id = window.episodes[each.episode - 1].episode_id
+            spans[episode_id] = tuple(dict.fromkeys((*spans.get(episode_id, ()), each.span)))
+        else:
+            is_cited = False
+    return Proposal(extracted=extracted, spans=spans, is_cited=is_cited)
+
+
+def _together(one: Proposal, other: Proposal) -> Proposal:
+    spans = dict(one.spans)
+    for episode_id, cited in other.spans.items():
+        spans[episode_id] = tuple(dict.fromkeys((*spans.get(episode_id, ()), *cited)))
+    surer = max(one.extracted, other.extracted, key=lambda each: each.confidence)
+    importance = max(one.extracted.importance, other.extracted.importance)
+    return Proposal(
+        extracted=replace(surer, importance=importance),
+        spans=spans,
+        is_cited=one.is_cited and other.is_cited,
+    )
+
+
+def _key(extracted: Extracted) -> tuple[str, ...]:
+    """Equal for what is one claim; what is not meant literally supports no literal one."""
+    is_literal = str(extracted.speech is Speech.LITERAL)
+    if extracted.attribute and extracted.value:
+        parts = [extracted.subject, extracted.attribute, extracted.value]
+    else:
+        parts = [extracted.text]
+    return (is_literal, *map(_folded, parts))
+
+
+def _folded(text: str | None) -> str:
+    return _WORDS_APART.sub(" ", canonical_text(text or "-").casefold())
+
+
+_WORDS_APART = re.compile(r"[\W_]+")

@@ -1,0 +1,1 @@
+"""A task that an agent works on, its states and the calls that are legal in each. Pure."""

@@ -1,0 +1,83 @@
+"""Tasks: what is kept of one while it runs, and what an agent holds in its head meanwhile.
+
+A ``Task`` is durable and says how far the work is; ``WorkingMemory`` is this process's alone. No
+way from the second into a store may ever live here: what an agent supposes is no fact until it has
+survived the task and the write gate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NoReturn
+
+from reconciler.domain.records.facts import RankedFact
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.tasks.task_states import TaskState
+
+__all__ = ["Task", "WorkingMemory"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One task as it is kept: how far it is, never what somebody supposes.
+
+    Attributes:
+        task_id: its id, one of its scope's.
+        scope: for whom it is done.
+        session_id: the session that it was last worked on in.
+        goal: what is to be achieved.
+        state: where it stands.
+        done: the subtasks that are done, in the order in which they were.
+        decided: what was decided on the way, in its order.
+        blocker: what it waits for; None where nothing holds it up.
+        started_at: when it began (UTC).
+        changed_at: when any of that was last written (UTC).
+    """
+
+    task_id: str
+    scope: Scope
+    session_id: str
+    goal: str
+    state: TaskState
+    started_at: datetime
+    changed_at: datetime
+    done: tuple[str, ...] = ()
+    decided: tuple[str, ...] = ()
+    blocker: str | None = None
+
+
+@dataclass(slots=True, kw_only=True, repr=False)
+class WorkingMemory:
+    """What an agent holds in its head while it works on one task; it dies with the task.
+
+    It is never stored: it cannot be pickled, and it does not show what it holds, so that no log
+    keeps it either.
+
+    Attributes:
+        task: the working copy of the task, with this process's own writes.
+        facts: what was recalled in this task, the oldest recall first, each fact once.
+        observations: what came in, as far as the agent wants to have it at hand.
+        hypotheses: what the agent supposes.
+    """
+
+    task: Task
+    facts: list[RankedFact] = field(default_factory=list)
+    observations: list[str] = field(default_factory=list)
+    hypotheses: list[str] = field(default_factory=list)
+
+    def observe(self, text: str) -> None:
+        """Have something at hand that came in."""
+        self.observations.append(text)
+
+    def suppose(self, text: str) -> None:
+        """Have something at hand that may be so."""
+        self.hypotheses.append(text)
+
+    def know(self, facts: list[RankedFact]) -> None:
+        """Have recalled facts at hand; one that is there already is not added again."""
+        known = {each.fact.fact_id for each in self.facts}
+        self.facts += [each for each in facts if each.fact.fact_id not in known]
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("working memory is never stored; keep progress with task_memory.checkpoint")

@@ -1,0 +1,391 @@
+"""Attributes: what a slot may be about, and the slot that a caller's words describe.
+
+The book of attributes comes from ``config/attributes.toml``; whoever builds it reads the file. Here
+the names and subjects that a caller sends are normalised; when two values mean the same is said in
+``reconciler.domain.values``. A value that may be somebody's spelling of "no idea" is no value, so
+that it retires nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
+from reconciler.domain.values import NORMALISERS
+from reconciler.domain.values.text import plain, text
+from reconciler.errors import ConfigurationError, InvalidNoteError
+from reconciler.lexicon import lexicon
+
+__all__ = ["Attribute", "AttributeBook"]
+
+NAME_LENGTH_MAX = 200
+"""Characters in a subject or an attribute."""
+
+VALUE_LENGTH_MAX = 500
+"""Characters in a value. Source: four lines of an address fit; a longer value is a text."""
+
+_DETERMINERS = re.compile(
+    r"^(?:(?:the|a|an|my|our|your|his|her|their|its"
+    r"|(?:contact|customer|client|user|prospect|lead|caller|person)['’]s)\s+)+(?=\S)"
+)
+_OWNED = re.compile(r"^(?P<owner>\S.*)['’]s\s+(?P<rest>.+)$")
+_CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def _listed(*names: str) -> frozenset[str]:
+    return lexicon("values").word_set(*names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribute:
+    """One thing that can be known about somebody.
+
+    Attributes:
+        name: canonical, snake_case; what is stored.
+        description: one line for whoever chooses an attribute, people and models.
+        is_single_valued: whether a new value takes the place of the old one.
+        normaliser: which reading its values take, a key of ``NORMALISERS``.
+        aliases: other names of it, in any spelling.
+        synonyms: a value, and the other words for it.
+    """
+
+    name: str
+    description: str
+    is_single_valued: bool
+    normaliser: str
+    aliases: tuple[str, ...] = ()
+    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+
+
+class AttributeBook:
+    """The known attributes, in file order, found under any of their names.
+
+    An attribute that is not in the book still makes a slot; it holds many values unless the caller
+    says otherwise, because a true fact retired is worse than a duplicate.
+
+    Args:
+        attributes: whose names and aliases are all different.
+
+    Raises:
+        ConfigurationError: a name or an alias is unusable or taken twice.
+    """
+
+    def __init__(self, attributes: Iterable[Attribute]) -> None:
+        self._attributes = tuple(attributes)
+        self._by_key: dict[str, Attribute] = {}
+        self._synonyms: dict[str, Mapping[str, str]] = {}
+        for attribute in self._attributes:
+            self._add_name(attribute)
+        for attribute in self._attributes:
+            self._add_aliases(attribute)
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> AttributeBook:
+        """The book that a parsed ``attributes.toml`` describes: one table for each attribute.
+
+        Raises:
+            ConfigurationError: an entry is unusable; the text names the attribute and the mend.
+        """
+        return cls([_attribute(name, entry) for name, entry in mapping.items()])
+
+    def __iter__(self) -> Iterator[Attribute]:
+        """Every attribute, in file order."""
+        return iter(self._attributes)
+
+    def __len__(self) -> int:
+        """How many attributes the book holds."""
+        return len(self._attributes)
+
+    def find(self, name: str) -> Attribute | None:
+        """The attribute of that name or alias, in any spelling; None where the book has none.
+
+        Case, spaces, hyphens, underscores and humps do not count, nor do "the contact's", "her"
+        or a leading "current": ``homeCity``, ``Home city`` and "the contact's city" are ``city``.
+        """
+        words = _attribute_name(name).split("_")
+        while words:
+            if found := self._by_key.get("".join(words)):
+                return found
+            if words[0] not in _listed("name_prefix"):
+                return None
+            del words[0]
+        return None
+
+    def merged_with(self, other: AttributeBook) -> AttributeBook:
+        """This book with the other's attributes added, or in place of those of the same name.
+
+        An alias that the other book claims is taken from this one's attribute.
+
+        Raises:
+            ConfigurationError: the other uses as an alias what is a name here.
+        """
+        entries = {each.name: self._without_names_of(other, each) for each in self}
+        return AttributeBook((entries | {each.name: each for each in other}).values())
+
+    def slot(
+        self,
+        *,
+        subject: str | None = None,
+        attribute: str | None = None,
+        value: str | int | float | bool | None = None,
+        is_single_valued: bool | None = None,
+    ) -> Slot | None:
+        """The slot that the caller's words describe; None where they describe none.
+
+        Args:
+            subject: about whom; None, or a word for the contact, is the contact.
+            attribute: a name or an alias from the book, or a name of the caller's own.
+            value: the value in words or as a number, true and false as yes and no; None, blank,
+                or a word for "unknown" where there is none, which supersedes nothing.
+            is_single_valued: for an attribute that is not in the book, whether it holds one value
+                at a time; None for many. The book's word on its own attributes holds.
+
+        Raises:
+            InvalidNoteError: one of them cannot be used; the text says what to do.
+        """
+        about, asked, said = _subject(subject), _given("attribute", attribute), _value(value)
+        if is_single_valued is not None and not isinstance(is_single_valued, bool):
+            raise InvalidNoteError("single_valued must be true or false, or be left out")
+        if asked is None:
+            slot = _slot_without_attribute(about, said)
+            return slot and replace(slot, said_subject=subject)
+        about, known, name = self._resolved(about or CONTACT_SUBJECT, asked)
+        return Slot(
+            subject=about,
+            said_subject=subject,
+            attribute=name,
+            said_attribute=attribute,
+            value=said,
+            value_key=None if said is None else self._value_key(known, said),
+            is_single_valued=known.is_single_valued if known else bool(is_single_valued),
+            is_known=known is not None,
+        )
+
+    def _resolved(self, subject: str, asked: str) -> tuple[str, Attribute | None, str]:
+        """Subject, attribute and its name; "wife's birthday" is the wife's, not the contact's."""
+        known, owned = self.find(asked), _OWNED.match(_undetermined(asked))
+        if known is None and owned:
+            owner, found = _folded_subject(owned["owner"]), self.find(owned["rest"])
+            if found and subject in (CONTACT_SUBJECT, owner):
+                return owner, found, found.name
+        name = known.name if known else _attribute_name(asked)
+        if not any(map(str.isalnum, name)) or name.replace("_", " ") in _listed("not_given"):
+            raise InvalidNoteError(f"attribute {asked!r} names nothing; name it in words")
+        return subject, known, name
+
+    def _value_key(self, attribute: Attribute | None, said: str) -> str:
+        if attribute is None:
+            return text(said)
+        if attribute.name not in self._synonyms:
+            self._synonyms[attribute.name] = _synonym_keys(attribute)
+        key = NORMALISERS[attribute.normaliser](said)
+        return self._synonyms[attribute.name].get(key, key)
+
+    def _without_names_of(self, other: AttributeBook, mine: Attribute) -> Attribute:
+        kept = tuple(each for each in mine.aliases if _squeezed(each) not in other._by_key)
+        return replace(mine, aliases=kept)
+
+    def _add_name(self, attribute: Attribute) -> None:
+        usable = _attribute_name(attribute.name)
+        if attribute.name != usable or not usable or len(usable) > NAME_LENGTH_MAX:
+            mend = usable[:NAME_LENGTH_MAX] or "favourite_colour"
+            raise _misfit(attribute.name, f"is no usable name; write it like {mend}")
+        taken = self._by_key.setdefault(_squeezed(usable), attribute)
+        if taken is not attribute:
+            raise _misfit(attribute.name, f"has the same name as {taken.name}; rename one")
+
+    def _add_aliases(self, attribute: Attribute) -> None:
+        for alias in attribute.aliases:
+            if not (key := _squeezed(alias)):
+                raise _misfit(attribute.name, f"alias {alias!r} holds no letter or digit")
+            taken = self._by_key.setdefault(key, attribute)
+            if taken is not attribute:
+                raise _misfit(
+                    attribute.name, f"alias {alias!r} already means {taken.name}; remove one"
+                )
+
+
+_KEYS = frozenset({"description", "holds", "normaliser", "aliases", "synonyms"})
+
+
+def _misfit(name: object, complaint: str) -> ConfigurationError:
+    return ConfigurationError(f"attributes: [{name}] {complaint}")
+
+
+def _attribute(name: str, entry: object) -> Attribute:
+    if not isinstance(entry, Mapping):
+        raise _misfit(name, "must be a table with a description and holds")
+    if unknown := sorted(set(entry) - _KEYS):
+        raise _misfit(name, f"has the unknown key {unknown[0]!r}; use {', '.join(sorted(_KEYS))}")
+    return Attribute(
+        name=name,
+        description=_description(name, entry.get("description")),
+        is_single_valued=_holds_one(name, entry.get("holds")),
+        normaliser=_normaliser_name(name, entry.get("normaliser", "text")),
+        aliases=_words(name, "aliases", entry.get("aliases", [])),
+        synonyms=_synonyms(name, entry.get("synonyms", {})),
+    )
+
+
+def _description(name: str, given: object) -> str:
+    if not isinstance(given, str) or not given.strip() or "\n" in given:
+        raise _misfit(name, "needs a description, one line that says what it holds")
+    return given.strip()
+
+
+def _holds_one(name: str, given: object) -> bool:
+    if given not in ("one", "many"):
+        raise _misfit(name, f'holds {given!r}; write holds = "one" or holds = "many"')
+    return given == "one"
+
+
+def _normaliser_name(name: str, given: object) -> str:
+    if not isinstance(given, str) or given not in NORMALISERS:
+        known = ", ".join(sorted(NORMALISERS))
+        raise _misfit(name, f"has the unknown normaliser {given!r}; use one of {known}")
+    return given
+
+
+def _words(name: str, key: str, given: object) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
+        raise _misfit(name, f"{key} must be a list of strings")
+    return tuple(given)
+
+
+def _synonyms(name: str, given: object) -> Mapping[str, tuple[str, ...]]:
+    if not isinstance(given, Mapping):
+        raise _misfit(name, 'synonyms must be a table such as {email = ["e-mail", "mail"]}')
+    synonyms = {word: _words(name, f"synonyms of {word}", given[word]) for word in given}
+    meant: dict[str, str] = {}
+    for word, others in synonyms.items():
+        for each in (word, *others):
+            if (taken := meant.setdefault(text(each), word)) != word:
+                raise _misfit(name, f"synonym {each!r} stands for {taken} and for {word}")
+    return synonyms
+
+
+def _synonym_keys(attribute: Attribute) -> Mapping[str, str]:
+    """From the normalised synonym to the normalised word that it stands for."""
+    read = NORMALISERS[attribute.normaliser]
+    return {
+        read(each): read(word) for word, others in attribute.synonyms.items() for each in others
+    }
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def _given(name: str, given: object) -> str | None:
+    """The string where it says something; None where it is None or a word for it."""
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise InvalidNoteError(f"{name} must be a string, not {type(given).__name__}")
+    _check_storable(name, given, NAME_LENGTH_MAX)
+    if _CONTROL.search(given):
+        raise InvalidNoteError(f"{name} holds control characters or line breaks; remove them")
+    if _is_blank(given):
+        raise InvalidNoteError(f"{name} is blank; leave it out where there is none")
+    return None if text(given) in _listed("not_given") else given
+
+
+def _value(given: object) -> str | None:
+    """The value in words; None where it says that there is none."""
+    said = _value_in_words(given)
+    if said is None:
+        return None
+    _check_storable("value", said, VALUE_LENGTH_MAX)
+    # An address has lines; other control characters are an accident.
+    if not set("\n\r\t").issuperset(_CONTROL.findall(said)):
+        raise InvalidNoteError("value holds control characters; remove them")
+    return None if _is_blank(said) or text(said) in _listed("not_given", "unknown_value") else said
+
+
+def _value_in_words(given: object) -> str | None:
+    if given is None or isinstance(given, str):
+        return given
+    if isinstance(given, bool):
+        return "yes" if given else "no"
+    if isinstance(given, int | float):
+        return _number_in_words(given)
+    raise InvalidNoteError(
+        f"value must be one string or number, not {type(given).__name__}; "
+        "send one note for each value"
+    )
+
+
+def _number_in_words(given: float) -> str:
+    if isinstance(given, int):
+        if given.bit_length() > 1000:
+            raise InvalidNoteError("value has more digits than are kept; write it in words")
+        return str(given)
+    if not math.isfinite(given):
+        raise InvalidNoteError(f"value {given} is no number; leave it out where there is none")
+    return f"{Decimal(repr(float(given))):f}".removesuffix(".0")
+
+
+def _check_storable(name: str, given: str, length_max: int) -> None:
+    if len(given) > length_max:
+        raise InvalidNoteError(
+            f"{name} has {len(given)} characters, at most {length_max} are kept; shorten it"
+        )
+    if "\0" in given:
+        raise InvalidNoteError(f"{name} holds a null byte; remove it")
+    if _SURROGATE.search(given):
+        raise InvalidNoteError(f"{name} holds half a surrogate pair; it is not valid Unicode text")
+
+
+def _is_blank(given: str) -> bool:
+    return not any(unicodedata.category(character)[0] in "LNS" for character in given)
+
+
+def _slot_without_attribute(subject: str | None, said: str | None) -> Slot | None:
+    if said is not None:
+        raise InvalidNoteError(
+            f"value {said!r} came without an attribute; say which, for example city, or leave "
+            "the value out"
+        )
+    if subject is None:
+        return None
+    return Slot(subject=subject, attribute=None, value=None, value_key=None, is_single_valued=False)
+
+
+def _subject(given: object) -> str | None:
+    said = _given("subject", given)
+    if said is None:
+        return None
+    folded = _folded_subject(said)
+    if not folded:
+        raise InvalidNoteError(f"subject {said!r} names nobody; leave it out for the contact")
+    return folded
+
+
+def _folded_subject(said: str) -> str:
+    """One form for "my wife", "Her wife" and "wife's"; the contact for any word for it."""
+    folded = text(re.sub(r"['’]s$", "", _undetermined(said)))
+    return CONTACT_SUBJECT if folded in _listed("contact_word") else folded
+
+
+def _undetermined(said: str) -> str:
+    """Case folded, without articles and possessive pronouns in front."""
+    return _DETERMINERS.sub("", plain(said).casefold())
+
+
+def _attribute_name(said: str) -> str:
+    """In snake_case; empty where nothing of it is a letter or a digit."""
+    humps = _CAMEL_HUMP.sub(" ", plain(said))
+    owned = re.sub(r"['’]s\b|['’]", "", _undetermined(humps))
+    kept = "".join(each if unicodedata.category(each)[0] in "LNM" else " " for each in owned)
+    return "_".join(plain(kept).split())
+
+
+def _squeezed(name: str) -> str:
+    """What names are compared by: ``time_zone``, "Time zone" and ``timezone`` are one."""
+    return _attribute_name(name).replace("_", "")

@@ -1,0 +1,527 @@
+"""The background door: takes sessions in, and makes candidates of what is read out of them.
+
+``MemoryExtractor`` stores a session with its job and returns; ``SessionReader`` is what a worker,
+or an agent at the end of its task, reads with. Nothing here decides what is remembered: candidates
+go to the write gate.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from reconciler.domain.recalling.prompting import without_recalled
+from reconciler.domain.records.candidates import FALLBACK_PROPOSER, Candidate
+from reconciler.domain.records.jobs import Job, JobState, QueueReport
+from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.notes import not_in_the_future
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.records.sessions import (
+    Episode,
+    Role,
+    Session,
+    SessionRecord,
+    Turn,
+    time_of_saying,
+)
+from reconciler.domain.records.slots import Slot
+from reconciler.domain.sessions.extraction import (
+    Extracted,
+    Proposal,
+    Window,
+    candidate_from,
+    merged,
+)
+from reconciler.domain.sessions.windows import windows
+from reconciler.domain.values.attributes import AttributeBook
+from reconciler.errors import (
+    InvalidNoteError,
+    InvalidRequestError,
+    InvalidSessionError,
+    UnknownJobError,
+)
+from reconciler.ports.extractor import Extractor
+from reconciler.service.stores.session_store import JobFilter, ReadSession, SessionStore
+from reconciler.service.writing.cleaning import Cleaner
+from reconciler.service.writing.write_gate import WriteGate
+
+__all__ = ["EXTRACTION_DOOR", "ExtractionPolicy", "MemoryExtractor", "SessionReader"]
+
+EXTRACTION_DOOR = "extractor"
+_LOG = logging.getLogger(__name__)
+_FALLBACK_TEXT_LENGTH = 500
+_TAKEN_LENGTH_MIN = 4
+"""A shorter value is not looked for in other texts: it would be found inside of words."""
+
+_FALLBACK_IMPORTANCE = 0.5
+_ID_SPACE = uuid.UUID("0b1f4a1e-6f0e-5b0c-9a55-0c1f5f3f8f1d")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionPolicy:
+    """How sessions are cut up, and what of them is not even proposed.
+
+    Args:
+        window_characters: about so many characters are read at once.
+        window_overlap_turns: turns that the next window shows again.
+        importance_min: below it nothing is proposed. Source: seed 002, 0.2.
+        session_characters_max: a longer session is refused.
+        session_turns_max: one of more turns is refused.
+        has_fallback: whether a session that no extractor could read is kept as one raw fact.
+    """
+
+    window_characters: int = 24_000
+    window_overlap_turns: int = 4
+    importance_min: float = 0.2
+    session_characters_max: int = 1_000_000
+    session_turns_max: int = 2_000
+    has_fallback: bool = False
+
+
+class SessionReader:
+    """Reads sessions with an extractor, and makes candidates of what it proposes.
+
+    Args:
+        extractor: reads one window at a time.
+        attributes: the attributes of slots that are known.
+        gate: says how a candidate would be stored.
+        cleaner: cleans what was said.
+        digest: a keyed hash of a text, from which nobody can guess it.
+        policy: windows and bounds.
+    """
+
+    def __init__(
+        self,
+        *,
+        extractor: Extractor,
+        attributes: AttributeBook,
+        gate: WriteGate,
+        cleaner: Cleaner,
+        digest: Callable[[str], str],
+        policy: ExtractionPolicy,
+    ) -> None:
+        self._extractor = extractor
+        self._attributes = attributes
+        self._gate = gate
+        self._cleaner = cleaner
+        self._digest = digest
+        self._policy = policy
+
+    @property
+    def name(self) -> str:
+        """Which extractor reads."""
+        return self._extractor.name
+
+    @property
+    def has_fallback(self) -> bool:
+        """Whether a session that no extractor could read is kept as one raw fact."""
+        return self._policy.has_fallback
+
+    def episodes(self, session: Session, now: datetime) -> list[Episode]:
+        """The session's turns as they are kept, each with an id that is the same at every time.
+
+        What was recalled into a turn is cut out: it is no evidence. Secrets are taken out here: an
+        engine may keep the bytes of what is overwritten. Personal data waits for the worker.
+
+        Raises:
+            InvalidSessionError: a turn has not been said yet, or nothing is left of any.
+            InvalidRequestError: an id holds a secret.
+        """
+        self._cleaner.check_ids(session)
+        if session.started_at:
+            _check_time(session.started_at, now, "started_at")
+        at = session.started_at or min(
+            (each.said_at for each in session.turns if each.said_at), default=now
+        )
+        seen: Counter[tuple[str, ...]] = Counter()
+        found = []
+        for position, turn in enumerate(session.turns):
+            at = turn.said_at or at  # what nobody dated was said after what came before it
+            text = without_recalled(turn.text)
+            if text is None:
+                continue
+            turn = replace(turn, text=text)
+            seen[_identity(turn)] += 1
+            found.append(
+                self.episode(
+                    session.scope,
+                    session.session_id,
+                    turn,
+                    position,
+                    at,
+                    occurrence=seen[_identity(turn)],
+                )
+            )
+        if not found:
+            raise InvalidSessionError("the session is empty: no turn says anything of its own")
+        for each in found:
+            _check_time(each.said_at, now, "a turn's said_at")
+        return _with_words(found, partial(self._cleaner.without_secrets, session.scope))
+
+    def episode(
+        self,
+        scope: Scope,
+        session_id: str,
+        turn: Turn,
+        position: int,
+        started_at: datetime,
+        *,
+        occurrence: int = 1,
+    ) -> Episode:
+        """One turn as it is kept.
+
+        Args:
+            scope: whose.
+            session_id: which session.
+            turn: what was said.
+            position: its place in the session, from 0.
+            started_at: when it was said, if the turn does not say.
+            occurrence: how often the very same was said in the session by then, from 1.
+        """
+        identity = (scope.session_key(session_id), *_identity(turn), str(occurrence))
+        return Episode(
+            episode_id=str(uuid.uuid5(_ID_SPACE, self._digest("\0".join(identity)))),
+            session_id=session_id,
+            role=Role(turn.role),
+            text=turn.text,
+            said_at=turn.said_at or started_at,
+            position=position,
+            reference=turn.reference,
+        )
+
+    def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
+        """The episodes without personal data and secrets; those that were cleaned stay."""
+        raw = [each for each in episodes if not each.is_cleaned]
+        cleaned = _with_words(raw, partial(self._cleaner.clean_texts, scope))
+        made = {each.episode_id: replace(each, is_cleaned=True) for each in cleaned}
+        return [made.get(each.episode_id, each) for each in episodes]
+
+    def read(
+        self,
+        episodes: Sequence[Episode],
+        new_ids: frozenset[str],
+        on_window: Callable[[], None] = lambda: None,
+    ) -> ReadSession:
+        """What the extractor proposes, read window by window and counted together.
+
+        Args:
+            episodes: a session's, cleaned, in their order.
+            new_ids: those that nothing was read out of yet.
+            on_window: called after each window; what it raises ends the reading.
+
+        Raises:
+            ExtractionError: the extractor gave no usable answer for some window.
+        """
+        read = []
+        for window in self._windows(episodes, new_ids):
+            read.append((window, self._extractor.extract(window)))
+            on_window()
+        costs = [found.usage for _, found in read if found.usage]
+        _LOG.info(
+            "%s read %d windows, %d tokens in, %d out",
+            self.name,
+            len(read),
+            sum(each.input_tokens for each in costs),
+            sum(each.output_tokens for each in costs),
+        )
+        return ReadSession(
+            extractor=self.name,
+            proposals=tuple(merged(read)),
+            summary=" ".join(found.summary for _, found in read if found.summary),
+            left_out=sum(found.left_out for _, found in read),
+        )
+
+    def read_raw(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> ReadSession:
+        """What is kept where no extractor could read: the contact's first words, barely believed.
+
+        Source: seed 002's fallback, with a confidence that keeps it out of recall.
+        """
+        said = [
+            each for each in episodes if each.role is Role.CONTACT and each.episode_id in new_ids
+        ]
+        if not said:
+            return ReadSession(extractor=FALLBACK_PROPOSER, proposals=(), summary="")
+        text = " ".join(" ".join(each.text for each in said).split())[:_FALLBACK_TEXT_LENGTH]
+        raw = Extracted(
+            text=text,
+            category=Category.FACT,
+            importance=_FALLBACK_IMPORTANCE,
+            confidence=0.3,
+            citations=(),
+        )
+        spans: dict[str, tuple[str, ...]] = {each.episode_id: () for each in said}
+        proposal = Proposal(extracted=raw, spans=spans)
+        return ReadSession(extractor=FALLBACK_PROPOSER, proposals=(proposal,), summary="")
+
+    def cleaned(
+        self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
+    ) -> tuple[ReadSession, list[Episode]]:
+        """What was read, and the episodes, without what only a claim's slot gives away: a PIN.
+
+        A value that the gate takes out of a slot goes out of everything that was said or read.
+        """
+        by_id = {each.episode_id: each for each in episodes}
+        taken: dict[str, str] = {}
+        proposals = []
+        for said in read.proposals:
+            each = said.mapped(lambda text: self._cleaner.without_secrets(scope, [text])[0])
+            try:
+                given = self.candidate(each, read.extractor, scope, session_id, by_id)
+                judged = self._gate.judge(given).cleaned.candidate
+            except InvalidRequestError:  # nothing becomes of it, and whoever settles it says so
+                proposals.append(each)
+                continue
+            taken |= _taken(each, given, judged)
+            proposals.append(each.cleaned_as(judged))
+
+        def without(text: str) -> str:
+            for value, token in taken.items():
+                text = re.sub(re.escape(value), token, text, flags=re.IGNORECASE)
+            return text
+
+        [summary] = self._cleaner.clean_texts(scope, [read.summary])
+        return (
+            replace(
+                read,
+                proposals=tuple(each.mapped(without) for each in proposals),
+                summary=without(summary),
+            ),
+            [replace(each, text=without(each.text)) for each in episodes],
+        )
+
+    def important(self, read: ReadSession) -> list[Proposal]:
+        """What is worth proposing."""
+        return [
+            each
+            for each in read.proposals
+            if each.extracted.importance >= self._policy.importance_min
+        ]
+
+    def candidates(
+        self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
+    ) -> list[Candidate]:
+        """What was read as candidates for the write gate, in the order in which it was last said.
+
+        What is of no importance is left out, and so is what cannot be used at all. A candidate's
+        idempotency key is made of its session, its spans and its claim, so that it has its effect
+        once.
+        """
+        by_id = {each.episode_id: each for each in episodes}
+        found = []
+        for each in self.important(read):
+            try:
+                found.append(self.candidate(each, read.extractor, scope, session_id, by_id))
+            except InvalidRequestError as error:
+                _LOG.warning("a claim of session %s cannot be used: %s", session_id, error)
+        return sorted(found, key=lambda each: _last_said(each, by_id))
+
+    def candidate(
+        self,
+        proposal: Proposal,
+        extractor: str,
+        scope: Scope,
+        session_id: str,
+        episodes: Mapping[str, Episode],
+    ) -> Candidate:
+        """One claim as a candidate, with the episodes, by id, that it rests on.
+
+        Raises:
+            InvalidNoteError: the claim cannot be used.
+        """
+        return candidate_from(
+            proposal,
+            scope,
+            episodes,
+            slot=self._slot(proposal.extracted),
+            idempotency_key=self._key(session_id, proposal),
+            proposed_by=extractor,
+            session_id=session_id,
+        )
+
+    def check_size(self, session: Session) -> None:
+        """Let a session through that can be read.
+
+        Raises:
+            InvalidSessionError: it has too many turns or characters.
+        """
+        turns, characters = len(session.turns), session.character_count
+        if turns > self._policy.session_turns_max:
+            raise InvalidSessionError(
+                f"the session has {turns:,} turns, at most {self._policy.session_turns_max:,} are "
+                "taken; hand it over in parts, under ids of their own"
+            )
+        if characters > self._policy.session_characters_max:
+            raise InvalidSessionError(
+                f"the session has {characters:,} characters, at most "
+                f"{self._policy.session_characters_max:,} are taken; hand it over in parts, under "
+                "ids of their own"
+            )
+
+    def _windows(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> Iterator[Window]:
+        """Windows with something new; what an earlier one showed is context in a later one."""
+        policy, unread = self._policy, set(new_ids)
+        for part in windows(episodes, policy.window_characters, policy.window_overlap_turns):
+            fresh = frozenset(unread.intersection(each.episode_id for each in part))
+            if fresh:
+                yield Window(episodes=part, new_ids=fresh)
+            unread -= fresh
+
+    def _slot(self, extracted: Extracted) -> Slot | None:
+        """What it answers; none where it names what cannot be one, for the words still count."""
+        try:
+            return self._attributes.slot(
+                subject=extracted.subject,
+                attribute=extracted.attribute,
+                value=extracted.value,
+                is_single_valued=extracted.single_valued,
+            )
+        except InvalidNoteError:
+            return None
+
+    def _key(self, session_id: str, proposal: Proposal) -> str:
+        found = proposal.extracted
+        slot = [f"{each}" for each in (found.subject, found.attribute, found.value)]
+        spans = [f"{key}:{span}" for key in sorted(proposal.spans) for span in proposal.spans[key]]
+        return f"candidate:{self._digest(chr(0).join((session_id, found.text, *slot, *spans)))}"
+
+
+class MemoryExtractor:
+    """The background door: hand a session over, and go on; what it says is read behind.
+
+    Args:
+        store: where sessions and jobs are kept.
+        reader: makes episodes of turns.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: SessionStore,
+        reader: SessionReader,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._reader = reader
+        self._clock = clock
+
+    def submit(self, session: Session) -> str:
+        """The id of the job that will read a session, which is stored with it by then.
+
+        One transaction, and no model: it returns in milliseconds, whatever the extractor is doing.
+        Handed over again, whole or with more turns, only what is new is added; where nothing is,
+        the id is that of the job that has it, one that is not done before all others.
+
+        Raises:
+            InvalidSessionError: the session is empty, too large, or was not said yet; nothing was
+                stored.
+            GraphUnavailableError: the engine stayed away; hand it over again.
+        """
+        self._reader.check_size(session)
+        now, job_id = self._clock(), str(uuid.uuid4())
+        said_at = now
+        if not session.is_dated:
+            heard_at = self._store.find_last_said(session.scope)
+            said_at = time_of_saying(now, heard_at)
+        episodes = self._reader.episodes(session, said_at)
+        found = self._store.append_episodes(
+            session.scope, session.session_id, session.channel, episodes, now, job_id
+        )
+        return job_id if found else self._job_of(episodes)
+
+    def job(self, scope: Scope, job_id: str) -> Job:
+        """One of a contact's jobs, as it stands.
+
+        Raises:
+            UnknownJobError: the contact has none of that id.
+        """
+        check_identifier("job_id", job_id, UnknownJobError)
+        found = self._store.find_job(scope, job_id)
+        if found is None:
+            raise UnknownJobError(
+                f"contact {scope.contact_id} has no job {job_id}; `reconciler jobs` lists them"
+            )
+        return found
+
+    def jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
+        """A tenant's jobs, the newest first."""
+        return self._store.list_jobs(tenant, wanted, limit)
+
+    def retry(self, scope: Scope, job_id: str) -> Job:
+        """Have a dead job, or one that waits, begun anew at once; one that is done stays done.
+
+        Raises:
+            UnknownJobError: the contact has none of that id.
+        """
+        self.job(scope, job_id)
+        self._store.retry_job(scope, job_id, self._clock())
+        return self.job(scope, job_id)
+
+    def session(self, scope: Scope, session_id: str) -> SessionRecord:
+        """A session as it is kept: its summary, and what became of its candidates.
+
+        Raises:
+            InvalidSessionError: none of that id was handed over.
+        """
+        check_identifier("session_id", session_id, InvalidSessionError)
+        found = self._store.find_session(scope, session_id)
+        if found is None:
+            raise InvalidSessionError(f"contact {scope.contact_id} has no session {session_id}")
+        return found
+
+    def report(self) -> QueueReport:
+        """All jobs of the store in numbers."""
+        return self._store.count_jobs()
+
+    def _job_of(self, episodes: Sequence[Episode]) -> str:
+        """The job that has them: one that is not done, if there is one, else the newest."""
+        jobs = self._store.find_jobs_of(episodes)
+        unfinished = [job_id for job_id, state in jobs if state is not JobState.DONE]
+        return next(iter([*unfinished, *(job_id for job_id, _ in jobs)]))
+
+
+def _taken(proposal: Proposal, given: Candidate, judged: Candidate) -> dict[str, str]:
+    """What the gate took out of a slot, as it was said and as it was normalised."""
+    before, after = given.note.slot, judged.note.slot
+    if before is None or after is None or before.value == after.value or not after.value:
+        return {}
+    values = (before.value, proposal.extracted.value)
+    return {each: after.value for each in values if each and len(each) >= _TAKEN_LENGTH_MIN}
+
+
+def _with_words(
+    episodes: Sequence[Episode], clean: Callable[[Sequence[str]], list[str]]
+) -> list[Episode]:
+    """The episodes with all of their words cleaned together: what one gives away goes in all."""
+    if not episodes:
+        return []
+    texts = clean([*(each.text for each in episodes), *(each.reference or "" for each in episodes)])
+    return [
+        replace(each, text=text, reference=reference or None)
+        for each, text, reference in zip(
+            episodes, texts[: len(episodes)], texts[len(episodes) :], strict=True
+        )
+    ]
+
+
+def _last_said(candidate: Candidate, episodes: Mapping[str, Episode]) -> tuple[datetime, int]:
+    places = [episodes[each.episode_id].position for each in candidate.evidence]
+    return candidate.note.said_at, max(places, default=0)
+
+
+def _identity(turn: Turn) -> tuple[str, ...]:
+    said_at = turn.said_at.isoformat() if turn.said_at else ""
+    return str(turn.role), said_at, turn.reference or "", turn.text
+
+
+def _check_time(at: datetime, now: datetime, name: str) -> None:
+    try:
+        not_in_the_future(at, now, name)
+    except InvalidNoteError as error:
+        raise InvalidSessionError(str(error)) from error

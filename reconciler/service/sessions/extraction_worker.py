@@ -1,0 +1,342 @@
+"""The worker: leases jobs, has their sessions read, and puts what was read through the write gate.
+
+Whatever ends it, whenever, the job is begun again by another once the lease is over, and goes on
+where it stood: what was read is kept on the job, and every candidate has its effect once. What is
+remembered is the gate's and the reconciler's to decide.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.jobs import Job, JobPolicy, JobState, Outcomes, Stage
+from reconciler.domain.records.sessions import Episode
+from reconciler.errors import (
+    ExtractionError,
+    GraphError,
+    InvalidRequestError,
+    LeaseLostError,
+    ReconcilerError,
+)
+from reconciler.service.sessions.extraction import EXTRACTION_DOOR, SessionReader
+from reconciler.service.stores.session_store import ReadSession, SessionStore
+from reconciler.service.writing.write_gate import WriteGate
+
+__all__ = ["ExtractionWorker", "WorkerThread"]
+
+_LOG = logging.getLogger(__name__)
+_RENEWALS_A_LEASE = 3
+_SILENT = "its workers ended without a word, every time"
+
+
+class _StoppedError(Exception):
+    """The worker was asked to stop in the middle of a job."""
+
+
+@dataclass(slots=True)
+class _Lease:
+    """One worker's hold on a job, kept by a heart-beat."""
+
+    job: Job
+    lease_id: str
+    is_lost: bool = False
+
+
+class ExtractionWorker:
+    """Works jobs off, one at a time. Any number of them may work on one Neo4j.
+
+    Args:
+        store: sessions and jobs.
+        reader: reads sessions.
+        gate: what every candidate goes through.
+        policy: attempts, waits and leases.
+        poll_seconds: how long to wait where nothing is due.
+        clock: the time now, UTC-aware.
+        on_stage: told at each stage of a job; for tests, which may end the process there.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: SessionStore,
+        reader: SessionReader,
+        gate: WriteGate,
+        policy: JobPolicy,
+        poll_seconds: float,
+        clock: Callable[[], datetime],
+        on_stage: Callable[[Stage], None] = lambda _: None,
+    ) -> None:
+        self._store = store
+        self._reader = reader
+        self._gate = gate
+        self._policy = policy
+        self._poll_seconds = poll_seconds
+        self._clock = clock
+        self._on_stage = on_stage
+        self._stopping = threading.Event()
+
+    def run(self, on_job: Callable[[Job], None] = lambda _: None) -> None:
+        """Work until ``stop``; where the engine is away, wait for it.
+
+        An outage is logged when it begins and when it is over, not at every attempt in between.
+
+        Args:
+            on_job: told after each attempt, from this thread, how its job stands.
+        """
+        complaint = ""
+        while not self._stopping.is_set():
+            try:
+                job = self.work_once()
+                if complaint:
+                    _LOG.info("jobs can be taken again")
+                complaint = ""
+            except ReconcilerError as error:
+                if str(error) != complaint:
+                    _LOG.warning("no job could be taken: %s", error)
+                job, complaint = None, str(error)
+            if job is None:
+                self._stopping.wait(self._poll_seconds * random.uniform(0.5, 1.5))  # noqa: S311
+            else:
+                on_job(job)
+
+    def drain(self, on_progress: Callable[[Job], None] = lambda _: None) -> list[Job]:
+        """Work until no job waits or runs any more, or until ``stop``; the jobs of this call.
+
+        A job that failed is waited for until it is done or dead, and so is one that another worker
+        holds.
+
+        Raises:
+            GraphUnavailableError: the engine stayed away; what is not done waits.
+        """
+        ended: dict[str, Job] = {}
+        while not self._stopping.is_set():
+            if job := self.work_once():
+                ended[job.job_id] = job
+                on_progress(job)
+            elif self._has_unfinished():
+                self._stopping.wait(min(self._poll_seconds, 0.25))
+            else:
+                break
+        return list(ended.values())
+
+    def stop(self) -> None:
+        """Have the worker stop before its next step; its job goes back, and waits for another.
+
+        A call of the extractor that is under way is waited for; ``Memory.interrupt_extraction``
+        ends it.
+        """
+        self._stopping.set()
+
+    def work_once(self) -> Job | None:
+        """One attempt at one job that is due, as the job stands afterwards; None where none is.
+
+        What goes wrong with it ends on the job, not here.
+
+        Raises:
+            GraphUnavailableError: the engine stayed away.
+        """
+        lease = self._take()
+        if lease is None:
+            return None
+        with self._heart_beat(lease):
+            self._attempt(lease)
+        job = lease.job
+        return self._store.find_job(job.scope, job.job_id) or job
+
+    def _take(self) -> _Lease | None:
+        now = self._clock()
+        due = self._store.list_due_jobs(now)
+        random.shuffle(due)  # so that workers seldom want the same
+        for job_id in due:
+            lease_id = str(uuid.uuid4())
+            until = now + timedelta(seconds=self._policy.lease_seconds)
+            if job := self._lease(job_id, lease_id, now, until):
+                return _Lease(job, lease_id)
+        return None
+
+    def _lease(self, job_id: str, lease_id: str, now: datetime, until: datetime) -> Job | None:
+        return self._store.lease_job(job_id, lease_id, now, until)
+
+    def _attempt(self, lease: _Lease) -> None:
+        try:
+            self._at(Stage.LEASED, lease)
+            if lease.job.attempts > self._policy.attempts_max:
+                self._bury(lease, lease.job.last_error or _SILENT)
+            else:
+                self._work(lease)
+        except LeaseLostError as error:
+            _LOG.warning("%s", error)
+        except _StoppedError:
+            self._give_back(lease)
+        except Exception as error:  # noqa: BLE001  a bug must not end every worker in turn
+            if self._stopping.is_set():
+                self._give_back(lease)
+            else:
+                self._fail(lease, error)
+
+    def _work(self, lease: _Lease) -> None:
+        job = lease.job
+        episodes = self._cleaned(job)
+        self._at(Stage.CLEANED, lease)
+        read = self._store.find_read(job.job_id)
+        if read is None:
+            before = episodes
+            read, episodes = self._reader.cleaned(
+                self._read(lease, before), job.scope, job.session_id, before
+            )
+            self._store.clean_episodes(before, episodes)
+            self._store.keep_read(job.job_id, lease.lease_id, read)
+        self._at(Stage.KEPT, lease)
+        self._settle_all(lease, read, episodes)
+
+    def _cleaned(self, job: Job) -> list[Episode]:
+        raw = self._store.list_episodes(job.scope, job.session_id)
+        cleaned = self._reader.clean(job.scope, raw)
+        self._store.clean_episodes(raw, cleaned)
+        return cleaned
+
+    def _read(self, lease: _Lease, episodes: Sequence[Episode]) -> ReadSession:
+        job = lease.job
+        new_ids = frozenset(each.episode_id for each in episodes if each.job_id == job.job_id)
+        try:
+            read = self._reader.read(episodes, new_ids, lambda: self._check(lease))
+        except ExtractionError:
+            is_last = job.attempts >= self._policy.attempts_max
+            if not (is_last and self._reader.has_fallback) or self._stopping.is_set():
+                raise
+            read = self._reader.read_raw(episodes, new_ids)
+        self._at(Stage.EXTRACTED, lease)
+        return read
+
+    def _settle_all(self, lease: _Lease, read: ReadSession, episodes: Sequence[Episode]) -> None:
+        job = lease.job
+        proposed = len(self._reader.important(read))
+        candidates = self._reader.candidates(read, job.scope, job.session_id, episodes)
+        settled = [each for each in (self._settled(lease, c) for c in candidates) if each]
+        self._at(Stage.SETTLED, lease)
+        outcomes = Outcomes.of(settled, left_out=read.left_out + len(read.proposals) - proposed)
+        outcomes = replace(outcomes, refused=outcomes.refused + proposed - len(settled))
+        at = self._clock()
+        self._store.finish_job(job.job_id, lease.lease_id, outcomes, at)
+        self._on_stage(Stage.DONE)
+
+    def _settled(self, lease: _Lease, candidate: Candidate) -> Decision | None:
+        """What became of a candidate; None where it could not even be judged."""
+        try:
+            decision = self._gate.propose(candidate, EXTRACTION_DOOR, may_be_fallback=True)
+            self._at(Stage.PROPOSED, lease)
+            if decision.action is Action.ADMIT:
+                decision = self._gate.commit(decision.scope, decision.decision_id, EXTRACTION_DOOR)
+                self._at(Stage.COMMITTED, lease)
+        except InvalidRequestError as error:
+            _LOG.warning("a candidate of job %s cannot be used: %s", lease.job.job_id, error)
+            return None
+        return decision
+
+    def _at(self, stage: Stage, lease: _Lease) -> None:
+        self._on_stage(stage)
+        self._check(lease)
+
+    def _check(self, lease: _Lease) -> None:
+        if lease.is_lost:
+            raise LeaseLostError(f"another worker has job {lease.job.job_id} by now")
+        if self._stopping.is_set():
+            raise _StoppedError
+
+    def _fail(self, lease: _Lease, error: Exception) -> None:
+        # What is no error of ours may quote what was said.
+        text = str(error) if isinstance(error, ReconcilerError) else type(error).__name__
+        _LOG.warning("attempt %d at job %s failed: %s", lease.job.attempts, lease.job.job_id, text)
+        if lease.job.attempts >= self._policy.attempts_max:
+            self._bury(lease, text)
+            return
+        asked = error.retry_after_seconds if isinstance(error, ExtractionError) else None
+        wait = self._policy.jittered_wait(lease.job.attempts, asked)
+        self._end(lease, lease.job, JobState.WAITING, self._clock() + wait, text)
+
+    def _bury(self, lease: _Lease, text: str) -> None:
+        self._end(lease, lease.job, JobState.DEAD, self._clock(), text)
+
+    def _give_back(self, lease: _Lease) -> None:
+        unbegun = replace(lease.job, attempts=lease.job.attempts - 1)
+        self._end(lease, unbegun, JobState.WAITING, self._clock(), None)
+
+    def _end(
+        self, lease: _Lease, job: Job, state: JobState, due_at: datetime, text: str | None
+    ) -> None:
+        try:
+            self._store.give_job_back(job, lease.lease_id, state, due_at, text)
+        except (LeaseLostError, GraphError) as error:
+            # The lease ends by itself, and the job is begun anew.
+            _LOG.warning("job %s could not be given back: %s", job.job_id, error)
+
+    @contextmanager
+    def _heart_beat(self, lease: _Lease) -> Iterator[None]:
+        done = threading.Event()
+        thread = threading.Thread(target=self._beat, args=(lease, done), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def _beat(self, lease: _Lease, done: threading.Event) -> None:
+        while not done.wait(self._policy.lease_seconds / _RENEWALS_A_LEASE):
+            until = self._clock() + timedelta(seconds=self._policy.lease_seconds)
+            try:
+                self._store.renew_lease(lease.job.job_id, lease.lease_id, until)
+            except LeaseLostError:
+                lease.is_lost = not done.is_set()
+                return
+            except Exception as error:  # noqa: BLE001  a heart that stops loses the job
+                _LOG.warning("the lease of job %s was not renewed: %s", lease.job.job_id, error)
+
+    def _has_unfinished(self) -> bool:
+        return self._store.count_jobs().oldest_unfinished_at is not None
+
+
+class WorkerThread:
+    """A worker in a thread of this process, for the embedded engine, which serves only one.
+
+    Args:
+        worker: runs until ``stop``.
+        on_job: told in that thread, after each attempt, how its job stands.
+    """
+
+    def __init__(
+        self,
+        worker: ExtractionWorker,
+        on_job: Callable[[Job], None] = lambda _: None,
+    ) -> None:
+        self._worker = worker
+        self._thread = threading.Thread(
+            target=worker.run, args=(on_job,), name="extraction-worker", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it still works."""
+        return self._thread.is_alive()
+
+    def ask_to_stop(self) -> None:
+        """Have it give its job back and end, without waiting for it."""
+        self._worker.stop()
+
+    def stop(self, timeout_seconds: float = 90.0) -> None:
+        """Have it give its job back and end; harmless when called again.
+
+        A call of the extractor that is under way is waited for; ``Memory.stop_workers`` ends it.
+        """
+        self.ask_to_stop()
+        self._thread.join(timeout_seconds)

@@ -1,0 +1,330 @@
+"""Transcripts: a conversation in a file, as other programs write it, read into turns.
+
+How messages are laid out, what roles and times are called elsewhere, and which parts of a message
+are words live here; what becomes of a turn never does. Nothing is guessed: a role or a time that is
+not understood is refused, with the line or the message it stands in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from json import JSONDecodeError
+from typing import Any
+
+from reconciler.domain.records.sessions import Role, Turn
+from reconciler.errors import InvalidRequestError, InvalidSessionError
+from reconciler.service.json_lines import json_object, loads
+
+__all__ = ["TRANSCRIPT_BYTES_MAX", "read_turns", "too_large"]
+
+TRANSCRIPT_BYTES_MAX = 16 * 1024 * 1024
+"""Bytes in a transcript: a session's million characters, each escaped twice, and as much again of
+what is no words."""
+
+_ROLES = {
+    Role.CONTACT: ("contact", "user", "customer", "human"),
+    Role.AGENT: ("agent", "assistant", "ai", "bot", "model"),
+    Role.TOOL: ("tool", "function"),
+    Role.SYSTEM: ("system", "developer"),
+    Role.OPERATOR: ("operator", "staff", "human_agent"),
+}
+_ROLE_OF = {name: role for role, names in _ROLES.items() for name in names}
+_TIME_KEYS = ("timestamp", "said_at", "created_at", "time", "create_time")
+_LIST_KEYS = ("messages", "turns")
+_EPOCH_SECONDS_MAX = 1e11
+"""An epoch number above it counts milliseconds: in seconds it would lie after the year 5000."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """One message as it stands in the file, and how to say where."""
+
+    where: str
+    values: Mapping[str, Any]
+
+    def wrong(self, complaint: str) -> InvalidSessionError:
+        return InvalidSessionError(f"{self.where}: {complaint}")
+
+
+def read_turns(lines: Iterable[str]) -> list[Turn]:
+    """The turns of a conversation, in the file's order; messages without words are left out.
+
+    Args:
+        lines: the file's, either one JSON message a line, or one JSON document over all of them:
+            a list of messages, an object that has them under ``messages`` or ``turns``, or an
+            exported tree under ``mapping`` with its ``current_node``. A message has a role,
+            ``content`` or ``text``, and may have a time and an ``id``.
+
+    Raises:
+        InvalidSessionError: something cannot be read, and the text says which line or message; or
+            there is nothing to read, or too much.
+    """
+    numbered = [(number, _clean(number, line)) for number, line in enumerate(_bounded(lines), 1)]
+    written = [(number, line) for number, line in numbered if line.strip()]
+    turns = [turn for message in _messages(written) for turn in _turns(message)]
+    if not turns:
+        raise InvalidSessionError("the session is empty: no message in it holds any text")
+    return turns
+
+
+def too_large() -> InvalidSessionError:
+    """What is said of a transcript that is larger than any session that is taken."""
+    return InvalidSessionError(
+        f"the transcript has more than {TRANSCRIPT_BYTES_MAX:,} bytes, at most so many are read; "
+        "hand it over in parts, under ids of their own"
+    )
+
+
+def _bounded(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, as long as they are no more than can be a session; measured before they are read.
+
+    Raises:
+        InvalidSessionError: they are more.
+    """
+    left = TRANSCRIPT_BYTES_MAX
+    for line in lines:
+        left -= len(line) + 1 if isinstance(line, str) else 0
+        if left < 0:
+            raise too_large()
+        yield line
+
+
+def _clean(number: int, line: object) -> str:
+    """The line without a byte order mark.
+
+    A file that is no UTF-8 arrives with half surrogates in place of what could not be decoded.
+    """
+    if not isinstance(line, str):
+        raise InvalidSessionError(f"line {number}: must be a string, not {type(line).__name__}")
+    if any("\ud800" <= character <= "\udfff" for character in line):
+        raise InvalidSessionError(f"line {number}: not valid UTF-8; save the file as UTF-8")
+    line = line.rstrip("\r\n")
+    return line.removeprefix("\ufeff") if number == 1 else line
+
+
+# Layouts
+
+
+def _messages(written: list[tuple[int, str]]) -> Iterator[_Message]:
+    if not written:
+        return
+    document = _document(written)
+    if document is None:
+        for number, line in written:
+            yield _Message(f"line {number}", _line_object(number, line))
+        return
+    for number, values in enumerate(_listed(document), start=1):
+        if not isinstance(values, dict):
+            kind = type(values).__name__
+            raise InvalidSessionError(f"message {number}: an object is wanted, not {kind}")
+        yield _Message(f"message {number}", values)
+
+
+def _document(written: list[tuple[int, str]]) -> Any:
+    """The one document over all lines; None where each line is a message of its own.
+
+    A single message on the only line is the shortest file of lines, no document.
+    """
+    text = "\n".join(line for _, line in written)
+    try:
+        document = loads(text)
+    except InvalidRequestError as error:
+        if _is_one_document(written):
+            raise InvalidSessionError(_where_broken(written, error)) from error
+        return None
+    is_message = isinstance(document, dict) and not _is_container(document)
+    return None if is_message and len(written) == 1 else document
+
+
+def _is_one_document(written: list[tuple[int, str]]) -> bool:
+    """Whether it sets out as one: a list, or an object that its first line does not close."""
+    first = written[0][1].strip()
+    return first.startswith("[") or first == "{" or (first[0] == "{" and first[-1] in ",[{")
+
+
+def _where_broken(written: list[tuple[int, str]], error: InvalidRequestError) -> str:
+    """The complaint with the file's own line: blank ones are not in what was read."""
+    cause = error.__cause__
+    if isinstance(cause, JSONDecodeError):
+        return f"line {written[min(cause.lineno, len(written)) - 1][0]}: not JSON: {cause.msg}"
+    return f"line {written[0][0]}: {error}"
+
+
+def _is_container(document: Mapping[str, Any]) -> bool:
+    """Whether it has messages in it, rather than being one."""
+    return "mapping" in document or any(isinstance(document.get(key), list) for key in _LIST_KEYS)
+
+
+def _listed(document: Any) -> list[Any]:
+    if isinstance(document, list):
+        return document
+    if isinstance(document, dict):
+        if "role" in document:
+            return [document]
+        if isinstance(document.get("mapping"), dict):
+            return list(_branch(document["mapping"], document.get("current_node")))[::-1]
+        for key in _LIST_KEYS:
+            if isinstance(document.get(key), list):
+                return list(document[key])
+    raise InvalidSessionError(
+        "no messages found: give one JSON message a line, a JSON list of messages, or an object "
+        "with a list under messages or turns"
+    )
+
+
+def _branch(nodes: Mapping[str, Any], node_id: object) -> Iterator[dict[str, Any]]:
+    """The messages of an exported tree from the current one back to the root.
+
+    Answers that were asked for anew hang beside it, and are no part of what was said in the end.
+    """
+    seen: set[str] = set()
+    while isinstance(node_id, str) and node_id not in seen:
+        seen.add(node_id)
+        node = _object(nodes.get(node_id))
+        if message := _object(node.get("message")):
+            content, author = _object(message.get("content")), _object(message.get("author"))
+            yield {**message, "role": author.get("role"), "content": content.get("parts")}
+        node_id = node.get("parent")
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _line_object(number: int, line: str) -> dict[str, Any]:
+    try:
+        return json_object(line, TRANSCRIPT_BYTES_MAX)
+    except InvalidRequestError as error:
+        raise InvalidSessionError(f"line {number}: {error}") from error
+
+
+# Messages
+
+
+def _turns(message: _Message) -> Iterator[Turn]:
+    """What was said in it: its words, and before them what tools answered."""
+    role = _role(message)
+    if not message.values.keys() & _SAYING:
+        raise message.wrong("neither content nor text is there; one of them says what was said")
+    said, answers = _words(message, message.values)
+    said_at = _said_at(message)
+    for answer in answers:
+        yield _turn(message, Role.TOOL, answer, said_at)
+    if said.strip():
+        yield _turn(message, role, said, said_at)
+
+
+def _turn(message: _Message, role: Role, text: str, said_at: datetime | None) -> Turn:
+    try:
+        return Turn(role=role, text=text, said_at=said_at, reference=_reference(message))
+    except InvalidSessionError as error:
+        raise message.wrong(str(error)) from error
+
+
+def _role(message: _Message) -> Role:
+    given = message.values.get("role")
+    known = _ROLE_OF.get(given.strip().casefold()) if isinstance(given, str) else None
+    if known is None:
+        names = ", ".join(_ROLE_OF)
+        complaint = "role is missing" if given is None else f"role {given!r} is unknown"
+        raise message.wrong(f"{complaint}; use one of {names}")
+    return known
+
+
+def _reference(message: _Message) -> str | None:
+    given = message.values.get("id")
+    if given is None or given == "":
+        return None
+    if isinstance(given, bool) or not isinstance(given, str | int):
+        raise message.wrong(f"id must be a string or a number, not {type(given).__name__}")
+    return str(given)
+
+
+# Words
+
+
+_SAYING = frozenset({"content", "text", "tool_calls", "function_call"})
+"""One of these is there in every message, if only to say that no words are."""
+
+
+def _words(message: _Message, values: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """What is said, and what tools answered inside it."""
+    content = values.get("content")
+    if content is None:
+        content = values.get("text")
+    if content is None:
+        return "", []
+    if isinstance(content, str):
+        return content, []
+    if not isinstance(content, list):
+        kind = type(content).__name__
+        raise message.wrong(f"content must be a string or a list of blocks, not {kind}")
+    said, answers = [], []
+    for block in content:
+        if _kind(message, block) == "tool_result":
+            answers.append(_words(message, block)[0])
+        else:
+            said.append(_text(message, block))
+    return _joined(said), [each for each in answers if each.strip()]
+
+
+def _kind(message: _Message, block: object) -> object:
+    if isinstance(block, str):
+        return "text"
+    if isinstance(block, dict):
+        return block.get("type", "text")
+    raise message.wrong(f"a block of content must be an object, not {type(block).__name__}")
+
+
+def _text(message: _Message, block: Any) -> str:
+    """The block's words; pictures, calls of tools and whatever else is there have none."""
+    if isinstance(block, str):
+        return block
+    if block.get("type", "text") not in ("text", "input_text", "output_text"):
+        return ""
+    text = block.get("text")
+    if text is not None and not isinstance(text, str):
+        raise message.wrong(f"text of a block must be a string, not {type(text).__name__}")
+    return text or ""
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "\n".join(each for each in parts if each.strip())
+
+
+# Times
+
+
+def _said_at(message: _Message) -> datetime | None:
+    given = [(key, message.values.get(key)) for key in _TIME_KEYS]
+    name, value = next(((key, each) for key, each in given if each not in (None, "")), ("", None))
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return _from_iso(message, name, value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        kind = type(value).__name__
+        raise message.wrong(f"{name} must be an ISO 8601 time or an epoch number, not {kind}")
+    return _from_epoch(message, name, value)
+
+
+def _from_iso(message: _Message, name: str, value: str) -> datetime:
+    try:
+        at = datetime.fromisoformat(value.strip())
+        if at.tzinfo is not None:
+            return at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise message.wrong(f"{name} {value!r} is not an ISO 8601 time") from None
+    raise message.wrong(
+        f"{name} {value!r} has no time zone; add one, for example 2026-01-31T09:00:00+00:00"
+    )
+
+
+def _from_epoch(message: _Message, name: str, value: float) -> datetime:
+    try:
+        seconds = value / 1000 if abs(value) > _EPOCH_SECONDS_MAX else value
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        raise message.wrong(f"{name} {value!r} is no time that a calendar has") from None

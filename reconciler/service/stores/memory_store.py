@@ -1,0 +1,690 @@
+"""The memory store: alone names queries and makes values of their rows. Decides nothing."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import TypeAdapter
+
+from reconciler.domain.gate.precedents import EarlierDecision
+from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.candidates import Evidence
+from reconciler.domain.records.decisions import Action, Comparison, DecidedBy, Decision, Relation
+from reconciler.domain.records.facts import (
+    Conflict,
+    Contact,
+    Fact,
+    Neighbour,
+    Predecessor,
+    RefusalCount,
+    Supersession,
+)
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.records.slots import Slot
+from reconciler.errors import (
+    InvalidNoteError,
+    SchemaError,
+    UnknownDecisionError,
+)
+from reconciler.ports.graph import EngineDescription, Graph, Row
+from reconciler.queries import newest_schema_version
+from reconciler.service.stores.flat_decisions import decision_of_columns
+
+__all__ = ["Commit", "DecisionFilter", "MemoryStore"]
+
+_SLOT_COLUMNS = (
+    "subject",
+    "attribute",
+    "value",
+    "value_key",
+    "is_single_valued",
+    "is_known",
+    "is_personal",
+)
+_NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
+"""What a record leaves out: a relationship, what was said later, what is true of one call."""
+
+_FACT_FIELDS = tuple(each.name for each in fields(Fact) if each.name != "slot")
+_TIMES_OF_A_FACT = ("recorded_at", "valid_from", "valid_to", "last_confirmed_at", "expires_at")
+_KEPT_FIELDS = (
+    "fact_id",
+    "observations",
+    "confidence",
+    "is_confirmed_by_user",
+    "expires_at",
+    "last_confirmed_at",
+)
+_LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
+_FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
+
+_SPANS_JOINED = " … "
+"""Between the words that are cited from one episode, as an analyst reads them."""
+
+_ID_KEY_BYTES = 32
+_EPISODE_SPACE = uuid.UUID("b2b0a3ce-0a4e-5c0b-9d3f-4f2f6a2f6c11")
+_KNOWN_CONTRADICTIONS = (DecidedBy.SLOT, DecidedBy.ARBITER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionFilter:
+    """Which decisions are asked for; None lets all through. ``until`` is not included."""
+
+    disposal: Disposal | None = None
+    reason: GateReason | None = None
+    door: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+_ALL = DecisionFilter()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """A decision, and all that follows from it, as it is written.
+
+    Attributes:
+        version: the contact's, that the decision was made on.
+        decision: the record.
+        evidence: one episode or more; the first one is the decision's own.
+        fact: the new fact, with ADD and UPDATE.
+        vector: its embedding, float32, shape (dimension,); empty where there is none.
+        restated_id: the fact that the new one says again: beneath it, or above it where the new
+            one is history.
+        kept: the fact that lives on as the decision leaves it, one observation richer.
+        known_sessions: the keys of sessions that this process has seen in the store.
+    """
+
+    version: int
+    decision: Decision
+    evidence: tuple[Evidence, ...]
+    fact: Fact | None = None
+    vector: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, dtype=np.float32))
+    restated_id: str | None = None
+    kept: Fact | None = None
+    known_sessions: Set[str] = frozenset()
+
+
+class MemoryStore:
+    """Facts, evidence and decisions of all scopes, in one graph.
+
+    Invariant: no method reads or writes outside the scope it is given.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def open(self, embedding_model: str, embedding_dimension: int, at: datetime) -> bytes:
+        """Make the store ready for a model; an empty one gets its schema and is bound to it.
+
+        Returns:
+            The store's own key, from which ids are made: random, made once, the same for every
+            process that opens the store. It is a secret.
+
+        Raises:
+            SchemaError: the schema is older or newer than this code, or the store holds vectors
+                of another model.
+        """
+        if self._graph.schema_version() == 0:
+            self._graph.migrate(embedding_dimension)
+        self.check_schema_version()
+        [bound] = self._graph.run("find_store", {})
+        if bound["embedding_model"] is None or bound["id_key"] is None:
+            given = {"embedding_model": embedding_model, "at": at}
+            drawn = secrets.token_hex(_ID_KEY_BYTES)  # of two processes, the first one's is kept
+            [bound] = self._graph.run("claim_store", {**given, "id_key": drawn})
+        _check_model(bound, embedding_model, embedding_dimension)
+        return bytes.fromhex(bound["id_key"])
+
+    def check_schema_version(self) -> None:
+        """Let a store through whose schema this code works with.
+
+        Raises:
+            SchemaError: it is older or newer; the text says which, and what to do.
+        """
+        found, wanted = self._graph.schema_version(), newest_schema_version(self._graph.engine)
+        if found < wanted:
+            raise SchemaError(
+                f"the store's schema is version {found}, this code works with {wanted}; "
+                "run `reconciler init` once, with the same settings, to bring it up to date"
+            )
+        if found > wanted:
+            raise SchemaError(
+                f"the store's schema is version {found}, this code works with {wanted}; "
+                "install the newer version of this package that made it"
+            )
+
+    def check_model(self, embedding_model: str, embedding_dimension: int) -> None:
+        """Let a store through that is bound to this model.
+
+        Raises:
+            SchemaError: it holds vectors of another one, which no cosine can be taken with.
+        """
+        [bound] = self._graph.run("find_store", {})
+        _check_model(bound, embedding_model, embedding_dimension)
+
+    def migrate(self, embedding_dimension: int) -> int:
+        """Bring the schema to this code's version, which is returned; harmless when it is there."""
+        return self._graph.migrate(embedding_dimension)
+
+    def schema_version(self) -> int:
+        """The version of the schema in the store; 0 where there is none."""
+        return self._graph.schema_version()
+
+    def describe(self) -> EngineDescription:
+        """Which engine keeps it, and where."""
+        return self._graph.describe()
+
+    def load_neighbourhood(
+        self, scope: Scope, embedding_model: str
+    ) -> tuple[int, list[Fact], NDArray[np.float32]]:
+        """A contact's version, its live facts that can be compared, and their vectors.
+
+        Args:
+            scope: the contact.
+            embedding_model: facts of another model cannot be compared.
+
+        Returns:
+            The version; the facts, expired ones too; float32, shape (len(facts), dimension).
+        """
+        asked = {**_contact(scope), "embedding_model": embedding_model}
+        if rows := self._graph.run("list_neighbourhood", asked):
+            return _neighbourhood(rows[0]["version"], rows)
+        # No live fact, or no contact: look at the version first and then once more, so that a
+        # fact written in between fails the version check instead of being missed.
+        version = self.contact_version(scope)
+        rows = self._graph.run("list_neighbourhood", asked)
+        return _neighbourhood(rows[0]["version"] if rows else version, rows)
+
+    def find_fact(self, scope: Scope, fact_id: str) -> Fact | None:
+        """The fact of that id about the contact, live or ended, if there is one."""
+        rows = self._graph.run("find_fact", {**_contact(scope), "fact_id": fact_id})
+        return _fact(rows[0]) if rows else None
+
+    def rests_on(self, fact_id: str, episode_id: str) -> bool:
+        """Whether the episode is evidence of the fact already."""
+        return bool(self._graph.run("find_resting", {"fact_id": fact_id, "episode_id": episode_id}))
+
+    def list_predecessors(
+        self, facts: Iterable[Neighbour], vector: NDArray[np.float32]
+    ) -> list[Predecessor]:
+        """What lies beneath these facts, with the cosine to a vector; in no order."""
+        asked = {"fact_ids": [fact.fact_id for fact in facts], "embedding": vector.tolist()}
+        return [_predecessor(row) for row in self._graph.run("list_predecessors", asked)]
+
+    def list_facts(self, scope: Scope) -> list[Fact]:
+        """All facts in scope, live and ended, the newest first."""
+        return [_fact(row) for row in self._graph.run("list_facts", _contact(scope))]
+
+    def list_conflicts(self, scope: Scope) -> list[Conflict]:
+        """Which live facts in scope may contradict each other, each pair once; in no order."""
+        return [Conflict(**row) for row in self._graph.run("list_conflicts", _contact(scope))]
+
+    def list_supersessions(self, scope: Scope) -> list[Supersession]:
+        """Which fact in scope took another's place, and why; in no order."""
+        rows = self._graph.run("list_supersessions", _contact(scope))
+        return [Supersession(**row) for row in rows]
+
+    def list_contacts(self, tenant: str, agent_id: str) -> list[Contact]:
+        """The contacts of an agent, by id."""
+        agent_key = Scope(tenant, agent_id, "any").agent_key
+        rows = self._graph.run("list_contacts", {"agent_key": agent_key})
+        return [Contact(**row) for row in rows]
+
+    def list_decisions(
+        self, scopes: Iterable[Scope], limit: int, wanted: DecisionFilter = _ALL
+    ) -> list[Decision]:
+        """The newest decisions about some contacts, with what each was compared with."""
+        rows = self._graph.run(
+            "list_decision_ids",
+            {
+                **_contact_keys(scopes),
+                "disposal": str(wanted.disposal or ""),
+                "gate_reason": str(wanted.reason or ""),
+                "door": wanted.door or "",
+                "since": wanted.since or _LONG_AGO,
+                "until": wanted.until or _FAR_AHEAD,
+                "limit": limit,
+            },
+        )
+        return self._decisions(rows)
+
+    def list_pending(self, scopes: Iterable[Scope], now: datetime) -> list[Decision]:
+        """What was held and waits for an answer, the newest first."""
+        asked = {**_contact_keys(scopes), "now": now}
+        return self._decisions(self._graph.run("list_pending_ids", asked))
+
+    def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
+        """What was decided about an inference about the contact, the oldest first."""
+        asked = {**_contact(scope), "inference_key": inference_key}
+        return [_earlier(row) for row in self._graph.run("list_precedents", asked)]
+
+    def list_evidence(self, decision_id: str, scope: Scope) -> list[Evidence]:
+        """The episodes that a decision rests on, oldest first; one with a span for each."""
+        rows = self._graph.run("list_evidence", {"decision_id": decision_id})
+        return [_evidence(row, scope) for row in rows]
+
+    def as_own_episodes(
+        self, scope: Scope, given: Iterable[Evidence], cleaned: Sequence[Evidence]
+    ) -> tuple[Evidence, ...]:
+        """The cleaned evidence under the ids by which a contact's own episodes are kept.
+
+        What is stored for the contact keeps its id. Any other id is bound to the contact: it may be
+        the id of another contact's episode, and nobody is to learn that, or to be linked to it.
+
+        Args:
+            scope: whom the evidence is to support something about.
+            given: as it was proposed.
+            cleaned: the same as the gate would store it; either may be what is stored.
+
+        Raises:
+            InvalidNoteError: the contact's episode of that id says something else, or in somebody
+                else's word.
+        """
+        bound = {each.episode_id: _own_episode_id(scope, each.episode_id) for each in cleaned}
+        if not bound:
+            return ()
+        asked = {**_contact(scope), "episode_ids": sorted({*bound, *bound.values()})}
+        stored = {row["episode_id"]: row for row in self._graph.run("find_episodes", asked)}
+        own_ids = {each: each if each in stored else bound[each] for each in bound}
+        told = {(own_ids[e.episode_id], e.text, str(e.source_kind)) for e in (*given, *cleaned)}
+        for given_id, own_id in own_ids.items():
+            row = stored.get(own_id)
+            if row and (own_id, row["text"], row["source_kind"]) not in told:
+                raise InvalidNoteError(
+                    f"episode {given_id} is stored already, with another text or source; give "
+                    "evidence as it is stored, or under an id of its own"
+                )
+        return tuple(replace(each, episode_id=own_ids[each.episode_id]) for each in cleaned)
+
+    def count_refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
+        """How often the gate refused something, by contact and reason."""
+        asked = _contact_keys(scopes)
+        return [
+            RefusalCount(
+                contact_id=row["contact_id"], reason=row["gate_reason"], refusals=row["refusals"]
+            )
+            for row in self._graph.run("count_refusals", asked)
+        ]
+
+    def find_decision(self, scope: Scope, decision_id: str) -> Decision | None:
+        """The decision of that id about the contact, if it was made."""
+        return next(iter(self._decisions([{**_contact(scope), "decision_id": decision_id}])), None)
+
+    def get_decision(self, scope: Scope, decision_id: str) -> Decision:
+        """The decision of that id about the contact.
+
+        Raises:
+            UnknownDecisionError: there is none; one about anybody else is answered alike.
+        """
+        check_identifier("decision_id", decision_id, UnknownDecisionError)
+        found = self.find_decision(scope, decision_id)
+        if found is None:
+            raise UnknownDecisionError(f"contact {scope.contact_id} has no decision {decision_id}")
+        return found
+
+    def find_decision_ids(self, decision_ids: Iterable[str]) -> set[str]:
+        """Which of these decisions were made already."""
+        rows = self._graph.run("find_decision_ids", {"decision_ids": list(decision_ids)})
+        return {str(row["decision_id"]) for row in rows}
+
+    def record_correction(
+        self, scope: Scope, decision_id: str, relation: Relation, at: datetime
+    ) -> bool:
+        """Keep what a person says about a decision; False where the contact has none of that id."""
+        given = {"decision_id": decision_id, "correction": str(relation), "at": at}
+        return bool(self._graph.run("record_correction", {**_contact(scope), **given}))
+
+    def commit_decisions(self, commits: Sequence[Commit]) -> set[str]:
+        """Write decisions and all that follows from them, in one transaction.
+
+        Args:
+            commits: in any order of contacts; those of one contact in the order in which they were
+                decided, each on the version that the one before it leads to.
+
+        Returns:
+            The ids of the decisions that were written: all about a contact, or none where it moved
+            on from the version that its first one was made on.
+        """
+        by_contact: dict[str, list[Commit]] = {}
+        for commit in commits:
+            by_contact.setdefault(commit.decision.scope.contact_key, []).append(commit)
+        # Writers that lock contacts in one order never wait for each other in a circle.
+        contacts = [_contact_map(by_contact[key]) for key in sorted(by_contact)]
+        rows = self._graph.run("commit_decisions", {"contacts": contacts})
+        written = {row["contact_key"] for row in rows}
+        return {commit.decision.decision_id for key in written for commit in by_contact[key]}
+
+    def contact_version(self, scope: Scope) -> int:
+        """How many decisions were written about a contact; 0 where nothing is known of it."""
+        rows = self._graph.run("find_contact_version", _contact(scope))
+        return int(rows[0]["version"]) if rows else 0
+
+    def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
+        """Of these ids, each with its contact's key, the decisions that were made, newest first."""
+        ids: dict[str, list[str]] = {}
+        for each in wanted:
+            ids.setdefault(each["contact_key"], []).append(each["decision_id"])
+        made = [
+            decision
+            for contact_key, decision_ids in ids.items()
+            for decision in self._made(contact_key, decision_ids)
+        ]
+        compared: dict[str, list[Comparison]] = {each.decision_id: [] for each in made}
+        for row in self._graph.run("list_comparisons", {"decision_ids": list(compared)}):
+            decision_id = row.pop("decision_id")
+            compared[decision_id].append(Comparison(**_neighbour_values(row), rank=row["rank"]))
+        made = [replace(each, compared_with=tuple(compared[each.decision_id])) for each in made]
+        return sorted(made, key=lambda each: (-each.at.timestamp(), each.decision_id))
+
+    def _made(self, contact_key: str, decision_ids: list[str]) -> Iterator[Decision]:
+        asked = {"contact_key": contact_key, "decision_ids": decision_ids}
+        rows = self._graph.run("find_decisions", asked)
+        yield from (_decision(row) for row in rows if row["record"])
+        if flat := [row["decision_id"] for row in rows if not row["record"]]:
+            older = self._graph.run("find_flat_decisions", asked | {"decision_ids": flat})
+            yield from (decision_of_columns(row, _slot(row)) for row in older)
+
+
+def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> None:
+    if (bound["embedding_model"], bound["embedding_dimension"]) != (
+        embedding_model,
+        embedding_dimension,
+    ):
+        raise SchemaError(
+            f"this store holds vectors of {bound['embedding_model']} "
+            f"({bound['embedding_dimension']} numbers each), and the embedder is "
+            f"{embedding_model} ({embedding_dimension}); set RECONCILER_EMBEDDER__MODEL to the "
+            "store's model, or open another store"
+        )
+
+
+def _contact(scope: Scope) -> dict[str, Any]:
+    return {"contact_key": scope.contact_key}
+
+
+def _contact_keys(scopes: Iterable[Scope]) -> dict[str, list[str]]:
+    return {"contact_keys": [scope.contact_key for scope in scopes]}
+
+
+def _neighbourhood(
+    version: int, rows: Sequence[Row]
+) -> tuple[int, list[Fact], NDArray[np.float32]]:
+    vectors = [_vector(row) for row in rows]
+    held = np.stack(vectors) if vectors else np.empty((0, 0), dtype=np.float32)
+    return int(version), [_fact(row) for row in rows], held
+
+
+def _vector(row: Row) -> NDArray[np.float32]:
+    """Older facts have their vector as a list of numbers alone."""
+    if row["embedding_bytes"] is None:
+        return np.asarray(row["embedding"], dtype=np.float32)
+    return np.frombuffer(row["embedding_bytes"], dtype=np.float32)
+
+
+def _neighbour_values(row: Row) -> dict[str, Any]:
+    return {
+        "fact_id": row["fact_id"],
+        "text": row["text"],
+        "cosine": float(row["cosine"]),
+        "valid_from": row["valid_from"],
+        "trust": SourceKind(row["trust"]),
+        "slot": _slot(row),
+        "category": Category(row["category"] or Category.FACT),
+    }
+
+
+def _slot(row: Row) -> Slot | None:
+    if row["subject"] is None:
+        return None
+    return Slot(
+        subject=row["subject"],
+        attribute=row["attribute"],
+        value=row["value"],
+        value_key=row["value_key"],
+        is_single_valued=bool(row["is_single_valued"]),
+        is_known=bool(row["is_known"]),
+        is_personal=bool(row["is_personal"]),
+    )
+
+
+def _predecessor(row: Row) -> Predecessor:
+    return Predecessor(
+        fact_id=row["fact_id"],
+        text=row["text"],
+        cosine=float(row["cosine"]),
+        slot=_slot(row),
+        was_contradicted=not row["is_restatement"] and row["decided_by"] in _KNOWN_CONTRADICTIONS,
+        followed_from=row["followed_from"],
+    )
+
+
+@cache
+def _of_rows() -> TypeAdapter[Fact]:
+    """Made when there is first need of it: it takes longer than importing this module."""
+    return TypeAdapter(Fact)
+
+
+@cache
+def _of_records() -> TypeAdapter[Decision]:
+    return TypeAdapter(Decision)
+
+
+def _fact(row: Row) -> Fact:
+    row["slot"], row["tags"] = _slot(row), row["tags"] or ()
+    for name in _TIMES_OF_A_FACT:  # as text, a time may name its zone behind its offset
+        if isinstance(row[name], str):
+            row[name] = row[name].partition("[")[0]
+    return _of_rows().validate_python(row)
+
+
+def _decision(row: Row) -> Decision:
+    made = _of_records().validate_json(row["record"])
+    return replace(made, correction=Relation(row["correction"])) if row["correction"] else made
+
+
+def _evidence(row: Row, scope: Scope) -> Evidence:
+    return Evidence(
+        **{name: row[name] for name in ("episode_id", "session_id", "text", "said_at")},
+        scope=scope,
+        spans=tuple(row["span"].split(_SPANS_JOINED)) if row["span"] else (),
+        source_kind=SourceKind(row["source_kind"]),
+        source_reference=row["source_reference"] or None,
+        is_cleaned=True,
+    )
+
+
+def _earlier(row: Row) -> EarlierDecision:
+    reason = row.pop("gate_reason")
+    return EarlierDecision(
+        **row
+        | {
+            "action": Action(row["action"]),
+            "reason": GateReason(reason) if reason else None,
+            "trust": SourceKind(row["trust"]),
+        }
+    )
+
+
+def _own_episode_id(scope: Scope, given_id: str) -> str:
+    """The id under which a contact's evidence is kept: the same for the same, for nobody else."""
+    return str(uuid.uuid5(_EPISODE_SPACE, f"{scope.contact_key}\0{given_id}"))
+
+
+def _cited(evidence: Evidence) -> str | None:
+    return _SPANS_JOINED.join(evidence.spans) or None
+
+
+def _contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
+    """What is written about one contact, as ``commit_decisions`` takes it."""
+    first, last = commits[0], commits[-1]
+    scope = first.decision.scope
+    # Only what is remembered may rename the contact.
+    kept = [each.decision.note for each in commits if each.decision.action.is_reconciled]
+    names = [note.contact_name for note in kept if note.contact_name]
+    ended: list[str] = []
+    return {
+        "contact_key": scope.contact_key,
+        "tenant": scope.tenant,
+        "agent_id": scope.agent_id,
+        "agent_key": scope.agent_key,
+        "contact_id": scope.contact_id,
+        "name": names[-1] if names else None,
+        "version": first.version,
+        "next_version": first.version + len(commits),
+        "at": last.decision.at,
+        **_session_maps(commits),
+        "commits": [_commit_map(each, ended) for each in commits],
+    }
+
+
+def _session_maps(commits: Sequence[Commit]) -> dict[str, list[dict[str, Any]]]:
+    """The sessions that the evidence belongs to, each once, with its first and last time."""
+    known: dict[str, dict[str, Any]] = {}
+    unknown: dict[str, dict[str, Any]] = {}
+    for commit in commits:
+        for place, told in enumerate(commit.evidence):
+            at = told.said_at if place else commit.decision.note.said_at
+            key = told.scope.session_key(told.session_id)
+            is_known = key in commit.known_sessions and key not in unknown
+            session = (known if is_known else unknown).setdefault(
+                key,
+                {
+                    "session_key": key,
+                    "session_id": told.session_id,
+                    "channel": commit.decision.door,
+                    "started_at": at,
+                    "ended_at": at,
+                },
+            )
+            session["started_at"] = min(session["started_at"], at)
+            session["ended_at"] = max(session["ended_at"], at)
+    return {"known_sessions": list(known.values()), "sessions": list(unknown.values())}
+
+
+def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
+    """One decision; ``ended`` holds what those before it ended, and takes what it ends."""
+    decision, verdict, fact = commit.decision, commit.decision.verdict, commit.fact
+    is_revoked = decision.action is Action.REVOKE
+    ends = () if is_revoked else verdict.superseded_ids
+    ended += verdict.superseded_ids
+    return {
+        "decision_id": decision.decision_id,
+        "decision": _decision_map(decision),
+        "span": _cited(commit.evidence[0]),
+        "new_episodes": [_episode_map(each) for each in commit.evidence if each.is_new],
+        "episodes": [_episode_map(each) for each in commit.evidence if not each.is_new],
+        "more_evidence": [
+            {"episode_id": each.episode_id, "span": _cited(each)} for each in commit.evidence[1:]
+        ],
+        "settles_id": decision.proposal.settles_id,
+        "fact_id": fact.fact_id if fact else None,
+        "fact": _fact_map(fact, commit) if fact else None,
+        "embedding": commit.vector.tolist() if fact and commit.vector.size else None,
+        "evidence_from_id": None if decision.is_history else commit.restated_id,
+        "supersessions": list(_supersession_maps(commit)),
+        "ended_ids": list(ends),
+        "ended_so_far_ids": list(ended),
+        "valid_to": decision.note.holds_from,
+        "revoked_ids": list(verdict.superseded_ids) if is_revoked else [],
+        "conflicting_ids": list(verdict.conflicting_ids),
+        "said": {
+            "cosine": verdict.cosine,
+            "decided_by": str(verdict.decided_by),
+            "reason": verdict.reason,
+            "at": decision.at,
+        },
+        "kept": _kept_map(commit.kept) if commit.kept else None,
+        "compared": [
+            {"fact_id": each.fact_id, "cosine": each.cosine, "rank": each.rank}
+            for each in decision.compared_with
+        ],
+    }
+
+
+def _supersession_maps(commit: Commit) -> Iterator[dict[str, Any]]:
+    verdict = commit.decision.verdict
+    if commit.fact is None:
+        return
+    if verdict.history_of_id:
+        yield _supersession_map(verdict.history_of_id, commit.fact.fact_id, commit.restated_id)
+    for old_id in verdict.superseded_ids:
+        yield _supersession_map(commit.fact.fact_id, old_id, commit.restated_id)
+
+
+def _supersession_map(new_id: str, old_id: str, restated_id: str | None) -> dict[str, Any]:
+    is_restatement = restated_id in (new_id, old_id)
+    return {"new_id": new_id, "old_id": old_id, "is_restatement": is_restatement}
+
+
+def _episode_map(told: Evidence) -> dict[str, Any]:
+    return {
+        "episode_id": told.episode_id,
+        "session_key": told.scope.session_key(told.session_id),
+        "text": told.text,
+        "said_at": told.said_at,
+        "source_kind": str(told.source_kind),
+        "source_reference": told.source_reference,
+    }
+
+
+def _fact_map(fact: Fact, commit: Commit) -> dict[str, Any]:
+    own = {name: _plain(getattr(fact, name)) for name in _FACT_FIELDS}
+    return own | {
+        **{name: getattr(fact.slot, name, None) for name in _SLOT_COLUMNS},
+        "slot_key": fact.slot.key if fact.slot else None,
+        "embedding_model": commit.decision.policy.embedding_model,
+        "embedding_bytes": commit.vector.tobytes() if commit.vector.size else None,
+    }
+
+
+def _kept_map(fact: Fact) -> dict[str, Any]:
+    return {name: getattr(fact, name) for name in _KEPT_FIELDS}
+
+
+def _decision_map(decision: Decision) -> dict[str, Any]:
+    """The record, and beside it what queries filter by and readers of the graph look for."""
+    found, verdict = decision.gate, decision.verdict
+    return {
+        "decision_id": decision.decision_id,
+        "action": str(verdict.action),
+        "decided_by": str(verdict.decided_by),
+        "reason": verdict.reason,
+        "text": decision.text,
+        "cosine": verdict.cosine,
+        "fact_id": verdict.fact_id,
+        "arbiter_reasoning": decision.opinion.reasoning,
+        "door": decision.door,
+        "trust": str(decision.note.trust),
+        "at": decision.at,
+        "episode_id": decision.episode_id,
+        "session_id": decision.note.session_id,
+        "disposal": str(found.disposal) if found else None,
+        "gate_reason": str(found.reason) if found else None,
+        "inference_key": found.inference_key if found else None,
+        "lapses_at": found.lapses_at if found else None,
+        "proposed_by": decision.proposal.proposed_by,
+        "answered_by": decision.proposal.answered_by,
+        "settles_id": decision.proposal.settles_id,
+        "held_id": decision.proposal.held_id,
+        "record": _of_records()
+        .dump_json(decision, exclude=_NOT_IN_RECORD, exclude_none=True)
+        .decode(),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """As drivers take it; null for an empty list, which has no type, as one engine wants it."""
+    if isinstance(value, StrEnum):
+        return str(value)
+    return (list(value) or None) if isinstance(value, tuple) else value

@@ -1,0 +1,73 @@
+"""The patient graph: runs a query again while the engine is away. The stores stand above it.
+
+So nobody above has to try again, and the time that is waited for an engine is bounded in one place.
+A query that is run again may have been written the first time, the answer being lost: every one
+names what it writes, so that the second run changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reconciler.errors import ReconcilerError
+from reconciler.ports.graph import EngineDescription, Graph, Row
+from reconciler.service.stores.retry import RetryPolicy, call_with_retries
+
+__all__ = ["PatientGraph"]
+
+
+class PatientGraph:
+    """A graph whose ``run`` is tried again; everything else is passed on as it is.
+
+    Args:
+        graph: what answers, or is away.
+        retry_policy: how often and how long one query is tried.
+        retried: errors of other kinds are raised at once. Of a commit, another writer's coming
+            first is for the ledger to know: what was decided may be wrong by then.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        retry_policy: RetryPolicy,
+        retried: type[ReconcilerError] = ReconcilerError,
+    ) -> None:
+        self._graph = graph
+        self._retry_policy = retry_policy
+        self._retried = retried
+
+    @property
+    def engine(self) -> str:
+        """Which dialect folder its queries come from."""
+        return self._graph.engine
+
+    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+        """The rows of one named query.
+
+        Raises:
+            GraphUnavailableError: the engine stayed away. Whether the last try was written is
+                unknown then.
+            GraphConflictError: another writer came first.
+        """
+        return call_with_retries(
+            self._retry_policy,
+            lambda _: self._graph.run(name, parameters),
+            retried=self._retried,
+        )
+
+    def schema_version(self) -> int:
+        """The version of the schema in the store; asked once."""
+        return self._graph.schema_version()
+
+    def migrate(self, embedding_dimension: int) -> int:
+        """Bring the schema to the newest version, which is returned; tried once."""
+        return self._graph.migrate(embedding_dimension)
+
+    def describe(self) -> EngineDescription:
+        """Engine, version and location, without any secret in it."""
+        return self._graph.describe()
+
+    def close(self) -> None:
+        """Give connections and locks back; harmless when called again."""
+        self._graph.close()

@@ -1,0 +1,286 @@
+"""The session store: alone names the queries of sessions and jobs. Decides nothing.
+
+What becomes a fact is none of its business: facts and decisions are the memory store's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from reconciler.domain.records.jobs import Job, JobState, Outcomes, QueueReport
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.sessions import Episode, Role, SessionRecord
+from reconciler.domain.sessions.extraction import Proposal
+from reconciler.errors import LeaseLostError
+from reconciler.ports.graph import Graph, Row
+
+__all__ = ["JobFilter", "ReadSession", "SessionStore"]
+
+_OUTCOMES = tuple(field.name for field in fields(Outcomes))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFilter:
+    """Which jobs are asked for; None lets all through."""
+
+    agent_id: str | None = None
+    contact_id: str | None = None
+    state: JobState | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSession:
+    """What was read out of a session, as it is kept on its job.
+
+    Attributes:
+        extractor: who read it.
+        proposals: what it proposes, counted over all windows.
+        summary: the session in a few sentences; "" where the extractor gives none.
+        left_out: how many claims there were beyond the five of a window.
+    """
+
+    extractor: str
+    proposals: tuple[Proposal, ...]
+    summary: str
+    left_out: int = 0
+
+
+class SessionStore:
+    """Sessions, their episodes and their jobs, in one graph.
+
+    Invariant: what a worker writes on a job is refused once another has its lease.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def append_episodes(
+        self,
+        scope: Scope,
+        session_id: str,
+        channel: str,
+        episodes: Sequence[Episode],
+        at: datetime,
+        job_id: str | None = None,
+    ) -> int:
+        """Keep a session's turns, each once, and make the job that reads what is new of them.
+
+        All in one transaction. Made again after a lost answer, with the same ``job_id``, it changes
+        nothing.
+
+        Args:
+            scope: whose.
+            session_id: which session.
+            channel: how it was held.
+            episodes: at least one.
+            at: the time now (UTC).
+            job_id: the job to be; None for none, so that a later one reads these turns.
+
+        Returns:
+            How many turns the job is to read; without any there is no such job.
+        """
+        times = [each.said_at for each in episodes]
+        [row] = self._graph.run(
+            "append_episodes",
+            {
+                "tenant": scope.tenant,
+                "agent_id": scope.agent_id,
+                "agent_key": scope.agent_key,
+                "contact_id": scope.contact_id,
+                "contact_key": scope.contact_key,
+                "session_id": session_id,
+                "session_key": scope.session_key(session_id),
+                "channel": channel,
+                "started_at": min(times),
+                "ended_at": max(times),
+                "episode_ids": [each.episode_id for each in episodes],
+                "roles": [str(each.role) for each in episodes],
+                "texts": [each.text for each in episodes],
+                "times": times,
+                "sources": [str(each.role.source_kind) for each in episodes],
+                "references": [each.reference or "" for each in episodes],
+                "positions": [each.position for each in episodes],
+                "job_id": job_id,
+                "at": at,
+            },
+        )
+        return int(row["new_episodes"])
+
+    def find_last_said(self, scope: Scope) -> datetime | None:
+        """When the contact was heard of last, as far as is known (UTC); None where it never was."""
+        rows = self._graph.run("find_last_said", {"contact_key": scope.contact_key})
+        return rows[0]["said_at"] if rows else None
+
+    def list_episodes(self, scope: Scope, session_id: str) -> list[Episode]:
+        """The turns of a session in their order."""
+        rows = self._graph.run("list_session_episodes", _session(scope, session_id))
+        return [_episode(row) for row in rows]
+
+    def find_session(self, scope: Scope, session_id: str) -> SessionRecord | None:
+        """A session as it is kept, without its turns."""
+        rows = self._graph.run("find_session", _session(scope, session_id))
+        return SessionRecord(**_with_outcomes(rows[0])) if rows else None
+
+    def clean_episodes(self, before: Sequence[Episode], after: Sequence[Episode]) -> None:
+        """Put cleaned episodes in the place of what they were; what changed meanwhile stays.
+
+        Args:
+            before: as they were read.
+            after: the same ones, cleaned, in the same order.
+        """
+        changed = [each for each in zip(before, after, strict=True) if each[0] != each[1]]
+        if changed:
+            given = {
+                "episode_ids": [new.episode_id for _, new in changed],
+                "texts_before": [old.text for old, _ in changed],
+                "texts": [new.text for _, new in changed],
+                "references": [new.reference or "" for _, new in changed],
+            }
+            self._graph.run("clean_episodes", given)
+
+    def find_job(self, scope: Scope, job_id: str) -> Job | None:
+        """The contact's job of that id, if there is one."""
+        rows = self._graph.run("find_job", {"job_id": job_id, **asdict(scope)})
+        return _job(rows[0]) if rows else None
+
+    def find_jobs_of(self, episodes: Iterable[Episode]) -> list[tuple[str, JobState]]:
+        """The jobs that read these turns, and where each stands, the newest first."""
+        asked = {"episode_ids": [each.episode_id for each in episodes]}
+        rows = self._graph.run("find_jobs_of_episodes", asked)
+        return [(row["job_id"], JobState(row["state"])) for row in rows]
+
+    def list_jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
+        """A tenant's jobs, the newest first."""
+        plain = {name: str(value or "") for name, value in asdict(wanted).items()}
+        rows = self._graph.run("list_jobs", {"tenant": tenant, "limit": limit, **plain})
+        return [_job(row) for row in rows]
+
+    def list_due_jobs(self, now: datetime) -> list[str]:
+        """The ids of jobs that may be begun now, the longest due first, at most 20."""
+        return [row["job_id"] for row in self._graph.run("list_due_jobs", {"now": now})]
+
+    def lease_job(self, job_id: str, lease_id: str, now: datetime, until: datetime) -> Job | None:
+        """The job, as this lease's alone until then; None where another worker has it."""
+        given = {"job_id": job_id, "lease_id": lease_id, "now": now, "until": until}
+        rows = self._graph.run("lease_job", given)
+        return _job(rows[0]) if rows else None
+
+    def renew_lease(self, job_id: str, lease_id: str, until: datetime) -> None:
+        """Keep a job a while longer.
+
+        Raises:
+            LeaseLostError: another worker has it by now.
+        """
+        self._run_leased("renew_lease", job_id, lease_id, {"until": until})
+
+    def find_read(self, job_id: str) -> ReadSession | None:
+        """What was read out of a job's session already; None where nothing was."""
+        rows = self._graph.run("find_proposals", {"job_id": job_id})
+        if not rows or rows[0]["proposals"] is None:
+            return None
+        kept = json.loads(rows[0]["proposals"])
+        return ReadSession(
+            extractor=rows[0]["extractor"],
+            proposals=tuple(map(Proposal.from_dict, kept["proposals"])),
+            summary=rows[0]["summary"] or "",
+            left_out=kept["left_out"],
+        )
+
+    def keep_read(self, job_id: str, lease_id: str, read: ReadSession) -> None:
+        """Keep what was read, so that a later attempt goes on with the very same.
+
+        Raises:
+            LeaseLostError: another worker has the job by now.
+        """
+        kept = {"proposals": [each.to_dict() for each in read.proposals], "left_out": read.left_out}
+        given = {
+            "extractor": read.extractor,
+            "proposals": json.dumps(kept),
+            "summary": read.summary,
+        }
+        self._run_leased("keep_proposals", job_id, lease_id, given)
+
+    def finish_job(self, job_id: str, lease_id: str, outcomes: Outcomes, at: datetime) -> None:
+        """A job is done; its numbers are kept on it and added to its session's.
+
+        Raises:
+            LeaseLostError: another worker has it by now.
+        """
+        self._run_leased("finish_job", job_id, lease_id, {"at": at, **asdict(outcomes)})
+
+    def give_job_back(
+        self,
+        job: Job,
+        lease_id: str,
+        state: JobState,
+        due_at: datetime,
+        last_error: str | None,
+    ) -> None:
+        """End an attempt that did not end well; ``job.attempts`` is kept as it is.
+
+        Raises:
+            LeaseLostError: another worker has it by now.
+        """
+        given = {
+            "state": str(state),
+            "attempts": job.attempts,
+            "due_at": due_at,
+            "last_error": last_error,
+        }
+        self._run_leased("give_job_back", job.job_id, lease_id, given)
+
+    def retry_job(self, scope: Scope, job_id: str, at: datetime) -> bool:
+        """Have a contact's dead or waiting job begun anew; False where it is neither."""
+        given = {"job_id": job_id, **asdict(scope), "at": at}
+        return bool(self._graph.run("retry_job", given))
+
+    def count_jobs(self) -> QueueReport:
+        """All jobs of the store in numbers."""
+        rows = {JobState(row["state"]): row for row in self._graph.run("count_jobs", {})}
+        unfinished = [
+            row["oldest_at"]
+            for state, row in rows.items()
+            if state in (JobState.WAITING, JobState.RUNNING)
+        ]
+        return QueueReport(
+            jobs={state: int(rows[state]["jobs"]) if state in rows else 0 for state in JobState},
+            attempts=sum(int(row["attempts"]) for row in rows.values()),
+            outcomes=Outcomes(
+                **{name: sum(int(row[name]) for row in rows.values()) for name in _OUTCOMES}
+            ),
+            oldest_unfinished_at=min(unfinished, default=None),
+        )
+
+    def _run_leased(
+        self, name: str, job_id: str, lease_id: str, parameters: Mapping[str, Any]
+    ) -> None:
+        if not self._graph.run(name, {"job_id": job_id, "lease_id": lease_id, **parameters}):
+            raise LeaseLostError(f"another worker has job {job_id} by now")
+
+
+def _session(scope: Scope, session_id: str) -> dict[str, Any]:
+    return {"session_key": scope.session_key(session_id)}
+
+
+def _episode(row: Row) -> Episode:
+    return Episode(
+        **{name: value for name, value in row.items() if name not in ("role", "source_reference")},
+        role=Role(row["role"]),
+        reference=row["source_reference"] or None,
+    )
+
+
+def _job(row: Row) -> Job:
+    row = dict(row)
+    scope = Scope(*(row.pop(name) for name in ("tenant", "agent_id", "contact_id")))
+    return Job(scope=scope, **_with_outcomes(row) | {"state": JobState(row["state"])})
+
+
+def _with_outcomes(row: Row) -> dict[str, Any]:
+    """A row with its numbers as one value."""
+    plain = {name: value for name, value in row.items() if name not in _OUTCOMES}
+    return plain | {"outcomes": Outcomes(**{name: int(row[name]) for name in _OUTCOMES})}

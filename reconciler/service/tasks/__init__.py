@@ -1,0 +1,1 @@
+"""An agent at work: its task, and the memory calls of one turn after another."""

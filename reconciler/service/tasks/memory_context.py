@@ -1,0 +1,490 @@
+"""The door of an agent that works in a loop: memory for one task, operation by operation.
+
+What is cheap and harmless, what is kept of the task, and what may become a fact are different
+calls, each legal in the states that ``reconciler.domain.tasks.task_states`` gives it. Extraction
+proposes, the write gate disposes, and only ``commit`` writes a fact, of what the gate admitted.
+What is evidence is read back by its id, as it is kept: a caller's copy of it proves nothing.
+Nothing that answers for a person may ever be reached from here: what is held waits for somebody
+else's yes, and so does every procedure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from reconciler.domain.recalling.procedures import (
+    Procedure,
+    procedure_of,
+    procedure_slot,
+    procedure_text,
+)
+from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.facts import RankedFact
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.records.sessions import Episode, Session, Turn, time_of_saying
+from reconciler.domain.records.slots import Slot
+from reconciler.domain.tasks.task_states import Operation, Step, TaskState
+from reconciler.domain.tasks.tasks import Task, WorkingMemory
+from reconciler.errors import IllegalMemoryOperationError, InvalidNoteError, InvalidRequestError
+from reconciler.service.recall import Recall
+from reconciler.service.sessions.extraction import SessionReader
+from reconciler.service.stores.session_store import SessionStore
+from reconciler.service.stores.task_store import TaskStore
+from reconciler.service.tasks.task_memory import TaskMemory, TaskRun
+from reconciler.service.writing.cleaning import Cleaner
+from reconciler.service.writing.write_gate import WriteGate
+
+__all__ = ["TASK_DOOR", "Cited", "MemoryContext", "Proposed"]
+
+TASK_DOOR = "task"
+CHARACTERS_PER_TOKEN = 4
+"""About so many, in English prose; a budget is a bound, not a bill."""
+
+_QUERY_LENGTH_MAX = 20_000
+
+
+class Proposed(NamedTuple):
+    """A candidate, and how the write gate disposed of it; nothing is remembered yet."""
+
+    candidate: Candidate
+    decision: Decision
+
+
+class Cited(NamedTuple):
+    """An episode, and the words in it that a conclusion rests on, letter by letter."""
+
+    episode: Episode
+    words: str
+
+
+class MemoryContext:
+    """The memory of one task, for one thread; two processes on one task lose nothing of it.
+
+    That a task exists, and where it stands, is kept at every step. A task that is there already and
+    has not ended opens as interrupted, whether it was said so or its process was killed.
+
+    Args:
+        scope: for whom.
+        task_id: the task's id, one of the scope's.
+        session_id: the session that its episodes are kept in; another one when it goes on later.
+        goal: what is to be achieved, for a task that is to begin; one that is there keeps its own.
+        gate: what every candidate goes through.
+        cleaner: cleans what is kept of the task itself.
+        recall: what is known about the contact.
+        sessions: where episodes are kept.
+        tasks: where tasks are kept.
+        reader: makes episodes of turns, and candidates of episodes.
+        clock: the time now, UTC-aware.
+
+    Raises:
+        UnknownTaskError: there is no such task, and no goal to begin it with.
+        InvalidRequestError: an id or the goal cannot be used.
+        GraphUnavailableError: the engine stayed away.
+    """
+
+    def __init__(
+        self,
+        *,
+        scope: Scope,
+        task_id: str,
+        session_id: str,
+        goal: str | None = None,
+        gate: WriteGate,
+        cleaner: Cleaner,
+        recall: Recall,
+        sessions: SessionStore,
+        tasks: TaskStore,
+        reader: SessionReader,
+        clock: Callable[[], datetime],
+    ) -> None:
+        check_identifier("task_id", task_id, InvalidRequestError)
+        check_identifier("session_id", session_id, InvalidRequestError)
+        cleaner.check_ids(scope, task_id=task_id, session_id=session_id)
+        self._scope = scope
+        self._gate = gate
+        self._cleaner = cleaner
+        self._recall = recall
+        self._sessions = sessions
+        self._reader = reader
+        self._clock = clock
+        self._position: int | None = None
+        self._proposed: dict[tuple[str, ...], list[Proposed]] = {}
+        self._run = TaskRun(
+            scope=scope,
+            task_id=task_id,
+            session_id=session_id,
+            store=tasks,
+            clock=clock,
+        )
+        self._run.open(None if goal is None else self._cleaned(goal))
+        self._task_memory = TaskMemory(self._run, self._cleaned)
+
+    # Where the task stands
+
+    @property
+    def state(self) -> TaskState:
+        """Where the task stands in this process."""
+        return self._run.state
+
+    @property
+    def task_memory(self) -> TaskMemory:
+        """What is kept of the task itself."""
+        return self._task_memory
+
+    def deciding(self) -> None:
+        """The agent thinks about its next step: working memory only.
+
+        Raises:
+            IllegalMemoryOperationError: the state allows no such step, or another process ended the
+                task; the text says what is legal. So do all steps.
+        """
+        self._run.go(Step.DECIDING)
+
+    def tool_returned(self) -> None:
+        """A tool that the agent called has returned."""
+        self._run.go(Step.TOOL_RETURNED)
+
+    def observed(self) -> None:
+        """Something came in that no tool was called for, for example the contact's message.
+
+        Legal from the start on: nothing is written before there is evidence, and this is evidence.
+        """
+        self._run.go(Step.OBSERVED)
+
+    def succeed(self) -> None:
+        """The task is over, and its goal achieved; what the agent supposed is forgotten."""
+        self._run.go(Step.SUCCEED)
+
+    def fail(self) -> None:
+        """The task is over, and its goal was missed; what the agent supposed is forgotten."""
+        self._run.go(Step.FAIL)
+
+    def interrupt(self) -> None:
+        """The task stops here, to go on later; what the agent supposed is forgotten."""
+        self._run.go(Step.INTERRUPT)
+
+    def resume(self) -> Task:
+        """As ``task_memory.resume``."""
+        return self._task_memory.resume()
+
+    # Reads
+
+    @property
+    def working(self) -> WorkingMemory:
+        """What the agent holds in its head; another one after every interruption.
+
+        Raises:
+            IllegalMemoryOperationError: the agent is not in its loop.
+        """
+        self._run.check(Operation.WORKING)
+        return self._run.working
+
+    def recall(self, query: str, *, budget_tokens: int) -> list[RankedFact]:
+        """Known facts that fit the budget, the best first; they are in working memory as well.
+
+        The first one that does not fit ends the list.
+
+        Args:
+            query: what for, in words; "" for the newest.
+            budget_tokens: for the lines that ``as_prompt`` makes of them, at about four characters
+                a token; 1 or more.
+
+        Raises:
+            IllegalMemoryOperationError: the task has begun already.
+            InvalidRequestError: the query or the budget cannot be used.
+            EmbeddingError: the model failed.
+        """
+        self._run.check(Operation.RECALL)
+        return self._recalled(query, budget_tokens)
+
+    def recall_about(self, entity: str, *, budget_tokens: int) -> list[RankedFact]:
+        """Known facts about what a result mentions; reads only, whoever wrote the result.
+
+        Args:
+            entity: its name.
+            budget_tokens: as ``recall``.
+
+        Raises:
+            IllegalMemoryOperationError: nothing came in that could mention it.
+            InvalidRequestError: the name or the budget cannot be used.
+            EmbeddingError: the model failed.
+        """
+        self._run.check(Operation.RECALL_ABOUT)
+        check_text("entity", entity, TEXT_LENGTH_MAX)
+        return self._recalled(entity, budget_tokens)
+
+    def procedures(self) -> list[Procedure]:
+        """How things are done for this contact, as operators approved it, by name.
+
+        Raises:
+            IllegalMemoryOperationError: the task has begun already.
+        """
+        self._run.check(Operation.READ_PROCEDURES)
+        now = self._clock()
+        found = (procedure_of(each, now) for each in self._recall.history(self._scope))
+        return sorted(filter(None, found), key=lambda each: each.name)
+
+    def episodes(self) -> list[Episode]:
+        """All that was logged in this task, over all its sessions, in order.
+
+        Raises:
+            IllegalMemoryOperationError: the task is not over.
+        """
+        self._run.check(Operation.READ_EPISODES)
+        return self._record()
+
+    # Writes
+
+    def log_episode(self, turn: Turn) -> Episode:
+        """What happened, as it is kept: append-only, without personal data and secrets.
+
+        Evidence, and nothing more; what was recalled into the text is cut out.
+
+        Args:
+            turn: who says what; one that nobody dated is said now.
+
+        Raises:
+            IllegalMemoryOperationError: nothing came in.
+            InvalidSessionError: it says nothing of its own, or has not been said yet.
+        """
+        self._run.check(Operation.LOG_EPISODE)
+        run, now = self._run, self._clock()
+        said_at = now
+        if turn.said_at is None:
+            heard_at = self._sessions.find_last_said(run.scope)
+            said_at = time_of_saying(now, heard_at)
+        dated = replace(turn, said_at=turn.said_at or said_at)
+        session = Session(
+            scope=run.scope, session_id=run.session_id, turns=(dated,), channel=TASK_DOOR
+        )
+        [made] = self._reader.episodes(session, said_at)
+        [cleaned] = self._reader.clean(run.scope, [replace(made, position=self._next_position())])
+        self._sessions.append_episodes(run.scope, run.session_id, TASK_DOOR, [cleaned], now)
+        self._position = cleaned.position + 1
+        return cleaned
+
+    def propose_durable(self, episodes: Sequence[Episode]) -> list[Proposed]:
+        """What the task's record gives to remember, each with the gate's decision; no fact yet.
+
+        Meant for the whole record, once: it costs a call of the extractor. Called again with the
+        same episodes it gives what it gave.
+
+        Args:
+            episodes: as ``episodes`` gives them; only their ids count, and they are read as they
+                are kept, in their own order.
+
+        Raises:
+            IllegalMemoryOperationError: the task has not succeeded.
+            InvalidRequestError: an episode is not kept in this task.
+            ExtractionError: the extractor gave no usable answer; call it again.
+        """
+        self._run.check(Operation.PROPOSE_DURABLE)
+        kept = self._kept(episodes)
+        ids, record = tuple(kept), list(kept.values())
+        if ids not in self._proposed:
+            self._proposed[ids] = [
+                Proposed(each, self._gate.propose(each, TASK_DOOR)) for each in self._read(record)
+            ]
+        return list(self._proposed[ids])
+
+    def propose_procedure(
+        self, name: str, steps: Sequence[str], episodes: Sequence[Episode]
+    ) -> Decision:
+        """How the gate disposes of a way of doing something; an operator's yes applies it.
+
+        Approved, it takes the place of the version before it; steps that are approved already are
+        no new version. What the agent itself said is no evidence, and is left out.
+
+        Args:
+            name: what is done, in a few words.
+            steps: how, in order; at least one.
+            episodes: in which it was seen to work; only their ids count.
+
+        Raises:
+            IllegalMemoryOperationError: the task has not succeeded.
+            InvalidNoteError: the name or the steps cannot be used, or are too long together.
+            InvalidRequestError: an episode is not kept in this task.
+        """
+        self._run.check(Operation.PROPOSE_PROCEDURE)
+        slot = procedure_slot(name, steps)
+        # A name is folded, and in what is folded nothing is found any more.
+        if self._cleaned(name) != name:
+            raise InvalidNoteError(
+                "a procedure's name holds personal data or a secret; name what is done without it"
+            )
+        slot = procedure_slot(name, [self._cleaned(each) for each in steps])
+        evidence = _evidence(self._scope, [(each, ()) for each in self._kept(episodes).values()])
+        text = procedure_text(slot)
+        return self._propose(text, SourceKind.EXTRACTOR, evidence, Category.PROCEDURE, slot)
+
+    def propose_reflection(self, text: str, cited: Sequence[Cited]) -> Decision:
+        """How the gate disposes of what a failure may teach; it waits for somebody's yes.
+
+        Blame needs provenance: without words that were really said, by anybody but the agent, the
+        gate refuses it.
+
+        Args:
+            text: what went wrong, in a sentence.
+            cited: the words that show it, each looked up in the episode of that id as it is kept.
+
+        Raises:
+            IllegalMemoryOperationError: the task has not failed.
+            InvalidNoteError: the text or the words cannot be used.
+            InvalidRequestError: an episode is not kept in this task.
+        """
+        self._run.check(Operation.PROPOSE_REFLECTION)
+        kept = self._kept([each.episode for each in cited])
+        evidence = _evidence(
+            self._scope, [(kept[each.episode.episode_id], (each.words,)) for each in cited]
+        )
+        # The agent's own conclusion is trusted no more than what a tool says: never without a yes.
+        return self._propose(text, SourceKind.TOOL_OUTPUT, evidence)
+
+    def commit(self, candidate: Candidate, decision: Decision) -> Decision:
+        """Remember what the gate admitted; once, however often it is called.
+
+        Args:
+            candidate: what was proposed.
+            decision: the gate's, about this candidate.
+
+        Raises:
+            IllegalMemoryOperationError: the task is not over, the decision is about something else,
+                or the gate did not admit it.
+            UnknownDecisionError: there is no such decision about the task's contact.
+            InvalidRequestError: the proposal was taken back.
+            EmbeddingError, GraphUnavailableError, GraphConflictError: call it again.
+        """
+        self._run.check(Operation.COMMIT)
+        # What is on record counts, not what is handed over.
+        kept = self._recall.decision(self._scope, decision.decision_id)
+        self._check_about(candidate, kept)
+        if kept.action is not Action.ADMIT:
+            why = kept.gate.detail if kept.gate else kept.reason
+            raise IllegalMemoryOperationError(
+                f"commit is not legal of decision {kept.decision_id}: it is {kept.action} ({why}); "
+                "only what the gate admitted can be committed"
+            )
+        return self._gate.commit(self._scope, kept.decision_id, TASK_DOOR)
+
+    def _read(self, record: Sequence[Episode]) -> list[Candidate]:
+        """What the extractor proposes, after what only a claim's slot gives away was taken out."""
+        scope, session_id = self._scope, self._run.session_id
+        read = self._reader.read(record, frozenset(each.episode_id for each in record))
+        read, cleaned = self._reader.cleaned(read, scope, session_id, record)
+        self._sessions.clean_episodes(record, cleaned)
+        return self._reader.candidates(read, scope, session_id, cleaned)
+
+    def _check_about(self, candidate: Candidate, decision: Decision) -> None:
+        is_ours = candidate.note.scope == decision.scope == self._scope
+        if not is_ours or self._gate.judge(candidate).candidate.claim != decision.text:
+            raise IllegalMemoryOperationError(
+                f"commit is not legal of decision {decision.decision_id}: it is about something "
+                "else than this candidate"
+            )
+
+    def _propose(
+        self,
+        text: str,
+        source: SourceKind,
+        evidence: tuple[Evidence, ...],
+        category: Category | None = None,
+        slot: Slot | None = None,
+    ) -> Decision:
+        note = Note(
+            scope=self._scope,
+            text=text,
+            said_at=self._clock(),
+            source_kind=source,
+            session_id=self._run.session_id,
+            category=category,
+            slot=slot,
+        )
+        candidate = Candidate(
+            note=note, evidence=evidence, proposed_by=f"agent:{self._scope.agent_id}"
+        )
+        return self._gate.propose(candidate, TASK_DOOR)
+
+    def _recalled(self, query: str, budget_tokens: int) -> list[RankedFact]:
+        if not isinstance(query, str):
+            raise InvalidRequestError(f"query must be a string, not {type(query).__name__}")
+        if len(query) > _QUERY_LENGTH_MAX:
+            raise InvalidRequestError(
+                f"query has {len(query):,} characters, at most {_QUERY_LENGTH_MAX:,} are read; "
+                "ask in a sentence"
+            )
+        if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int):
+            raise InvalidRequestError("budget_tokens must be a whole number")
+        if budget_tokens < 1:
+            raise InvalidRequestError("budget_tokens must be 1 or more: recall is never unbounded")
+        # No line is as short as a token, so that many facts are always enough.
+        found = self._recall.recall(self._scope, query.strip(), budget_tokens)
+        fitting = _within(found, budget_tokens * CHARACTERS_PER_TOKEN)
+        self._run.working.know(fitting)
+        return fitting
+
+    def _next_position(self) -> int:
+        """The turn's place in its session, which is the task's from then on."""
+        if self._position is None:
+            run = self._run
+            run.store.link_session(run.scope, run.task_id, run.session_id, TASK_DOOR, self._clock())
+            self._position = len(self._episodes_of(run.session_id))
+        return self._position
+
+    def _kept(self, handed: Iterable[Episode]) -> dict[str, Episode]:
+        """The task's own episodes of these ids, by id, in the order of its record."""
+        named = [each.episode_id for each in handed]
+        for episode_id in named:
+            check_identifier("episode_id", episode_id, InvalidRequestError)
+        ids = set(named)
+        kept = {each.episode_id: each for each in self._record() if each.episode_id in ids}
+        if unknown := sorted(ids - kept.keys()):
+            raise InvalidRequestError(
+                f"no episode {unknown[0]} is kept in task {self._run.task_id}; only what it logged "
+                "is evidence: hand over what episodes() gives"
+            )
+        return kept
+
+    def _record(self) -> list[Episode]:
+        run = self._run
+        session_ids = run.store.list_sessions(run.scope, run.task_id)
+        return [each for session_id in session_ids for each in self._episodes_of(session_id)]
+
+    def _episodes_of(self, session_id: str) -> list[Episode]:
+        return self._sessions.list_episodes(self._scope, session_id)
+
+    def _cleaned(self, text: str) -> str:
+        """A text of the task without personal data and secrets, for no gate judges it."""
+        check_text("a task's text", text, TEXT_LENGTH_MAX)
+        [cleaned] = self._cleaner.clean_texts(self._scope, [text])
+        return cleaned
+
+
+def _within(ranked: Iterable[RankedFact], characters: int) -> list[RankedFact]:
+    """As many of the first as print within so many characters."""
+    fitting: list[RankedFact] = []
+    for each in ranked:
+        characters -= len(as_prompt([each, each])) - len(as_prompt([each]))
+        if characters < 0:
+            break
+        fitting.append(each)
+    return fitting
+
+
+def _evidence(
+    scope: Scope, cited: Iterable[tuple[Episode, tuple[str, ...]]]
+) -> tuple[Evidence, ...]:
+    """The episodes that can be evidence, each once, with all the words that are cited of it."""
+    spans: dict[str, tuple[str, ...]] = {}
+    episodes: dict[str, Episode] = {}
+    for episode, words in cited:
+        if episode.role.is_evidence:
+            episodes[episode.episode_id] = episode
+            spans[episode.episode_id] = (*spans.get(episode.episode_id, ()), *words)
+    return tuple(each.evidence(scope, spans[key]) for key, each in episodes.items())

@@ -1,0 +1,210 @@
+"""A task's memory: what is durable of it, and one process's run of it, state by state.
+
+``reconciler.domain.tasks.task_states`` says what may happen in which state; here it is held to, and
+what the task's store keeps follows every step. Nothing that could become a fact passes here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.tasks.task_states import Operation, Step, TaskState, after, check
+from reconciler.domain.tasks.tasks import Task, WorkingMemory
+from reconciler.errors import IllegalMemoryOperationError, InvalidRequestError, UnknownTaskError
+from reconciler.service.stores.task_store import TaskStore
+
+__all__ = ["TaskMemory", "TaskRun"]
+
+_DECIDED_COUNT_MAX = 100
+
+
+class TaskRun:
+    """One process's run of a task: where it stands, what the agent holds in its head.
+
+    Args:
+        scope: for whom.
+        task_id: which task.
+        session_id: the session that it is worked on in.
+        store: where it is kept.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        scope: Scope,
+        task_id: str,
+        session_id: str,
+        store: TaskStore,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self.scope = scope
+        self.task_id = task_id
+        self.session_id = session_id
+        self.store = store
+        self.clock = clock
+        self.working: WorkingMemory
+
+    @property
+    def state(self) -> TaskState:
+        """Where the task stands in this process."""
+        return self.working.task.state
+
+    def open(self, goal: str | None) -> None:
+        """Begin the task, or find it: what has not ended was interrupted, whoever knew of it.
+
+        Raises:
+            UnknownTaskError: there is no such task, and no goal to begin it with.
+        """
+        found = self.store.find_task(self.scope, self.task_id)
+        if found is None and goal is None:
+            raise UnknownTaskError(
+                f"contact {self.scope.contact_id} has no task {self.task_id}; give a goal to begin"
+            )
+        if found is None:
+            begun = self.store.upsert_task(
+                self.scope, self.task_id, self.session_id, goal or "", self.clock()
+            )
+            self.working = WorkingMemory(task=begun)
+        elif found.state.is_terminal:
+            self.working = WorkingMemory(task=found)
+        else:
+            self.working = WorkingMemory(task=replace(found, state=TaskState.INTERRUPTED))
+
+    def check(self, operation: Operation) -> None:
+        """Let an operation through that the state allows.
+
+        Raises:
+            IllegalMemoryOperationError: it does not.
+        """
+        check(self.state, operation)
+
+    def go(self, step: Step) -> Task:
+        """Take a step, here and in the store; beyond the loop nothing is held in the head.
+
+        Raises:
+            IllegalMemoryOperationError: there is no such step, or another process ended the task.
+        """
+        state = after(self.state, step)
+        stored = self.store.set_state(
+            self.scope, self.task_id, state, self.session_id, self.clock()
+        )
+        if stored is None:
+            raise self._ended_elsewhere(step)
+        if state in (TaskState.DECIDING, TaskState.AFTER_TOOL_RESULT):
+            self.working.task = stored
+        else:
+            self.working = WorkingMemory(task=stored)
+        return stored
+
+    def keep(self, write: Callable[[datetime], Task]) -> Task:
+        """Write something of the task; the working copy is what was written, state apart."""
+        stored = write(self.clock())
+        self.working.task = replace(stored, state=self.state)
+        return self.working.task
+
+    def _ended_elsewhere(self, step: Step) -> Exception:
+        found = self.store.find_task(self.scope, self.task_id)
+        if found is None:
+            return UnknownTaskError(f"contact {self.scope.contact_id} lost task {self.task_id}")
+        self.working = WorkingMemory(task=found)
+        return IllegalMemoryOperationError(
+            f"{step} is not legal in state {found.state}: another process ended the task"
+        )
+
+
+class TaskMemory:
+    """What is kept of the task itself: durable, small, and read as it was just written.
+
+    What is done or decided is only ever added, so that two processes on one task lose nothing of
+    each other's.
+    """
+
+    def __init__(self, run: TaskRun, clean: Callable[[str], str]) -> None:
+        self._run = run
+        self._clean = clean
+
+    def load(self) -> Task:
+        """The task as it is kept, with what other processes wrote; legal at start or interrupted.
+
+        Raises:
+            IllegalMemoryOperationError: the state allows no such read.
+            UnknownTaskError: the task is gone.
+        """
+        self._run.check(Operation.READ_TASK)
+        return self._run.keep(lambda _: self._found())
+
+    def mark_done(self, subtask_id: str) -> Task:
+        """The task with a subtask marked as done; marked again, nothing changes.
+
+        Args:
+            subtask_id: the caller's own id of it; kept without personal data and secrets.
+
+        Raises:
+            IllegalMemoryOperationError: the state allows no such write.
+            InvalidRequestError: it is no id.
+        """
+        self._run.check(Operation.MARK_DONE)
+        check_identifier("subtask_id", subtask_id, InvalidRequestError)
+        subtask_id = self._clean(subtask_id)
+        if subtask_id in self._run.working.task.done:
+            return self._run.working.task
+        run = self._run
+        return run.keep(
+            lambda at: run.store.add_done_subtask(run.scope, run.task_id, subtask_id, at)
+        )
+
+    def set_blocker(self, blocker: str | None) -> Task:
+        """The task with what it waits for; None where nothing holds it up any more.
+
+        Raises:
+            IllegalMemoryOperationError: the state allows no such write.
+            InvalidNoteError: the text cannot be kept.
+        """
+        self._run.check(Operation.SET_BLOCKER)
+        cleaned = None if blocker is None else self._clean(blocker)
+        run = self._run
+        return run.keep(lambda at: run.store.set_blocker(run.scope, run.task_id, cleaned, at))
+
+    def checkpoint(self, decided: Sequence[str] = ()) -> Task:
+        """The task with what was decided on the way; done subtasks and blocker are kept already.
+
+        Observations and hypotheses stay behind: they are no progress.
+
+        Args:
+            decided: each a sentence; one that is kept already is not added again.
+
+        Raises:
+            IllegalMemoryOperationError: the state allows no such write.
+            InvalidNoteError: a text cannot be kept.
+        """
+        self._run.check(Operation.CHECKPOINT)
+        if isinstance(decided, str):
+            raise InvalidRequestError("decided must be a list of sentences, not one string")
+        if len(decided) > _DECIDED_COUNT_MAX:
+            raise InvalidRequestError(
+                f"decided has {len(decided):,} sentences, at most {_DECIDED_COUNT_MAX} are kept at "
+                "once; say what matters"
+            )
+        cleaned = [self._clean(each) for each in decided]
+        run = self._run
+        if not cleaned:
+            return run.keep(lambda _: self._found())
+        return run.keep(lambda at: run.store.add_decisions(run.scope, run.task_id, cleaned, at))
+
+    def resume(self) -> Task:
+        """The task, to go on with from its start; what was done stays done.
+
+        Raises:
+            IllegalMemoryOperationError: it was not interrupted.
+        """
+        return self._run.go(Step.RESUME)
+
+    def _found(self) -> Task:
+        found = self._run.store.find_task(self._run.scope, self._run.task_id)
+        if found is None:
+            raise UnknownTaskError(f"there is no task {self._run.task_id} any more")
+        return found

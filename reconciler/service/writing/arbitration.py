@@ -1,0 +1,328 @@
+"""Asking the arbiter: within a budget, not while it is away, and no question twice.
+
+Here: whether the arbiter is asked about a note, what that cost, and whether its answer may be used.
+Never here: how an arbiter is talked to, or what becomes of the note; a note without a judgement is
+decided by the rule alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+
+from cachetools import LRUCache
+
+from reconciler.domain.reconciling.rule import check_judgement
+from reconciler.domain.records.decisions import Action, Judgement, Usage
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note
+from reconciler.errors import (
+    ArbiterAnswerError,
+    ArbiterRefusedError,
+    ConfigurationError,
+)
+from reconciler.ports.arbiter import Arbiter
+
+__all__ = ["Arbitration", "ArbitrationPolicy", "Opinion"]
+
+MINUTE_SECONDS = 60.0
+DAY_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArbitrationPolicy:
+    """The bounds on asking an arbiter, for one process; a restart forgets what was used up.
+
+    Args:
+        calls_per_minute_max: questions in any 60 seconds, 0 for none. An adapter's own retries and
+            answers from the cache do not count.
+        calls_per_day_max: questions in any 24 hours, 0 for none.
+        breaker_failures_max: after so many failures in a row it is left alone, 1 or more.
+        breaker_reset_seconds: for how long it is left alone before one question tries it again;
+            above 0.
+        cache_size_max: answers that are remembered, 0 for none.
+        confidence_min: an UPDATE or SKIP that is less sure of itself is not used; 0 to 1.
+        usd_per_million_input_tokens, usd_per_million_output_tokens: prices, 0 or more. Source: the
+            list price of Claude Haiku 4.5, 1 and 5 US dollars.
+
+    Raises:
+        ConfigurationError: a bound is out of its range.
+    """
+
+    calls_per_minute_max: int = 60
+    calls_per_day_max: int = 5_000
+    breaker_failures_max: int = 5
+    breaker_reset_seconds: float = 60.0
+    cache_size_max: int = 10_000
+    confidence_min: float = 0.5
+    usd_per_million_input_tokens: float = 1.0
+    usd_per_million_output_tokens: float = 5.0
+
+    def __post_init__(self) -> None:
+        for name in ("calls_per_minute_max", "calls_per_day_max", "cache_size_max"):
+            self._check(name, isinstance(getattr(self, name), int), "a whole number")
+            self._check(name, getattr(self, name) >= 0, "0 or more")
+        self._check("breaker_failures_max", self.breaker_failures_max >= 1, "1 or more")
+        self._check("breaker_reset_seconds", 0 < self.breaker_reset_seconds < math.inf, "above 0")
+        self._check("confidence_min", 0 <= self.confidence_min <= 1, "from 0 to 1")
+        for name in ("usd_per_million_input_tokens", "usd_per_million_output_tokens"):
+            self._check(name, 0 <= getattr(self, name) < math.inf, "0 or more")
+
+    def _check(self, name: str, holds: bool, wanted: str) -> None:
+        if not holds:
+            raise ConfigurationError(f"{name} {getattr(self, name)} is not {wanted}")
+
+    def cost_usd(self, usage: Usage) -> float:
+        """What that many tokens cost, in US dollars."""
+        inputs = usage.input_tokens * self.usd_per_million_input_tokens
+        return (inputs + usage.output_tokens * self.usd_per_million_output_tokens) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinion:
+    """What asking the arbiter came to; never an exception.
+
+    Invariant: exactly one of ``judgement`` and ``error`` is None.
+
+    Attributes:
+        judgement: the answer, checked, to be used; its target is None exactly with ADD.
+        error: why there is none to be used, in words.
+        answer: what was answered, used or not; None where nothing was.
+        milliseconds: how long it took, 0 or more.
+        cost_usd: what it cost in US dollars; 0 where nothing was asked, None where not known.
+        is_cached: the same question was answered before, and the answer was used again.
+    """
+
+    judgement: Judgement | None = None
+    error: str | None = None
+    milliseconds: float = 0.0
+    cost_usd: float | None = None
+    is_cached: bool = False
+    answer: Judgement | None = None
+
+    @property
+    def reasoning(self) -> str | None:
+        """What the arbiter argued, also where its answer was not used."""
+        return self.answer.reasoning if self.answer else None
+
+
+class Arbitration:
+    """An arbiter within its bounds, for any number of threads.
+
+    Whatever the arbiter does, the caller gets an opinion. Two threads with the same question at
+    the same time may both ask it.
+
+    Args:
+        arbiter: who is asked; closing it stays with its owner.
+        policy: the bounds.
+        clock: seconds, never going back.
+    """
+
+    def __init__(
+        self,
+        arbiter: Arbiter,
+        policy: ArbitrationPolicy,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.name = arbiter.name
+        self._arbiter = arbiter
+        self._policy = policy
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._budget = _Budget(policy)
+        self._breaker = _Breaker(policy)
+        self._answers: LRUCache[bytes, Judgement] = LRUCache(policy.cache_size_max)
+
+    def ask(self, note: Note, neighbours: Sequence[Neighbour]) -> Opinion:
+        """The arbiter's judgement on a note, or why there is none.
+
+        Args:
+            note: what to remember.
+            neighbours: the facts it is near, nearest first, 1 to 5 of them.
+        """
+        started = self._clock()
+        question = _question(self.name, note, neighbours)
+        opinion = self._remembered(question) or self._turned_away()
+        if opinion is None:
+            opinion = self._asked(note, neighbours)
+            self._remember(question, opinion)
+        return replace(opinion, milliseconds=(self._clock() - started) * 1000)
+
+    def _remembered(self, question: bytes) -> Opinion | None:
+        with self._lock:
+            answer = self._answers.get(question)
+        if answer is None:
+            return None
+        return Opinion(judgement=answer, cost_usd=0.0, is_cached=True, answer=answer)
+
+    def _remember(self, question: bytes, opinion: Opinion) -> None:
+        """Keep the answer if it is one to be used, without what it cost: that is paid."""
+        if opinion.judgement is not None and self._policy.cache_size_max:
+            with self._lock:
+                self._answers[question] = replace(opinion.judgement, usage=None)
+
+    def _turned_away(self) -> Opinion | None:
+        """Why nothing is asked now; None, and the question is counted, where it may be."""
+        with self._lock:
+            now = self._clock()
+            obstacle = self._breaker.obstacle(now) or self._budget.obstacle(now)
+            if obstacle is None:
+                self._breaker.begin(now)
+                self._budget.spend(now)
+                return None
+        return Opinion(error=f"{obstacle}; decided without the arbiter", cost_usd=0.0)
+
+    def _asked(self, note: Note, neighbours: Sequence[Neighbour]) -> Opinion:
+        try:
+            opinion = self._examined(self._arbiter.judge(note, neighbours), len(neighbours))
+        except (ArbiterRefusedError, ArbiterAnswerError) as error:
+            # It is there and answers; a note that it stumbles over says nothing about the next.
+            self._reached()
+            return _failed(error)
+        except Exception as error:  # noqa: BLE001 - whatever an arbiter does, the note is kept
+            self._missed()
+            return _failed(error)
+        self._reached()
+        return opinion
+
+    def _reached(self) -> None:
+        with self._lock:
+            self._breaker.succeed()
+
+    def _missed(self) -> None:
+        with self._lock:
+            self._breaker.fail(self._clock())
+
+    def _examined(self, answer: Judgement, neighbour_count: int) -> Opinion:
+        answer = replace(answer, reasoning=_storable(answer.reasoning))
+        error = self._fault(answer, neighbour_count)
+        return Opinion(
+            judgement=None if error else _without_idle_target(answer),
+            error=error,
+            cost_usd=self._policy.cost_usd(answer.usage) if answer.usage else None,
+            answer=answer,
+        )
+
+    def _fault(self, answer: Judgement, neighbour_count: int) -> str | None:
+        """Why the answer may not be used, or None."""
+        try:
+            check_judgement(answer, neighbour_count)
+        except ArbiterAnswerError as error:
+            return _in_words(error)
+        if not 0 <= answer.confidence <= 1:
+            return f"its confidence {answer.confidence} is not from 0 to 1"
+        # Unsure whether both hold is what ADD is for; only what ends or drops a text must be sure.
+        is_add = answer.action is Action.ADD
+        if answer.confidence < self._policy.confidence_min and not is_add:
+            return f"its confidence {answer.confidence} is below {self._policy.confidence_min:g}"
+        return None
+
+
+class _Budget:
+    """When the arbiter was asked in the last day; not for two threads at a time."""
+
+    def __init__(self, policy: ArbitrationPolicy) -> None:
+        self._bounds = (
+            (policy.calls_per_minute_max, MINUTE_SECONDS, "minute"),
+            (policy.calls_per_day_max, DAY_SECONDS, "day"),
+        )
+        self._asked_at: deque[float] = deque()
+
+    def obstacle(self, now: float) -> str | None:
+        """Which bound is reached, or None."""
+        while self._asked_at and now - self._asked_at[0] >= DAY_SECONDS:
+            self._asked_at.popleft()
+        for count_max, seconds, unit in self._bounds:
+            if self._is_spent(count_max, seconds, now):
+                return f"over the budget of {count_max:,} calls a {unit}"
+        return None
+
+    def _is_spent(self, count_max: int, seconds: float, now: float) -> bool:
+        if count_max == 0 or len(self._asked_at) < count_max:
+            return count_max == 0
+        return now - self._asked_at[-count_max] < seconds
+
+    def spend(self, now: float) -> None:
+        """Count a question."""
+        self._asked_at.append(now)
+
+
+class _Breaker:
+    """How often in a row the arbiter was away; not for two threads at a time.
+
+    Closed while failures are few. Open, nobody asks. Once it was open for long enough one question
+    is let through, and the others wait as long again for what comes of it: so one that never comes
+    back keeps nobody out for ever.
+    """
+
+    def __init__(self, policy: ArbitrationPolicy) -> None:
+        self._failures_max = policy.breaker_failures_max
+        self._reset_seconds = policy.breaker_reset_seconds
+        self._failures = 0
+        self._open_until = -math.inf
+
+    def obstacle(self, now: float) -> str | None:
+        """For how long it is still open, or None."""
+        if now >= self._open_until:
+            return None
+        seconds = math.ceil(self._open_until - now)
+        return f"circuit open after {self._failures} failures, asked again in {seconds} s"
+
+    def begin(self, now: float) -> None:
+        """A question is let through; with an open circuit it is the only one."""
+        if self._failures >= self._failures_max:
+            self._open_until = now + self._reset_seconds
+
+    def succeed(self) -> None:
+        """It answered: closed."""
+        self._failures = 0
+        self._open_until = -math.inf
+
+    def fail(self, now: float) -> None:
+        """It is away: open, where that is so for the last time that is put up with."""
+        self._failures += 1
+        if self._failures >= self._failures_max:
+            self._open_until = now + self._reset_seconds
+
+
+def _question(name: str, note: Note, neighbours: Sequence[Neighbour]) -> bytes:
+    """All that an arbiter judges by, and which one it is: equal questions have equal answers.
+
+    The tenant is part of it, so that nobody learns from a quick answer what another one asked;
+    agent and contact are not. A digest, so that no text is kept beyond its answer.
+    """
+    asked = (
+        name,
+        note.scope.tenant,
+        (note.text, _day(note.said_at), _day(note.holds_from), note.trust, note.slot),
+        *((each.text, _day(each.valid_from), each.trust, each.slot) for each in neighbours),
+    )
+    return hashlib.sha256(repr(asked).encode()).digest()
+
+
+def _day(time: datetime) -> date:
+    return time.astimezone(UTC).date()
+
+
+def _without_idle_target(answer: Judgement) -> Judgement:
+    """The same; an ADD has no target, so a number that was put there is never looked up."""
+    return replace(answer, target=None) if answer.action is Action.ADD else answer
+
+
+def _storable(text: str) -> str:
+    """What every engine can keep: no half surrogate pairs, no null bytes."""
+    return str(text).encode("utf-8", "replace").decode("utf-8").replace("\0", "")
+
+
+def _failed(error: Exception) -> Opinion:
+    return Opinion(error=_in_words(error))
+
+
+def _in_words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,80 @@
+"""The cleaner: what is kept of what was said, without personal data and secrets. Writes nothing.
+
+What is taken out is said by ``reconciler.domain.gate.cleaning`` and by the policy; here they meet
+the finders and the key of this memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from reconciler.domain.gate.cleaning import Cleaned, clean, clean_texts, ids_of
+from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.scope import Scope
+from reconciler.errors import InvalidRequestError
+from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+from reconciler.sensitive_data import SensitiveKind
+
+__all__ = ["Cleaner"]
+
+
+class Cleaner:
+    """Takes out of what was said what the policy of its agent lets nobody keep.
+
+    Args:
+        finder: finds personal data and secrets.
+        secret_finder: finds secrets alone, in a fraction of the time.
+        token_of: what stands for a sensitive value.
+        policy: what is taken out, by domain; the agent chooses the domain.
+    """
+
+    def __init__(
+        self,
+        *,
+        finder: SensitiveDataFinder,
+        secret_finder: SensitiveDataFinder,
+        token_of: Callable[[SensitiveKind, str], str],
+        policy: GatePolicy,
+    ) -> None:
+        self._finder = finder
+        self._secret_finder = secret_finder
+        # The same few ids come with every note.
+        self._holds_secret = lru_cache(maxsize=4096)(lambda value: bool(secret_finder.find(value)))
+        self._token_of = token_of
+        self._policy = policy
+
+    def policy_of(self, scope: Scope) -> GatePolicy:
+        """The policy that holds for the agent of this scope."""
+        return self._policy.of_agent(scope.agent_id)
+
+    def clean(self, candidate: Candidate) -> Cleaned:
+        """A candidate without what may not be kept, and what was found in it."""
+        policy = self.policy_of(candidate.note.scope)
+        return clean(candidate, self._finder.find, self._token_of, policy)
+
+    def clean_texts(self, scope: Scope, texts: Sequence[str]) -> list[str]:
+        """What was said to an agent, without what its policy takes out; in the same order."""
+        return clean_texts(texts, self._finder.find, self._token_of, self.policy_of(scope))
+
+    def without_secrets(self, scope: Scope, texts: Sequence[str]) -> list[str]:
+        """As ``clean_texts``, of secrets alone: what may not even be stored until it is read."""
+        return clean_texts(texts, self._secret_finder.find, self._token_of, self.policy_of(scope))
+
+    def check_ids(self, *records: object, **ids: str) -> None:
+        """Let ids and names of persons through, which are kept as they are given.
+
+        Args:
+            *records: what holds ids, also in what it holds.
+            **ids: further ones, by what they are called.
+
+        Raises:
+            InvalidRequestError: one of them holds a secret.
+        """
+        for name, value in (*ids_of(records), *ids.items()):
+            if isinstance(value, str) and self._holds_secret(value):
+                raise InvalidRequestError(
+                    f"{name} holds a secret, and ids and names are stored as they are given; "
+                    "give another one"
+                )

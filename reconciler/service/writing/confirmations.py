@@ -1,0 +1,223 @@
+"""Confirmations: what was held for somebody's yes, and their answers. Judges nothing itself."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
+from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import InvalidAnswerError
+from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.writing.cleaning import Cleaner
+from reconciler.service.writing.decision_ids import settlement_id_of
+from reconciler.service.writing.write_gate import WriteGate, candidate_of
+
+__all__ = ["Confirmations"]
+
+_FOR_OPERATORS = (GateReason.DIRECTIVE, GateReason.NEEDS_APPROVAL)
+_YES = frozenset({Action.ADD, Action.UPDATE, Action.SKIP, Action.HOLD})
+"""A yes remembers, or leads to another question, for somebody else to answer."""
+
+_JUST_SAID = timedelta(minutes=1)
+_NO = frozenset({Action.DECLINE})
+_BACK = frozenset({Action.WITHDRAW})
+
+
+class Confirmations:
+    """Held candidates: listed, answered once, or taken back. Not for agents.
+
+    Args:
+        gate: where answers go.
+        cleaner: lets the names of those who answer through.
+        store: what is asked what is held.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        gate: WriteGate,
+        cleaner: Cleaner,
+        store: MemoryStore,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._gate = gate
+        self._cleaner = cleaner
+        self._store = store
+        self._clock = clock
+
+    def pending(self, scopes: Iterable[Scope]) -> list[Decision]:
+        """What waits for an answer about these contacts, the newest first; not what lapsed."""
+        return self._store.list_pending(scopes, self._clock())
+
+    def confirm(
+        self, scope: Scope, decision_id: str, answered_by: str, text: str | None = None
+    ) -> Decision:
+        """Remember what was held, as the word of who confirmed it.
+
+        Args:
+            scope: whom it is about.
+            decision_id: the held decision.
+            answered_by: ``contact``, or an operator's name; never who proposed it.
+            text: the fact in the words of the answer; None for the words that were asked about.
+
+        Raises:
+            InvalidAnswerError: nothing waits under that id, it lapsed, it was answered otherwise,
+                or it is not this person's to answer.
+            UnknownDecisionError: the contact has no such decision.
+            InvalidNoteError: the text cannot be used.
+        """
+        check_identifier("answered_by", answered_by, InvalidAnswerError)
+        held, earlier = self._held(scope, decision_id)
+        if earlier is None:
+            self._check_may_answer(held, answered_by, decision_id)
+            candidate = self._confirmed(held, answered_by, text)
+            earlier = self._gate.answer(held, candidate, answered_by)
+        return _same_answer(earlier, _YES)
+
+    def reject(self, scope: Scope, decision_id: str, answered_by: str) -> Decision:
+        """Keep the answer no; the same inference about the contact is not asked again.
+
+        Raises:
+            As ``confirm``.
+        """
+        check_identifier("answered_by", answered_by, InvalidAnswerError)
+        held, earlier = self._held(scope, decision_id)
+        if earlier is None:
+            self._check_may_answer(held, answered_by, decision_id)
+            earlier = self._gate.answer(held, Action.DECLINE, answered_by)
+        return _same_answer(earlier, _NO)
+
+    def withdraw(self, scope: Scope, decision_id: str, withdrawn_by: str) -> Decision:
+        """Take back what was held or let through, so that nobody is asked and nothing committed.
+
+        Args:
+            scope: whom it is about.
+            decision_id: the decision that held it or let it through.
+            withdrawn_by: who proposed it, or an operator's name.
+
+        Raises:
+            As ``confirm``.
+        """
+        check_identifier("withdrawn_by", withdrawn_by, InvalidAnswerError)
+        self._cleaner.check_ids(withdrawn_by=withdrawn_by)
+        held, earlier = self._held(scope, decision_id, (Action.HOLD, Action.ADMIT))
+        if earlier is None:
+            if withdrawn_by != held.proposal.proposed_by and _is_agent(withdrawn_by, held):
+                raise InvalidAnswerError(f"{withdrawn_by} may take back its own proposals only")
+            earlier = self._gate.answer(held, Action.WITHDRAW, withdrawn_by)
+        return _same_answer(earlier, _BACK)
+
+    def _held(
+        self, scope: Scope, decision_id: str, actions: tuple[Action, ...] = (Action.HOLD,)
+    ) -> tuple[Decision, Decision | None]:
+        """The decision that waits, and how it was settled, if it was."""
+        found = self._store.get_decision(scope, decision_id)
+        if found.proposal.held_id is not None:
+            found = self._store.get_decision(scope, found.proposal.held_id)
+        if found.action not in actions or found.gate is None:
+            raise InvalidAnswerError(
+                f"decision {decision_id} is {found.action}; only what is held can be answered"
+            )
+        settled_id = settlement_id_of(found.decision_id)
+        earlier = self._store.find_decision(scope, settled_id)
+        if earlier is None and found.gate.lapses_at and found.gate.lapses_at <= self._clock():
+            raise InvalidAnswerError(
+                f"decision {found.decision_id} lapsed on {found.gate.lapses_at:%Y-%m-%d}; "
+                "nothing was kept, and it may be proposed again"
+            )
+        return found, earlier and earlier.as_replay()
+
+    def _check_may_answer(self, held: Decision, answered_by: str, asked_id: str) -> None:
+        self._cleaner.check_ids(answered_by=answered_by)
+        if _plain(answered_by) == CONTACT and answered_by != CONTACT:
+            raise InvalidAnswerError(f"write {CONTACT!r}, not {answered_by!r}, for the contact")
+        is_same = asked_id == held.decision_id
+        asked = held if is_same else self._store.get_decision(held.scope, asked_id)
+        proposers = {held.proposal.proposed_by, asked.proposal.proposed_by}
+        named = {_plain(each) for each in proposers if each}
+        if _plain(answered_by) in named or _is_agent(answered_by, held):
+            raise InvalidAnswerError(
+                f"{answered_by} may not answer: who proposed it may not confirm it, and no agent "
+                f"may; answer as {CONTACT!r} with the contact's own answer, or as an operator by "
+                "name"
+            )
+        assert held.gate is not None, "what is held was judged"  # noqa: S101
+        if held.disposal is Disposal.CONSENT and answered_by != CONTACT:
+            raise InvalidAnswerError(
+                f"consent is the contact's to give: answer as {CONTACT!r}, with their own answer"
+            )
+        if held.gate.reason in _FOR_OPERATORS and answered_by == CONTACT:
+            raise InvalidAnswerError(
+                f"{held.gate.reason} is for an operator to answer, by name, not for the contact"
+            )
+
+    def _confirmed(self, held: Decision, answered_by: str, text: str | None) -> Candidate:
+        now = self._clock()
+        proposed = candidate_of(held, self._store.list_evidence(held.decision_id, held.scope))
+        is_contact = answered_by == CONTACT
+        source = SourceKind.USER_EXPLICIT if is_contact else SourceKind.OPERATOR
+        session_id = f"confirmations-{now:%Y-%m-%d}"
+        note = replace(
+            proposed.note,
+            said_at=now,
+            is_dated=False,
+            source_kind=source,
+            session_id=session_id,
+        )
+        if held.at - held.note.holds_from < _JUST_SAID:
+            note = replace(note, valid_from=None)  # nobody dated it: it holds as of the yes
+        if text is not None:
+            check_text("text", text, TEXT_LENGTH_MAX)
+            note = replace(note, text=text, slot=None, category=None, topic=None)
+        answer = Evidence(
+            episode_id=str(uuid.uuid4()),
+            session_id=session_id,
+            scope=note.scope,
+            text=f"Asked: {held.question or proposed.claim}\nAnswered by {answered_by}: yes."
+            + (f" {text}" if text else ""),
+            said_at=now,
+            source_kind=source,
+            is_new=True,
+        )
+        return replace(
+            proposed,
+            note=note,
+            evidence=(answer, *proposed.evidence),
+            # A yes that was not enough by itself counts on.
+            confirmed_by=(*filter(None, [held.proposal.answered_by]), answered_by),
+            is_reworded=text is not None,
+            confidence=None,
+        )
+
+
+def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
+    """The decision that settled it, if it is what was asked for; another may have come first.
+
+    Raises:
+        InvalidAnswerError: it was settled otherwise.
+    """
+    if settled.action in wanted:
+        return settled
+    raise InvalidAnswerError(
+        f"decision {settled.proposal.settles_id} was settled already, as {settled.action}, "
+        f"by {settled.proposal.answered_by}; a fact is ended with `reconciler revoke`"
+    )
+
+
+def _plain(name: str) -> str:
+    """A name without what may hide that it is another's: case, width, spaces, punctuation."""
+    return re.sub(r"[\W_]", "", unicodedata.normalize("NFKC", name).casefold())
+
+
+def _is_agent(name: str, held: Decision) -> bool:
+    return _plain(name).startswith("agent") or _plain(name) == _plain(held.scope.agent_id)

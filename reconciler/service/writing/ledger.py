@@ -1,0 +1,243 @@
+"""The ledger: the only caller of the commit. Looks, has a plan made, and writes; or again.
+
+Looking, planning and writing are no transaction: the commit compares the contact's version with the
+one that was looked at. If another writer came first, nothing is written, and the plan is made again
+on what is there now. So that this is rare, the writers of one process take turns at a contact.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
+from reconciler.service.stores.memory_store import Commit, MemoryStore
+from reconciler.service.stores.retry import RetryPolicy, call_with_retries
+from reconciler.service.writing.contact_turns import ContactTurns
+from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
+from reconciler.service.writing.submissions import Submission
+
+__all__ = ["NO_VECTOR", "Ledger", "Planned", "Seen"]
+
+NO_VECTOR: NDArray[np.float32] = np.empty(0, dtype=np.float32)
+
+Other = TypeVar("Other")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a plan is made on.
+
+    Attributes:
+        version: the contact's.
+        number: which attempt it is, from 1.
+        neighbours: the live facts that the note is decided on, nearest first; None where there is
+            no embedder, empty where nothing is compared.
+        facts: those facts by id.
+        sessions: the keys of the contact's sessions that this process has seen.
+        compare_ms: milliseconds that looking took.
+    """
+
+    version: int
+    number: int = 1
+    neighbours: tuple[Neighbour, ...] | None = ()
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    sessions: Set[str] = frozenset()
+    compare_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """One of many notes to be written together: what it is, how it is planned, its vector."""
+
+    submission: Submission
+    plan: Callable[[Seen], object]
+    vector: NDArray[np.float32]
+
+
+class Ledger:
+    """Writes decisions, each exactly once.
+
+    Args:
+        store: where decisions are kept.
+        neighbourhoods: what this process knows of the contacts that it writes about.
+        retry_policy: how often to plan again, where other writers keep coming first.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: MemoryStore,
+        neighbourhoods: Neighbourhoods,
+        retry_policy: RetryPolicy,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._neighbourhoods = neighbourhoods
+        self._retry_policy = retry_policy
+        self._clock = clock
+        self._turns = ContactTurns()
+
+    def find_earlier(self, submission: Submission) -> Decision | None:
+        """The decision if an earlier call made it, marked as returned again."""
+        if not submission.is_repeatable:
+            return None
+        found = self._find(submission)
+        return found and found.as_replay()
+
+    def write(
+        self,
+        submission: Submission,
+        plan: Callable[[Seen], Commit | Other],
+        vector: NDArray[np.float32] | None = None,
+        tried: int = 0,
+    ) -> Decision | Other:
+        """The decision, after it and what follows from it was written.
+
+        Args:
+            submission: what is decided about.
+            plan: what to write on what was seen. It reads at most, and may be called again; what
+                it returns that is no commit is returned, and nothing is written.
+            vector: what is compared: float32, shape (dimension,), of dimension 0 without an
+                embedder; None compares nothing.
+            tried: attempts that were made before.
+
+        Raises:
+            GraphUnavailableError: the engine stayed away. Whether the last attempt was written is
+                unknown then; the same call with the same idempotency key settles it.
+            GraphConflictError: other writers came first too often; nothing was written.
+        """
+
+        def once(number: int) -> Decision | Other:
+            number += tried
+            if number > 1 and (earlier := self._find(submission)):
+                is_own = earlier.episode_id == submission.episode_id
+                return earlier if is_own else earlier.as_replay()
+            planned = plan(self._look(submission, vector, number))
+            if not isinstance(planned, Commit):
+                return planned
+            self._commit(planned)
+            return planned.decision
+
+        with self._turns.turn(submission.note.scope) as turn:
+            return call_with_retries(
+                self._retry_policy, once, before_each=turn.take, retried=GraphConflictError
+            )
+
+    def write_many(self, drafts: Sequence[Planned]) -> list[Decision | None]:
+        """The decisions about many notes, written in one transaction.
+
+        Args:
+            drafts: in the order in which those of one contact are to be decided. Each is planned
+                on what those before it leave behind.
+
+        Returns:
+            For each its decision; None for one that has to be written alone, after this: its plan
+            is no commit, or needs what those before it write; its contact moved on, or the whole
+            batch failed. Then nothing of it is known to be written, and it may have been all the
+            same.
+        """
+        forks: dict[str, Neighbourhood] = {}
+        commits: dict[str, Commit] = {}
+        stopped: set[str] = set()
+        for draft in drafts:
+            scope = draft.submission.note.scope
+            key, decision_id = scope.contact_key, draft.submission.decision_id
+            if key in stopped or decision_id in commits:
+                stopped.add(key)
+                continue
+            if key not in forks:
+                forks[key] = self._neighbourhoods.of(scope).fork()
+            planned = draft.plan(self._seen(forks[key], draft.submission, draft.vector, 1))
+            if isinstance(planned, Commit) and not _replaces_one_of(commits.values(), planned):
+                forks[key].apply(planned)
+                commits[decision_id] = planned
+            else:
+                stopped.add(key)
+        written = self._write_batch(list(commits.values()))
+        return [written.pop(draft.submission.decision_id, None) for draft in drafts]
+
+    def _write_batch(self, commits: list[Commit]) -> dict[str, Decision]:
+        """The decisions that were written, by their ids."""
+        try:
+            ids = self._store.commit_decisions(commits) if commits else set()
+        except GraphUnavailableError:  # it was waited for already
+            for commit in commits:
+                self._neighbourhoods.drop(commit.decision.scope)
+            raise
+        except GraphError:  # nobody knows whether it was written; each alone finds out
+            ids = set()
+        made = {}
+        for commit in commits:
+            decision = commit.decision
+            if decision.decision_id in ids:
+                self._neighbourhoods.apply(commit)
+                made[decision.decision_id] = decision
+            else:
+                self._neighbourhoods.drop(decision.scope)
+        return made
+
+    def _find(self, submission: Submission) -> Decision | None:
+        return self._store.find_decision(submission.note.scope, submission.decision_id)
+
+    def _look(
+        self, submission: Submission, vector: NDArray[np.float32] | None, number: int
+    ) -> Seen:
+        scope, started = submission.note.scope, time.perf_counter()
+        if vector is None or not vector.size:
+            version = self._neighbourhoods.version(scope)
+            return Seen(version=version, number=number, neighbours=() if vector is None else None)
+        known = self._neighbourhoods.of(scope)
+        return replace(
+            self._seen(known, submission, vector, number),
+            compare_ms=(time.perf_counter() - started) * 1000,
+        )
+
+    def _seen(
+        self,
+        known: Neighbourhood,
+        submission: Submission,
+        vector: NDArray[np.float32],
+        number: int,
+    ) -> Seen:
+        if not vector.size:
+            return Seen(version=known.version, number=number, neighbours=None)
+        version, neighbours, facts = known.look(submission.note, vector, self._clock())
+        return Seen(
+            version=version,
+            number=number,
+            neighbours=neighbours,
+            facts=facts,
+            sessions=known.sessions,
+        )
+
+    def _commit(self, commit: Commit) -> None:
+        scope = commit.decision.scope
+        try:
+            written = self._store.commit_decisions([commit])
+        except BaseException:  # whether it was written, nobody knows
+            self._neighbourhoods.drop(scope)
+            raise
+        if not written:
+            self._neighbourhoods.drop(scope)
+            raise GraphConflictError(
+                f"contact {scope.contact_id} moved on from version {commit.version}"
+            )
+        self._neighbourhoods.apply(commit)
+
+
+def _replaces_one_of(commits: Iterable[Commit], planned: Commit) -> bool:
+    """Whether it replaces a fact that these write: what lies beneath that is not stored yet."""
+    if planned.restated_id is not None or not planned.decision.superseded_ids:
+        return False
+    written = {commit.fact.fact_id for commit in commits if commit.fact}
+    return not written.isdisjoint(planned.decision.superseded_ids)

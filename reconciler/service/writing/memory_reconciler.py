@@ -1,0 +1,369 @@
+"""The reconciler: compares an admitted note with what is known, and decides what becomes of it.
+
+Nothing here writes: the ledger does, on the plans that are made here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.domain.reconciling.restating import confirmed, observed, restating, written_fact
+from reconciler.domain.reconciling.rule import (
+    ReconcilePolicy,
+    contest,
+    dated,
+    decide,
+    replaceable,
+    restated,
+)
+from reconciler.domain.records.assessment import Disposal
+from reconciler.domain.records.candidates import Evidence
+from reconciler.domain.records.decisions import (
+    Action,
+    DecidedBy,
+    Decision,
+    RecordedOpinion,
+    Relation,
+    Timings,
+    Verdict,
+)
+from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.errors import GraphConflictError, InvalidRequestError
+from reconciler.ports.embedder import Embedder
+from reconciler.service.embedding import embed
+from reconciler.service.stores.memory_store import Commit, MemoryStore
+from reconciler.service.writing.arbitration import Arbitration, Opinion
+from reconciler.service.writing.ledger import NO_VECTOR, Ledger, Planned, Seen
+from reconciler.service.writing.submissions import Submission, recorded, recorded_plainly
+
+__all__ = ["MemoryReconciler"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """What stays the same however often one note is reconciled."""
+
+    submission: Submission
+    vector: NDArray[np.float32]
+    embed_ms: float = 0.0
+    opinions: dict[tuple[Neighbour, ...], Opinion] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    """What the arbiter has to be asked, once the contact's turn was given back."""
+
+    arbitration: Arbitration
+    note: Note
+    shown: tuple[Neighbour, ...]
+    number: int
+
+
+class MemoryReconciler:
+    """Decides what becomes of a note that the gate admitted.
+
+    Embedding and arbitrating happen outside the contact's turn and outside any transaction: an
+    arbiter may take seconds.
+
+    Args:
+        store: what lies beneath a fact is asked of it.
+        ledger: what writes.
+        embedder: its ``dimension`` 0 makes every note an ADD.
+        arbitration: judges the band between the thresholds; None leaves it to the cut.
+        policy: the thresholds.
+        attempts_max: how often the arbiter is asked again, where other writers keep coming first.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: MemoryStore,
+        ledger: Ledger,
+        embedder: Embedder,
+        arbitration: Arbitration | None,
+        policy: ReconcilePolicy,
+        attempts_max: int,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._embedder = embedder
+        self._arbitration = arbitration
+        self._policy = policy
+        self._attempts_max = attempts_max
+        self._clock = clock
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors that can be compared: float32, (n, dimension), unit length.
+
+        Raises:
+            EmbeddingError: the model failed, or returned what cannot be compared.
+        """
+        return embed(self._embedder, texts)
+
+    def reconcile(
+        self, submission: Submission, vector: NDArray[np.float32] | None = None
+    ) -> Decision:
+        """The decision about an admitted note, after it and what follows from it was written.
+
+        Args:
+            submission: what to remember; the gate admitted it.
+            vector: the note's embedding where the caller made it already, for many at once; then
+                the caller has also made sure that no earlier call decided about the note.
+
+        Raises:
+            EmbeddingError: the model failed; nothing was written.
+            GraphUnavailableError: the engine stayed away. Whether the last attempt was written is
+                unknown then; the same call with the same idempotency key settles it.
+            GraphConflictError: other writers came first too often; nothing was written.
+        """
+        if submission.assessment.disposal is not Disposal.ADMIT:
+            raise ValueError("only what the gate admits is reconciled")
+        if vector is not None:
+            return self._reconciled(_Draft(submission=submission, vector=vector))
+        if earlier := self._ledger.find_earlier(submission):
+            return earlier
+        return self._reconciled(self._draft(submission))
+
+    def reconcile_many(
+        self, submissions: Sequence[Submission], vectors: Sequence[NDArray[np.float32]]
+    ) -> list[Decision]:
+        """The decisions about many admitted notes, written together where that is possible.
+
+        Those of one contact are decided in their order. One that cannot be written with the others
+        is written alone, so that a bad one costs only itself.
+
+        Args:
+            submissions: what to remember; no earlier call decided about any of it.
+            vectors: their embeddings, in the same order.
+
+        Raises:
+            As ``reconcile``; what was written until then stands.
+        """
+        drafts = [
+            _Draft(submission=submission, vector=vector)
+            for submission, vector in zip(submissions, vectors, strict=True)
+        ]
+        made = self._ledger.write_many(
+            [
+                Planned(
+                    submission=draft.submission,
+                    plan=partial(self._plan, draft),
+                    vector=draft.vector,
+                )
+                for draft in drafts
+            ]
+        )
+        return [
+            decision or self._reconciled(draft, tried=1)
+            for draft, decision in zip(drafts, made, strict=True)
+        ]
+
+    def reconfirm(self, submission: Submission, why: str) -> Decision | None:
+        """One more observation of the live fact that says the same; None where none does.
+
+        What agrees with what is known needs nobody's yes; it is counted, and its words are not
+        written as a fact.
+
+        Args:
+            submission: what agrees, if anything does.
+            why: why it would have been asked about otherwise.
+
+        Raises:
+            As ``reconcile``.
+        """
+        draft = self._draft(submission)
+        plan = partial(self._plan_of_agreement, draft, why)
+        return self._ledger.write(submission, plan, _compared(draft))
+
+    def as_disposed(
+        self, submission: Submission, action: Action, seen: Seen, ended_ids: tuple[str, ...] = ()
+    ) -> Commit:
+        """A plan that writes no fact: how the gate disposed, or what somebody answered.
+
+        Args:
+            submission: what it is about.
+            action: what was done with it.
+            seen: what the plan is made on.
+            ended_ids: facts that end, and nothing takes their place.
+        """
+        decision = recorded_plainly(
+            submission,
+            action,
+            self._policy,
+            self._embedder.model_id,
+            self._clock(),
+            number=seen.number,
+            ended_ids=ended_ids,
+        )
+        evidence = submission.candidate.evidence
+        return Commit(version=seen.version, decision=decision, evidence=evidence)
+
+    def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
+        """Keep what a person says about a decision; the graph's facts stay as they are.
+
+        Raises:
+            UnknownDecisionError: the contact has no decision of that id.
+            InvalidRequestError: it was compared with no fact.
+        """
+        if not self._get(scope, decision_id).compared_with:
+            raise InvalidRequestError(
+                f"decision {decision_id} was compared with no fact, so there is nothing to relate"
+            )
+        at = self._clock()
+        self._store.record_correction(scope, decision_id, relation, at)
+        return self._get(scope, decision_id)
+
+    def _get(self, scope: Scope, decision_id: str) -> Decision:
+        return self._store.get_decision(scope, decision_id)
+
+    def _draft(self, submission: Submission) -> _Draft:
+        if submission.is_fallback:
+            return _Draft(submission=submission, vector=NO_VECTOR)
+        started = time.perf_counter()
+        [vector] = self.embed([submission.note.text])
+        embed_ms = (time.perf_counter() - started) * 1000
+        return _Draft(submission=submission, vector=vector, embed_ms=embed_ms)
+
+    def _reconciled(self, draft: _Draft, tried: int = 0) -> Decision:
+        """The decision, the arbiter being asked between two turns: it may take seconds.
+
+        It is asked again only where the neighbours that it saw changed meanwhile: another writer
+        came first, as in a commit that lost. To ask it for the first time is no lost race.
+        """
+        for _ in range(1 + self._attempts_max):
+            plan = partial(self._plan, draft)
+            made = self._ledger.write(draft.submission, plan, _compared(draft), tried)
+            if isinstance(made, Decision):
+                return made
+            draft.opinions[made.shown] = made.arbitration.ask(made.note, made.shown)
+            tried = made.number - (len(draft.opinions) == 1)
+        raise GraphConflictError(
+            "other writers changed what this note is close to while the arbiter was asked, "
+            f"{self._attempts_max} times; nothing was written, try again"
+        )
+
+    def _plan(self, draft: _Draft, seen: Seen) -> Commit | _Question:
+        """What to write for a note, or what to ask the arbiter first."""
+        note = draft.submission.note
+        if not note.is_dated:
+            note = replace(note, said_at=self._clock())
+        verdict = decide(note, seen.neighbours, self._policy)
+        opinion = None
+        if verdict.can_be_arbitrated and self._arbitration and seen.neighbours:
+            shown = tuple(replaceable(note, seen.neighbours))
+            if shown not in draft.opinions:
+                asked = note.no_earlier_than(fact.valid_from for fact in shown)
+                return _Question(
+                    arbitration=self._arbitration, note=asked, shown=shown, number=seen.number
+                )
+            opinion = draft.opinions[shown]
+            if opinion.judgement:
+                verdict = decide(note, seen.neighbours, self._policy, opinion.judgement)
+        note = dated(note, verdict)
+        if verdict.is_replacement:
+            beneath = self._store.list_predecessors(verdict.targets, draft.vector)
+            verdict = contest(verdict, note, beneath, self._policy)
+        return self._commit(draft, note, verdict, opinion, seen)
+
+    def _plan_of_agreement(self, draft: _Draft, why: str, seen: Seen) -> Commit | None:
+        note = draft.submission.note
+        known = restated(note, seen.neighbours, self._policy)
+        if known is None:
+            return None
+        verdict = Verdict(
+            action=Action.SKIP,
+            decided_by=DecidedBy.GATE,
+            reason=f"agrees with what is known, so nobody is asked ({why})",
+            targets=(known,),
+        )
+        return self._commit(draft, dated(note, verdict), verdict, None, seen)
+
+    def _commit(
+        self, draft: _Draft, note: Note, verdict: Verdict, opinion: Opinion | None, seen: Seen
+    ) -> Commit:
+        submission = draft.submission.about(note)
+        decision = recorded(
+            submission,
+            verdict,
+            seen.neighbours or (),
+            self._policy,
+            self._embedder.model_id,
+            self._clock(),
+            opinion=self._recorded(opinion, note, seen),
+            timings=Timings(
+                attempts=seen.number,
+                embed_ms=draft.embed_ms,
+                compare_ms=seen.compare_ms,
+                arbitrate_ms=opinion.milliseconds if opinion else 0.0,
+            ),
+        )
+        own = submission.candidate.evidence[0]
+        fact, kept = self._facts(decision, verdict, seen, own)
+        is_restated = verdict.is_restatement and verdict.target is not None
+        return Commit(
+            version=seen.version,
+            decision=decision,
+            evidence=submission.candidate.evidence,
+            fact=fact,
+            vector=draft.vector,
+            restated_id=verdict.targets[0].fact_id if is_restated else None,
+            kept=kept,
+            known_sessions=seen.sessions,
+        )
+
+    def _facts(
+        self, decision: Decision, verdict: Verdict, seen: Seen, own: Evidence
+    ) -> tuple[Fact | None, Fact | None]:
+        """The new fact, and the one that lives on with an observation more; either may be None."""
+        target = seen.facts[verdict.target.fact_id] if verdict.target else None
+        says_again = target is not None and (
+            verdict.is_restatement or verdict.action is Action.SKIP
+        )
+        if target is None or not says_again:
+            holds_to = target.valid_from if target and verdict.is_history else None
+            return written_fact(decision, holds_to), None
+        # Nothing rests on what was said with this very call.
+        is_read_again = not own.is_new and self._store.rests_on(target.fact_id, own.episode_id)
+        if verdict.action is Action.SKIP:
+            return None, None if is_read_again else confirmed(target, decision)
+        if verdict.is_history:
+            fact = written_fact(decision, target.valid_from)
+            return fact, None if is_read_again else observed(target)
+        return restating(written_fact(decision), target, is_read_again=is_read_again), None
+
+    def _recorded(self, opinion: Opinion | None, note: Note, seen: Seen) -> RecordedOpinion:
+        """What the record keeps of an arbiter; its target as a rank among all that was compared."""
+        if self._arbitration is None or opinion is None:
+            return RecordedOpinion()
+        judgement, target = opinion.judgement, None
+        if judgement and judgement.target is not None:
+            neighbours = list(seen.neighbours or ())
+            shown = replaceable(note, neighbours)[judgement.target - 1]
+            target = neighbours.index(shown) + 1
+        return RecordedOpinion(
+            arbiter=self._arbitration.name,
+            reasoning=opinion.reasoning,
+            error=opinion.error,
+            relation=judgement.relation if judgement else None,
+            action=judgement.action if judgement else None,
+            target=target,
+            confidence=judgement.confidence if judgement else None,
+            cost_usd=opinion.cost_usd,
+            is_cached=opinion.is_cached,
+        )
+
+
+def _compared(draft: _Draft) -> NDArray[np.float32] | None:
+    """What is compared; raw words may end no fact, so they are compared with none."""
+    return None if draft.submission.is_fallback else draft.vector

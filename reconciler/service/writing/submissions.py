@@ -1,0 +1,188 @@
+"""Submissions: candidates that the write gate has disposed of, and how they are recorded. Pure."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from reconciler.domain.reconciling.rule import ReconcilePolicy
+from reconciler.domain.records.assessment import Assessment
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.decisions import (
+    Action,
+    Comparison,
+    DecidedBy,
+    Decision,
+    Proposal,
+    RecordedOpinion,
+    RecordedPolicy,
+    RecordedVerdict,
+    Timings,
+    Verdict,
+)
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note
+
+__all__ = ["NO_MODEL", "Submission", "recorded", "recorded_plainly"]
+
+NO_MODEL = "none"
+"""What embedded raw words: so no look for neighbours, and no recall by meaning, finds them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """A candidate that the write gate has disposed of, on its way into the graph.
+
+    Args:
+        candidate: cleaned, with at least one episode of evidence.
+        assessment: how the gate disposed of it.
+        door: which door it came through, as recorded.
+        decision_id: the id of its decision, the same at every attempt, so that a try whose answer
+            was lost finds what it wrote. A proposal is settled under one id.
+        fact_id: the id of the fact that it may become.
+        settles_id: the held or admitted proposal that this settles, which is settled once.
+        answered_by: who answered it.
+        held_id: the earlier decision under which the same question waits.
+    """
+
+    candidate: Candidate
+    assessment: Assessment
+    door: str
+    decision_id: str
+    fact_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    settles_id: str | None = None
+    answered_by: str | None = None
+    held_id: str | None = None
+
+    @property
+    def note(self) -> Note:
+        """What is to be remembered."""
+        return self.candidate.note
+
+    @property
+    def episode_id(self) -> str:
+        """The note's own evidence, by which an attempt knows its own writing."""
+        return self.candidate.evidence[0].episode_id
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether it is raw words, which are compared with nothing, and nothing with them."""
+        return self.candidate.is_fallback
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether another call may have made its decision already."""
+        return self.note.idempotency_key is not None or self.settles_id is not None
+
+    def about(self, note: Note) -> Submission:
+        """The same, about a note that is worded or dated otherwise."""
+        return replace(self, candidate=replace(self.candidate, note=note))
+
+
+def recorded(
+    submission: Submission,
+    verdict: Verdict,
+    neighbours: Sequence[Neighbour],
+    policy: ReconcilePolicy,
+    embedding_model: str,
+    at: datetime,
+    *,
+    opinion: RecordedOpinion | None = None,
+    timings: Timings | None = None,
+) -> Decision:
+    """The record of what was concluded about a submission.
+
+    Args:
+        submission: what it is about.
+        verdict: what was concluded.
+        neighbours: what the note was compared with, nearest first.
+        policy: the thresholds.
+        embedding_model: what made the vectors.
+        at: now (UTC).
+        opinion: what an arbiter answered, where one was asked.
+        timings: how long it took.
+    """
+    own, note = submission.candidate.evidence[0], submission.note
+    if note.session_id != own.session_id:
+        note = replace(note, session_id=own.session_id)
+    return Decision(
+        decision_id=submission.decision_id,
+        note=note,
+        verdict=_verdict(verdict, neighbours, submission.fact_id),
+        door=submission.door,
+        at=at,
+        episode_id=own.episode_id,
+        policy=RecordedPolicy(
+            profile=policy.profile,
+            cosine_update_min=policy.cosine_update_min,
+            cosine_add_max=policy.cosine_add_max,
+            cosine_cut=policy.cut,
+            guard=policy.guard,
+            embedding_model=NO_MODEL if submission.is_fallback else embedding_model,
+        ),
+        gate=submission.assessment,
+        proposal=Proposal(
+            proposed_by=submission.candidate.proposed_by,
+            answered_by=submission.answered_by,
+            settles_id=submission.settles_id,
+            held_id=submission.held_id,
+        ),
+        opinion=opinion or RecordedOpinion(),
+        timings=timings or Timings(),
+        compared_with=tuple(
+            _comparison(each, rank) for rank, each in enumerate(neighbours, start=1)
+        ),
+    )
+
+
+def recorded_plainly(
+    submission: Submission,
+    action: Action,
+    policy: ReconcilePolicy,
+    embedding_model: str,
+    at: datetime,
+    *,
+    number: int = 1,
+    ended_ids: tuple[str, ...] = (),
+) -> Decision:
+    """The record of a decision that writes no fact: how the gate disposed, or what was answered."""
+    verdict = Verdict(
+        action=action,
+        decided_by=DecidedBy.ANSWER if submission.answered_by else DecidedBy.GATE,
+        reason=submission.assessment.detail,
+    )
+    timings = Timings(attempts=number)
+    made = recorded(submission, verdict, (), policy, embedding_model, at, timings=timings)
+    return replace(made, verdict=replace(made.verdict, fact_id=None, superseded_ids=ended_ids))
+
+
+def _verdict(verdict: Verdict, neighbours: Sequence[Neighbour], fact_id: str) -> RecordedVerdict:
+    decided_on = next(iter((*verdict.targets, *verdict.conflicts, *neighbours)), None)
+    target_ids = tuple(each.fact_id for each in verdict.targets)
+    return RecordedVerdict(
+        action=verdict.action,
+        decided_by=verdict.decided_by,
+        reason=verdict.reason,
+        cosine=decided_on.cosine if decided_on else None,
+        fact_id=target_ids[0] if verdict.action is Action.SKIP else fact_id,
+        superseded_ids=target_ids if verdict.action is Action.UPDATE else (),
+        conflicting_ids=tuple(each.fact_id for each in verdict.conflicts),
+        history_of_id=target_ids[0] if verdict.is_history else None,
+        is_contested=verdict.is_contested,
+        findings=verdict.findings,
+    )
+
+
+def _comparison(neighbour: Neighbour, rank: int) -> Comparison:
+    return Comparison(
+        fact_id=neighbour.fact_id,
+        text=neighbour.text,
+        cosine=neighbour.cosine,
+        valid_from=neighbour.valid_from,
+        trust=neighbour.trust,
+        slot=neighbour.slot,
+        category=neighbour.category,
+        rank=rank,
+    )

@@ -1,0 +1,509 @@
+"""The write gate: the only way to the reconciler. Disposes of candidates, and keeps a record.
+
+What the checks are and what they weigh is in ``reconciler.domain.gate``; here a candidate is
+cleaned, judged against what became of the same inference before, and then reconciled or recorded.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.domain.gate.cleaning import Cleaned
+from reconciler.domain.gate.disposing import assess, with_effective_source
+from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.gate.precedents import precedents_of
+from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
+from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import (
+    InvalidAnswerError,
+    InvalidNoteError,
+    InvalidRequestError,
+    UnknownFactError,
+)
+from reconciler.service.stores.memory_store import Commit, MemoryStore
+from reconciler.service.writing.cleaning import Cleaner
+from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
+from reconciler.service.writing.ledger import Ledger, Seen
+from reconciler.service.writing.memory_reconciler import MemoryReconciler
+from reconciler.service.writing.submissions import Submission
+
+__all__ = ["Judged", "WriteGate", "candidate_of", "judge"]
+
+_MAY_AGREE = (
+    GateReason.THIN_EVIDENCE,
+    GateReason.UNTRUSTED_SOURCE,
+    GateReason.SENSITIVE_TOPIC,
+    GateReason.NEEDS_APPROVAL,
+)
+"""Why a candidate may be held and yet count as agreeing with what is known: that was admitted, with
+consent or approval where it needs one."""
+
+_WITHHELD = (
+    GateReason.PENDING_ERASURE,
+    GateReason.AMBIGUOUS_OWNER,
+    GateReason.PRIVATE_EVIDENCE,
+)
+"""Why not even a refusal's record may repeat what was proposed."""
+
+_BATCH_DECISIONS = 50
+"""Decisions in one transaction: with more, none of them becomes cheaper."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A candidate as the gate sees it, and how it would dispose of it; nothing is written yet."""
+
+    cleaned: Cleaned
+    policy: GatePolicy
+    assessment: Assessment
+    pending_id: str | None = None
+
+    @property
+    def candidate(self) -> Candidate:
+        """The candidate with what the gate found out about it: category, topic, no raw secrets."""
+        found, candidate = self.assessment, self.cleaned.candidate
+        note = replace(candidate.note, category=found.category, topic=found.topic)
+        return replace(candidate, note=note)
+
+    @property
+    def is_admitted(self) -> bool:
+        """Whether it may go to the reconciler."""
+        return self.assessment.disposal is Disposal.ADMIT
+
+    @property
+    def is_own_word(self) -> bool:
+        """Whether it was said by whoever may say it, not read out of something."""
+        source = self.cleaned.candidate.note.trust
+        return self.policy.file.sources[source].is_own_word
+
+    @property
+    def is_reconciled(self) -> bool:
+        """Whether the call that proposes it also commits it."""
+        return self.is_admitted and self.is_own_word
+
+
+class WriteGate:
+    """Decides whether a candidate earns its place, and keeps a record of what it decided.
+
+    The default is not to write. What was said by whoever may say it is reconciled by the call that
+    proposes it; what was read out of something is only proposed, and committed by a second call.
+
+    Args:
+        store: asked what became of the same inference before.
+        reconciler: what every admitted note goes through.
+        ledger: what writes.
+        cleaner: takes out what may not be kept, and knows floors, handlings and domains.
+        decision_ids: the ids under which decisions are kept.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: MemoryStore,
+        reconciler: MemoryReconciler,
+        ledger: Ledger,
+        cleaner: Cleaner,
+        decision_ids: DecisionIds,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._reconciler = reconciler
+        self._ledger = ledger
+        self._cleaner = cleaner
+        self._decision_ids = decision_ids
+        self._clock = clock
+
+    def judge(self, candidate: Candidate) -> Judged:
+        """How the gate would dispose of a candidate; reads and writes nothing.
+
+        Raises:
+            InvalidRequestError: an id or a name that is kept as it is given holds a secret.
+        """
+        self._cleaner.check_ids(candidate)
+        return judge(candidate, self._cleaner, self._clock())
+
+    def settle_many(
+        self, judged: Iterable[tuple[Judged, NDArray[np.float32] | None]], door: str
+    ) -> Iterator[Decision]:
+        """As ``propose`` that may commit, of many that were judged already, written in batches.
+
+        Args:
+            judged: what ``judge`` found about notes that no earlier call decided about, each with
+                its embedding if it is to be reconciled. Those of one contact are decided in order.
+            door: which door they came through.
+
+        Raises:
+            As ``propose``; what was yielded until then stands.
+        """
+        waiting: list[tuple[Submission, NDArray[np.float32]]] = []
+        contacts: set[str] = set()
+        for each, vector in judged:
+            contact_key = each.candidate.note.scope.contact_key
+            if vector is None:
+                if contact_key in contacts:
+                    yield from self._reconciled(waiting, contacts)
+                yield self._propose(each, door, may_commit=True)
+                continue
+            waiting.append((self._submission(each, door), vector))
+            contacts.add(contact_key)
+            if len(waiting) == _BATCH_DECISIONS:
+                yield from self._reconciled(waiting, contacts)
+        yield from self._reconciled(waiting, contacts)
+
+    def _reconciled(
+        self, waiting: list[tuple[Submission, NDArray[np.float32]]], contacts: set[str]
+    ) -> list[Decision]:
+        """What became of those that wait, which are none any more."""
+        submissions, vectors = [each for each, _ in waiting], [vector for _, vector in waiting]
+        waiting.clear()
+        contacts.clear()
+        return self._reconciler.reconcile_many(submissions, vectors)
+
+    def propose(
+        self,
+        candidate: Candidate,
+        door: str,
+        *,
+        may_commit: bool = False,
+        may_be_fallback: bool = False,
+    ) -> Decision:
+        """How the gate disposes of a candidate, on record; a fact is written only if it may be.
+
+        Args:
+            candidate: what is proposed.
+            door: which door it came through.
+            may_commit: whether it is reconciled at once, where it is admitted and somebody's own
+                word; its evidence is its own then.
+            may_be_fallback: whether it may be raw words that nobody could read.
+
+        Raises:
+            InvalidNoteError: it was confirmed by nobody knows whom, its evidence is not what is
+                stored under its ids, or its proposer's name is reserved.
+            EmbeddingError: the model failed; nothing was written.
+            GraphUnavailableError: the engine stayed away.
+            GraphConflictError: other writers came first too often; nothing was written.
+        """
+        if not may_be_fallback:
+            _refuse_fallback(candidate)
+        judged = self._judged_anew(candidate)
+        if may_commit and judged.is_reconciled:
+            return self._reconciler.reconcile(self._submission(judged, door))
+        if not may_commit and judged.assessment.reason not in _WITHHELD:
+            judged = self._with_own_episodes(judged, candidate.evidence)
+        return self._propose(judged, door, may_commit=may_commit)
+
+    def commit(self, scope: Scope, decision_id: str, door: str) -> Decision:
+        """Remember what a proposal was admitted as; once, however often it is called.
+
+        Args:
+            scope: whom the proposal is about.
+            decision_id: the gate's decision that admitted it.
+            door: which door asks for it.
+
+        Raises:
+            UnknownDecisionError: the contact has no such decision.
+            InvalidRequestError: it is no proposal that the gate let through, or was taken back.
+            EmbeddingError, GraphUnavailableError, GraphConflictError: as ``propose``.
+        """
+        proposal = self._store.get_decision(scope, decision_id)
+        if proposal.action is not Action.ADMIT:
+            raise InvalidRequestError(
+                f"decision {decision_id} is {proposal.action}; only a proposal that the gate "
+                "admitted can be committed"
+            )
+        assert proposal.gate is not None, "what was admitted was judged"  # noqa: S101
+        candidate = candidate_of(proposal, self._store.list_evidence(decision_id, scope))
+        submission = Submission(
+            candidate=candidate,
+            assessment=proposal.gate,
+            door=door,
+            decision_id=settlement_id_of(decision_id),
+            settles_id=decision_id,
+        )
+        if refused := self._refused_since(candidate):
+            decision = self._record(replace(submission, assessment=refused), Action.REJECT)
+        else:
+            decision = self._reconciler.reconcile(submission)
+        if decision.action is Action.WITHDRAW:
+            raise InvalidRequestError(f"proposal {decision_id} was taken back; propose it anew")
+        return decision
+
+    def _refused_since(self, candidate: Candidate) -> Assessment | None:
+        """Why the gate would refuse today what it admitted then, if it would."""
+        judged = self.judge(candidate)
+        found = self._with_precedents(judged).assessment
+        return found if found.disposal is Disposal.REJECT else None
+
+    def answer(self, held: Decision, answer: Candidate | Action, answered_by: str) -> Decision:
+        """What follows from an answer; once, however often it is called. Who may give it is known.
+
+        Args:
+            held: the decision that waited for the answer.
+            answer: for a yes, what was confirmed, with ``confirmed_by`` and the answer as its
+                evidence: it is reconciled, or held again where another's yes is needed as well.
+                Else DECLINE, or WITHDRAW where it was taken back.
+            answered_by: whose answer it is.
+
+        Raises:
+            InvalidAnswerError: the gate refuses it in spite of the yes; it waits on.
+            As ``propose``.
+        """
+        if isinstance(answer, Candidate):
+            return self._confirmed(held, answer, answered_by)
+        return self._refused(held, answer, answered_by)
+
+    def _refused(self, held: Decision, action: Action, answered_by: str) -> Decision:
+        assert held.gate is not None, "what was held was judged"  # noqa: S101
+        is_no = action is Action.DECLINE
+        submission = Submission(
+            candidate=candidate_of(held, self._store.list_evidence(held.decision_id, held.scope)),
+            assessment=replace(
+                held.gate,
+                disposal=Disposal.REJECT,
+                reason=GateReason.DECLINED if is_no else GateReason.WITHDRAWN,
+                detail=f"{answered_by} {'said no' if is_no else 'took it back'}",
+                question=None,
+                lapses_at=None,
+            ),
+            door=held.door,
+            decision_id=settlement_id_of(held.decision_id),
+            settles_id=held.decision_id,
+            answered_by=answered_by,
+        )
+        return self._record(submission, action)
+
+    def _confirmed(self, held: Decision, candidate: Candidate, answered_by: str) -> Decision:
+        judged = self.judge(candidate)
+        submission = replace(
+            self._submission(judged, held.door),
+            assessment=_as_sensitive_as(held, judged.assessment),
+            decision_id=settlement_id_of(held.decision_id),
+            settles_id=held.decision_id,
+            answered_by=answered_by,
+        )
+        if judged.assessment.disposal is Disposal.REJECT:
+            raise InvalidAnswerError(
+                f"the gate refuses this in spite of the yes: {judged.assessment.detail}; "
+                "nothing was kept, and the question waits on"
+            )
+        if judged.is_admitted:
+            return self._reconciler.reconcile(submission)
+        return self._record(submission, Action.HOLD)
+
+    def revoke(self, candidate: Candidate, fact_id: str, door: str) -> Decision:
+        """End a live fact without another in its place; the candidate says why, and by whom.
+
+        Raises:
+            UnknownFactError: the contact has no live fact of that id.
+            GraphUnavailableError, GraphConflictError: as ``propose``.
+        """
+        check_identifier("fact_id", fact_id, UnknownFactError)
+        judged = self.judge(candidate)
+        scope = candidate.note.scope
+        submission = Submission(
+            candidate=judged.candidate,
+            assessment=replace(
+                judged.assessment,
+                disposal=Disposal.ADMIT,
+                reason=GateReason.ADMITTED,
+                detail=f"revoked by {candidate.proposed_by}: {judged.candidate.claim}",
+                question=None,
+                lapses_at=None,
+            ),
+            door=door,
+            decision_id=self._decision_ids.of(candidate.note),
+            answered_by=candidate.proposed_by,
+        )
+
+        def plan(seen: Seen) -> Commit:
+            ended = self._store.find_fact(scope, fact_id)
+            if ended is None or not ended.is_live:
+                raise UnknownFactError(f"contact {scope.contact_id} has no live fact {fact_id}")
+            # Nothing ends before it began.
+            note = submission.note.no_earlier_than([ended.valid_from])
+            about = submission.about(note)
+            return self._reconciler.as_disposed(about, Action.REVOKE, seen, (fact_id,))
+
+        return self._ledger.write(submission, plan)
+
+    def _judged_anew(self, candidate: Candidate) -> Judged:
+        if candidate.confirmed_by:
+            raise InvalidNoteError(
+                "a candidate comes without confirmed_by; hold it, then let it be confirmed"
+            )
+        return self.judge(candidate)
+
+    def _submission(self, judged: Judged, door: str) -> Submission:
+        candidate, assessment = judged.candidate, judged.assessment
+        if assessment.reason in _WITHHELD:
+            candidate = _withheld(candidate)
+            assessment = replace(assessment, inference_key="withheld")
+        elif not candidate.evidence:
+            candidate = replace(candidate, evidence=(_proposal(candidate.note),))
+        decision_id = self._decision_ids.of(candidate.note)
+        return Submission(
+            candidate=candidate, assessment=assessment, door=door, decision_id=decision_id
+        )
+
+    def _propose(self, judged: Judged, door: str, *, may_commit: bool) -> Decision:
+        submission = self._submission(judged, door)
+        if earlier := self._ledger.find_earlier(submission):
+            return earlier
+        if judged.assessment.reason in _MAY_AGREE and (
+            known := self._reconciler.reconfirm(_agreeing(submission), judged.assessment.detail)
+        ):
+            return known
+        # Repeated, a hedged word of one's own may be enough; what was read out is not written here.
+        if may_commit and judged.is_own_word:
+            found = self._with_precedents(judged)
+            if found.is_reconciled:
+                return self._reconciler.reconcile(replace(submission, assessment=found.assessment))
+
+        def plan(seen: Seen) -> Commit:
+            found = self._with_precedents(judged)
+            made = replace(submission, assessment=found.assessment)
+            if found.assessment.is_held:
+                made = replace(made, held_id=found.pending_id)
+            return self._reconciler.as_disposed(made, _action_of(found.assessment), seen)
+
+        return self._ledger.write(submission, plan)
+
+    def _with_own_episodes(self, judged: Judged, given: tuple[Evidence, ...]) -> Judged:
+        candidate = judged.cleaned.candidate
+        scope, cleaned = candidate.note.scope, candidate.evidence
+        own = self._store.as_own_episodes(scope, given, cleaned)
+        candidate = replace(candidate, evidence=own)
+        return replace(judged, cleaned=replace(judged.cleaned, candidate=candidate))
+
+    def _with_precedents(self, judged: Judged) -> Judged:
+        """Judged once more with what became of the same inference before, where that may matter."""
+        is_thin = judged.assessment.is_held or judged.assessment.reason is GateReason.BELOW_FLOOR
+        if judged.is_reconciled or not (is_thin or judged.is_admitted):
+            return judged
+        now, scope = self._clock(), judged.candidate.note.scope
+        key = judged.assessment.inference_key
+        precedents = precedents_of(self._store.list_earlier(scope, key), now)
+        return replace(
+            judged,
+            assessment=assess(judged.cleaned, judged.policy, now, precedents),
+            pending_id=precedents.pending_id,
+        )
+
+    def _record(self, submission: Submission, action: Action) -> Decision:
+        if earlier := self._ledger.find_earlier(submission):
+            return earlier
+        return self._ledger.write(
+            submission, lambda seen: self._reconciler.as_disposed(submission, action, seen)
+        )
+
+
+def judge(candidate: Candidate, cleaner: Cleaner, now: datetime) -> Judged:
+    """How the gate would dispose of a candidate that nothing is known of.
+
+    Args:
+        candidate: as it was proposed.
+        cleaner: takes out what may not be kept; the candidate's agent chooses the domain.
+        now: the time now (UTC).
+    """
+    policy = cleaner.policy_of(candidate.note.scope)
+    cleaned = cleaner.clean(with_effective_source(candidate))
+    return Judged(cleaned=cleaned, policy=policy, assessment=assess(cleaned, policy, now))
+
+
+def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
+    """The candidate that a decision was about, as far as it is on record."""
+    found = decision.gate
+    own = [each for each in evidence if each.episode_id == decision.episode_id]
+    others = [each for each in evidence if each.episode_id != decision.episode_id]
+    return Candidate(
+        note=replace(
+            decision.note,
+            valid_from=decision.note.holds_from,
+            category=found.category if found else None,
+            topic=found.topic if found else None,
+            contact_name=None,
+            idempotency_key=None,
+            is_dated=True,
+        ),
+        evidence=(*own, *others),
+        proposed_by=decision.proposal.proposed_by or "unknown",
+        confidence=_extractors_confidence(found),
+    )
+
+
+def _extractors_confidence(found: Assessment | None) -> float | None:
+    """What a score started at, where an extractor said how sure it was."""
+    first = next(iter(found.parts), None) if found else None
+    return first.effect if first and first.name == EXTRACTORS_CONFIDENCE else None
+
+
+def _refuse_fallback(candidate: Candidate) -> None:
+    """Raw words are held to no floor, so nobody may call theirs so."""
+    if candidate.is_fallback:
+        raise InvalidNoteError(
+            f"proposed_by {candidate.proposed_by!r} is reserved; give who puts it forward"
+        )
+
+
+def _withheld(candidate: Candidate) -> Candidate:
+    """A candidate without a word of what it said, as its refusal is recorded."""
+    note = Note(
+        scope=candidate.note.scope,
+        text="(withheld: the evidence may not be used here)",
+        said_at=candidate.note.said_at,
+        source_kind=candidate.note.source_kind,
+        idempotency_key=candidate.note.idempotency_key,
+    )
+    return replace(candidate, note=note, evidence=(_proposal(note),))
+
+
+def _proposal(note: Note) -> Evidence:
+    """What was proposed, as the episode of a refusal that no evidence supports."""
+    return Evidence(
+        episode_id=str(uuid.uuid4()),
+        session_id=note.session,
+        scope=note.scope,
+        text=note.text,
+        said_at=note.said_at,
+        source_kind=note.trust,
+        is_new=True,
+    )
+
+
+def _agreeing(submission: Submission) -> Submission:
+    """The same, as what is admitted only because it is known already."""
+    return replace(
+        submission,
+        assessment=replace(
+            submission.assessment,
+            disposal=Disposal.ADMIT,
+            reason=GateReason.ADMITTED,
+            detail=ALL_PASSED,
+            question=None,
+            lapses_at=None,
+        ),
+    )
+
+
+def _as_sensitive_as(held: Decision, assessment: Assessment) -> Assessment:
+    """What was taken out of a text before it was held is not seen when it is judged again."""
+    if held.gate is None or not held.gate.is_redacted:
+        return assessment
+    return replace(assessment, is_redacted=True, sensitivity=held.gate.sensitivity)
+
+
+def _action_of(assessment: Assessment) -> Action:
+    if assessment.is_held:
+        return Action.HOLD
+    return Action.ADMIT if assessment.disposal is Disposal.ADMIT else Action.REJECT
