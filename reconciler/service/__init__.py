@@ -1,7 +1,7 @@
 """What the memory does with ports and the domain; no adapter is known here.
 
-    tasks         an agent at work                         recall.py       what is found again
-    sessions      the background door                      calibration.py  error rates of the rule
-    writing       the way of a write, and its cache
-    stores        alone name queries
+tasks         an agent at work                         recall.py       what is found again
+sessions      the background door                      calibration.py  error rates of the rule
+writing       the way of a write, and its cache
+stores        alone name queries
 """
