@@ -39,7 +39,7 @@ fmt:     $(STAMP) ## mend format and what the linter can mend
 neo4j:   $(STAMP) ## a Neo4j with the Browser, without Docker; LINE=5.26, PORT=, HTTP_PORT=
 	$(BIN)/python -m tests.neo4j_server --line $(LINE) --port $(PORT) --http-port $(HTTP_PORT) $(ARGS)
 
-bench:   $(STAMP) ## measure what the README claims
+bench:   $(STAMP) ## measure what benchmarks/FIGURES.md claims
 	$(BIN)/python -m benchmarks $(ARGS)
 
 install: $(STAMP) ## only make the virtual environment, with everything in it

@@ -1,1 +1,1 @@
-"""What the figures in the README come from; each module prints its own table."""
+"""What FIGURES.md comes from; each module prints its own table."""

@@ -1,4 +1,4 @@
-"""What a stranger meets: the wheel away from the checkout, and the README's own words."""
+"""What a stranger meets: the wheel away from the checkout, and the documents' own code."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.documents import documents
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,9 +60,10 @@ def test_the_installed_wheel_runs_the_demo(installed: Path, tmp_path: Path) -> N
     assert "Recall: Does she prefer phone or email?" in shown
 
 
-def test_the_readme_code_runs_and_prints_what_it_says(installed: Path, tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+def test_the_code_in_the_documents_runs_and_prints_what_it_says(
+    installed: Path, tmp_path: Path
+) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", documents(), re.DOTALL)
     code = "\n".join(blocks)
     opened = code.replace("Memory.open()", f"Memory.open(embedded_path={str(tmp_path / 'm')!r})")
     printed = _python(installed, "-c", opened, cwd=tmp_path)

@@ -1,6 +1,6 @@
 """What a memory should hold of what it was told, said a second time and as plainly as can be.
 
-Here: the rule as DESIGN ("The rule") and the README ("What decides") word it, over dictionaries;
+Here: the rule as DESIGN ("The rule") and docs/what_decides.md word it, over dictionaries;
 and from ARCHITECTURE ("A write, step by step"), that a note sees the five nearest and its own slot.
 Never here: a call of the package's own rule, or of anything else in it that decides.
 """

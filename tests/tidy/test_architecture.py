@@ -18,6 +18,7 @@ from reconciler.entrypoints.cli import app
 from reconciler.errors import __all__ as error_names
 from reconciler.queries import load_queries
 from reconciler.settings import Settings
+from tests.documents import DOCUMENTS, documents
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "reconciler"
@@ -227,10 +228,19 @@ def test_the_configuration_file_holds_the_defaults() -> None:
         assert value == ({key: wanted[key] for key in value} if isinstance(value, dict) else wanted)
 
 
-def test_the_readme_names_every_command() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for name in _commands():
-        assert f"reconciler {name}" in readme
+def test_the_documents_name_every_command() -> None:
+    said = documents()
+    assert [name for name in _commands() if f"reconciler {name}" not in said] == []
+
+
+def test_every_link_in_the_documents_leads_somewhere() -> None:
+    broken = [
+        f"{_name(path)}: {target}"
+        for path in DOCUMENTS
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8"))
+        if not (path.parent / target).exists()
+    ]
+    assert broken == []
 
 
 def test_every_command_prints_json_on_request() -> None:

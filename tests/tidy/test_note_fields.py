@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 import typer
@@ -24,8 +23,8 @@ from reconciler.service.writing.doors import (
     SlotFields,
 )
 from reconciler.service.writing.note_import import LINE_KEYS
+from tests.documents import documents
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
 EVERY = set(NoteFields.__annotations__)
 FOUND_BY_THE_DOOR = {"scope", "text", "is_dated", "is_cleaned", "slot"}
 """Fields of a note that no caller gives beside its text."""
@@ -69,5 +68,5 @@ def test_an_agents_tool_takes_the_agents_fields_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(EVERY))
-def test_the_readme_names_every_field(name: str) -> None:
-    assert re.search(rf"`{name}`", README)
+def test_the_documents_name_every_field(name: str) -> None:
+    assert re.search(rf"`{name}`", documents())
