@@ -17,12 +17,13 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, Generic, TypeVar
-
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config, resource_path
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 __all__ = ["Cue", "Cues", "Held", "Lexicon", "Literals", "any_of", "joined", "lexicon"]
 
@@ -43,7 +44,7 @@ class Cue:
             at all; empty for a cue that is tried on every text.
     """
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012
 
     pattern: str
     hits: tuple[str, ...]
@@ -121,8 +122,19 @@ def lexicon(name: str) -> Lexicon:
     return read_lexicon(source, tables)
 
 
-_WORDS = TypeAdapter(dict[str, dict[str, str]])
-_CUES = TypeAdapter(dict[str, tuple[Cue, ...]])
+@cache
+def _of_words() -> TypeAdapter[dict[str, dict[str, str]]]:
+    """What reads a file's words; made when the first file is read, as ``_of_cues``."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(dict[str, dict[str, str]])
+
+
+@cache
+def _of_cues() -> TypeAdapter[dict[str, tuple[Cue, ...]]]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(dict[str, tuple[Cue, ...]])
 
 
 def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
@@ -131,10 +143,12 @@ def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
     Raises:
         ConfigurationError: a table is not as it must be; the text names it.
     """
+    from pydantic import ValidationError
+
     cues = dict(tables)
     try:
-        words = _WORDS.validate_python({"words": cues.pop("words", {})})["words"]
-        made = _CUES.validate_python(cues)
+        words = _of_words().validate_python({"words": cues.pop("words", {})})["words"]
+        made = _of_cues().validate_python(cues)
     except ValidationError as error:
         found = error.errors()[0]
         raise ConfigurationError(f"{source}: {_place(*found['loc'])}: {found['msg']}") from error

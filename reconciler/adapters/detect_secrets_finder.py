@@ -20,7 +20,8 @@ from threading import Lock
 from typing import Any
 
 from reconciler.adapters.sensitive_data_finders import merge_spans
-from reconciler.named_secrets import NO_COMPOUND, find_named_secrets
+from reconciler.named_secrets import find_named_secrets
+from reconciler.named_secrets.words import NO_COMPOUND
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
 __all__ = ["DetectSecretsFinder"]

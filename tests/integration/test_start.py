@@ -22,8 +22,12 @@ from reconciler.errors import ConfigurationError
 from reconciler.testing import HashingEmbedder
 
 SCOPE = ["--agent", "crm", "--contact", "priya"]
-READING = {
+HELPING = {
     "--help": ["--help"],
+    "recall --help": ["recall", "--help"],
+    "add --help": ["add", "--help"],
+}
+READING = {
     "init": ["init"],
     "contacts": ["contacts", "--agent", "crm"],
     "history": ["history", *SCOPE],
@@ -32,14 +36,20 @@ READING = {
     "refusals": ["refusals", "--agent", "crm"],
     "jobs": ["jobs"],
 }
-"""Commands that embed nothing, in an order in which they can run on a store that is not there."""
+"""Commands that embed nothing, on a store that the first of them makes."""
 
 FOR_EMBEDDING = {"onnxruntime", "tokenizers"}
 FOR_OTHER_MODELS = {"sentence_transformers", "torch", "transformers", "huggingface_hub"}
 FOR_THE_GATE = {"babel", "detect_secrets", "phonenumbers", "presidio_analyzer", "regex", "spacy"}
-FOR_ONE_COMMAND = {"anthropic", "matplotlib", "neo4j", "prometheus_client", "scipy"}
+FOR_ARBITRATION = {"anthropic", "cachetools"}
+FOR_ONE_COMMAND = {"matplotlib", "neo4j", "prometheus_client", "scipy"}
 FOR_THE_COMMAND_LINE = {"rich", "typer"}
-HEAVY = FOR_EMBEDDING | FOR_OTHER_MODELS | FOR_THE_GATE | FOR_ONE_COMMAND | FOR_THE_COMMAND_LINE
+FOR_A_STORE = {"ladybug", "pydantic", "pydantic_settings", "tenacity"}
+OUR_OWN = {"reconciler.bootstrap", "reconciler.lexicon", "reconciler.named_secrets.grammar"}
+HEAVY = (
+    *{*FOR_EMBEDDING, *FOR_OTHER_MODELS, *FOR_THE_GATE, *FOR_ARBITRATION, *FOR_ONE_COMMAND},
+    *{*FOR_THE_COMMAND_LINE, *FOR_A_STORE, *OUR_OWN, "numpy"},
+)
 
 OBSERVER = """
 import contextlib, io, json, sys
@@ -64,7 +74,7 @@ print(json.dumps(seen))
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     """By what was done in one process, one after the other: which heavy libraries are loaded."""
     store = tmp_path_factory.mktemp("start") / "memory.lbug"
-    commands = READING | {"add": ["add", *SCOPE, "Prefers email."]}
+    commands = HELPING | READING | {"add": ["add", *SCOPE, "Prefers email."]}
     done = subprocess.run(
         [sys.executable, "-c", OBSERVER, json.dumps(sorted(HEAVY)), json.dumps(commands)],
         env=os.environ | {"RECONCILER_EMBEDDED_PATH": str(store)},
@@ -80,11 +90,16 @@ def test_importing_the_package_loads_nothing_heavy(loaded: dict[str, set[str]]) 
     assert loaded["import reconciler"] == set()
 
 
+@pytest.mark.parametrize("name", HELPING)
+def test_help_loads_the_command_line_alone(loaded: dict[str, set[str]], name: str) -> None:
+    assert loaded[name] <= FOR_THE_COMMAND_LINE
+
+
 @pytest.mark.parametrize("name", READING)
-def test_what_embeds_nothing_loads_neither_model_nor_finders(
+def test_what_embeds_nothing_loads_what_reads_a_store_alone(
     loaded: dict[str, set[str]], name: str
 ) -> None:
-    assert loaded[name] <= FOR_THE_COMMAND_LINE
+    assert loaded[name] <= FOR_THE_COMMAND_LINE | FOR_A_STORE | {"reconciler.bootstrap"}
 
 
 def test_a_first_note_is_decided_without_torch(loaded: dict[str, set[str]]) -> None:

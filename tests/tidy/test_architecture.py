@@ -52,7 +52,7 @@ MAY_IMPORT = {
     "resources": {"errors"},
     "turns": set(),
     "errors": {"named_secrets"},
-    "named_secrets": {"sensitive_data"},
+    "named_secrets": {"named_secrets", "sensitive_data"},
     "sensitive_data": set(),
 }
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")

@@ -1,14 +1,7 @@
-"""Secrets that a name gives away: what a name says of its value, and ``"password": "…"`` in a text.
+"""What a named secret looks like: its names, how its value is written, and how a sentence tells it.
 
-One table of names, whether they stand in a slot's attribute, in JSON, in an environment file or in
-a sentence, and in however many layers of quotes. A text is searched, never parsed: what is nested
-deep costs no more. Pure; a secret that nothing announces is found by its shape, elsewhere. The
-names stand here and not in a lexicon, because every error is searched with them: what an error may
-say must not hang on a file.
-
-Source: detect-secrets' keyword detector was looked at first. It reads files of code: it wants
-quotes about the value, knows neither numbers nor escaped quotes nor PINs, and says what it found
-but not where.
+Some thirty expressions, compiled as this module is imported: that is when a text first holds a word
+that hints at a secret. Which words do, and what is made of what is found, is said elsewhere.
 """
 
 from __future__ import annotations
@@ -19,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
+from reconciler.named_secrets.words import NO_COMPOUND
+from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
 
-__all__ = ["NO_COMPOUND", "find_named_secrets", "kind_of_name", "without_named_secrets"]
+__all__ = ["kind_of_name", "named", "said"]
 
 
 class _Need(Enum):
@@ -128,16 +122,10 @@ def _in_snake_case(name: str) -> str:
 
 # Where a name and its value stand in a text
 
-_ESCAPE = re.compile(r"\\u00(?P<code>[2-7][0-9a-fA-F])")
 _HINT = re.compile(
     r"(?i)pass|pwd|wort|contrase|secret|token|key|pin|cv[vc]|otp|tan|auth|code|credential|jwt"
     r"|connection.string"
 )
-_HINT_WORDS = (
-    *("pass", "pwd", "wort", "contrase", "secret", "token", "key", "pin", "cvv", "cvc", "otp"),
-    *("tan", "auth", "code", "credential", "jwt", "connection"),
-)
-"""The same in plain words: looking for these is quicker, and most texts hold none."""
 _QUOTE = r"(?:\\{0,8}[\"'`]|[\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb]|%22|&quot;|&\#34;)"
 _MARK = r"(?:\*{1,3}|_{2})"
 _TAG = r"</?[a-zA-Z][^<>]{0,100}>"
@@ -246,45 +234,8 @@ class _Found:
     key: str
 
 
-def find_named_secrets(text: str) -> list[SensitiveSpan]:
-    """The values whose names say that they are secret; they may overlap, and are in no order."""
-    plain, place = _unescaped(text) if _ESCAPE.search(text) else (text, None)
-    folded = plain.casefold()
-    hints = {word for word in _HINT_WORDS if word in folded}
-    if not hints:
-        return []
-    spans = [*_named(plain), *(_said(plain) if hints & _SAID_HINTS else ())]
-    if place is None:
-        return spans
-    return [SensitiveSpan(place[span.start], place[span.end], span.kind) for span in spans]
-
-
-def _unescaped(text: str) -> tuple[str, list[int]]:
-    r"""The text with ``\u0077`` read as ``w``, and where in the text each character stands."""
-    parts: list[str] = []
-    place: list[int] = []
-    done = 0
-    for match in _ESCAPE.finditer(text):
-        parts += [text[done : match.start()], chr(int(match["code"], 16))]
-        place += range(done, match.start() + 1)
-        done = match.end()
-    return "".join((*parts, text[done:])), [*place, *range(done, len(text) + 1)]
-
-
-def without_named_secrets(text: str) -> str:
-    """The text with the secrets' kind in the place of each; for what is no record, as an error."""
-    return redact(text, _apart(find_named_secrets(text)), lambda kind, _: f"[{kind}]")
-
-
-def _apart(spans: list[SensitiveSpan]) -> Iterator[SensitiveSpan]:
-    end = 0
-    for span in sorted(spans):
-        if span.end > end:
-            yield SensitiveSpan(max(span.start, end), span.end, span.kind)
-            end = span.end
-
-
-def _named(text: str) -> Iterator[SensitiveSpan]:
+def named(text: str) -> Iterator[SensitiveSpan]:
+    """The secrets that a name and what parts it from a value announce, in order."""
     done = 0
     for match in _matches(text):
         if match.start() < done:
@@ -482,13 +433,6 @@ def _is_strong(value: str, found: _Found) -> bool:
 
 # In a sentence
 
-NO_COMPOUND = (
-    r"(?![ -](?:managers?|vaults?|apps?|applications?|tools?|software|generators?|reviews?|audits?"
-    r"|regulations?|polic(?:y|ies)|rules?|requirements?|pads?|readers?|lists?|fields?|forms?|pages?"
-    r"|prompts?|hygiene|training|protection|strength|length|supplier|vendor|provider|requests?"
-    r"|(?:reset|change|update)s?(?![ ](?:to|code)\b)|of[ ](?:conduct|practice|ethics))\b)"
-)
-"""Stands after a secret's name in a pattern: a password manager is no password."""
 _LOGIN = rf"(?:pass[ -]?(?:word|phrase|code)|passwd|pwd|kennwort|passwort)\b{NO_COMPOUND}"
 _KEY = (
     r"(?:(?:api|access|secret|private|signing|encryption|master)[ _-]?key"
@@ -498,7 +442,6 @@ _CODE = (
     r"(?:pin(?![ ]code)|otp|cvv2?|cvc2?|(?:security|access|door|gate|alarm|entry|unlock"
     rf"|lock(?:er|box)?|safe|verification|one-time|login|recovery|reset)[ ]code)\b{NO_COMPOUND}"
 )
-_SAID_HINTS = set(_HINT_WORDS) - {"contrase", "tan", "auth", "credential", "jwt", "connection"}
 _BETWEEN = r"(?:[ ](?!is\b|was\b)[\w'\u2019-]{1,20}+){%s}"
 _IS = (
     r"(?:[ ](?:is|was|are|be|been|has|will|now|still|changed|set|reset|updated|to|ist|war|lautet"
@@ -535,7 +478,8 @@ _SAID_TO_BE = (
 )
 
 
-def _said(text: str) -> Iterator[SensitiveSpan]:
+def said(text: str) -> Iterator[SensitiveSpan]:
+    """The secrets that a sentence tells; they may overlap."""
     for pattern in _SAID:
         for match in pattern.finditer(text):
             yield SensitiveSpan(*match.span("value"), SensitiveKind.SECRET)
@@ -547,15 +491,15 @@ def _said(text: str) -> Iterator[SensitiveSpan]:
             yield SensitiveSpan(start, start + len(value), SensitiveKind.SECRET)
 
 
-def _is_said_to_be(value: str, said: Mapping[str, str | None]) -> bool:
+def _is_said_to_be(value: str, told: Mapping[str, str | None]) -> bool:
     """Whether "… is my password" gives it away; "That is the password" does not."""
     if _IS_REMARK.fullmatch(value) or _NO_WORD_FOR_IT.fullmatch(value):
         return False
     is_strong = _HAS_DIGIT_AND_MORE.match(value) or _IS_MIXED.match(value)
     if is_strong and not _ADDRESS.fullmatch(value):
         return True
-    is_somebodys = (said.get("whose") or "the").casefold() not in ("the", "your")
-    return is_somebodys and bool(said["uses"] or not said["as"])
+    is_somebodys = (told.get("whose") or "the").casefold() not in ("the", "your")
+    return is_somebodys and bool(told["uses"] or not told["as"])
 
 
 _NO_WORD_FOR_IT = re.compile(
