@@ -48,7 +48,7 @@ from benchmarks.data import rows
 from benchmarks.engines import Engines
 from benchmarks.error_rate import LONGMEMEVAL, ReadyVectors
 from reconciler.domain.guard import Difference, Finding, find_differences
-from reconciler.domain.reconciling.rule import ReconcilePolicy
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.review.calibration import (
     SETTLED,
     LabelledPair,

@@ -19,10 +19,16 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
 from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.recalling.ranking import RankingPolicy
-from reconciler.domain.reconciling.rule import ReconcilePolicy
 from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.jobs import JobPolicy, Stage
+from reconciler.domain.records.jobs import Stage
+from reconciler.domain.records.policies import (
+    ArbitrationPolicy,
+    ExtractionPolicy,
+    JobPolicy,
+    RankingPolicy,
+    ReconcilePolicy,
+    RetryPolicy,
+)
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
 from reconciler.ports.arbiter import Arbiter
@@ -32,14 +38,14 @@ from reconciler.ports.graph import Graph
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.sensitive_data import keyed_digest, keyed_token
 from reconciler.service.recall import Recall
-from reconciler.service.sessions.extraction import ExtractionPolicy, MemoryExtractor, SessionReader
+from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
 from reconciler.service.sessions.extraction_worker import ExtractionWorker
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.stores.patient_graph import PatientGraph
-from reconciler.service.stores.retry import RetryPolicy, call_with_retries
+from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.stores.session_store import SessionStore
 from reconciler.service.stores.task_store import TaskStore
-from reconciler.service.writing.arbitration import Arbitration, ArbitrationPolicy
+from reconciler.service.writing.arbitration import Arbitration
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.confirmations import Confirmations
 from reconciler.service.writing.decision_ids import DecisionIds

@@ -28,14 +28,16 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from reconciler.domain.recalling.ranking import RankingPolicy
-from reconciler.domain.reconciling.rule import ReconcilePolicy
-from reconciler.domain.records.jobs import JobPolicy
+from reconciler.domain.records.policies import (
+    ArbitrationPolicy,
+    ExtractionPolicy,
+    JobPolicy,
+    RankingPolicy,
+    ReconcilePolicy,
+    RetryPolicy,
+)
 from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config, resource_path
-from reconciler.service.sessions.extraction import ExtractionPolicy
-from reconciler.service.stores.retry import RetryPolicy
-from reconciler.service.writing.arbitration import ArbitrationPolicy
 
 __all__ = [
     "ArbiterSettings",

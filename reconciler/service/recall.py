@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from reconciler.domain.recalling.history import chains
-from reconciler.domain.recalling.ranking import RankingPolicy, rank, word_overlap
+from reconciler.domain.recalling.ranking import rank, word_overlap
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
+from reconciler.domain.records.policies import RankingPolicy
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import UnknownFactError
 from reconciler.ports.embedder import Embedder

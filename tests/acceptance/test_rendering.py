@@ -15,9 +15,9 @@ import pytest
 
 from reconciler import Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.reconciling.rule import ReconcilePolicy
 from reconciler.domain.records.assessment import Assessment, CheckFinding, Disposal, ScorePart
 from reconciler.domain.records.jobs import Job, JobState
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import SessionRecord
 from reconciler.domain.review.replay import Replayed, replay

@@ -27,6 +27,7 @@ from reconciler.domain.records.decisions import Action, Judgement, Relation, Usa
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.errors import (
@@ -37,7 +38,7 @@ from reconciler.errors import (
     ConfigurationError,
 )
 from reconciler.ports.arbiter import Arbiter
-from reconciler.service.writing.arbitration import Arbitration, ArbitrationPolicy
+from reconciler.service.writing.arbitration import Arbitration
 from reconciler.testing import ScriptedArbiter
 from tests.anthropic_server import (
     DROPPED,

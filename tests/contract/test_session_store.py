@@ -14,11 +14,12 @@ import pytest
 from reconciler.bootstrap import open_graph
 from reconciler.domain.records.jobs import JobState, Outcomes
 from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Episode, Role
 from reconciler.domain.sessions.extraction import Extracted, Proposal
 from reconciler.errors import LeaseLostError
-from reconciler.service.stores.retry import RetryPolicy, call_with_retries
+from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.stores.session_store import JobFilter, ReadSession, SessionStore
 from reconciler.settings import load_settings
 from tests.engines import EngineUnderTest

@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 from reconciler.bootstrap import open_graph
+from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.tasks.task_states import TaskState
 from reconciler.domain.tasks.tasks import Task
 from reconciler.errors import UnknownTaskError
-from reconciler.service.stores.retry import RetryPolicy, call_with_retries
+from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.stores.task_store import TaskStore
 from reconciler.settings import load_settings
 from tests.engines import EngineUnderTest

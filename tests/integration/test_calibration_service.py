@@ -18,7 +18,6 @@ from rich.console import Console
 
 from reconciler import Memory
 from reconciler.config_files import load_attribute_book, load_profile
-from reconciler.domain.reconciling.rule import ReconcilePolicy
 from reconciler.domain.records.decisions import (
     Action,
     Comparison,
@@ -27,6 +26,7 @@ from reconciler.domain.records.decisions import (
     Judgement,
     Relation,
 )
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.profile import Profile
 from reconciler.domain.review.calibration import (
     CalibrationGoal,

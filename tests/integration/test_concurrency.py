@@ -19,14 +19,13 @@ import pytest
 
 from reconciler import Decision, Memory
 from reconciler.bootstrap import open_graph
-from reconciler.domain.reconciling.rule import ReconcilePolicy
 from reconciler.domain.records.notes import Note as NewNote
+from reconciler.domain.records.policies import ReconcilePolicy, RetryPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphUnavailableError
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.stores.patient_graph import PatientGraph
-from reconciler.service.stores.retry import RetryPolicy
 from reconciler.service.writing.ledger import Ledger
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.neighbourhoods import Neighbourhoods

@@ -12,10 +12,10 @@ import tenacity.nap
 
 from reconciler import Memory, Role, Turn
 from reconciler.adapters.embedded_graph import EmbeddedGraph
+from reconciler.domain.records.policies import RetryPolicy
 from reconciler.errors import GraphConflictError, GraphUnavailableError, QueryError
 from reconciler.ports.graph import Row
 from reconciler.service.stores.patient_graph import PatientGraph
-from reconciler.service.stores.retry import RetryPolicy
 from reconciler.testing import HashingEmbedder
 from tests.engines import embedded_engine
 

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.recalling.ranking import RankingPolicy
-from reconciler.domain.reconciling.rule import ReconcilePolicy
-from reconciler.domain.records.jobs import JobPolicy
-from reconciler.service.sessions.extraction import ExtractionPolicy
-from reconciler.service.stores.retry import RetryPolicy
-from reconciler.service.writing.arbitration import ArbitrationPolicy
+from reconciler.domain.records.policies import (
+    ArbitrationPolicy,
+    ExtractionPolicy,
+    JobPolicy,
+    RankingPolicy,
+    ReconcilePolicy,
+    RetryPolicy,
+)
 
 PACKAGE = Path(__file__).resolve().parents[2] / "reconciler"
 GROUPS: dict[type, str] = {

@@ -20,6 +20,7 @@ from reconciler.domain.records.decisions import Action, Judgement, Relation, Usa
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.errors import (
@@ -28,13 +29,7 @@ from reconciler.errors import (
     ArbiterUnavailableError,
     ConfigurationError,
 )
-from reconciler.service.writing.arbitration import (
-    Arbitration,
-    ArbitrationPolicy,
-    Opinion,
-    _Breaker,
-    _Budget,
-)
+from reconciler.service.writing.arbitration import Arbitration, Opinion, _Breaker, _Budget
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 SCOPE = Scope(tenant="tenant", agent_id="agent", contact_id="contact")

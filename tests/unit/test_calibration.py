@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain.reconciling.rule import ReconcilePolicy
 from reconciler.domain.records.decisions import Relation
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.review.calibration import (
     ALL_SOURCES,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from reconciler.domain.guard import Difference, Finding
 from reconciler.domain.reconciling import rule
-from reconciler.domain.reconciling.rule import ReconcilePolicy, replaceable
+from reconciler.domain.reconciling.rule import replaceable
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
     Action,
@@ -27,6 +27,7 @@ from reconciler.domain.records.decisions import (
 )
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.review import what_if

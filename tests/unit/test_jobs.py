@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from reconciler.domain.records.jobs import JobPolicy, Outcomes
+from reconciler.domain.records.jobs import Outcomes
+from reconciler.domain.records.policies import JobPolicy
 
 POLICY = JobPolicy(attempts_max=5, backoff_seconds=4, backoff_seconds_max=20)
 

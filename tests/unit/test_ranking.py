@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain.recalling.ranking import RankingPolicy, rank, word_overlap
+from reconciler.domain.recalling.ranking import rank, word_overlap
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.policies import RankingPolicy
 from reconciler.errors import ConfigurationError
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)

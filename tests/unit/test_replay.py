@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain.reconciling.rule import ReconcilePolicy, check_judgement, decide, replaceable
+from reconciler.domain.reconciling.rule import check_judgement, decide, replaceable
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
     Action,
@@ -23,6 +23,7 @@ from reconciler.domain.records.decisions import (
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.review.calibration import Outcome

@@ -7,13 +7,14 @@ import pytest
 import tenacity.nap
 
 from reconciler import errors
+from reconciler.domain.records.policies import RetryPolicy
 from reconciler.errors import (
     GraphConflictError,
     GraphUnavailableError,
     QueryError,
     ReconcilerError,
 )
-from reconciler.service.stores.retry import RetryPolicy, call_with_retries
+from reconciler.service.stores.retry import call_with_retries
 
 QUICK = RetryPolicy(attempts_max=5, unavailable_seconds_max=0.0)
 

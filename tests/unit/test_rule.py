@@ -9,18 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain.reconciling.rule import (
-    ReconcilePolicy,
-    check_judgement,
-    contest,
-    dated,
-    decide,
-    replaceable,
-)
+from reconciler.domain.reconciling.rule import check_judgement, contest, dated, decide, replaceable
 from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation, Verdict
 from reconciler.domain.records.facts import Neighbour, Predecessor
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.errors import ArbiterAnswerError, ConfigurationError

@@ -11,14 +11,16 @@ from pydantic import BaseModel
 
 from reconciler import Memory
 from reconciler.bootstrap import build_policy
-from reconciler.domain.recalling.ranking import RankingPolicy
-from reconciler.domain.reconciling.rule import ReconcilePolicy
-from reconciler.domain.records.jobs import JobPolicy
+from reconciler.domain.records.policies import (
+    ArbitrationPolicy,
+    ExtractionPolicy,
+    JobPolicy,
+    RankingPolicy,
+    ReconcilePolicy,
+    RetryPolicy,
+)
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
-from reconciler.service.sessions.extraction import ExtractionPolicy
-from reconciler.service.stores.retry import RetryPolicy
-from reconciler.service.writing.arbitration import ArbitrationPolicy
 from reconciler.settings import Settings, load_settings
 
 SHIPPED = resource_path("config") / "reconciler.toml"

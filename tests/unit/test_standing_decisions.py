@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.domain.reconciling.rule import ReconcilePolicy, decide, restated
+from reconciler.domain.reconciling.rule import decide, restated
 from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 

@@ -4,43 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.notes import canonical_text
-from reconciler.errors import ConfigurationError
+from reconciler.domain.records.policies import RankingPolicy
 
-__all__ = ["RankingPolicy", "rank", "word_overlap"]
+__all__ = ["rank", "word_overlap"]
 
 _SECONDS_PER_DAY = 86_400
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankingPolicy:
-    """The weights of a recalled fact's score. Source: seed 004, 0.7 / 0.2 / 0.1.
-
-    Args:
-        weight_similarity: of the cosine to the query; a negative cosine counts as 0.
-        weight_recency: of how lately the fact was said.
-        weight_importance: of its importance.
-        recency_half_life_days: after so many days recency is one half.
-
-    Raises:
-        ConfigurationError: a weight is negative, or the half-life is not positive.
-    """
-
-    weight_similarity: float = 0.7
-    weight_recency: float = 0.2
-    weight_importance: float = 0.1
-    recency_half_life_days: float = 30.0
-
-    def __post_init__(self) -> None:
-        weights = (self.weight_similarity, self.weight_recency, self.weight_importance)
-        if min(weights) < 0 or self.recency_half_life_days <= 0:
-            raise ConfigurationError(
-                "recall weights must not be negative, and recency_half_life_days must be positive"
-            )
 
 
 def rank(

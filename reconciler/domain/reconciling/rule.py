@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from reconciler.domain.guard import Difference, Finding, find_differences, find_news
@@ -18,11 +18,11 @@ from reconciler.domain.records.decisions import (
 from reconciler.domain.records.facts import Neighbour, Predecessor
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch, compare_slots
-from reconciler.errors import ArbiterAnswerError, ConfigurationError
+from reconciler.errors import ArbiterAnswerError
 
 __all__ = [
-    "ReconcilePolicy",
     "check_judgement",
     "contest",
     "dated",
@@ -37,53 +37,6 @@ of the right neighbours are among the first three."""
 
 
 _DENIALS = (Difference.NEGATION, Difference.CESSATION)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReconcilePolicy:
-    """The thresholds of the rule, in raw cosine.
-
-    Invariant: -1 <= cosine_add_max <= cosine_cut <= cosine_update_min <= 1, so the band between
-    the thresholds may be empty but never inverted.
-
-    Args:
-        cosine_update_min: at or above it a note supersedes. Source: seed 004, 0.95.
-        cosine_add_max: below it a note is new. Source: seed 004, 0.80.
-        cosine_cut: at or above it a note in the band supersedes where no arbiter decides; None
-            for the middle of the band. Source: seed 004, the midpoint.
-        guard: whether differences between the texts keep a note from superseding.
-        contested_window: two contradictions within so long are a to and fro.
-        profile: the name under which these thresholds are recorded.
-
-    Raises:
-        ConfigurationError: the invariant does not hold.
-    """
-
-    cosine_update_min: float = 0.95
-    cosine_add_max: float = 0.80
-    cosine_cut: float | None = None
-    guard: bool = True
-    contested_window: timedelta = timedelta(days=7)
-    profile: str = "seed"
-
-    def __post_init__(self) -> None:
-        if not -1 <= self.cosine_add_max <= self.cosine_update_min <= 1:
-            raise ConfigurationError(
-                f"thresholds in the wrong order: cosine_add_max {self.cosine_add_max} must not "
-                f"exceed cosine_update_min {self.cosine_update_min}, and both lie in [-1, 1]"
-            )
-        if not self.cosine_add_max <= self.cut <= self.cosine_update_min:
-            raise ConfigurationError(
-                f"cosine_cut {self.cosine_cut} must lie between cosine_add_max "
-                f"{self.cosine_add_max} and cosine_update_min {self.cosine_update_min}"
-            )
-
-    @property
-    def cut(self) -> float:
-        """The cosine from which a note in the band supersedes where nobody else decides."""
-        if self.cosine_cut is not None:
-            return self.cosine_cut
-        return (self.cosine_update_min + self.cosine_add_max) / 2
 
 
 def decide(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Any
 
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.scope import Scope
 
-__all__ = ["Job", "JobPolicy", "JobState", "Outcomes", "QueueReport", "Stage"]
+__all__ = ["Job", "JobState", "Outcomes", "QueueReport", "Stage"]
 
 
 class JobState(StrEnum):
@@ -122,42 +121,6 @@ class Job:
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         return {**asdict(self), "advice": self.advice}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobPolicy:
-    """How often a job is tried, and how long its worker may be silent.
-
-    By default the waits of a job come to 10 to 20 minutes, so that an extractor that is away for
-    less kills nothing.
-
-    Args:
-        attempts_max: begun so often without an end, a job is dead.
-        backoff_seconds: before the second attempt; doubled before each further one.
-        backoff_seconds_max: never longer than that.
-        lease_seconds: a worker that is silent for so long has lost its job to another.
-    """
-
-    attempts_max: int = 8
-    backoff_seconds: float = 10.0
-    backoff_seconds_max: float = 600.0
-    lease_seconds: float = 60.0
-
-    def wait(self, attempts: int, retry_after_seconds: float | None, chance: float) -> timedelta:
-        """How long until the next attempt: doubling, with jitter, never before a server wants it.
-
-        Args:
-            attempts: how many there were.
-            retry_after_seconds: what the server asked for, or None.
-            chance: from 0 to 1, the jitter.
-        """
-        full = min(self.backoff_seconds * 2 ** max(attempts - 1, 0), self.backoff_seconds_max)
-        jittered = full * (0.5 + chance / 2)
-        return timedelta(seconds=max(jittered, retry_after_seconds or 0.0))
-
-    def jittered_wait(self, attempts: int, retry_after_seconds: float | None) -> timedelta:
-        """As ``wait``, with a jitter of its own."""
-        return self.wait(attempts, retry_after_seconds, random.random())  # noqa: S311
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,10 +16,11 @@ from itertools import takewhile
 from math import sqrt
 from statistics import NormalDist
 
-from reconciler.domain.reconciling.rule import ReconcilePolicy, decide
+from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Action, Judgement, Relation, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.profile import Profile
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from reconciler.domain.reconciling.rule import ReconcilePolicy, check_judgement, decide, replaceable
+from reconciler.domain.reconciling.rule import check_judgement, decide, replaceable
 from reconciler.domain.records.decisions import (
     Action,
     Comparison,
@@ -21,6 +21,7 @@ from reconciler.domain.records.decisions import (
 )
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.review.calibration import Outcome, outcome, outcome_of_verdict
 from reconciler.errors import ArbiterAnswerError
 

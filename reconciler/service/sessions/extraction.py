@@ -12,7 +12,7 @@ import re
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -21,6 +21,7 @@ from reconciler.domain.records.candidates import FALLBACK_PROPOSER, Candidate
 from reconciler.domain.records.jobs import Job, JobState, QueueReport
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.notes import not_in_the_future
+from reconciler.domain.records.policies import ExtractionPolicy
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import (
     Episode,
@@ -51,7 +52,7 @@ from reconciler.service.stores.session_store import JobFilter, ReadSession, Sess
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.write_gate import WriteGate
 
-__all__ = ["EXTRACTION_DOOR", "ExtractionPolicy", "MemoryExtractor", "SessionReader"]
+__all__ = ["EXTRACTION_DOOR", "MemoryExtractor", "SessionReader"]
 
 EXTRACTION_DOOR = "extractor"
 _LOG = logging.getLogger(__name__)
@@ -61,27 +62,6 @@ _TAKEN_LENGTH_MIN = 4
 
 _FALLBACK_IMPORTANCE = 0.5
 _ID_SPACE = uuid.UUID("0b1f4a1e-6f0e-5b0c-9a55-0c1f5f3f8f1d")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractionPolicy:
-    """How sessions are cut up, and what of them is not even proposed.
-
-    Args:
-        window_characters: about so many characters are read at once.
-        window_overlap_turns: turns that the next window shows again.
-        importance_min: below it nothing is proposed. Source: seed 002, 0.2.
-        session_characters_max: a longer session is refused.
-        session_turns_max: one of more turns is refused.
-        has_fallback: whether a session that no extractor could read is kept as one raw fact.
-    """
-
-    window_characters: int = 24_000
-    window_overlap_turns: int = 4
-    importance_min: float = 0.2
-    session_characters_max: int = 1_000_000
-    session_turns_max: int = 2_000
-    has_fallback: bool = False
 
 
 class SessionReader:

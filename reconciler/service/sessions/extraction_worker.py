@@ -18,7 +18,8 @@ from datetime import datetime, timedelta
 
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Action, Decision
-from reconciler.domain.records.jobs import Job, JobPolicy, JobState, Outcomes, Stage
+from reconciler.domain.records.jobs import Job, JobState, Outcomes, Stage
+from reconciler.domain.records.policies import JobPolicy
 from reconciler.domain.records.sessions import Episode
 from reconciler.errors import (
     ExtractionError,

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from reconciler.domain.records.policies import RetryPolicy
 from reconciler.errors import ReconcilerError
 from reconciler.ports.graph import EngineDescription, Graph, Row
-from reconciler.service.stores.retry import RetryPolicy, call_with_retries
+from reconciler.service.stores.retry import call_with_retries
 
 __all__ = ["PatientGraph"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from tenacity import (
@@ -15,9 +14,10 @@ from tenacity import (
     wait_random_exponential,
 )
 
+from reconciler.domain.records.policies import RetryPolicy
 from reconciler.errors import GraphConflictError, GraphUnavailableError, ReconcilerError
 
-__all__ = ["RetryPolicy", "call_with_retries"]
+__all__ = ["call_with_retries"]
 
 T = TypeVar("T")
 
@@ -25,20 +25,6 @@ _AFTER_CONFLICT = wait_random(0, 0.02)
 """Some commits long, at random, and no longer for who lost often: the others would win on."""
 
 _WHILE_AWAY = wait_random_exponential(multiplier=0.01, max=0.5)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryPolicy:
-    """How long to try again.
-
-    Args:
-        attempts_max: calls in all, where another writer keeps coming first. A writer loses at
-            most once to each write of another, so it only runs out under that many of them.
-        unavailable_seconds_max: how long to wait for an engine that is away.
-    """
-
-    attempts_max: int = 100
-    unavailable_seconds_max: float = 6.0
 
 
 def call_with_retries(

@@ -19,69 +19,20 @@ from datetime import UTC, date, datetime
 from cachetools import LRUCache
 
 from reconciler.domain.reconciling.rule import check_judgement
-from reconciler.domain.records.decisions import Action, Judgement, Usage
+from reconciler.domain.records.decisions import Action, Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterRefusedError,
-    ConfigurationError,
 )
 from reconciler.ports.arbiter import Arbiter
 
-__all__ = ["Arbitration", "ArbitrationPolicy", "Opinion"]
+__all__ = ["Arbitration", "Opinion"]
 
 MINUTE_SECONDS = 60.0
 DAY_SECONDS = 86_400.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArbitrationPolicy:
-    """The bounds on asking an arbiter, for one process; a restart forgets what was used up.
-
-    Args:
-        calls_per_minute_max: questions in any 60 seconds, 0 for none. An adapter's own retries and
-            answers from the cache do not count.
-        calls_per_day_max: questions in any 24 hours, 0 for none.
-        breaker_failures_max: after so many failures in a row it is left alone, 1 or more.
-        breaker_reset_seconds: for how long it is left alone before one question tries it again;
-            above 0.
-        cache_size_max: answers that are remembered, 0 for none.
-        confidence_min: an UPDATE or SKIP that is less sure of itself is not used; 0 to 1.
-        usd_per_million_input_tokens, usd_per_million_output_tokens: prices, 0 or more. Source: the
-            list price of Claude Haiku 4.5, 1 and 5 US dollars.
-
-    Raises:
-        ConfigurationError: a bound is out of its range.
-    """
-
-    calls_per_minute_max: int = 60
-    calls_per_day_max: int = 5_000
-    breaker_failures_max: int = 5
-    breaker_reset_seconds: float = 60.0
-    cache_size_max: int = 10_000
-    confidence_min: float = 0.5
-    usd_per_million_input_tokens: float = 1.0
-    usd_per_million_output_tokens: float = 5.0
-
-    def __post_init__(self) -> None:
-        for name in ("calls_per_minute_max", "calls_per_day_max", "cache_size_max"):
-            self._check(name, isinstance(getattr(self, name), int), "a whole number")
-            self._check(name, getattr(self, name) >= 0, "0 or more")
-        self._check("breaker_failures_max", self.breaker_failures_max >= 1, "1 or more")
-        self._check("breaker_reset_seconds", 0 < self.breaker_reset_seconds < math.inf, "above 0")
-        self._check("confidence_min", 0 <= self.confidence_min <= 1, "from 0 to 1")
-        for name in ("usd_per_million_input_tokens", "usd_per_million_output_tokens"):
-            self._check(name, 0 <= getattr(self, name) < math.inf, "0 or more")
-
-    def _check(self, name: str, holds: bool, wanted: str) -> None:
-        if not holds:
-            raise ConfigurationError(f"{name} {getattr(self, name)} is not {wanted}")
-
-    def cost_usd(self, usage: Usage) -> float:
-        """What that many tokens cost, in US dollars."""
-        inputs = usage.input_tokens * self.usd_per_million_input_tokens
-        return (inputs + usage.output_tokens * self.usd_per_million_output_tokens) / 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

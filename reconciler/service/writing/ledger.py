@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.policies import RetryPolicy
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
 from reconciler.service.stores.memory_store import Commit, MemoryStore
-from reconciler.service.stores.retry import RetryPolicy, call_with_retries
+from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.writing.contact_turns import ContactTurns
 from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.writing.submissions import Submission

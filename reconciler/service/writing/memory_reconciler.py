@@ -15,14 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.domain.reconciling.restating import confirmed, observed, restating, written_fact
-from reconciler.domain.reconciling.rule import (
-    ReconcilePolicy,
-    contest,
-    dated,
-    decide,
-    replaceable,
-    restated,
-)
+from reconciler.domain.reconciling.rule import contest, dated, decide, replaceable, restated
 from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import (
@@ -36,6 +29,7 @@ from reconciler.domain.records.decisions import (
 )
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphConflictError, InvalidRequestError
 from reconciler.ports.embedder import Embedder

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from reconciler.domain.reconciling.rule import ReconcilePolicy
 from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import (
@@ -24,6 +23,7 @@ from reconciler.domain.records.decisions import (
 )
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
 
 __all__ = ["NO_MODEL", "Submission", "recorded", "recorded_plainly"]
 

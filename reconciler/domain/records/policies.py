@@ -1,0 +1,221 @@
+"""Policies: the bounds and weights that can be set, each with its default and where it comes from.
+
+The settings take their defaults from here, and whoever acts by a policy says how. Values alone, so
+that to read the settings loads none of that.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from reconciler.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.decisions import Usage
+
+__all__ = [
+    "ArbitrationPolicy",
+    "ExtractionPolicy",
+    "JobPolicy",
+    "RankingPolicy",
+    "ReconcilePolicy",
+    "RetryPolicy",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconcilePolicy:
+    """The thresholds of the rule, in raw cosine.
+
+    Invariant: -1 <= cosine_add_max <= cosine_cut <= cosine_update_min <= 1, so the band between
+    the thresholds may be empty but never inverted.
+
+    Args:
+        cosine_update_min: at or above it a note supersedes. Source: seed 004, 0.95.
+        cosine_add_max: below it a note is new. Source: seed 004, 0.80.
+        cosine_cut: at or above it a note in the band supersedes where no arbiter decides; None
+            for the middle of the band. Source: seed 004, the midpoint.
+        guard: whether differences between the texts keep a note from superseding.
+        contested_window: two contradictions within so long are a to and fro.
+        profile: the name under which these thresholds are recorded.
+
+    Raises:
+        ConfigurationError: the invariant does not hold.
+    """
+
+    cosine_update_min: float = 0.95
+    cosine_add_max: float = 0.80
+    cosine_cut: float | None = None
+    guard: bool = True
+    contested_window: timedelta = timedelta(days=7)
+    profile: str = "seed"
+
+    def __post_init__(self) -> None:
+        if not -1 <= self.cosine_add_max <= self.cosine_update_min <= 1:
+            raise ConfigurationError(
+                f"thresholds in the wrong order: cosine_add_max {self.cosine_add_max} must not "
+                f"exceed cosine_update_min {self.cosine_update_min}, and both lie in [-1, 1]"
+            )
+        if not self.cosine_add_max <= self.cut <= self.cosine_update_min:
+            raise ConfigurationError(
+                f"cosine_cut {self.cosine_cut} must lie between cosine_add_max "
+                f"{self.cosine_add_max} and cosine_update_min {self.cosine_update_min}"
+            )
+
+    @property
+    def cut(self) -> float:
+        """The cosine from which a note in the band supersedes where nobody else decides."""
+        if self.cosine_cut is not None:
+            return self.cosine_cut
+        return (self.cosine_update_min + self.cosine_add_max) / 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArbitrationPolicy:
+    """The bounds on asking an arbiter, for one process; a restart forgets what was used up.
+
+    Args:
+        calls_per_minute_max: questions in any 60 seconds, 0 for none. An adapter's own retries and
+            answers from the cache do not count.
+        calls_per_day_max: questions in any 24 hours, 0 for none.
+        breaker_failures_max: after so many failures in a row it is left alone, 1 or more.
+        breaker_reset_seconds: for how long it is left alone before one question tries it again;
+            above 0.
+        cache_size_max: answers that are remembered, 0 for none.
+        confidence_min: an UPDATE or SKIP that is less sure of itself is not used; 0 to 1.
+        usd_per_million_input_tokens, usd_per_million_output_tokens: prices, 0 or more. Source: the
+            list price of Claude Haiku 4.5, 1 and 5 US dollars.
+
+    Raises:
+        ConfigurationError: a bound is out of its range.
+    """
+
+    calls_per_minute_max: int = 60
+    calls_per_day_max: int = 5_000
+    breaker_failures_max: int = 5
+    breaker_reset_seconds: float = 60.0
+    cache_size_max: int = 10_000
+    confidence_min: float = 0.5
+    usd_per_million_input_tokens: float = 1.0
+    usd_per_million_output_tokens: float = 5.0
+
+    def __post_init__(self) -> None:
+        for name in ("calls_per_minute_max", "calls_per_day_max", "cache_size_max"):
+            self._check(name, isinstance(getattr(self, name), int), "a whole number")
+            self._check(name, getattr(self, name) >= 0, "0 or more")
+        self._check("breaker_failures_max", self.breaker_failures_max >= 1, "1 or more")
+        self._check("breaker_reset_seconds", 0 < self.breaker_reset_seconds < math.inf, "above 0")
+        self._check("confidence_min", 0 <= self.confidence_min <= 1, "from 0 to 1")
+        for name in ("usd_per_million_input_tokens", "usd_per_million_output_tokens"):
+            self._check(name, 0 <= getattr(self, name) < math.inf, "0 or more")
+
+    def _check(self, name: str, holds: bool, wanted: str) -> None:
+        if not holds:
+            raise ConfigurationError(f"{name} {getattr(self, name)} is not {wanted}")
+
+    def cost_usd(self, usage: Usage) -> float:
+        """What that many tokens cost, in US dollars."""
+        inputs = usage.input_tokens * self.usd_per_million_input_tokens
+        return (inputs + usage.output_tokens * self.usd_per_million_output_tokens) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """How long to try again.
+
+    Args:
+        attempts_max: calls in all, where another writer keeps coming first. A writer loses at
+            most once to each write of another, so it only runs out under that many of them.
+        unavailable_seconds_max: how long to wait for an engine that is away.
+    """
+
+    attempts_max: int = 100
+    unavailable_seconds_max: float = 6.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingPolicy:
+    """The weights of a recalled fact's score. Source: seed 004, 0.7 / 0.2 / 0.1.
+
+    Args:
+        weight_similarity: of the cosine to the query; a negative cosine counts as 0.
+        weight_recency: of how lately the fact was said.
+        weight_importance: of its importance.
+        recency_half_life_days: after so many days recency is one half.
+
+    Raises:
+        ConfigurationError: a weight is negative, or the half-life is not positive.
+    """
+
+    weight_similarity: float = 0.7
+    weight_recency: float = 0.2
+    weight_importance: float = 0.1
+    recency_half_life_days: float = 30.0
+
+    def __post_init__(self) -> None:
+        weights = (self.weight_similarity, self.weight_recency, self.weight_importance)
+        if min(weights) < 0 or self.recency_half_life_days <= 0:
+            raise ConfigurationError(
+                "recall weights must not be negative, and recency_half_life_days must be positive"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionPolicy:
+    """How sessions are cut up, and what of them is not even proposed.
+
+    Args:
+        window_characters: about so many characters are read at once.
+        window_overlap_turns: turns that the next window shows again.
+        importance_min: below it nothing is proposed. Source: seed 002, 0.2.
+        session_characters_max: a longer session is refused.
+        session_turns_max: one of more turns is refused.
+        has_fallback: whether a session that no extractor could read is kept as one raw fact.
+    """
+
+    window_characters: int = 24_000
+    window_overlap_turns: int = 4
+    importance_min: float = 0.2
+    session_characters_max: int = 1_000_000
+    session_turns_max: int = 2_000
+    has_fallback: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobPolicy:
+    """How often a job is tried, and how long its worker may be silent.
+
+    By default the waits of a job come to 10 to 20 minutes, so that an extractor that is away for
+    less kills nothing.
+
+    Args:
+        attempts_max: begun so often without an end, a job is dead.
+        backoff_seconds: before the second attempt; doubled before each further one.
+        backoff_seconds_max: never longer than that.
+        lease_seconds: a worker that is silent for so long has lost its job to another.
+    """
+
+    attempts_max: int = 8
+    backoff_seconds: float = 10.0
+    backoff_seconds_max: float = 600.0
+    lease_seconds: float = 60.0
+
+    def wait(self, attempts: int, retry_after_seconds: float | None, chance: float) -> timedelta:
+        """How long until the next attempt: doubling, with jitter, never before a server wants it.
+
+        Args:
+            attempts: how many there were.
+            retry_after_seconds: what the server asked for, or None.
+            chance: from 0 to 1, the jitter.
+        """
+        full = min(self.backoff_seconds * 2 ** max(attempts - 1, 0), self.backoff_seconds_max)
+        jittered = full * (0.5 + chance / 2)
+        return timedelta(seconds=max(jittered, retry_after_seconds or 0.0))
+
+    def jittered_wait(self, attempts: int, retry_after_seconds: float | None) -> timedelta:
+        """As ``wait``, with a jitter of its own."""
+        return self.wait(attempts, retry_after_seconds, random.random())  # noqa: S311

@@ -1,0 +1,32 @@
+"""Words about named secrets: which hint at one, and what makes a name mean something else.
+
+Words alone, so that a text can be screened before any expression is compiled.
+"""
+
+from __future__ import annotations
+
+__all__ = ["HINTS", "HINTS_IN_A_SENTENCE", "NO_COMPOUND"]
+
+HINTS = (
+    *("pass", "pwd", "wort", "contrase", "secret", "token", "key", "pin", "cvv", "cvc", "otp"),
+    *("tan", "auth", "code", "credential", "jwt", "connection"),
+)
+"""A text that holds none of them names no secret; most hold none."""
+
+HINTS_IN_A_SENTENCE = frozenset(HINTS) - {
+    "contrase",
+    "tan",
+    "auth",
+    "credential",
+    "jwt",
+    "connection",
+}
+"""Those of them whose secret a sentence may tell."""
+
+NO_COMPOUND = (
+    r"(?![ -](?:managers?|vaults?|apps?|applications?|tools?|software|generators?|reviews?|audits?"
+    r"|regulations?|polic(?:y|ies)|rules?|requirements?|pads?|readers?|lists?|fields?|forms?|pages?"
+    r"|prompts?|hygiene|training|protection|strength|length|supplier|vendor|provider|requests?"
+    r"|(?:reset|change|update)s?(?![ ](?:to|code)\b)|of[ ](?:conduct|practice|ethics))\b)"
+)
+"""Stands after a secret's name in a pattern: a password manager is no password."""
