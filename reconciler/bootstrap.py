@@ -1,26 +1,24 @@
-"""Bootstrap: builds everything from the settings. The only module that knows all adapters."""
+"""Bootstrap: builds everything from the settings. The only module that knows all adapters.
+
+What takes long to import is imported where it is built.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from threading import Thread
-from typing import TYPE_CHECKING
+from threading import RLock, Thread
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import platformdirs
-from pydantic import SecretStr
 
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
-from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile
-from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.jobs import Stage
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
     ExtractionPolicy,
@@ -29,37 +27,47 @@ from reconciler.domain.records.policies import (
     ReconcilePolicy,
     RetryPolicy,
 )
-from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
-from reconciler.ports.arbiter import Arbiter
-from reconciler.ports.embedder import Embedder
-from reconciler.ports.extractor import Extractor
-from reconciler.ports.graph import Graph
-from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.sensitive_data import keyed_digest, keyed_token
-from reconciler.service.recall import Recall
-from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
-from reconciler.service.sessions.extraction_worker import ExtractionWorker
+from reconciler.service.records import Records
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.stores.session_store import SessionStore
 from reconciler.service.stores.task_store import TaskStore
-from reconciler.service.writing.arbitration import Arbitration
-from reconciler.service.writing.cleaning import Cleaner
-from reconciler.service.writing.confirmations import Confirmations
+from reconciler.service.writing.cleaning import Cleaner, IdCheck
 from reconciler.service.writing.decision_ids import DecisionIds
-from reconciler.service.writing.doors import LiveDoor
-from reconciler.service.writing.ledger import Ledger
-from reconciler.service.writing.memory_reconciler import MemoryReconciler
-from reconciler.service.writing.neighbourhoods import Neighbourhoods
-from reconciler.service.writing.note_import import NoteImport
-from reconciler.service.writing.write_gate import Judged, WriteGate, judge
-from reconciler.settings import ArbiterSettings, EmbedderSettings, ExtractorSettings, Settings
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from reconciler.adapters.anthropic_calls import Connection
     from reconciler.adapters.local_embedder import LocalModel
+    from reconciler.domain.records.candidates import Candidate
+    from reconciler.domain.records.jobs import Stage
+    from reconciler.domain.values.attributes import AttributeBook
+    from reconciler.ports.arbiter import Arbiter
+    from reconciler.ports.embedder import Embedder
+    from reconciler.ports.extractor import Extractor
+    from reconciler.ports.graph import Graph
+    from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+    from reconciler.service.recall import Recall
+    from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
+    from reconciler.service.sessions.extraction_worker import ExtractionWorker
+    from reconciler.service.writing.arbitration import Arbitration
+    from reconciler.service.writing.confirmations import Confirmations
+    from reconciler.service.writing.doors import LiveDoor
+    from reconciler.service.writing.ledger import Ledger
+    from reconciler.service.writing.memory_reconciler import MemoryReconciler
+    from reconciler.service.writing.neighbourhoods import Neighbourhoods
+    from reconciler.service.writing.note_import import NoteImport
+    from reconciler.service.writing.write_gate import Judged, WriteGate
+    from reconciler.settings import (
+        ArbiterSettings,
+        EmbedderSettings,
+        ExtractorSettings,
+        Settings,
+    )
 
 __all__ = [
     "Services",
@@ -77,52 +85,242 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+T = TypeVar("T")
+
+
+class _Part(Generic[T]):
+    """A part of the services, built when it is first asked for: once, whichever thread comes first.
+
+    What it consists of is imported there, so that a command that only reads waits for no gate.
+    """
+
+    def __init__(self, build: Callable[[Services], T]) -> None:
+        self._build = build
+        self._name = build.__name__
+        self.__doc__ = build.__doc__
+
+    def __get__(self, services: Services, _: type[Services]) -> T:
+        with services.building:
+            if self._name not in vars(services):
+                vars(services)[self._name] = self._build(services)
+        built: T = vars(services)[self._name]
+        return built
+
+
 class Services:
-    """Everything that one open memory consists of; ``closing`` gives it all back."""
+    """Everything that one open memory consists of; ``closing`` gives it all back.
 
-    settings: Settings
-    store: MemoryStore
-    embedder: Embedder
-    policy: ReconcilePolicy
-    attributes: AttributeBook
-    reconciler: MemoryReconciler
-    gate: WriteGate
-    cleaner: Cleaner
-    confirmations: Confirmations
-    clock: Callable[[], datetime]
-    live_door: LiveDoor
-    recall: Recall
-    note_import: NoteImport
-    session_store: SessionStore
-    task_store: TaskStore
-    extractor: Extractor
-    session_reader: SessionReader
-    memory_extractor: MemoryExtractor
-    closing: ExitStack
+    Args:
+        settings: what is built.
+        graph: the engine, open.
+        embedder: what embeds.
+        policy: the rule's thresholds.
+        arbiter: instead of the one that the settings name; None for that.
+        extractor: instead of the one that the settings name; None for that.
+        id_key: the store's key of ids.
+        clock: the time now, UTC-aware.
+        closing: what gives back what was opened.
+    """
 
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        graph: Graph,
+        embedder: Embedder,
+        policy: ReconcilePolicy,
+        arbiter: Arbiter | None,
+        extractor: Extractor | None,
+        id_key: bytes,
+        clock: Callable[[], datetime],
+        closing: ExitStack,
+    ) -> None:
+        patience = _retry_policy(settings)
+        patient = PatientGraph(graph, patience)
+        self.building = RLock()
+        self.settings = settings
+        self.embedder = embedder
+        self.policy = policy
+        self.clock = clock
+        self.closing = closing
+        self.store = MemoryStore(PatientGraph(graph, patience, GraphUnavailableError))
+        self.session_store = SessionStore(patient)
+        self.task_store = TaskStore(patient)
+        self.records = Records(store=self.store, session_store=self.session_store, clock=clock)
+        self.ids = IdCheck(build_secret_finder())
+        self._given_arbiter = arbiter
+        self._given_extractor = extractor
+        self._decision_ids = DecisionIds(id_key)
+        self._hash_key = _hash_key(settings)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Parts:
-    """What was opened or read, before it is put together."""
-
-    settings: Settings
-    policy: ReconcilePolicy
-    gate_policy: GatePolicy
-    attributes: AttributeBook
-    graph: Graph
-    store: MemoryStore
-    embedder: Embedder
-    arbitration: Arbitration | None
-    extractor: Extractor
-    decision_ids: DecisionIds
-    hash_key: Callable[[], bytes]
-    clock: Callable[[], datetime]
-    closing: ExitStack
+    def build_all(self) -> None:
+        """Build everything now: who will write learns here that a setting cannot work."""
+        for name, part in vars(Services).items():
+            if isinstance(part, _Part):
+                getattr(self, name)
 
     def digest(self, text: str) -> str:
         """A keyed hash, from which nobody can guess the text."""
-        return keyed_digest(self.hash_key(), text)
+        return keyed_digest(self._hash_key(), text)
+
+    @_Part
+    def attributes(self) -> AttributeBook:
+        """What slots may be about."""
+        from reconciler.config_files import load_attribute_book
+
+        return load_attribute_book(self.settings.reconcile.attributes_file)
+
+    @_Part
+    def neighbourhoods(self) -> Neighbourhoods:
+        """What this process knows of contacts."""
+        from reconciler.service.writing.neighbourhoods import Neighbourhoods
+
+        return Neighbourhoods(
+            self.store, self.embedder.model_id, self.settings.reconcile.cached_facts_max
+        )
+
+    @_Part
+    def cleaner(self) -> Cleaner:
+        """What takes out what may not be kept."""
+        from reconciler.config_files import load_gate_policy
+
+        chosen = self.settings.gate
+        return Cleaner(
+            finder=build_sensitive_data_finder(),
+            secret_finder=build_secret_finder(),
+            ids=self.ids,
+            token_of=lambda kind, value: keyed_token(self._hash_key(), kind, value),
+            policy=load_gate_policy(chosen.policy_file, chosen.domain),
+        )
+
+    @_Part
+    def ledger(self) -> Ledger:
+        """The only caller of the commit."""
+        from reconciler.service.writing.ledger import Ledger
+
+        return Ledger(
+            store=self.store,
+            neighbourhoods=self.neighbourhoods,
+            retry_policy=_retry_policy(self.settings),
+            clock=self.clock,
+        )
+
+    @_Part
+    def reconciler(self) -> MemoryReconciler:
+        """What every note that was admitted goes through."""
+        from reconciler.service.writing.memory_reconciler import MemoryReconciler
+
+        return MemoryReconciler(
+            store=self.store,
+            ledger=self.ledger,
+            embedder=self.embedder,
+            arbitration=self._arbitration(),
+            policy=self.policy,
+            attempts_max=self.settings.reconcile.write_attempts_max,
+            clock=self.clock,
+        )
+
+    @_Part
+    def gate(self) -> WriteGate:
+        """What every note goes through, whichever door it came by."""
+        from reconciler.service.writing.write_gate import WriteGate
+
+        return WriteGate(
+            store=self.store,
+            reconciler=self.reconciler,
+            ledger=self.ledger,
+            cleaner=self.cleaner,
+            decision_ids=self._decision_ids,
+            clock=self.clock,
+        )
+
+    @_Part
+    def confirmations(self) -> Confirmations:
+        """What takes answers."""
+        from reconciler.service.writing.confirmations import Confirmations
+
+        return Confirmations(
+            gate=self.gate, cleaner=self.cleaner, store=self.store, clock=self.clock
+        )
+
+    @_Part
+    def live_door(self) -> LiveDoor:
+        """Where notes come in."""
+        from reconciler.service.writing.doors import LiveDoor
+
+        return LiveDoor(gate=self.gate, attributes=self.attributes, clock=self.clock)
+
+    @_Part
+    def note_import(self) -> NoteImport:
+        """Where files of notes come in."""
+        from reconciler.service.writing.note_import import NoteImport
+
+        return NoteImport(
+            gate=self.gate,
+            cleaner=self.cleaner,
+            embed=self.reconciler.embed,
+            digest=self.digest,
+            decision_ids=self._decision_ids,
+            store=self.store,
+            attributes=self.attributes,
+            clock=self.clock,
+        )
+
+    @_Part
+    def recall(self) -> Recall:
+        """What answers a query."""
+        from reconciler.service.recall import Recall
+
+        return Recall(
+            store=self.store,
+            neighbourhoods=self.neighbourhoods,
+            embedder=self.embedder,
+            policy=_ranking(self.settings),
+            confidence_min=self.settings.recall.confidence_min,
+            clock=self.clock,
+        )
+
+    @_Part
+    def extractor(self) -> Extractor:
+        """Who reads sessions."""
+        if self._given_extractor is not None:
+            return self._given_extractor
+        built = build_extractor(self.settings, self.attributes)
+        self.closing.callback(built.close)
+        return built
+
+    @_Part
+    def session_reader(self) -> SessionReader:
+        """What has sessions read."""
+        from reconciler.service.sessions.extraction import SessionReader
+
+        return SessionReader(
+            extractor=self.extractor,
+            attributes=self.attributes,
+            gate=self.gate,
+            cleaner=self.cleaner,
+            digest=self.digest,
+            policy=_extraction_policy(self.settings),
+        )
+
+    @_Part
+    def memory_extractor(self) -> MemoryExtractor:
+        """Where whole sessions come in."""
+        from reconciler.service.sessions.extraction import MemoryExtractor
+
+        return MemoryExtractor(
+            store=self.session_store, reader=self.session_reader, clock=self.clock
+        )
+
+    def _arbitration(self) -> Arbitration | None:
+        arbiter = self._given_arbiter
+        if arbiter is None and (arbiter := build_arbiter(self.settings)) is not None:
+            self.closing.callback(arbiter.close)
+        if arbiter is None:
+            return None
+        from reconciler.service.writing.arbitration import Arbitration
+
+        return Arbitration(arbiter, _arbitration_policy(self.settings))
 
 
 def build_services(
@@ -146,7 +344,8 @@ def build_services(
         clock: the time now, UTC-aware; None for this machine's.
         migrate: bring a store of an older schema up to date instead of refusing it.
         warm_up: load the model in a thread, from now on, instead of at the first text.
-        must_exist: refuse a place where there is no memory yet, and make none.
+        must_exist: refuse a place where there is no memory yet, and make none. Who asks for that
+            only reads: what writes, and its files, are looked at when there is first need of them.
 
     Raises:
         ConfigurationError: something in the settings cannot work.
@@ -159,43 +358,43 @@ def build_services(
             stack.callback(embedder.close)
         if warm_up:
             _warm_up_behind(embedder)
-        attributes = load_attribute_book(settings.reconcile.attributes_file)
-        gate_policy = load_gate_policy(settings.gate.policy_file, settings.gate.domain)
         if must_exist:
             check_memory_exists(settings)
+        else:
+            _check_files(settings)
         graph = open_graph(settings)
         stack.callback(graph.close)
         store = MemoryStore(graph)
         policy = build_policy(settings, embedder.model_id)
         if migrate:
             store.migrate(embedder.dimension)
-        id_key = _open_store(store, embedder, settings.reconcile.write_attempts_max, clock())
-        patience = _retry_policy(settings)
-        if arbiter is None and (arbiter := build_arbiter(settings)) is not None:
-            stack.callback(arbiter.close)
-        arbitration = None
-        if arbiter is not None:
-            arbitration = Arbitration(arbiter, _arbitration_policy(settings))
-        if extractor is None:
-            extractor = build_extractor(settings, attributes)
-            stack.callback(extractor.close)
-        return _wire(
-            _Parts(
-                settings=settings,
-                policy=policy,
-                gate_policy=gate_policy,
-                attributes=attributes,
-                graph=PatientGraph(graph, patience),
-                store=MemoryStore(PatientGraph(graph, patience, GraphUnavailableError)),
-                embedder=embedder,
-                arbitration=arbitration,
-                extractor=extractor,
-                decision_ids=DecisionIds(id_key),
-                hash_key=_hash_key(settings),
-                clock=clock,
-                closing=stack.pop_all(),
-            )
+        services = Services(
+            settings=settings,
+            graph=graph,
+            embedder=embedder,
+            policy=policy,
+            arbiter=arbiter,
+            extractor=extractor,
+            id_key=_open_store(store, embedder, settings.reconcile.write_attempts_max, clock()),
+            clock=clock,
+            closing=stack,
         )
+        if not must_exist:
+            services.build_all()
+        services.closing = stack.pop_all()
+        return services
+
+
+def _check_files(settings: Settings) -> None:
+    """Read what configures a write, before a store is opened or made.
+
+    Raises:
+        ConfigurationError: a file cannot be used.
+    """
+    from reconciler.config_files import load_attribute_book, load_gate_policy
+
+    load_attribute_book(settings.reconcile.attributes_file)
+    load_gate_policy(settings.gate.policy_file, settings.gate.domain)
 
 
 def _warm_up_behind(embedder: Embedder) -> None:
@@ -328,6 +527,8 @@ def build_policy(settings: Settings, embedding_model: str) -> ReconcilePolicy:
     Raises:
         ConfigurationError: the profile is of another model, or the thresholds are out of order.
     """
+    from reconciler.config_files import load_profile
+
     chosen = settings.reconcile
     profile = load_profile(chosen.profile)
     if embedding_model != NoopEmbedder().model_id:
@@ -374,12 +575,16 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:
     Raises:
         ConfigurationError: the policy cannot be used.
     """
-    policy = load_gate_policy(settings.gate.policy_file, settings.gate.domain)
+    from reconciler.config_files import load_gate_policy
+    from reconciler.service.writing.write_gate import judge
+
+    secret_finder = build_secret_finder()
     cleaner = Cleaner(
         finder=build_sensitive_data_finder(),
-        secret_finder=build_secret_finder(),
+        secret_finder=secret_finder,
+        ids=IdCheck(secret_finder),
         token_of=lambda kind, _: f"[{kind}]",
-        policy=policy,
+        policy=load_gate_policy(settings.gate.policy_file, settings.gate.domain),
     )
     return lambda candidate: judge(candidate, cleaner, _now())
 
@@ -411,107 +616,6 @@ def _arbitration_policy(settings: Settings) -> ArbitrationPolicy:
     return ArbitrationPolicy(**settings.arbiter.model_dump(include=names))
 
 
-def _wire_writing(
-    parts: _Parts, neighbourhoods: Neighbourhoods, cleaner: Cleaner
-) -> tuple[MemoryReconciler, WriteGate]:
-    """What every note goes through, whichever door it came by."""
-    settings, store, clock = parts.settings, parts.store, parts.clock
-    ledger = Ledger(
-        store=store,
-        neighbourhoods=neighbourhoods,
-        retry_policy=_retry_policy(settings),
-        clock=clock,
-    )
-    reconciler = MemoryReconciler(
-        store=store,
-        ledger=ledger,
-        embedder=parts.embedder,
-        arbitration=parts.arbitration,
-        policy=parts.policy,
-        attempts_max=settings.reconcile.write_attempts_max,
-        clock=clock,
-    )
-    gate = WriteGate(
-        store=store,
-        reconciler=reconciler,
-        ledger=ledger,
-        cleaner=cleaner,
-        decision_ids=parts.decision_ids,
-        clock=clock,
-    )
-    return reconciler, gate
-
-
-def _wire_sessions(
-    parts: _Parts, gate: WriteGate, cleaner: Cleaner, store: SessionStore
-) -> tuple[SessionReader, MemoryExtractor]:
-    """What takes whole sessions, and what reads them afterwards."""
-    reader = SessionReader(
-        extractor=parts.extractor,
-        attributes=parts.attributes,
-        gate=gate,
-        cleaner=cleaner,
-        digest=parts.digest,
-        policy=_extraction_policy(parts.settings),
-    )
-    return reader, MemoryExtractor(store=store, reader=reader, clock=parts.clock)
-
-
-def _wire(parts: _Parts) -> Services:
-    """The open memory: what writes, what reads sessions, and the doors and readers around them."""
-    settings, store, attributes = parts.settings, parts.store, parts.attributes
-    clock = parts.clock
-    neighbourhoods = Neighbourhoods(
-        store, parts.embedder.model_id, settings.reconcile.cached_facts_max
-    )
-    cleaner = Cleaner(
-        finder=build_sensitive_data_finder(),
-        secret_finder=build_secret_finder(),
-        token_of=lambda kind, value: keyed_token(parts.hash_key(), kind, value),
-        policy=parts.gate_policy,
-    )
-    reconciler, gate = _wire_writing(parts, neighbourhoods, cleaner)
-    session_store = SessionStore(parts.graph)
-    session_reader, memory_extractor = _wire_sessions(parts, gate, cleaner, session_store)
-    return Services(
-        settings=settings,
-        store=store,
-        embedder=parts.embedder,
-        policy=parts.policy,
-        attributes=attributes,
-        reconciler=reconciler,
-        gate=gate,
-        cleaner=cleaner,
-        confirmations=Confirmations(gate=gate, cleaner=cleaner, store=store, clock=clock),
-        clock=clock,
-        live_door=LiveDoor(gate=gate, attributes=attributes, clock=clock),
-        recall=Recall(
-            store=store,
-            neighbourhoods=neighbourhoods,
-            embedder=parts.embedder,
-            policy=_ranking(settings),
-            confidence_min=settings.recall.confidence_min,
-            clock=clock,
-        ),
-        note_import=NoteImport(
-            gate=gate,
-            cleaner=cleaner,
-            embed=reconciler.embed,
-            digest=parts.digest,
-            decision_ids=parts.decision_ids,
-            store=store,
-            attributes=attributes,
-            clock=clock,
-        ),
-        session_store=session_store,
-        task_store=TaskStore(parts.graph),
-        extractor=parts.extractor,
-        session_reader=session_reader,
-        memory_extractor=memory_extractor,
-        closing=parts.closing,
-    )
-
-
 def build_worker(
     services: Services, on_stage: Callable[[Stage], None] = lambda _: None
 ) -> ExtractionWorker:
@@ -521,6 +625,8 @@ def build_worker(
         services: the open memory.
         on_stage: told at each stage of a job; for tests, which may end the process there.
     """
+    from reconciler.service.sessions.extraction_worker import ExtractionWorker
+
     chosen = services.settings.jobs
     return ExtractionWorker(
         store=services.session_store,

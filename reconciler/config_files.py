@@ -6,13 +6,15 @@ import re
 import tomllib
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.profile import Profile
-from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config, resource_path
+
+if TYPE_CHECKING:
+    from reconciler.domain.gate.policy import GatePolicy
+    from reconciler.domain.values.attributes import AttributeBook
 
 __all__ = ["load_attribute_book", "load_gate_policy", "load_profile"]
 
@@ -86,11 +88,15 @@ def load_gate_policy(own: Path | None = None, domain: str | None = None) -> Gate
 
 @lru_cache(maxsize=8)
 def _attribute_book(path: Path, text: str) -> AttributeBook:
+    from reconciler.domain.values.attributes import AttributeBook
+
     return AttributeBook.from_mapping(_parsed(path, text))
 
 
 @lru_cache(maxsize=8)
 def _gate_policy(path: Path, text: str, domain: str | None) -> GatePolicy:
+    from reconciler.domain.gate.policy import GatePolicy
+
     return GatePolicy.from_mapping(_parsed(path, text), domain)
 
 

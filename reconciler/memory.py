@@ -1,4 +1,7 @@
-"""The facade: one object that opens a memory and offers everything it can do. Decides nothing."""
+"""The facade: one object that opens a memory and offers everything it can do. Decides nothing.
+
+What only some of its calls need, they import: whoever reads a history waits for nothing else.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,9 @@ from enum import StrEnum
 from functools import partial
 from itertools import islice
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
-from reconciler.bootstrap import (
-    Services,
-    build_judge,
-    build_policy,
-    build_services,
-    build_worker,
-)
-from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
+from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import CONTACT, Candidate
 from reconciler.domain.records.decisions import DecidedBy, Decision, Relation
 from reconciler.domain.records.facts import Contact, FactHistory, RankedFact, RefusalCount
@@ -32,26 +28,28 @@ from reconciler.domain.records.notes import (
 )
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Session, SessionRecord, Turn
-from reconciler.domain.review.explanation import Explanation, explain
-from reconciler.domain.review.replay import Replayed, replay
 from reconciler.errors import (
     ConfigurationError,
     InvalidAnswerError,
     InvalidRequestError,
     InvalidScopeError,
 )
-from reconciler.ports.arbiter import Arbiter
-from reconciler.ports.embedder import Embedder
-from reconciler.ports.extractor import Extractor
-from reconciler.ports.graph import EngineDescription
-from reconciler.service.sessions.extraction import MemoryExtractor
-from reconciler.service.sessions.extraction_worker import ExtractionWorker, WorkerThread
-from reconciler.service.stores.memory_store import DecisionFilter
-from reconciler.service.stores.session_store import JobFilter
-from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.service.writing.doors import MemoryToolset, NoteFields, own_evidence
-from reconciler.service.writing.note_import import ImportReport
-from reconciler.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from reconciler.bootstrap import Services
+    from reconciler.domain.records.assessment import Assessment
+    from reconciler.domain.review.explanation import Explanation
+    from reconciler.domain.review.replay import Replayed
+    from reconciler.ports.arbiter import Arbiter
+    from reconciler.ports.embedder import Embedder
+    from reconciler.ports.extractor import Extractor
+    from reconciler.ports.graph import EngineDescription
+    from reconciler.service.sessions.extraction import MemoryExtractor
+    from reconciler.service.sessions.extraction_worker import ExtractionWorker, WorkerThread
+    from reconciler.service.tasks.memory_context import MemoryContext
+    from reconciler.service.writing.note_import import ImportReport
+    from reconciler.settings import Settings
 
 __all__ = ["ContactMemory", "Memory", "note_to_check"]
 
@@ -106,7 +104,8 @@ class Memory:
                 waits for it; what embeds nothing never loads it. True begins at once, in a thread
                 beside the opening, and waits for it no longer than that: ``Memory.warm_up`` waits
                 until it is ready, and raises what went wrong.
-            must_exist: refuse a place where there is no memory yet, and make none.
+            must_exist: refuse a place where there is no memory yet, and make none. Who asks for
+                that only reads: what writes, and its files, are looked at when first needed.
             **arguments: single settings, as ``load_settings`` takes them.
 
         Raises:
@@ -123,6 +122,9 @@ class Memory:
                 "embedder, arbiter and extractor are objects here; give their settings as "
                 "Memory.open(load_settings(embedder={...}))"
             )
+        from reconciler.bootstrap import build_services
+        from reconciler.settings import load_settings
+
         chosen = settings if settings is not None else load_settings(**arguments)
         return cls(
             build_services(
@@ -295,7 +297,7 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
             UnknownFactError: the contact has no fact of that id.
         """
-        return self._services.recall.history(self._scope(tenant, agent_id, contact_id), fact_id)
+        return self._services.records.history(self._scope(tenant, agent_id, contact_id), fact_id)
 
     def decisions(
         self,
@@ -329,6 +331,8 @@ class Memory:
         """
         if door is not None:
             check_identifier("door", door, InvalidRequestError)
+        from reconciler.service.stores.memory_store import DecisionFilter
+
         wanted = DecisionFilter(
             disposal=_one_of(Disposal, "disposal", disposal),
             reason=_one_of(GateReason, "reason", reason),
@@ -337,7 +341,7 @@ class Memory:
             until=None if until is None else utc("until", until),
         )
         scopes = self._scopes(tenant, agent_id, contact_id)
-        return self._services.recall.decisions(scopes, _positive("limit", limit), wanted)
+        return self._services.records.decisions(scopes, _positive("limit", limit), wanted)
 
     def refusals(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
@@ -347,7 +351,7 @@ class Memory:
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
         """
-        return self._services.recall.refusals(self._scopes(tenant, agent_id, contact_id))
+        return self._services.records.refusals(self._scopes(tenant, agent_id, contact_id))
 
     def pending(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
@@ -357,7 +361,7 @@ class Memory:
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
         """
-        return self._services.confirmations.pending(self._scopes(tenant, agent_id, contact_id))
+        return self._services.records.pending(self._scopes(tenant, agent_id, contact_id))
 
     def confirm(
         self,
@@ -465,6 +469,8 @@ class Memory:
         Raises:
             InvalidNoteError: the note cannot be used.
         """
+        from reconciler.bootstrap import build_judge
+
         candidate = note_to_check(
             text, agent_id=agent_id, source_kind=source_kind, category=category, topic=topic
         )
@@ -517,7 +523,7 @@ class Memory:
             UnknownDecisionError: the contact has none of that id; another's is answered alike.
         """
         scope = self._scope(tenant, agent_id, contact_id)
-        return self._services.recall.decision(scope, decision_id)
+        return self._services.records.decision(scope, decision_id)
 
     def explain(
         self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None
@@ -527,6 +533,8 @@ class Memory:
         Raises:
             As ``decision``.
         """
+        from reconciler.domain.review.explanation import explain
+
         return explain(self.decision(agent_id, contact_id, decision_id, tenant=tenant))
 
     def all_decisions(
@@ -538,7 +546,7 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
         """
         for scope in self._scopes(tenant, agent_id, contact_id):
-            yield from self._services.recall.decisions([scope], _LIMIT_MAX)
+            yield from self._services.records.decisions([scope], _LIMIT_MAX)
 
     def replay(
         self,
@@ -560,6 +568,9 @@ class Memory:
             ConfigurationError: no such profile, or one of another model.
             InvalidScopeError: tenant, agent or contact cannot be used.
         """
+        from reconciler.bootstrap import build_policy
+        from reconciler.domain.review.replay import replay
+
         chosen = self.settings.reconcile.model_copy(
             update={
                 "profile": profile,
@@ -611,7 +622,7 @@ class Memory:
             InvalidScopeError: tenant or agent cannot be used.
         """
         scope = self._scope(tenant, agent_id, "any")
-        return self._services.recall.contacts(scope.tenant, scope.agent_id)
+        return self._services.records.contacts(scope.tenant, scope.agent_id)
 
     def import_notes(
         self,
@@ -706,6 +717,8 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
             UnknownTaskError: there is no such task, and no goal to begin it with.
         """
+        from reconciler.service.tasks.memory_context import MemoryContext
+
         services = self._services
         return MemoryContext(
             scope=self._scope(tenant, agent_id, contact_id),
@@ -715,6 +728,7 @@ class Memory:
             gate=services.gate,
             cleaner=services.cleaner,
             recall=services.recall,
+            records=services.records,
             sessions=services.session_store,
             tasks=services.task_store,
             reader=services.session_reader,
@@ -730,7 +744,7 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidSessionError: none of that id was handed over.
         """
-        return self.extractor.session(self._scope(tenant, agent_id, contact_id), session_id)
+        return self._services.records.session(self._scope(tenant, agent_id, contact_id), session_id)
 
     def job(self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None) -> Job:
         """One of a contact's jobs, as it stands.
@@ -739,7 +753,7 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
             UnknownJobError: the contact has none of that id; another's is answered alike.
         """
-        return self.extractor.job(self._scope(tenant, agent_id, contact_id), job_id)
+        return self._services.records.job(self._scope(tenant, agent_id, contact_id), job_id)
 
     def jobs(
         self,
@@ -758,10 +772,12 @@ class Memory:
         """
         chosen = self.settings.tenant if tenant is None else tenant
         _checked_ids({"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id})
+        from reconciler.service.stores.session_store import JobFilter
+
         wanted = JobFilter(
             agent_id=agent_id, contact_id=contact_id, state=_one_of(JobState, "state", state)
         )
-        return self.extractor.jobs(chosen, wanted, _positive("limit", limit))
+        return self._services.records.jobs(chosen, wanted, _positive("limit", limit))
 
     def retry(
         self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None
@@ -775,7 +791,7 @@ class Memory:
 
     def queue(self) -> QueueReport:
         """All jobs of the store in numbers."""
-        return self.extractor.report()
+        return self._services.records.queue()
 
     def drain(self, on_progress: Callable[[Job], None] = lambda _: None) -> list[Job]:
         """Work all jobs off in this thread, until each is done or dead; those of this call.
@@ -791,6 +807,8 @@ class Memory:
         Args:
             on_stage: told at each stage of a job; for tests.
         """
+        from reconciler.bootstrap import build_worker
+
         return build_worker(self._services, on_stage)
 
     def start_worker(self, on_job: Callable[[Job], None] = lambda _: None) -> WorkerThread:
@@ -799,6 +817,8 @@ class Memory:
         Args:
             on_job: told in that thread, after each attempt, how its job stands.
         """
+        from reconciler.service.sessions.extraction_worker import WorkerThread
+
         thread = WorkerThread(self.worker(), on_job)
         self._worker_threads.append(thread)
         return thread
@@ -833,7 +853,7 @@ class Memory:
 
     def _scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
         scope = Scope(self.settings.tenant if tenant is None else tenant, agent_id, contact_id)
-        self._services.cleaner.check_ids(scope)
+        self._services.ids.check(scope)
         return scope
 
 

@@ -2,7 +2,7 @@
 
 Here: loading a model once, cutting long texts into windows, and starting again after a fork. Which
 model it is, and what runs it, is the matter of a ``LocalModel``; batching that of
-``embedding_batcher``. Nothing is loaded before the first use.
+``embedding_batcher``. Nothing is loaded before the first use, nor is numpy.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import weakref
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from reconciler.adapters.embedding_batcher import EmbeddingBatcher
 from reconciler.adapters.model_files import translated
 from reconciler.domain.records.notes import canonical_text
 from reconciler.errors import ConfigurationError, EmbeddingError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from tokenizers import Tokenizer
+
+    from reconciler.adapters.embedding_batcher import EmbeddingBatcher
 
 __all__ = ["LoadedModel", "LocalEmbedder", "LocalModel"]
 
@@ -122,6 +122,8 @@ class LocalEmbedder:
             EmbeddingError: the model failed, or the embedder is closed.
             ConfigurationError: first use, and the model cannot be loaded.
         """
+        import numpy as np
+
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         engine = self._ready()
@@ -160,6 +162,8 @@ class LocalEmbedder:
             return self._engine
 
     def _start(self) -> _Engine:
+        from reconciler.adapters.embedding_batcher import EmbeddingBatcher
+
         model = self._model.load()
 
         def encode(texts: list[str]) -> NDArray[np.float32]:
@@ -217,6 +221,8 @@ class _Engine(NamedTuple):
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    import numpy as np
+
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.all(np.isfinite(lengths) & (lengths > 0)):
         raise EmbeddingError("the model gave a vector without a direction")

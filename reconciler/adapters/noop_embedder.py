@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["NoopEmbedder"]
 
@@ -18,6 +20,8 @@ class NoopEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """An array of shape (n, 0)."""
+        import numpy as np
+
         return np.empty((len(texts), 0), dtype=np.float32)
 
     def warm_up(self) -> float:

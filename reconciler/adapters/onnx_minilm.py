@@ -12,13 +12,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from reconciler.adapters.model_files import packaged_folder, sha256_of, translated
 from reconciler.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
 __all__ = ["OnnxMinilm"]
@@ -98,6 +97,8 @@ class _Loaded:
 
     def encode(self, texts: list[str]) -> NDArray[np.float32]:
         """Texts of about one length at a time: what is padded to the longest costs as much."""
+        import numpy as np
+
         # One by one, for encode_batch starts threads that a forked child lacks, and is warned of.
         tokens = [self.tokenizer.encode(text).ids for text in texts]
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
@@ -108,6 +109,8 @@ class _Loaded:
         return vectors
 
     def _run(self, rows: list[list[int]]) -> Any:
+        import numpy as np
+
         token_ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
         mask = np.zeros_like(token_ids)
         for number, row in enumerate(rows):

@@ -14,19 +14,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
-import platformdirs
 import typer
 from rich.console import Group
 from rich.text import Text
 from typer.core import TyperGroup
 
-from reconciler.bootstrap import build_embedder, open_graph
-from reconciler.config_files import load_attribute_book
-from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.decisions import Relation
 from reconciler.domain.records.kinds import Category, SourceKind
-from reconciler.domain.review.replay import Replayed, summarise
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.gate_commands import add_gate_commands
 from reconciler.entrypoints.job_commands import add_job_commands
@@ -68,12 +63,10 @@ from reconciler.errors import (
 )
 from reconciler.memory import Memory
 from reconciler.named_secrets import without_named_secrets
-from reconciler.service.embedding import embed
-from reconciler.service.json_lines import read_lines
-from reconciler.settings import load_settings
 
 if TYPE_CHECKING:
     from reconciler.domain.review.calibration import MeasuredPair
+    from reconciler.domain.review.replay import Replayed
 
 __all__ = ["app", "main"]
 
@@ -158,6 +151,8 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Watch 47 notes about five contacts being gated and reconciled, with the real model."""
+    import platformdirs
+
     from reconciler.entrypoints.demo import run_demo
 
     console = terminal(is_quiet=as_json)
@@ -262,6 +257,8 @@ def recall(
         ranked = memory.recall(agent, contact, query, tenant=tenant, limit=limit)
     asked = without_named_secrets(query)
     if prompt and not as_json:
+        from reconciler.domain.recalling.prompting import as_prompt
+
         sys.stdout.write(as_prompt(ranked) + "\n")
         return
     show(as_json, [asdict(each) for each in ranked], lambda: recall_table(asked, ranked))
@@ -358,6 +355,7 @@ def replay_decisions(
     as_json: AsJson = False,
 ) -> None:
     """Say what another profile would have decided, from the recorded decisions; write nothing."""
+    from reconciler.domain.review.replay import summarise
     from reconciler.entrypoints.calibration_report import replay_changes_table, replay_table
 
     with Memory.open(must_exist=True) as memory:
@@ -458,6 +456,8 @@ def import_file(
     session_id and idempotency_key. A malformed line is reported by
     its number, the rest goes on, and the exit code is 1.
     """
+    from reconciler.service.json_lines import read_lines
+
     started = time.perf_counter()
     with (
         Memory.open(warm_up=True) as memory,
@@ -491,6 +491,7 @@ def import_file(
 def doctor(as_json: AsJson = False) -> None:
     """Check engine, schema, model and round trip; exit code 1 if something is wrong."""
     from reconciler.entrypoints.doctor import checks_table, checkup
+    from reconciler.settings import load_settings
 
     checks = checkup(load_settings())
     show(as_json, [asdict(check) for check in checks], lambda: checks_table(checks))
@@ -515,7 +516,12 @@ def _profile_files(folder: Path, name: str, overwrite: bool) -> tuple[Path, Path
 
 
 def _measured_from_file(file: Path, is_quiet: bool) -> tuple[list[MeasuredPair], str]:
+    from reconciler.bootstrap import build_embedder
+    from reconciler.config_files import load_attribute_book
     from reconciler.service.calibration import measure_pairs, read_pairs
+    from reconciler.service.embedding import embed
+    from reconciler.service.json_lines import read_lines
+    from reconciler.settings import load_settings
 
     settings = load_settings()
     attributes = load_attribute_book(settings.reconcile.attributes_file)
@@ -554,6 +560,8 @@ def _replayed_values(each: Replayed) -> dict[str, Any]:
 
 
 def _line_count(file: Path) -> int | None:
+    from reconciler.service.json_lines import read_lines
+
     if not file.is_file():  # a pipe can be read only once, and not by us
         return None
     with opened(file) as stream:
@@ -585,6 +593,9 @@ def _progress(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable
 
 def _remove_demo(path: Path) -> None:
     """Begin anew; opened once first, so that a demo that is open elsewhere is left alone."""
+    from reconciler.bootstrap import open_graph
+    from reconciler.settings import load_settings
+
     if path.exists():
         open_graph(load_settings(graph="embedded", embedded_path=path)).close()
     for each in (path, path.with_name(f"{path.name}.wal")):

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from reconciler.bootstrap import build_judge
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.entrypoints.options import (
     Agent,
@@ -24,7 +23,6 @@ from reconciler.entrypoints.rendering import (
     refusals_table,
 )
 from reconciler.memory import Memory, note_to_check
-from reconciler.settings import load_settings
 
 __all__ = ["add_gate_commands"]
 
@@ -144,6 +142,9 @@ def policy_check(
     as_json: AsJson = False,
 ) -> None:
     """Show what every check of the gate finds in a note; nothing is read or written."""
+    from reconciler.bootstrap import build_judge
+    from reconciler.settings import load_settings
+
     candidate = note_to_check(
         text, agent_id=agent, source_kind=source_kind, category=category, topic=topic
     )

@@ -47,7 +47,6 @@ from reconciler.entrypoints.options import (
 from reconciler.entrypoints.rendering import terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
-from reconciler.service.sessions.transcripts import TRANSCRIPT_BYTES_MAX, read_turns, too_large
 
 __all__ = ["add_job_commands"]
 
@@ -96,6 +95,8 @@ def extract(
     or "text", and may have "timestamp" and "id". Handed over again under the same session id, only
     what is new in it is read.
     """
+    from reconciler.service.sessions.transcripts import read_turns
+
     turns = read_turns(_lines(file))
     session_id = _session_id(file, session)
     with Memory.open() as memory:
@@ -368,6 +369,8 @@ def _report(ended: Job, as_json: bool) -> None:
 
 def _lines(file: Path) -> list[str]:
     """The file's lines; what is no UTF-8 in them is told by half surrogates."""
+    from reconciler.service.sessions.transcripts import TRANSCRIPT_BYTES_MAX, too_large
+
     with sys.stdin.buffer if file == STANDARD_INPUT else opened(file) as stream:
         try:
             data = stream.read(TRANSCRIPT_BYTES_MAX + 1)

@@ -6,16 +6,20 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from rich.console import Group
-from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from reconciler.domain.records.jobs import Job, JobState, Outcomes
-from reconciler.domain.records.sessions import SessionRecord
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.rendering import lines, panel, shown, table
+
+if TYPE_CHECKING:
+    from rich.panel import Panel
+
+    from reconciler.domain.records.sessions import SessionRecord
 
 __all__ = [
     "drained_view",

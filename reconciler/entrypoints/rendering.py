@@ -11,7 +11,7 @@ import io
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, JustifyMethod
 from rich.panel import Panel
@@ -21,10 +21,12 @@ from rich.tree import Tree
 
 from reconciler.domain.records.assessment import Assessment, Disposal
 from reconciler.domain.records.decisions import Action, Decision
-from reconciler.domain.records.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
-from reconciler.domain.review.explanation import Explanation
 from reconciler.domain.visible_text import visible
-from reconciler.service.writing.note_import import ImportReport
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
+    from reconciler.domain.review.explanation import Explanation
+    from reconciler.service.writing.note_import import ImportReport
 
 __all__ = [
     "contacts_table",

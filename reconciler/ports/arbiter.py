@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from reconciler.domain.records.decisions import Judgement
-from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Note
+if TYPE_CHECKING:
+    from reconciler.domain.records.decisions import Judgement
+    from reconciler.domain.records.facts import Neighbour
+    from reconciler.domain.records.notes import Note
 
 __all__ = ["Arbiter"]
 

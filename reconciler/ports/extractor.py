@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from reconciler.domain.sessions.extraction import Extraction, Window
+if TYPE_CHECKING:
+    from reconciler.domain.sessions.extraction import Extraction, Window
 
 __all__ = ["Extractor"]
 

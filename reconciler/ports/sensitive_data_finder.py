@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from reconciler.sensitive_data import SensitiveSpan
+if TYPE_CHECKING:
+    from reconciler.sensitive_data import SensitiveSpan
 
 __all__ = ["SensitiveDataFinder"]
 

@@ -1,29 +1,27 @@
-"""Recall and history: everything that only reads. Never writes."""
+"""Recall: the live facts that fit a query. Never writes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from reconciler.domain.recalling.history import chains
 from reconciler.domain.recalling.ranking import rank, word_overlap
-from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
-from reconciler.domain.records.policies import RankingPolicy
-from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.errors import UnknownFactError
-from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed
-from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
-from reconciler.service.writing.neighbourhoods import Neighbourhoods
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.facts import Fact, RankedFact
+    from reconciler.domain.records.policies import RankingPolicy
+    from reconciler.domain.records.scope import Scope
+    from reconciler.ports.embedder import Embedder
+    from reconciler.service.stores.memory_store import MemoryStore
+    from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
 __all__ = ["Recall"]
 
-_ALL = DecisionFilter()
-
 
 class Recall:
-    """What is known about a contact, now and before.
+    """What is known about a contact now.
 
     Args:
         store: where it is kept.
@@ -69,48 +67,6 @@ class Recall:
             if fact.confidence >= self._confidence_min and not fact.is_expired(now)
         ]
         return rank(sure, self._policy, now, limit)
-
-    def history(self, scope: Scope, fact_id: str | None = None) -> list[FactHistory]:
-        """The chains of a contact, or the one chain that a fact belongs to.
-
-        Raises:
-            UnknownFactError: no fact of that id is in scope.
-        """
-        if fact_id is not None:
-            check_identifier("fact_id", fact_id, UnknownFactError)
-        # Links before facts: a fact written in between is then a chain of its own, and no link
-        # points at a fact that was not read.
-        links = self._store.list_supersessions(scope)
-        conflicts = self._store.list_conflicts(scope)
-        found = chains(self._store.list_facts(scope), links, conflicts)
-        if fact_id is None:
-            return found
-        for chain in found:
-            if any(fact.fact_id == fact_id for fact in chain.facts):
-                return [chain]
-        raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}")
-
-    def decisions(
-        self, scopes: Iterable[Scope], limit: int, wanted: DecisionFilter = _ALL
-    ) -> list[Decision]:
-        """The newest decisions about some contacts that fit the filter."""
-        return self._store.list_decisions(scopes, limit, wanted)
-
-    def refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
-        """How often the gate refused something, by contact and reason."""
-        return self._store.count_refusals(scopes)
-
-    def decision(self, scope: Scope, decision_id: str) -> Decision:
-        """The decision of that id about the contact.
-
-        Raises:
-            UnknownDecisionError: there is none.
-        """
-        return self._store.get_decision(scope, decision_id)
-
-    def contacts(self, tenant: str, agent_id: str) -> list[Contact]:
-        """The contacts of an agent, by id."""
-        return self._store.list_contacts(tenant, agent_id)
 
     def _live_facts(self, scope: Scope) -> list[tuple[Fact, float | None]]:
         facts = self._store.list_facts(scope)

@@ -67,6 +67,7 @@ def context(memory: Memory, task_id: str = "t", **given: Any) -> MemoryContext:
         "gate": services.gate,
         "cleaner": services.cleaner,
         "recall": services.recall,
+        "records": services.records,
         "sessions": services.session_store,
         "tasks": services.task_store,
         "reader": services.session_reader,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from dataclasses import is_dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import get_type_hints
 
@@ -13,6 +14,7 @@ import pytest
 from reconciler.domain.tasks.tasks import WorkingMemory
 from reconciler.memory import ContactMemory, Memory
 from reconciler.service.recall import Recall
+from reconciler.service.records import Records
 from reconciler.service.sessions.extraction import MemoryExtractor
 from reconciler.service.stores.task_store import TaskStore
 from reconciler.service.tasks.memory_context import MemoryContext
@@ -119,13 +121,23 @@ def test_working_memory_offers_no_way_out_of_the_process() -> None:
     assert offered == {"task", "facts", "observations", "hypotheses", "observe", "suppose", "know"}
 
 
-SERVICES = (MemoryReconciler, WriteGate, Confirmations, Recall, MemoryExtractor, TaskStore)
+SERVICES = (
+    *(MemoryReconciler, WriteGate, Confirmations),
+    *(Recall, Records, MemoryExtractor, TaskStore),
+)
 SCOPED = {"scope", "candidate", "submission", "note", "session", "lease_id"}
 """What says whose an id is, or that a worker holds the job."""
 
 ABOUT_AN_AGENT = {"contacts", "check_policy"}
 """They list an agent's contacts, and judge a text that is about nobody."""
 
+
+OURS = {
+    name: found
+    for module in MODULES
+    for name, found in inspect.getmembers(import_module(module), inspect.isclass)
+}
+"""Every class by its name: a module may import what it only speaks of for the type checker."""
 
 OFFERING = ("reconciler.memory", "reconciler.service")
 """Where the classes are that do something for a caller."""
@@ -137,7 +149,7 @@ def _handed_out(kind: type) -> set[type]:
     for _, member in inspect.getmembers(kind):
         function = member.fget if isinstance(member, property) else member
         if inspect.isfunction(function) and not function.__name__.startswith("_"):
-            given = get_type_hints(function).get("return")
+            given = get_type_hints(function, localns=OURS).get("return")
             is_ours = inspect.isclass(given) and given.__module__.startswith(OFFERING)
             if is_ours and not is_dataclass(given) and given not in found:
                 found |= _handed_out(given)

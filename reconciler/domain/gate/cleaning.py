@@ -12,16 +12,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Session
-from reconciler.domain.records.slots import Slot
 from reconciler.named_secrets import kind_of_name
 from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
+
+if TYPE_CHECKING:
+    from reconciler.domain.gate.policy import GatePolicy
+    from reconciler.domain.records.slots import Slot
 
 __all__ = ["AS_GIVEN", "Cleaned", "clean", "clean_texts", "ids_of"]
 

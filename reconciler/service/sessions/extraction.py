@@ -22,7 +22,7 @@ from reconciler.domain.records.jobs import Job, JobState, QueueReport
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.notes import not_in_the_future
 from reconciler.domain.records.policies import ExtractionPolicy
-from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import (
     Episode,
     Role,
@@ -45,7 +45,6 @@ from reconciler.errors import (
     InvalidNoteError,
     InvalidRequestError,
     InvalidSessionError,
-    UnknownJobError,
 )
 from reconciler.ports.extractor import Extractor
 from reconciler.service.stores.session_store import JobFilter, ReadSession, SessionStore
@@ -421,13 +420,7 @@ class MemoryExtractor:
         Raises:
             UnknownJobError: the contact has none of that id.
         """
-        check_identifier("job_id", job_id, UnknownJobError)
-        found = self._store.find_job(scope, job_id)
-        if found is None:
-            raise UnknownJobError(
-                f"contact {scope.contact_id} has no job {job_id}; `reconciler jobs` lists them"
-            )
-        return found
+        return self._store.get_job(scope, job_id)
 
     def jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
         """A tenant's jobs, the newest first."""
@@ -449,11 +442,7 @@ class MemoryExtractor:
         Raises:
             InvalidSessionError: none of that id was handed over.
         """
-        check_identifier("session_id", session_id, InvalidSessionError)
-        found = self._store.find_session(scope, session_id)
-        if found is None:
-            raise InvalidSessionError(f"contact {scope.contact_id} has no session {session_id}")
-        return found
+        return self._store.get_session(scope, session_id)
 
     def report(self) -> QueueReport:
         """All jobs of the store in numbers."""

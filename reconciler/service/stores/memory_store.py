@@ -9,10 +9,8 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from reconciler.domain.gate.precedents import EarlierDecision
@@ -39,6 +37,10 @@ from reconciler.errors import (
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
 from reconciler.service.stores.flat_decisions import decision_of_columns
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["Commit", "DecisionFilter", "MemoryStore"]
 
@@ -109,7 +111,7 @@ class Commit:
     decision: Decision
     evidence: tuple[Evidence, ...]
     fact: Fact | None = None
-    vector: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, dtype=np.float32))
+    vector: NDArray[np.float32] = field(default_factory=lambda: _no_vectors(0))
     restated_id: str | None = None
     kept: Fact | None = None
     known_sessions: Set[str] = frozenset()
@@ -420,13 +422,23 @@ def _contact_keys(scopes: Iterable[Scope]) -> dict[str, list[str]]:
 def _neighbourhood(
     version: int, rows: Sequence[Row]
 ) -> tuple[int, list[Fact], NDArray[np.float32]]:
+    import numpy as np
+
     vectors = [_vector(row) for row in rows]
-    held = np.stack(vectors) if vectors else np.empty((0, 0), dtype=np.float32)
+    held = np.stack(vectors) if vectors else _no_vectors(0, 0)
     return int(version), [_fact(row) for row in rows], held
+
+
+def _no_vectors(*shape: int) -> NDArray[np.float32]:
+    import numpy as np
+
+    return np.empty(shape, dtype=np.float32)
 
 
 def _vector(row: Row) -> NDArray[np.float32]:
     """Older facts have their vector as a list of numbers alone."""
+    import numpy as np
+
     if row["embedding_bytes"] is None:
         return np.asarray(row["embedding"], dtype=np.float32)
     return np.frombuffer(row["embedding_bytes"], dtype=np.float32)

@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import Any
 
 from reconciler.domain.records.jobs import Job, JobState, Outcomes, QueueReport
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, Role, SessionRecord
 from reconciler.domain.sessions.extraction import Proposal
-from reconciler.errors import LeaseLostError
+from reconciler.errors import InvalidSessionError, LeaseLostError, UnknownJobError
 from reconciler.ports.graph import Graph, Row
 
 __all__ = ["JobFilter", "ReadSession", "SessionStore"]
@@ -152,6 +152,30 @@ class SessionStore:
         asked = {"episode_ids": [each.episode_id for each in episodes]}
         rows = self._graph.run("find_jobs_of_episodes", asked)
         return [(row["job_id"], JobState(row["state"])) for row in rows]
+
+    def get_job(self, scope: Scope, job_id: str) -> Job:
+        """The job of that id about the contact, as it stands.
+
+        Raises:
+            UnknownJobError: the contact has none of that id.
+        """
+        check_identifier("job_id", job_id, UnknownJobError)
+        if (found := self.find_job(scope, job_id)) is None:
+            raise UnknownJobError(
+                f"contact {scope.contact_id} has no job {job_id}; `reconciler jobs` lists them"
+            )
+        return found
+
+    def get_session(self, scope: Scope, session_id: str) -> SessionRecord:
+        """A session as it is kept: its summary, and what became of its candidates.
+
+        Raises:
+            InvalidSessionError: none of that id was handed over.
+        """
+        check_identifier("session_id", session_id, InvalidSessionError)
+        if (found := self.find_session(scope, session_id)) is None:
+            raise InvalidSessionError(f"contact {scope.contact_id} has no session {session_id}")
+        return found
 
     def list_jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
         """A tenant's jobs, the newest first."""

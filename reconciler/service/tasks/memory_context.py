@@ -34,6 +34,7 @@ from reconciler.domain.tasks.task_states import Operation, Step, TaskState
 from reconciler.domain.tasks.tasks import Task, WorkingMemory
 from reconciler.errors import IllegalMemoryOperationError, InvalidNoteError, InvalidRequestError
 from reconciler.service.recall import Recall
+from reconciler.service.records import Records
 from reconciler.service.sessions.extraction import SessionReader
 from reconciler.service.stores.session_store import SessionStore
 from reconciler.service.stores.task_store import TaskStore
@@ -78,6 +79,7 @@ class MemoryContext:
         gate: what every candidate goes through.
         cleaner: cleans what is kept of the task itself.
         recall: what is known about the contact.
+        records: what was decided about the contact, and what is history.
         sessions: where episodes are kept.
         tasks: where tasks are kept.
         reader: makes episodes of turns, and candidates of episodes.
@@ -99,6 +101,7 @@ class MemoryContext:
         gate: WriteGate,
         cleaner: Cleaner,
         recall: Recall,
+        records: Records,
         sessions: SessionStore,
         tasks: TaskStore,
         reader: SessionReader,
@@ -111,6 +114,7 @@ class MemoryContext:
         self._gate = gate
         self._cleaner = cleaner
         self._recall = recall
+        self._records = records
         self._sessions = sessions
         self._reader = reader
         self._clock = clock
@@ -228,7 +232,7 @@ class MemoryContext:
         """
         self._run.check(Operation.READ_PROCEDURES)
         now = self._clock()
-        found = (procedure_of(each, now) for each in self._recall.history(self._scope))
+        found = (procedure_of(each, now) for each in self._records.history(self._scope))
         return sorted(filter(None, found), key=lambda each: each.name)
 
     def episodes(self) -> list[Episode]:
@@ -363,7 +367,7 @@ class MemoryContext:
         """
         self._run.check(Operation.COMMIT)
         # What is on record counts, not what is handed over.
-        kept = self._recall.decision(self._scope, decision.decision_id)
+        kept = self._records.decision(self._scope, decision.decision_id)
         self._check_about(candidate, kept)
         if kept.action is not Action.ADMIT:
             why = kept.gate.detail if kept.gate else kept.reason

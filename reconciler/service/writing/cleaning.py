@@ -8,16 +8,48 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from reconciler.domain.gate.cleaning import Cleaned, clean, clean_texts, ids_of
-from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidRequestError
-from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
-from reconciler.sensitive_data import SensitiveKind
 
-__all__ = ["Cleaner"]
+if TYPE_CHECKING:
+    from reconciler.domain.gate.policy import GatePolicy
+    from reconciler.domain.records.candidates import Candidate
+    from reconciler.domain.records.scope import Scope
+    from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+    from reconciler.sensitive_data import SensitiveKind
+
+__all__ = ["Cleaner", "IdCheck"]
+
+
+class IdCheck:
+    """Lets ids and names of persons through, which are kept as they are given.
+
+    Args:
+        secret_finder: finds secrets, of which none may hold one.
+    """
+
+    def __init__(self, secret_finder: SensitiveDataFinder) -> None:
+        # The same few ids come with every note.
+        self._holds_secret = lru_cache(maxsize=4096)(lambda value: bool(secret_finder.find(value)))
+
+    def check(self, *records: object, **ids: str) -> None:
+        """Let them through.
+
+        Args:
+            *records: what holds ids, also in what it holds.
+            **ids: further ones, by what they are called.
+
+        Raises:
+            InvalidRequestError: one of them holds a secret.
+        """
+        for name, value in (*ids_of(records), *ids.items()):
+            if isinstance(value, str) and self._holds_secret(value):
+                raise InvalidRequestError(
+                    f"{name} holds a secret, and ids and names are stored as they are given; "
+                    "give another one"
+                )
 
 
 class Cleaner:
@@ -26,6 +58,7 @@ class Cleaner:
     Args:
         finder: finds personal data and secrets.
         secret_finder: finds secrets alone, in a fraction of the time.
+        ids: what lets ids through.
         token_of: what stands for a sensitive value.
         policy: what is taken out, by domain; the agent chooses the domain.
     """
@@ -35,13 +68,13 @@ class Cleaner:
         *,
         finder: SensitiveDataFinder,
         secret_finder: SensitiveDataFinder,
+        ids: IdCheck,
         token_of: Callable[[SensitiveKind, str], str],
         policy: GatePolicy,
     ) -> None:
         self._finder = finder
         self._secret_finder = secret_finder
-        # The same few ids come with every note.
-        self._holds_secret = lru_cache(maxsize=4096)(lambda value: bool(secret_finder.find(value)))
+        self._ids = ids
         self._token_of = token_of
         self._policy = policy
 
@@ -63,18 +96,9 @@ class Cleaner:
         return clean_texts(texts, self._secret_finder.find, self._token_of, self.policy_of(scope))
 
     def check_ids(self, *records: object, **ids: str) -> None:
-        """Let ids and names of persons through, which are kept as they are given.
-
-        Args:
-            *records: what holds ids, also in what it holds.
-            **ids: further ones, by what they are called.
+        """Let ids and names of persons through; see ``IdCheck``.
 
         Raises:
             InvalidRequestError: one of them holds a secret.
         """
-        for name, value in (*ids_of(records), *ids.items()):
-            if isinstance(value, str) and self._holds_secret(value):
-                raise InvalidRequestError(
-                    f"{name} holds a secret, and ids and names are stored as they are given; "
-                    "give another one"
-                )
+        self._ids.check(*records, **ids)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -33,7 +33,7 @@ _BACK = frozenset({Action.WITHDRAW})
 
 
 class Confirmations:
-    """Held candidates: listed, answered once, or taken back. Not for agents.
+    """Held candidates: answered once, or taken back. Not for agents.
 
     Args:
         gate: where answers go.
@@ -54,10 +54,6 @@ class Confirmations:
         self._cleaner = cleaner
         self._store = store
         self._clock = clock
-
-    def pending(self, scopes: Iterable[Scope]) -> list[Decision]:
-        """What waits for an answer about these contacts, the newest first; not what lapsed."""
-        return self._store.list_pending(scopes, self._clock())
 
     def confirm(
         self, scope: Scope, decision_id: str, answered_by: str, text: str | None = None

@@ -12,10 +12,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.notes import (
     TEXT_LENGTH_MAX,
@@ -25,9 +24,12 @@ from reconciler.domain.records.notes import (
     utc,
 )
 from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError
-from reconciler.service.writing.write_gate import WriteGate
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.values.attributes import AttributeBook
+    from reconciler.service.writing.write_gate import WriteGate
 
 __all__ = [
     "AGENT_SOURCES",

@@ -1,0 +1,114 @@
+"""Records: what is kept about contacts, as it lies in the stores. Only reads; needs no model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from reconciler.domain.recalling.history import chains
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import UnknownFactError
+from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.facts import Contact, FactHistory, RefusalCount
+    from reconciler.domain.records.jobs import Job, QueueReport
+    from reconciler.domain.records.sessions import SessionRecord
+    from reconciler.service.stores.session_store import JobFilter, SessionStore
+
+__all__ = ["Records"]
+
+_ALL = DecisionFilter()
+
+
+class Records:
+    """What was decided and remembered, and what waits.
+
+    Args:
+        store: where facts and decisions are kept.
+        session_store: where sessions and jobs are kept.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: MemoryStore,
+        session_store: SessionStore,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._session_store = session_store
+        self._clock = clock
+
+    def history(self, scope: Scope, fact_id: str | None = None) -> list[FactHistory]:
+        """The chains of a contact, or the one chain that a fact belongs to.
+
+        Raises:
+            UnknownFactError: no fact of that id is in scope.
+        """
+        if fact_id is not None:
+            check_identifier("fact_id", fact_id, UnknownFactError)
+        # Links before facts: a fact written in between is then a chain of its own, and no link
+        # points at a fact that was not read.
+        links = self._store.list_supersessions(scope)
+        conflicts = self._store.list_conflicts(scope)
+        found = chains(self._store.list_facts(scope), links, conflicts)
+        if fact_id is None:
+            return found
+        for chain in found:
+            if any(fact.fact_id == fact_id for fact in chain.facts):
+                return [chain]
+        raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}")
+
+    def decisions(
+        self, scopes: Iterable[Scope], limit: int, wanted: DecisionFilter = _ALL
+    ) -> list[Decision]:
+        """The newest decisions about some contacts that fit the filter."""
+        return self._store.list_decisions(scopes, limit, wanted)
+
+    def refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
+        """How often the gate refused something, by contact and reason."""
+        return self._store.count_refusals(scopes)
+
+    def decision(self, scope: Scope, decision_id: str) -> Decision:
+        """The decision of that id about the contact.
+
+        Raises:
+            UnknownDecisionError: there is none.
+        """
+        return self._store.get_decision(scope, decision_id)
+
+    def contacts(self, tenant: str, agent_id: str) -> list[Contact]:
+        """The contacts of an agent, by id."""
+        return self._store.list_contacts(tenant, agent_id)
+
+    def pending(self, scopes: Iterable[Scope]) -> list[Decision]:
+        """What waits for an answer about these contacts, the newest first; not what lapsed."""
+        return self._store.list_pending(scopes, self._clock())
+
+    def job(self, scope: Scope, job_id: str) -> Job:
+        """One of a contact's jobs, as it stands.
+
+        Raises:
+            UnknownJobError: the contact has none of that id.
+        """
+        return self._session_store.get_job(scope, job_id)
+
+    def jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
+        """A tenant's jobs, the newest first."""
+        return self._session_store.list_jobs(tenant, wanted, limit)
+
+    def queue(self) -> QueueReport:
+        """All jobs of the store in numbers."""
+        return self._session_store.count_jobs()
+
+    def session(self, scope: Scope, session_id: str) -> SessionRecord:
+        """A session as it is kept: its summary, and what became of its candidates.
+
+        Raises:
+            InvalidSessionError: none of that id was handed over.
+        """
+        return self._session_store.get_session(scope, session_id)
