@@ -33,10 +33,8 @@ from reconciler.service.records import Records
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.service.stores.retry import call_with_retries
-from reconciler.service.stores.session_store import SessionStore
-from reconciler.service.stores.task_store import TaskStore
-from reconciler.service.writing.cleaning import Cleaner, IdCheck
 from reconciler.service.writing.decision_ids import DecisionIds
+from reconciler.service.writing.ids import IdCheck
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -54,7 +52,10 @@ if TYPE_CHECKING:
     from reconciler.service.recall import Recall
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
+    from reconciler.service.stores.session_store import SessionStore
+    from reconciler.service.stores.task_store import TaskStore
     from reconciler.service.writing.arbitration import Arbitration
+    from reconciler.service.writing.cleaning import Cleaner
     from reconciler.service.writing.confirmations import Confirmations
     from reconciler.service.writing.doors import LiveDoor
     from reconciler.service.writing.ledger import Ledger
@@ -136,7 +137,6 @@ class Services:
         closing: ExitStack,
     ) -> None:
         patience = _retry_policy(settings)
-        patient = PatientGraph(graph, patience)
         self.building = RLock()
         self.settings = settings
         self.embedder = embedder
@@ -144,10 +144,9 @@ class Services:
         self.clock = clock
         self.closing = closing
         self.store = MemoryStore(PatientGraph(graph, patience, GraphUnavailableError))
-        self.session_store = SessionStore(patient)
-        self.task_store = TaskStore(patient)
-        self.records = Records(store=self.store, session_store=self.session_store, clock=clock)
+        self.records = Records(store=self.store, clock=clock)
         self.ids = IdCheck(build_secret_finder())
+        self._patient_graph = PatientGraph(graph, patience)
         self._given_arbiter = arbiter
         self._given_extractor = extractor
         self._decision_ids = DecisionIds(id_key)
@@ -171,6 +170,20 @@ class Services:
         return load_attribute_book(self.settings.reconcile.attributes_file)
 
     @_Part
+    def session_store(self) -> SessionStore:
+        """Where sessions and jobs are kept."""
+        from reconciler.service.stores.session_store import SessionStore
+
+        return SessionStore(self._patient_graph)
+
+    @_Part
+    def task_store(self) -> TaskStore:
+        """Where tasks are kept."""
+        from reconciler.service.stores.task_store import TaskStore
+
+        return TaskStore(self._patient_graph)
+
+    @_Part
     def neighbourhoods(self) -> Neighbourhoods:
         """What this process knows of contacts."""
         from reconciler.service.writing.neighbourhoods import Neighbourhoods
@@ -183,6 +196,7 @@ class Services:
     def cleaner(self) -> Cleaner:
         """What takes out what may not be kept."""
         from reconciler.config_files import load_gate_policy
+        from reconciler.service.writing.cleaning import Cleaner
 
         chosen = self.settings.gate
         return Cleaner(
@@ -576,6 +590,7 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:
         ConfigurationError: the policy cannot be used.
     """
     from reconciler.config_files import load_gate_policy
+    from reconciler.service.writing.cleaning import Cleaner
     from reconciler.service.writing.write_gate import judge
 
     secret_finder = build_secret_finder()

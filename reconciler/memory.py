@@ -13,12 +13,15 @@ from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
-from reconciler.domain.records.assessment import Disposal, GateReason
-from reconciler.domain.records.candidates import CONTACT, Candidate
-from reconciler.domain.records.decisions import DecidedBy, Decision, Relation
-from reconciler.domain.records.facts import Contact, FactHistory, RankedFact, RefusalCount
-from reconciler.domain.records.jobs import Job, JobState, QueueReport, Stage
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import (
+    Category,
+    DecidedBy,
+    Disposal,
+    GateReason,
+    JobState,
+    Relation,
+    SourceKind,
+)
 from reconciler.domain.records.notes import (
     TEXT_LENGTH_MAX,
     Note,
@@ -27,18 +30,21 @@ from reconciler.domain.records.notes import (
     utc,
 )
 from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.domain.records.sessions import Session, SessionRecord, Turn
 from reconciler.errors import (
     ConfigurationError,
     InvalidAnswerError,
     InvalidRequestError,
     InvalidScopeError,
 )
-from reconciler.service.writing.doors import MemoryToolset, NoteFields, own_evidence
 
 if TYPE_CHECKING:
     from reconciler.bootstrap import Services
     from reconciler.domain.records.assessment import Assessment
+    from reconciler.domain.records.candidates import Candidate
+    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.facts import Contact, FactHistory, RankedFact, RefusalCount
+    from reconciler.domain.records.jobs import Job, QueueReport, Stage
+    from reconciler.domain.records.sessions import SessionRecord, Turn
     from reconciler.domain.review.explanation import Explanation
     from reconciler.domain.review.replay import Replayed
     from reconciler.ports.arbiter import Arbiter
@@ -48,6 +54,7 @@ if TYPE_CHECKING:
     from reconciler.service.sessions.extraction import MemoryExtractor
     from reconciler.service.sessions.extraction_worker import ExtractionWorker, WorkerThread
     from reconciler.service.tasks.memory_context import MemoryContext
+    from reconciler.service.writing.doors import MemoryToolset, NoteFields
     from reconciler.service.writing.note_import import ImportReport
     from reconciler.settings import Settings
 
@@ -255,6 +262,8 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidNoteError: the session's id cannot be used.
         """
+        from reconciler.service.writing.doors import MemoryToolset
+
         scope = self._scope(tenant, agent_id, contact_id)
         return MemoryToolset(door=self._services.live_door, scope=scope, session_id=session_id)
 
@@ -500,6 +509,9 @@ class Memory:
             InvalidScopeError, InvalidNoteError: the arguments cannot be used.
             UnknownFactError: the contact has no live fact of that id.
         """
+        from reconciler.domain.records.candidates import CONTACT
+        from reconciler.service.writing.doors import own_evidence
+
         source = SourceKind.USER_EXPLICIT if revoked_by == CONTACT else SourceKind.OPERATOR
         check_identifier("revoked_by", revoked_by, InvalidAnswerError)
         check_text("reason", reason, TEXT_LENGTH_MAX)
@@ -682,6 +694,8 @@ class Memory:
             InvalidSessionError: the session cannot be used; nothing was stored.
             GraphUnavailableError: the engine stayed away; hand it over again.
         """
+        from reconciler.domain.records.sessions import Session
+
         # One more than are taken is enough to refuse them, should they never end.
         taken = islice(turns or (), self.settings.extractor.session_turns_max + 1)
         session = Session(
@@ -744,7 +758,9 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidSessionError: none of that id was handed over.
         """
-        return self._services.records.session(self._scope(tenant, agent_id, contact_id), session_id)
+        return self._services.session_store.get_session(
+            self._scope(tenant, agent_id, contact_id), session_id
+        )
 
     def job(self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None) -> Job:
         """One of a contact's jobs, as it stands.
@@ -753,7 +769,9 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
             UnknownJobError: the contact has none of that id; another's is answered alike.
         """
-        return self._services.records.job(self._scope(tenant, agent_id, contact_id), job_id)
+        return self._services.session_store.get_job(
+            self._scope(tenant, agent_id, contact_id), job_id
+        )
 
     def jobs(
         self,
@@ -777,7 +795,7 @@ class Memory:
         wanted = JobFilter(
             agent_id=agent_id, contact_id=contact_id, state=_one_of(JobState, "state", state)
         )
-        return self._services.records.jobs(chosen, wanted, _positive("limit", limit))
+        return self._services.session_store.list_jobs(chosen, wanted, _positive("limit", limit))
 
     def retry(
         self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None
@@ -791,7 +809,7 @@ class Memory:
 
     def queue(self) -> QueueReport:
         """All jobs of the store in numbers."""
-        return self._services.records.queue()
+        return self._services.session_store.count_jobs()
 
     def drain(self, on_progress: Callable[[Job], None] = lambda _: None) -> list[Job]:
         """Work all jobs off in this thread, until each is done or dead; those of this call.
@@ -853,7 +871,8 @@ class Memory:
 
     def _scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
         scope = Scope(self.settings.tenant if tenant is None else tenant, agent_id, contact_id)
-        self._services.ids.check(scope)
+        names = ("tenant", "agent_id", "contact_id")
+        self._services.ids.check((name, getattr(scope, name)) for name in names)
         return scope
 
 
@@ -948,6 +967,8 @@ def note_to_check(
     Raises:
         InvalidScopeError, InvalidNoteError: the note cannot be used.
     """
+    from reconciler.service.writing.doors import own_evidence
+
     note = Note(
         scope=Scope("any", agent_id, "any"),
         text=text,

@@ -62,7 +62,7 @@ _RULE = ReconcilePolicy()
 
 
 class _Group(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Neo4jSettings(_Group):

@@ -8,9 +8,10 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -18,10 +19,15 @@ import typer
 from rich.console import Group
 from rich.text import Text
 from typer.core import TyperGroup
+from typer.models import CommandInfo
 
-from reconciler.domain.records.assessment import Disposal, GateReason
-from reconciler.domain.records.decisions import Relation
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import (
+    Category,
+    Disposal,
+    GateReason,
+    Relation,
+    SourceKind,
+)
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.gate_commands import add_gate_commands
 from reconciler.entrypoints.job_commands import add_job_commands
@@ -105,7 +111,8 @@ def _secrets_kept() -> Iterator[None]:
         raise
 
 
-app = typer.Typer(
+_new_app = partial(
+    typer.Typer,
     cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -114,6 +121,7 @@ app = typer.Typer(
     "locked or its disk full, 5 schema or model differs, 6 the model failed.",
 )
 
+app = _new_app()
 add_gate_commands(app)
 add_job_commands(app)
 
@@ -123,7 +131,7 @@ def main() -> NoReturn:
     make_printable()
     quiet_the_driver()
     try:
-        app()
+        _app_of(sys.argv[1:2])()
     except ReconcilerError as error:
         terminal(stderr=True).print(Text("error:", style="red"), str(error))
         sys.exit(next(code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)))
@@ -132,6 +140,24 @@ def main() -> NoReturn:
     finally:
         gc.freeze()  # else the interpreter looks through all objects once more as it ends: 0.1 s
     sys.exit(0)
+
+
+def _app_of(called: Sequence[str]) -> typer.Typer:
+    """The command that is called alone; to look at the options of all takes as long as an answer.
+
+    Where there is none of that name, as for ``--help``, all of them, to be listed.
+    """
+    wanted = [each for each in app.registered_commands if _name_of(each) in called]
+    if not wanted:
+        return app
+    alone = _new_app()
+    alone.registered_commands = wanted
+    alone.callback()(lambda: None)  # else typer makes no group of a single command
+    return alone
+
+
+def _name_of(command: CommandInfo) -> str:
+    return command.name or str(getattr(command.callback, "__name__", ""))
 
 
 @app.command()

@@ -17,11 +17,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reconciler.domain.records.jobs import Job, JobState, QueueReport
+from reconciler.domain.records.kinds import JobState
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.job_rendering import (
     drained_view,
@@ -47,6 +47,9 @@ from reconciler.entrypoints.options import (
 from reconciler.entrypoints.rendering import terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.jobs import Job, QueueReport
 
 __all__ = ["add_job_commands"]
 

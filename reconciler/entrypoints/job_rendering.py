@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,14 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from reconciler.domain.records.jobs import Job, JobState, Outcomes
+from reconciler.domain.records.kinds import JobState
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.rendering import lines, panel, shown, table
 
 if TYPE_CHECKING:
     from rich.panel import Panel
 
+    from reconciler.domain.records.jobs import Job, Outcomes
     from reconciler.domain.records.sessions import SessionRecord
 
 __all__ = [
@@ -38,7 +40,6 @@ _STYLES = {
     JobState.DONE: "green",
     JobState.DEAD: "red",
 }
-_NAMES = tuple(each.name for each in fields(Outcomes))
 _ERROR_LENGTH_MAX = 100
 _ID_LENGTH = 36
 _HAVE_READ = "reconciler drain, or a running reconciler worker"
@@ -158,10 +159,14 @@ def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
 
 
 def _sums(jobs: Sequence[Job]) -> Iterator[str]:
+    from reconciler.domain.records.jobs import Outcomes
+
     yield str(len(jobs))
     yield str(sum(each.attempts for each in jobs))
-    counted = [asdict(each.outcomes) for each in jobs]
-    yield outcomes_words(Outcomes(**{name: sum(each[name] for each in counted) for name in _NAMES}))
+    counted: Counter[str] = Counter()
+    for each in jobs:
+        counted.update(asdict(each.outcomes))
+    yield outcomes_words(Outcomes(**counted))
 
 
 def _job_rows(job: Job, now: datetime) -> Iterator[tuple[str, str | Text]]:

@@ -19,11 +19,12 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from reconciler.domain.records.assessment import Assessment, Disposal
-from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.kinds import Action, Disposal
 from reconciler.domain.visible_text import visible
 
 if TYPE_CHECKING:
+    from reconciler.domain.records.assessment import Assessment
+    from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
     from reconciler.domain.review.explanation import Explanation
     from reconciler.service.writing.note_import import ImportReport

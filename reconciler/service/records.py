@@ -14,9 +14,6 @@ from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.facts import Contact, FactHistory, RefusalCount
-    from reconciler.domain.records.jobs import Job, QueueReport
-    from reconciler.domain.records.sessions import SessionRecord
-    from reconciler.service.stores.session_store import JobFilter, SessionStore
 
 __all__ = ["Records"]
 
@@ -28,19 +25,11 @@ class Records:
 
     Args:
         store: where facts and decisions are kept.
-        session_store: where sessions and jobs are kept.
         clock: the time now, UTC-aware.
     """
 
-    def __init__(
-        self,
-        *,
-        store: MemoryStore,
-        session_store: SessionStore,
-        clock: Callable[[], datetime],
-    ) -> None:
+    def __init__(self, *, store: MemoryStore, clock: Callable[[], datetime]) -> None:
         self._store = store
-        self._session_store = session_store
         self._clock = clock
 
     def history(self, scope: Scope, fact_id: str | None = None) -> list[FactHistory]:
@@ -88,27 +77,3 @@ class Records:
     def pending(self, scopes: Iterable[Scope]) -> list[Decision]:
         """What waits for an answer about these contacts, the newest first; not what lapsed."""
         return self._store.list_pending(scopes, self._clock())
-
-    def job(self, scope: Scope, job_id: str) -> Job:
-        """One of a contact's jobs, as it stands.
-
-        Raises:
-            UnknownJobError: the contact has none of that id.
-        """
-        return self._session_store.get_job(scope, job_id)
-
-    def jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
-        """A tenant's jobs, the newest first."""
-        return self._session_store.list_jobs(tenant, wanted, limit)
-
-    def queue(self) -> QueueReport:
-        """All jobs of the store in numbers."""
-        return self._session_store.count_jobs()
-
-    def session(self, scope: Scope, session_id: str) -> SessionRecord:
-        """A session as it is kept: its summary, and what became of its candidates.
-
-        Raises:
-            InvalidSessionError: none of that id was handed over.
-        """
-        return self._session_store.get_session(scope, session_id)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
-from reconciler.domain.records.kinds import Category, RecallSemantics, Sensitivity
+from reconciler.domain.records.kinds import (
+    Category,
+    Disposal,
+    GateReason,
+    RecallSemantics,
+    Sensitivity,
+)
 
 __all__ = [
     "ALL_PASSED",
@@ -19,44 +24,6 @@ __all__ = [
 
 
 ALL_PASSED = "every check passed"
-
-
-class Disposal(StrEnum):
-    """What the gate does with a candidate."""
-
-    ADMIT = "admit"
-    REJECT = "reject"
-    CONFIRM = "confirm"
-    """Held until somebody else than its proposer says yes."""
-    CONSENT = "consent"
-    """Held until the contact agrees that it is kept."""
-
-
-class GateReason(StrEnum):
-    """Why, in a word that can be counted."""
-
-    ADMITTED = "admitted"
-    MODEL_GUESS = "model_guess"
-    NO_PROVENANCE = "no_provenance"
-    SPAN_NOT_IN_EVIDENCE = "span_not_in_evidence"
-    PENDING_ERASURE = "pending_erasure"
-    AMBIGUOUS_OWNER = "ambiguous_owner"
-    PRIVATE_EVIDENCE = "private_evidence"
-    SENSITIVE_DATA = "sensitive_data"
-    SECRET = "secret"  # noqa: S105
-    DIRECTIVE = "directive"
-    NOT_MEANINGFUL = "not_meaningful"
-    SPECULATION = "speculation"
-    DOMAIN_RULE = "domain_rule"
-    SENSITIVE_TOPIC = "sensitive_topic"
-    NOT_LITERAL = "not_literal"
-    UNTRUSTED_SOURCE = "untrusted_source"
-    NEEDS_APPROVAL = "needs_approval"
-    THIN_EVIDENCE = "thin_evidence"
-    BELOW_FLOOR = "below_floor"
-    DECLINED_BEFORE = "declined_before"
-    DECLINED = "declined"
-    WITHDRAWN = "withdrawn"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from typing import Any
 from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Finding
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 
@@ -29,66 +30,6 @@ __all__ = [
     "Usage",
     "Verdict",
 ]
-
-
-class Action(StrEnum):
-    """What is done: what the reconciler writes, or how the gate disposed of a candidate."""
-
-    ADD = "ADD"
-    """A new fact."""
-    UPDATE = "UPDATE"
-    """A new fact in another's place."""
-    SKIP = "SKIP"
-    """One more observation of a fact that says it already."""
-    ADMIT = "ADMIT"
-    """Proposed and let through; nothing is written until it is committed."""
-    HOLD = "HOLD"
-    """Waits for somebody's yes."""
-    REJECT = "REJECT"
-    """Refused by the gate."""
-    DECLINE = "DECLINE"
-    """Somebody said no to what was held."""
-    WITHDRAW = "WITHDRAW"
-    """What was held or let through was taken back."""
-    REVOKE = "REVOKE"
-    """A fact was ended, and nothing takes its place."""
-
-    @property
-    def is_reconciled(self) -> bool:
-        """Whether the reconciler decided it, by comparing the note with what is known."""
-        return self in (Action.ADD, Action.UPDATE, Action.SKIP)
-
-
-class DecidedBy(StrEnum):
-    """Which rule decided; the first that matches, in the order of ``decide``.
-
-    ``order``, ``trust`` and ``standing`` stand over the others: they say that another rule would
-    have had the note supersede a fact that is newer than it, that rests on a more trusted word, or
-    that is a standing decision. ``gate`` decides before any of them, ``answer`` after somebody was
-    asked.
-    """
-
-    NOOP = "noop"
-    SLOT = "slot"
-    THRESHOLD = "threshold"
-    GUARD = "guard"
-    ARBITER = "arbiter"
-    MIDPOINT = "midpoint"
-    ORDER = "order"
-    TRUST = "trust"
-    STANDING = "standing"
-    GATE = "gate"
-    ANSWER = "answer"
-
-
-class Relation(StrEnum):
-    """How a note relates to the fact it was compared with, as the arbiter words it."""
-
-    SAME = "same"
-    REFINES = "refines"
-    REPLACES = "replaces"
-    COEXISTS = "coexists"
-    UNRELATED = "unrelated"
 
 
 ACTIONS_OF_RELATION: Mapping[Relation, frozenset[Action]] = {

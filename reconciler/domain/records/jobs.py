@@ -6,22 +6,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from typing import Any
 
 from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.scope import Scope
 
 __all__ = ["Job", "JobState", "Outcomes", "QueueReport", "Stage"]
-
-
-class JobState(StrEnum):
-    """Where a job stands. A dead one waits for somebody to ``retry`` it; nothing of it is lost."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    DONE = "done"
-    DEAD = "dead"
 
 
 class Stage(IntEnum):

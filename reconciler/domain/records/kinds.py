@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["Category", "RecallSemantics", "Sensitivity", "SourceKind", "Speech"]
+__all__ = [
+    "Action",
+    "Category",
+    "DecidedBy",
+    "Disposal",
+    "GateReason",
+    "JobState",
+    "RecallSemantics",
+    "Relation",
+    "Sensitivity",
+    "SourceKind",
+    "Speech",
+]
 
 
 class SourceKind(StrEnum):
@@ -67,3 +79,110 @@ class Speech(StrEnum):
     HYPOTHETICAL = "hypothetical"
     ROLEPLAY = "roleplay"
     SARCASTIC = "sarcastic"
+
+
+class Disposal(StrEnum):
+    """What the gate does with a candidate."""
+
+    ADMIT = "admit"
+    REJECT = "reject"
+    CONFIRM = "confirm"
+    """Held until somebody else than its proposer says yes."""
+    CONSENT = "consent"
+    """Held until the contact agrees that it is kept."""
+
+
+class GateReason(StrEnum):
+    """Why, in a word that can be counted."""
+
+    ADMITTED = "admitted"
+    MODEL_GUESS = "model_guess"
+    NO_PROVENANCE = "no_provenance"
+    SPAN_NOT_IN_EVIDENCE = "span_not_in_evidence"
+    PENDING_ERASURE = "pending_erasure"
+    AMBIGUOUS_OWNER = "ambiguous_owner"
+    PRIVATE_EVIDENCE = "private_evidence"
+    SENSITIVE_DATA = "sensitive_data"
+    SECRET = "secret"  # noqa: S105
+    DIRECTIVE = "directive"
+    NOT_MEANINGFUL = "not_meaningful"
+    SPECULATION = "speculation"
+    DOMAIN_RULE = "domain_rule"
+    SENSITIVE_TOPIC = "sensitive_topic"
+    NOT_LITERAL = "not_literal"
+    UNTRUSTED_SOURCE = "untrusted_source"
+    NEEDS_APPROVAL = "needs_approval"
+    THIN_EVIDENCE = "thin_evidence"
+    BELOW_FLOOR = "below_floor"
+    DECLINED_BEFORE = "declined_before"
+    DECLINED = "declined"
+    WITHDRAWN = "withdrawn"
+
+
+class Action(StrEnum):
+    """What is done: what the reconciler writes, or how the gate disposed of a candidate."""
+
+    ADD = "ADD"
+    """A new fact."""
+    UPDATE = "UPDATE"
+    """A new fact in another's place."""
+    SKIP = "SKIP"
+    """One more observation of a fact that says it already."""
+    ADMIT = "ADMIT"
+    """Proposed and let through; nothing is written until it is committed."""
+    HOLD = "HOLD"
+    """Waits for somebody's yes."""
+    REJECT = "REJECT"
+    """Refused by the gate."""
+    DECLINE = "DECLINE"
+    """Somebody said no to what was held."""
+    WITHDRAW = "WITHDRAW"
+    """What was held or let through was taken back."""
+    REVOKE = "REVOKE"
+    """A fact was ended, and nothing takes its place."""
+
+    @property
+    def is_reconciled(self) -> bool:
+        """Whether the reconciler decided it, by comparing the note with what is known."""
+        return self in (Action.ADD, Action.UPDATE, Action.SKIP)
+
+
+class DecidedBy(StrEnum):
+    """Which rule decided; the first that matches, in the order of ``decide``.
+
+    ``order``, ``trust`` and ``standing`` stand over the others: they say that another rule would
+    have had the note supersede a fact that is newer than it, that rests on a more trusted word, or
+    that is a standing decision. ``gate`` decides before any of them, ``answer`` after somebody was
+    asked.
+    """
+
+    NOOP = "noop"
+    SLOT = "slot"
+    THRESHOLD = "threshold"
+    GUARD = "guard"
+    ARBITER = "arbiter"
+    MIDPOINT = "midpoint"
+    ORDER = "order"
+    TRUST = "trust"
+    STANDING = "standing"
+    GATE = "gate"
+    ANSWER = "answer"
+
+
+class Relation(StrEnum):
+    """How a note relates to the fact it was compared with, as the arbiter words it."""
+
+    SAME = "same"
+    REFINES = "refines"
+    REPLACES = "replaces"
+    COEXISTS = "coexists"
+    UNRELATED = "unrelated"
+
+
+class JobState(StrEnum):
+    """Where a job stands. A dead one waits for somebody to ``retry`` it; nothing of it is lost."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    DEAD = "dead"

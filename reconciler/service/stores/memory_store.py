@@ -13,10 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from reconciler.domain.gate.precedents import EarlierDecision
-from reconciler.domain.records.assessment import Disposal, GateReason
-from reconciler.domain.records.candidates import Evidence
-from reconciler.domain.records.decisions import Action, Comparison, DecidedBy, Decision, Relation
 from reconciler.domain.records.facts import (
     Conflict,
     Contact,
@@ -26,7 +22,15 @@ from reconciler.domain.records.facts import (
     RefusalCount,
     Supersession,
 )
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import (
+    Action,
+    Category,
+    DecidedBy,
+    Disposal,
+    GateReason,
+    Relation,
+    SourceKind,
+)
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.slots import Slot
 from reconciler.errors import (
@@ -36,11 +40,14 @@ from reconciler.errors import (
 )
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
-from reconciler.service.stores.flat_decisions import decision_of_columns
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from reconciler.domain.gate.precedents import EarlierDecision
+    from reconciler.domain.records.candidates import Evidence
+    from reconciler.domain.records.decisions import Decision
 
 __all__ = ["Commit", "DecisionFilter", "MemoryStore"]
 
@@ -382,6 +389,8 @@ class MemoryStore:
             for contact_key, decision_ids in ids.items()
             for decision in self._made(contact_key, decision_ids)
         ]
+        from reconciler.domain.records.decisions import Comparison
+
         compared: dict[str, list[Comparison]] = {each.decision_id: [] for each in made}
         for row in self._graph.run("list_comparisons", {"decision_ids": list(compared)}):
             decision_id = row.pop("decision_id")
@@ -395,6 +404,8 @@ class MemoryStore:
         yield from (_decision(row) for row in rows if row["record"])
         if flat := [row["decision_id"] for row in rows if not row["record"]]:
             older = self._graph.run("find_flat_decisions", asked | {"decision_ids": flat})
+            from reconciler.service.stores.flat_decisions import decision_of_columns
+
             yield from (decision_of_columns(row, _slot(row)) for row in older)
 
 
@@ -489,6 +500,8 @@ def _of_rows() -> TypeAdapter[Fact]:
 
 @cache
 def _of_records() -> TypeAdapter[Decision]:
+    from reconciler.domain.records.decisions import Decision
+
     return TypeAdapter(Decision)
 
 
@@ -506,6 +519,8 @@ def _decision(row: Row) -> Decision:
 
 
 def _evidence(row: Row, scope: Scope) -> Evidence:
+    from reconciler.domain.records.candidates import Evidence
+
     return Evidence(
         **{name: row[name] for name in ("episode_id", "session_id", "text", "said_at")},
         scope=scope,
@@ -517,6 +532,8 @@ def _evidence(row: Row, scope: Scope) -> Evidence:
 
 
 def _earlier(row: Row) -> EarlierDecision:
+    from reconciler.domain.gate.precedents import EarlierDecision
+
     reason = row.pop("gate_reason")
     return EarlierDecision(
         **row

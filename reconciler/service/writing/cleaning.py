@@ -7,11 +7,9 @@ the finders and the key of this memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from reconciler.domain.gate.cleaning import Cleaned, clean, clean_texts, ids_of
-from reconciler.errors import InvalidRequestError
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
@@ -19,37 +17,9 @@ if TYPE_CHECKING:
     from reconciler.domain.records.scope import Scope
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
     from reconciler.sensitive_data import SensitiveKind
+    from reconciler.service.writing.ids import IdCheck
 
-__all__ = ["Cleaner", "IdCheck"]
-
-
-class IdCheck:
-    """Lets ids and names of persons through, which are kept as they are given.
-
-    Args:
-        secret_finder: finds secrets, of which none may hold one.
-    """
-
-    def __init__(self, secret_finder: SensitiveDataFinder) -> None:
-        # The same few ids come with every note.
-        self._holds_secret = lru_cache(maxsize=4096)(lambda value: bool(secret_finder.find(value)))
-
-    def check(self, *records: object, **ids: str) -> None:
-        """Let them through.
-
-        Args:
-            *records: what holds ids, also in what it holds.
-            **ids: further ones, by what they are called.
-
-        Raises:
-            InvalidRequestError: one of them holds a secret.
-        """
-        for name, value in (*ids_of(records), *ids.items()):
-            if isinstance(value, str) and self._holds_secret(value):
-                raise InvalidRequestError(
-                    f"{name} holds a secret, and ids and names are stored as they are given; "
-                    "give another one"
-                )
+__all__ = ["Cleaner"]
 
 
 class Cleaner:
@@ -96,9 +66,13 @@ class Cleaner:
         return clean_texts(texts, self._secret_finder.find, self._token_of, self.policy_of(scope))
 
     def check_ids(self, *records: object, **ids: str) -> None:
-        """Let ids and names of persons through; see ``IdCheck``.
+        """Let ids and names of persons through, which are kept as they are given.
+
+        Args:
+            *records: what holds ids, also in what it holds.
+            **ids: further ones, by what they are called.
 
         Raises:
             InvalidRequestError: one of them holds a secret.
         """
-        self._ids.check(*records, **ids)
+        self._ids.check((*ids_of(records), *ids.items()))
