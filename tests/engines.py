@@ -23,6 +23,9 @@ from typing import Any
 import neo4j
 from neo4j.exceptions import DriverError, Neo4jError
 
+from reconciler.bootstrap import open_graph
+from reconciler.ports.graph import Graph
+from reconciler.settings import load_settings
 from tests.neo4j_artefacts import LINES, DockerParts, JavaParts, prepare
 from tests.neo4j_server import Neo4jServer, ServerNotAvailableError, start_prepared
 
@@ -166,6 +169,11 @@ class Neo4jEngines:
         for name in sorted(self._used):
             with contextlib.suppress(DriverError, Neo4jError):  # away: the tests said so
                 wipe_schema(self.engine(name))
+
+
+def opened(engine: EngineUnderTest) -> Graph:
+    """The engine's graph alone, for the caller to close."""
+    return open_graph(load_settings(**engine.settings_arguments))
 
 
 def embedded_engine(folder: Path) -> EngineUnderTest:

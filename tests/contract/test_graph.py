@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict
@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reconciler.bootstrap import open_graph
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import (
     GraphConflictError,
@@ -26,7 +25,6 @@ from reconciler.errors import (
 )
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import load_queries, newest_schema_version
-from reconciler.settings import load_settings
 from tests import raw_store
 from tests.commit_maps import (
     ALICE,
@@ -40,7 +38,7 @@ from tests.commit_maps import (
     skip,
     update,
 )
-from tests.engines import EngineUnderTest, wipe_schema
+from tests.engines import EngineUnderTest, opened, wipe_schema
 
 NAMES = sorted(load_queries("embedded"))
 
@@ -49,18 +47,6 @@ Ask = Callable[..., list[Row]]
 
 
 CONTACT = {"contact_key": ALICE.contact_key}
-
-
-def opened(engine: EngineUnderTest) -> Graph:
-    return open_graph(load_settings(**engine.settings_arguments))
-
-
-@pytest.fixture
-def graph(engine: EngineUnderTest) -> Iterator[Graph]:
-    """An empty store at the newest schema."""
-    with closing(opened(engine)) as graph:
-        graph.migrate(DIMENSION)
-        yield graph
 
 
 def neighbourhood(graph: Graph, **changes: Any) -> list[Row]:

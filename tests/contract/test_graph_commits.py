@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from datetime import timedelta
@@ -13,31 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reconciler.bootstrap import open_graph
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphConflictError
 from reconciler.ports.graph import Graph
 from reconciler.service.stores.memory_store import MemoryStore
-from reconciler.settings import load_settings
 from tests import raw_store
 from tests.commit_maps import ALICE, DIMENSION, EAST, NOON, commit, decision, skip, update
 from tests.commits import committed
-from tests.engines import EngineUnderTest
+from tests.engines import EngineUnderTest, opened
 
 BOB, CAROL = Scope("acme", "crm", "bob"), Scope("acme", "crm", "carol")
 CROWD = [Scope("acme", "crm", f"contact {number}") for number in range(6)]
-
-
-def opened(engine: EngineUnderTest) -> Graph:
-    return open_graph(load_settings(**engine.settings_arguments))
-
-
-@pytest.fixture
-def graph(engine: EngineUnderTest) -> Iterator[Graph]:
-    """An empty store at the newest schema."""
-    with closing(opened(engine)) as graph:
-        graph.migrate(DIMENSION)
-        yield graph
 
 
 def versions(graph: Graph, *scopes: Scope) -> list[int]:

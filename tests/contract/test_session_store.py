@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from reconciler.bootstrap import open_graph
 from reconciler.domain.records.jobs import JobState, Outcomes
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.policies import RetryPolicy
@@ -21,8 +20,7 @@ from reconciler.domain.sessions.extraction import Extracted, Proposal
 from reconciler.errors import LeaseLostError
 from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.stores.session_store import JobFilter, ReadSession, SessionStore
-from reconciler.settings import load_settings
-from tests.engines import EngineUnderTest
+from tests.engines import EngineUnderTest, opened
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -50,7 +48,7 @@ T = TypeVar("T")
 
 @pytest.fixture
 def store(engine: EngineUnderTest) -> Iterator[SessionStore]:
-    graph = open_graph(load_settings(**engine.settings_arguments))
+    graph = opened(engine)
     graph.migrate(4)
     yield SessionStore(graph)
     graph.close()

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from reconciler.bootstrap import open_graph
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.tasks.task_states import TaskState
@@ -21,8 +20,7 @@ from reconciler.domain.tasks.tasks import Task
 from reconciler.errors import UnknownTaskError
 from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.stores.task_store import TaskStore
-from reconciler.settings import load_settings
-from tests.engines import EngineUnderTest
+from tests.engines import EngineUnderTest, opened
 
 ALICE, BOB = Scope("acme", "crm", "alice"), Scope("acme", "crm", "bob")
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -33,7 +31,7 @@ THREADS, ROUNDS = 6, 5
 @pytest.fixture
 def store(engine: EngineUnderTest) -> Iterator[TaskStore]:
     """The tasks of a store that has a schema and nothing in it."""
-    with closing(open_graph(load_settings(**engine.settings_arguments))) as graph:
+    with closing(opened(engine)) as graph:
         graph.migrate(8)
         yield TaskStore(graph)
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reconciler import Memory
+from reconciler.adapters.embedded_graph import EmbeddedGraph
+from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
+from reconciler.ports.graph import Row
 from reconciler.testing import HashingEmbedder
-from tests.engines import EngineUnderTest
+from tests.engines import EngineUnderTest, embedded_engine
 
 Note = dict[str, Any]
 
@@ -95,3 +100,23 @@ def left(memory: Memory, contact_id: str) -> dict[str, Any]:
             for chain in histories
         ),
     }
+
+
+@pytest.mark.parametrize("error", [GraphUnavailableError("away"), GraphConflictError("a deadlock")])
+def test_an_import_goes_on_after_a_look_that_failed_for_a_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: GraphError
+) -> None:
+    run, errors = EmbeddedGraph.run, [error]
+
+    def disturbed(graph: EmbeddedGraph, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+        if name == "list_neighbourhood" and errors:
+            raise errors.pop()
+        return run(graph, name, parameters)
+
+    monkeypatch.setattr(EmbeddedGraph, "run", disturbed)
+    arguments = embedded_engine(tmp_path).settings_arguments
+    line = json.dumps(lives("Pune") | {"agent_id": "crm", "contact_id": "alice"})
+    with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
+        assert not memory.import_notes([line]).errors
+        assert [each.fact.text for each in memory.recall("crm", "alice")] == ["Lives in Pune."]
+    assert not errors

@@ -143,22 +143,20 @@ class Ledger:
 
         Returns:
             For each its decision; None for one that has to be written alone, after this: its plan
-            is no commit, or needs what those before it write; its contact moved on, or the whole
-            batch failed. Then nothing of it is known to be written, and it may have been all the
-            same.
+            is no commit, or needs what those before it write; its contact moved on, also while it
+            was read; or the whole batch failed. Then nothing of it is known to be written, and it
+            may have been all the same.
         """
         forks: dict[str, Neighbourhood] = {}
         commits: dict[str, Commit] = {}
         stopped: set[str] = set()
         for draft in drafts:
-            scope = draft.submission.note.scope
-            key, decision_id = scope.contact_key, draft.submission.decision_id
+            decision_id = draft.submission.decision_id
+            key = draft.submission.note.scope.contact_key
             if key in stopped or decision_id in commits:
                 stopped.add(key)
                 continue
-            if key not in forks:
-                forks[key] = self._neighbourhoods.of(scope).fork()
-            planned = draft.plan(self._seen(forks[key], draft.submission, draft.vector, 1))
+            planned = self._planned(draft, forks)
             if isinstance(planned, Commit) and not _replaces_one_of(commits.values(), planned):
                 forks[key].apply(planned)
                 commits[decision_id] = planned
@@ -166,6 +164,17 @@ class Ledger:
                 stopped.add(key)
         written = self._write_batch(list(commits.values()))
         return [written.pop(draft.submission.decision_id, None) for draft in drafts]
+
+    def _planned(self, draft: Planned, forks: dict[str, Neighbourhood]) -> object:
+        """What one of many is to write; None where it has to be decided again, alone."""
+        scope = draft.submission.note.scope
+        try:
+            if scope.contact_key not in forks:
+                forks[scope.contact_key] = self._neighbourhoods.of(scope).fork()
+            known = forks[scope.contact_key]
+            return draft.plan(self._seen(known, draft.submission, draft.vector, 1))
+        except GraphConflictError:  # an engine that is away was waited for already
+            return None
 
     def _write_batch(self, commits: list[Commit]) -> dict[str, Decision]:
         """The decisions that were written, by their ids."""

@@ -67,9 +67,9 @@ class Neighbourhood:
     def fork(self) -> Neighbourhood:
         """One of its own at the same version, for plans whose commits are not written yet."""
         with self._lock:
-            facts = [self._facts[fact_id] for fact_id in self._rows if fact_id]
-            kept = [row for row, fact_id in enumerate(self._rows) if fact_id]
-            copy = Neighbourhood(self._version, facts, self._vectors[kept])
+            fact_ids, vectors = self._compacted()
+            facts = [self._facts[fact_id] for fact_id in fact_ids]
+            copy = Neighbourhood(self._version, facts, vectors)
             copy._sessions = self._sessions
             return copy
 
@@ -157,11 +157,16 @@ class Neighbourhood:
 
     def _make_room(self, dimension: int) -> None:
         """Leave out the rows of facts that ended, and have half as many again to spare."""
+        fact_ids, vectors = self._compacted()
+        larger = np.empty((len(fact_ids) * 3 // 2 + _SPARE_ROWS, dimension), dtype=np.float32)
+        if fact_ids:
+            larger[: len(fact_ids)] = vectors
+        self._vectors, self._rows = larger, fact_ids
+
+    def _compacted(self) -> tuple[list[str], NDArray[np.float32]]:
+        """The ids of the facts that have not ended, and their vectors, copied, in one order."""
         kept = [row for row, fact_id in enumerate(self._rows) if fact_id]
-        larger = np.empty((len(kept) * 3 // 2 + _SPARE_ROWS, dimension), dtype=np.float32)
-        if kept:
-            larger[: len(kept)] = self._vectors[kept]
-        self._vectors, self._rows = larger, [self._rows[row] for row in kept]
+        return [self._rows[row] for row in kept], self._vectors[kept]
 
 
 class Neighbourhoods:
