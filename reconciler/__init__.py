@@ -9,150 +9,115 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from reconciler.domain.recalling.procedures import Procedure
-    from reconciler.domain.recalling.prompting import as_prompt
-    from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
-    from reconciler.domain.records.candidates import Candidate, Evidence
-    from reconciler.domain.records.decisions import (
-        Action,
-        Comparison,
-        DecidedBy,
-        Decision,
-        Relation,
-    )
+if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
+    from reconciler.domain.recalling.procedures import Procedure as Procedure
+    from reconciler.domain.recalling.prompting import as_prompt as as_prompt
+    from reconciler.domain.records.assessment import Assessment as Assessment
+    from reconciler.domain.records.candidates import Candidate as Candidate, Evidence as Evidence
+    from reconciler.domain.records.decisions import Comparison as Comparison, Decision as Decision
     from reconciler.domain.records.facts import (
-        Conflict,
-        Contact,
-        Fact,
-        FactHistory,
-        RankedFact,
-        RefusalCount,
-        Supersession,
+        Conflict as Conflict,
+        Contact as Contact,
+        Fact as Fact,
+        FactHistory as FactHistory,
+        RankedFact as RankedFact,
+        RefusalCount as RefusalCount,
+        Supersession as Supersession,
     )
-    from reconciler.domain.records.jobs import Job, JobState, Outcomes, QueueReport
+    from reconciler.domain.records.jobs import (
+        Job as Job,
+        Outcomes as Outcomes,
+        QueueReport as QueueReport,
+    )
     from reconciler.domain.records.kinds import (
-        Category,
-        RecallSemantics,
-        Sensitivity,
-        SourceKind,
-        Speech,
+        Action as Action,
+        Category as Category,
+        DecidedBy as DecidedBy,
+        Disposal as Disposal,
+        GateReason as GateReason,
+        JobState as JobState,
+        RecallSemantics as RecallSemantics,
+        Relation as Relation,
+        Sensitivity as Sensitivity,
+        SourceKind as SourceKind,
+        Speech as Speech,
     )
-    from reconciler.domain.records.notes import Note
-    from reconciler.domain.records.scope import Scope
-    from reconciler.domain.records.sessions import Episode, Role, Session, SessionRecord, Turn
-    from reconciler.domain.records.slots import Slot
-    from reconciler.domain.review.explanation import Explanation
-    from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
-    from reconciler.domain.tasks.task_states import TaskState
-    from reconciler.domain.tasks.tasks import Task, WorkingMemory
-    from reconciler.memory import ContactMemory, Memory
-    from reconciler.ports.arbiter import Arbiter
-    from reconciler.ports.embedder import Embedder
-    from reconciler.ports.extractor import Extractor
-    from reconciler.service.sessions.extraction import MemoryExtractor
-    from reconciler.service.tasks.memory_context import Cited, MemoryContext, Proposed
-    from reconciler.service.tasks.task_memory import TaskMemory
-    from reconciler.service.writing.doors import MemoryToolset
-    from reconciler.service.writing.note_import import ImportReport, LineError
-    from reconciler.settings import Settings, load_settings
-
-__all__ = [
-    "Action",
-    "Arbiter",
-    "Assessment",
-    "Candidate",
-    "Category",
-    "Citation",
-    "Cited",
-    "Comparison",
-    "Conflict",
-    "Contact",
-    "ContactMemory",
-    "DecidedBy",
-    "Decision",
-    "Disposal",
-    "Embedder",
-    "Episode",
-    "Evidence",
-    "Explanation",
-    "Extracted",
-    "Extraction",
-    "Extractor",
-    "Fact",
-    "FactHistory",
-    "GateReason",
-    "ImportReport",
-    "Job",
-    "JobState",
-    "LineError",
-    "Memory",
-    "MemoryContext",
-    "MemoryExtractor",
-    "MemoryToolset",
-    "Note",
-    "Outcomes",
-    "Procedure",
-    "Proposed",
-    "QueueReport",
-    "RankedFact",
-    "RecallSemantics",
-    "RefusalCount",
-    "Relation",
-    "Role",
-    "Scope",
-    "Sensitivity",
-    "Session",
-    "SessionRecord",
-    "Settings",
-    "Slot",
-    "SourceKind",
-    "Speech",
-    "Supersession",
-    "Task",
-    "TaskMemory",
-    "TaskState",
-    "Turn",
-    "Window",
-    "WorkingMemory",
-    "as_prompt",
-    "load_settings",
-]
+    from reconciler.domain.records.notes import Note as Note
+    from reconciler.domain.records.scope import Scope as Scope
+    from reconciler.domain.records.sessions import (
+        Episode as Episode,
+        Role as Role,
+        Session as Session,
+        SessionRecord as SessionRecord,
+        Turn as Turn,
+    )
+    from reconciler.domain.records.slots import Slot as Slot
+    from reconciler.domain.review.explanation import Explanation as Explanation
+    from reconciler.domain.sessions.extraction import (
+        Citation as Citation,
+        Extracted as Extracted,
+        Extraction as Extraction,
+        Window as Window,
+    )
+    from reconciler.domain.tasks.task_states import TaskState as TaskState
+    from reconciler.domain.tasks.tasks import Task as Task, WorkingMemory as WorkingMemory
+    from reconciler.memory import ContactMemory as ContactMemory, Memory as Memory
+    from reconciler.ports.arbiter import Arbiter as Arbiter
+    from reconciler.ports.embedder import Embedder as Embedder
+    from reconciler.ports.extractor import Extractor as Extractor
+    from reconciler.service.sessions.extraction import MemoryExtractor as MemoryExtractor
+    from reconciler.service.tasks.memory_context import (
+        Cited as Cited,
+        MemoryContext as MemoryContext,
+        Proposed as Proposed,
+    )
+    from reconciler.service.tasks.task_memory import TaskMemory as TaskMemory
+    from reconciler.service.writing.doors import MemoryToolset as MemoryToolset
+    from reconciler.service.writing.note_import import (
+        ImportReport as ImportReport,
+        LineError as LineError,
+    )
+    from reconciler.settings import Settings as Settings, load_settings as load_settings
 
 _HOMES = {
+    "reconciler.domain.recalling.procedures": "Procedure",
+    "reconciler.domain.recalling.prompting": "as_prompt",
+    "reconciler.domain.records.assessment": "Assessment",
     "reconciler.domain.records.candidates": "Candidate Evidence",
-    "reconciler.domain.records.decisions": "Action Comparison DecidedBy Decision Relation",
-    "reconciler.domain.review.explanation": "Explanation",
-    "reconciler.domain.sessions.extraction": "Citation Extracted Extraction Window",
+    "reconciler.domain.records.decisions": "Comparison Decision",
     "reconciler.domain.records.facts": (
         "Conflict Contact Fact FactHistory RankedFact RefusalCount Supersession"
     ),
-    "reconciler.domain.records.assessment": "Assessment Disposal GateReason",
-    "reconciler.domain.records.jobs": "Job JobState Outcomes QueueReport",
-    "reconciler.domain.records.kinds": "Category RecallSemantics Sensitivity SourceKind Speech",
+    "reconciler.domain.records.jobs": "Job Outcomes QueueReport",
+    "reconciler.domain.records.kinds": (
+        "Action Category DecidedBy Disposal GateReason JobState "
+        "RecallSemantics Relation Sensitivity SourceKind Speech"
+    ),
     "reconciler.domain.records.notes": "Note",
-    "reconciler.domain.recalling.procedures": "Procedure",
-    "reconciler.domain.recalling.prompting": "as_prompt",
     "reconciler.domain.records.scope": "Scope",
     "reconciler.domain.records.sessions": "Episode Role Session SessionRecord Turn",
     "reconciler.domain.records.slots": "Slot",
+    "reconciler.domain.review.explanation": "Explanation",
+    "reconciler.domain.sessions.extraction": "Citation Extracted Extraction Window",
     "reconciler.domain.tasks.task_states": "TaskState",
     "reconciler.domain.tasks.tasks": "Task WorkingMemory",
     "reconciler.memory": "ContactMemory Memory",
     "reconciler.ports.arbiter": "Arbiter",
     "reconciler.ports.embedder": "Embedder",
     "reconciler.ports.extractor": "Extractor",
-    "reconciler.service.writing.doors": "MemoryToolset",
     "reconciler.service.sessions.extraction": "MemoryExtractor",
     "reconciler.service.tasks.memory_context": "Cited MemoryContext Proposed",
-    "reconciler.service.writing.note_import": "ImportReport LineError",
     "reconciler.service.tasks.task_memory": "TaskMemory",
+    "reconciler.service.writing.doors": "MemoryToolset",
+    "reconciler.service.writing.note_import": "ImportReport LineError",
     "reconciler.settings": "Settings load_settings",
 }
 """Where each public name is defined. It is imported when it is first asked for: all of them
 together take longer than most programs that need one."""
 
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:

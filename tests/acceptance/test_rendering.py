@@ -183,7 +183,7 @@ def test_an_error_is_shown_in_the_same_way(
     def fail() -> None:
         raise ReconcilerError(HOSTILE)
 
-    monkeypatch.setattr(cli, "app", fail)
+    monkeypatch.setattr(cli, "_app_of", lambda _: fail)
     monkeypatch.setenv("COLUMNS", "5000")
     code, out, err = command_line()
     assert (code, out) == (1, "")

@@ -16,8 +16,7 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from reconciler.adapters.detect_secrets_finder import (
     _MAY_HOLD_SHAPE,

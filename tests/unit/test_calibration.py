@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reconciler.domain.records.decisions import Relation
 from reconciler.domain.records.policies import ReconcilePolicy

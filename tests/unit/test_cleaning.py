@@ -14,8 +14,7 @@ from functools import cache, partial
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from reconciler.domain.gate.cleaning import Cleaned, clean
 from reconciler.domain.gate.policy import GatePolicy, Handling

@@ -7,8 +7,7 @@ import tomllib
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reconciler.adapters.explicit_extractor import ExplicitExtractor
 from reconciler.domain.records.kinds import Category, Speech

@@ -10,8 +10,7 @@ from itertools import combinations, permutations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.gate.cleaning import Cleaned
@@ -19,8 +18,7 @@ from reconciler.domain.gate.disposing import assess, inference_key, with_effecti
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence, Precedents
-from reconciler.domain.records.kinds import RecallSemantics, SourceKind
-from reconciler.domain.records.kinds import Sensitivity as Grade
+from reconciler.domain.records.kinds import RecallSemantics, Sensitivity as Grade, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reconciler.domain.guard import Difference, Finding, find_differences
 from reconciler.domain.records.notes import canonical_text

@@ -4,8 +4,7 @@ import itertools
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reconciler.domain.recalling.history import chains
 from reconciler.domain.records.facts import Fact, FactHistory, Supersession

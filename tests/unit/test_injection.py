@@ -7,8 +7,7 @@ import codecs
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reconciler.domain.gate.injection import CUE_LENGTH_MAX, Directive, find_directives
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, Scope
 from reconciler.errors import InvalidScopeError

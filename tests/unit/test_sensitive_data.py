@@ -4,8 +4,7 @@ import pytest
 
 from reconciler.adapters.sensitive_data_finders import FoldedText, merge_spans
 from reconciler.bootstrap import build_sensitive_data_finder as finder
-from reconciler.sensitive_data import SensitiveKind as K
-from reconciler.sensitive_data import SensitiveSpan, redact
+from reconciler.sensitive_data import SensitiveKind as K, SensitiveSpan, redact
 
 
 def found(text: str) -> list[tuple[K, str]]:

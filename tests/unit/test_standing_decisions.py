@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reconciler.domain.reconciling.rule import decide, restated
 from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation, Verdict

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 from babel import Locale
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from reconciler.domain.values import NORMALISERS
 from reconciler.domain.values.attributes import AttributeBook
