@@ -7,9 +7,9 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line."""
-    # What is imported is no garbage: to look for some at every 700 objects takes a tenth of a
-    # short command's time.
-    gc.set_threshold(50_000, 20, 20)
+    # What is imported is no garbage. To look for some among it, at every 700 new objects, takes a
+    # twentieth of a short command's time; a long one makes enough to be looked through.
+    gc.set_threshold(500_000)
     from reconciler.entrypoints.cli import main as run
 
     run()
