@@ -264,7 +264,7 @@ def test_a_policy_that_cannot_be_used_ends_with_exit_code_three(
     run: Run, monkeypatch: pytest.MonkeyPatch, setting: str, value: str
 ) -> None:
     monkeypatch.setenv(setting, value)
-    for arguments in (("policy", "check", "Prefers tea"), ("pending", *AGENT)):
+    for arguments in (("policy", "check", "Prefers tea"), ("add", "Prefers tea", *SCOPE)):
         code, out, err = run(*arguments)
         assert (code, out, "nowhere" in err) == (3, "", True)
 

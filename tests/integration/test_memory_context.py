@@ -13,6 +13,7 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -114,7 +115,9 @@ def memory(shared: Memory, request: pytest.FixtureRequest) -> Memory:
     """The shared store as a tenant of the test's own finds it, with nothing in it."""
     tenant = str(uuid.uuid5(uuid.NAMESPACE_URL, request.node.nodeid))
     settings = shared.settings.model_copy(update={"tenant": tenant})
-    return Memory(replace(shared._services, settings=settings))
+    services = copy(shared._services)
+    services.settings = settings
+    return Memory(services)
 
 
 def refusal(decision: Decision) -> tuple[Action, GateReason | None]:
