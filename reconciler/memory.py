@@ -208,12 +208,9 @@ class Memory:
             contact_id: whom the note is about.
             text: one fact, 1 to 2,000 characters.
             tenant: whose deployment; None for the configured one.
-            **fields: what comes with the text, each optional; ``NoteFields`` says what each means.
-                The slot: ``subject``, ``attribute``, ``value``, ``single_valued``. Whose word it
-                is and when: ``source_kind`` (``user_explicit`` unless given), ``source_reference``,
-                ``said_at``, ``valid_from``, ``session_id``, ``proposed_by``. Further:
-                ``contact_name``, ``importance`` (0.5 unless given), ``category``, ``topic``,
-                ``tags``, ``idempotency_key``.
+            **fields: what comes with the text, each optional: ``NoteFields`` lists them and says
+                what each means. Unless given, ``source_kind`` is ``user_explicit`` and
+                ``importance`` 0.5.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used; nothing was written.

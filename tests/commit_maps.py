@@ -71,16 +71,12 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
         "is_new": False,
         "evidence": [],
         "knows": (),
-        **dict.fromkeys(("subject", "attribute", "value", "value_key", "slot_key")),
-        **dict.fromkeys(("is_single_valued", "is_known", "is_personal")),
         "importance": 0.5,
         "observations": 1,
         "valid_to": None,
         "is_live": True,
         "is_contested": False,
         "category": "fact",
-        "topic": None,
-        "tags": None,
         "confidence": 0.9,
         "sensitivity": "none",
         "is_redacted": False,
@@ -100,7 +96,7 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
     usual |= new | changes
     said_at = usual["said_at"]
     derived = {"valid_from": said_at, "recorded_at": usual["at"], "last_confirmed_at": said_at}
-    return derived | usual
+    return dict.fromkeys(_KEYS.inner["fact"].names) | derived | usual
 
 
 def update(old: dict[str, Any], **changes: Any) -> dict[str, Any]:

@@ -1,17 +1,12 @@
-// A fact as it is kept; what older facts lack has the value that it had for them.
+// A fact as it is kept, written and read; what older facts lack has the default of the record.
 fact.fact_id AS fact_id, fact.text AS text, fact.importance AS importance,
 fact.trust AS trust, fact.observations AS observations, fact.recorded_at AS recorded_at,
 fact.valid_from AS valid_from, fact.valid_to AS valid_to,
 fact.last_confirmed_at AS last_confirmed_at, fact.is_live AS is_live,
-coalesce(fact.is_contested, false) AS is_contested, fact.subject AS subject,
-fact.attribute AS attribute, fact.value AS value, fact.value_key AS value_key,
-fact.is_single_valued AS is_single_valued,
-fact.is_known AS is_known, fact.is_personal AS is_personal,
-coalesce(fact.category, 'fact') AS category, fact.topic AS topic, fact.tags AS tags,
-coalesce(fact.confidence, 1.0) AS confidence,
-coalesce(fact.sensitivity, 'none') AS sensitivity,
-coalesce(fact.is_redacted, false) AS is_redacted,
-coalesce(fact.recall_semantics, 'default') AS recall_semantics,
-coalesce(fact.yields_to_live_intent, false) AS yields_to_live_intent,
-fact.expires_at AS expires_at,
-coalesce(fact.is_confirmed_by_user, false) AS is_confirmed_by_user
+fact.is_contested AS is_contested, fact.subject AS subject, fact.attribute AS attribute,
+fact.value AS value, fact.value_key AS value_key, fact.is_single_valued AS is_single_valued,
+fact.is_known AS is_known, fact.is_personal AS is_personal, fact.category AS category,
+fact.topic AS topic, fact.tags AS tags, fact.confidence AS confidence,
+fact.sensitivity AS sensitivity, fact.is_redacted AS is_redacted,
+fact.recall_semantics AS recall_semantics, fact.yields_to_live_intent AS yields_to_live_intent,
+fact.expires_at AS expires_at, fact.is_confirmed_by_user AS is_confirmed_by_user

@@ -12,7 +12,7 @@
 // map contacts.commits.new_episodes: fields of episode
 // map contacts.commits.episodes: fields of episode
 // map contacts.commits.more_evidence: episode_id, span
-// map contacts.commits.fact: fields of fact
+// map contacts.commits.fact: columns of fact, slot_key, embedding_model, embedding_bytes
 // map contacts.commits.supersessions: new_id, old_id, is_restatement
 // map contacts.commits.said: cosine, decided_by, reason, at
 // map contacts.commits.kept: fact_id, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at

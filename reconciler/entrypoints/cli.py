@@ -69,6 +69,7 @@ from reconciler.errors import (
 )
 from reconciler.memory import Memory
 from reconciler.named_secrets import without_named_secrets
+from reconciler.service.writing.doors import LINE_KEYS
 
 if TYPE_CHECKING:
     from reconciler.domain.review.calibration import MeasuredPair
@@ -467,7 +468,7 @@ def contacts(agent: Agent, tenant: Tenant = None, as_json: AsJson = False) -> No
     show(as_json, [asdict(each) for each in found], lambda: contacts_table(found))
 
 
-@app.command(name="import")
+@app.command(name="import", epilog=f"Keys of a line: {', '.join(LINE_KEYS)}.")
 def import_file(
     file: Annotated[Path, typer.Argument(callback=existing, help="JSON lines.")],
     agent: Annotated[str | None, typer.Option("--agent", help="Of lines without one.")] = None,
@@ -477,10 +478,8 @@ def import_file(
 ) -> None:
     """Import notes from JSON lines; run again, it takes up where it stopped.
 
-    A line has "text" and may have agent_id, contact_id, tenant, subject, attribute, value,
-    single_valued, said_at, valid_from, importance, contact_name, source_kind, source_reference,
-    session_id and idempotency_key. A malformed line is reported by
-    its number, the rest goes on, and the exit code is 1.
+    A line needs "text". A malformed line is reported by its number, the rest goes on, and the exit
+    code is 1.
     """
     from reconciler.service.json_lines import read_lines
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
 from reconciler import Memory, Scope
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.config_files import load_attribute_book
-from reconciler.service.writing.doors import NoteFields, note_of
+from reconciler.domain.records.notes import Remembered
+from reconciler.service.writing.doors import AgentFields, NoteFields, SlotFields, note_of
+from reconciler.testing import HashingEmbedder
 from tests.command_line import Run, environment_of, json_of
-from tests.engines import embedded_engine
+from tests.engines import EngineUnderTest, embedded_engine
 
 SCOPE = Scope("default", "crm", "alice")
 TEXT = "My wife sits on the aisle."
@@ -92,6 +94,34 @@ def test_a_note_arrives_the_same_by_call_by_command_and_by_line(
     for each in (commanded, imported):
         assert replace(each.note, scope=called.scope) == called.note
     assert (called.proposal.proposed_by, commanded.proposal.proposed_by) == ("dana", "dana")
+
+
+def test_what_an_agent_sends_arrives_as_by_a_builders_call(tmp_path: Path) -> None:
+    sent = {name: FIELDS[name] for name in get_type_hints(AgentFields)}
+    sent["source_kind"] = "user_explicit"
+    arguments = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(embedder=NoopEmbedder(), clock=lambda: NOON, **arguments) as memory:
+        by_tool = memory.toolset("crm", "alice", session_id="chat").add_contact_note(TEXT, **sent)
+        by_call = memory.add_contact_note("crm", "alice", TEXT, session_id="chat", **sent)
+    assert by_tool.note == by_call.note
+
+
+def test_what_a_note_brings_is_recalled_kept_in_its_history_and_taken_over(
+    one_of_each: EngineUnderTest,
+) -> None:
+    brought = {each.name: each.default for each in fields(Remembered)}
+    with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
+        alice = memory.contact("crm", "alice")
+        note = alice.note(TEXT, **FIELDS).note
+        [first] = alice.recall("aisle")
+        slot = {name: FIELDS[name] for name in SlotFields.__annotations__}
+        assert alice.note(TEXT, source_kind="operator", **slot).action == "UPDATE"
+        [chain] = alice.history()
+    for name, default in brought.items():
+        assert getattr(first.fact, name) == getattr(note, name) != default, name
+        assert getattr(chain.facts[1], name) == getattr(note, name), name
+        if default is None:
+            assert getattr(chain.facts[0], name) == getattr(note, name), name
 
 
 @pytest.mark.parametrize("name", sorted(FIELDS.keys() - {"proposed_by", "value", "single_valued"}))

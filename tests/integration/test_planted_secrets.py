@@ -23,8 +23,7 @@ from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.sessions import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.service.tasks.memory_context import Cited, MemoryContext
-from reconciler.service.writing.doors import MemoryToolset
-from reconciler.service.writing.note_import import LINE_KEYS
+from reconciler.service.writing.doors import LINE_KEYS, MemoryToolset
 from tests import raw_store
 from tests.engines import EngineUnderTest
 from tests.planting import NOTATIONS, Planter, fields_of_record, text_parameters

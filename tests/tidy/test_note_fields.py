@@ -15,6 +15,7 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.entrypoints.cli import app
 from reconciler.service.writing.doors import (
+    LINE_KEYS,
     AgentFields,
     LineFields,
     LiveDoor,
@@ -22,7 +23,6 @@ from reconciler.service.writing.doors import (
     NoteFields,
     SlotFields,
 )
-from reconciler.service.writing.note_import import LINE_KEYS
 from tests.documents import documents
 
 EVERY = set(NoteFields.__annotations__)

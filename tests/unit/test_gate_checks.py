@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from itertools import combinations, permutations
 from typing import Any
@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.gate.checks import CHECKS
-from reconciler.domain.gate.cleaning import Cleaned
+from reconciler.domain.gate.cleaning import AS_GIVEN, Cleaned
 from reconciler.domain.gate.disposing import assess, inference_key, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence, Precedents
 from reconciler.domain.records.kinds import RecallSemantics, Sensitivity as Grade, SourceKind
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import Note, Remembered
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.resources import resource_path
@@ -485,10 +485,6 @@ def test_sensitive_data_that_is_redacted_or_kept_passes_and_is_named(
     "hiding_place",
     [
         {"evidence": (episode(text=f"{TEXT} {DIRECTIVE}", spans=(TEXT,)),)},
-        {"source_reference": DIRECTIVE},
-        {"contact_name": DIRECTIVE},
-        {"tags": (DIRECTIVE,)},
-        {"topic": DIRECTIVE},
         {
             "slot": Slot(
                 subject="contact",
@@ -511,6 +507,22 @@ def test_sensitive_data_that_is_redacted_or_kept_passes_and_is_named(
 )
 def test_a_directive_is_quarantined_wherever_it_hides(hiding_place: dict[str, Any]) -> None:
     assert what(judged(candidate(**hiding_place))) == (CONFIRM, GateReason.DIRECTIVE)
+
+
+IN_WORDS = [e.name for e in fields(Note) if str(e.type).startswith(("str", "tuple[str"))]
+"""The fields of a note that hold words."""
+
+
+@pytest.mark.parametrize("name", sorted({*IN_WORDS} - AS_GIVEN[Note]))
+def test_a_directive_is_quarantined_in_whatever_comes_with_a_note(name: str) -> None:
+    hidden = (DIRECTIVE,) if name == "tags" else DIRECTIVE
+    assert what(judged(candidate(**{name: hidden}))) == (CONFIRM, GateReason.DIRECTIVE)
+
+
+@pytest.mark.parametrize("name", sorted({*IN_WORDS} & {each.name for each in fields(Remembered)}))
+def test_a_restricted_topic_is_seen_in_whatever_a_fact_keeps(name: str) -> None:
+    words = ("diabetes",) if name == "tags" else "Has diabetes"
+    assert what(judged(candidate(**{name: words}))) == (CONSENT, GateReason.SENSITIVE_TOPIC)
 
 
 def test_saying_it_often_does_not_make_it_meaningful() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any
 
@@ -67,6 +68,13 @@ def test_so_is_one_with_an_unusable_reference_or_name(name: str, text: Any) -> N
 def test_so_is_one_with_an_unusable_session_or_key(name: str, value: Any) -> None:
     with pytest.raises(InvalidNoteError, match=f"^{name} "):
         note(**{name: value})
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(Note) if "str" in str(each.type)])
+@pytest.mark.parametrize("value", ["a\0b", "a\udc80b", "a" * (TEXT_LENGTH_MAX + 1), 7])
+def test_whatever_comes_with_a_note_in_words_is_checked(name: str, value: Any) -> None:
+    with pytest.raises(InvalidNoteError):
+        note(**{name: [value] if name == "tags" else value})
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from reconciler.domain.reconciling.restating import (
 from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
 from reconciler.domain.records.decisions import Action, DecidedBy
 from reconciler.domain.records.kinds import Category, RecallSemantics, Sensitivity, SourceKind
+from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.slots import Slot
 from tests.records import decision_of
 
@@ -233,9 +234,20 @@ def test_it_was_said_last_when_either_was(apart: timedelta) -> None:
     assert found.last_confirmed_at == max(NOON, NOON + apart)
 
 
-TAKEN_OVER = {
+MAY_BE_BROUGHT = {each.name for each in fields(Remembered) if each.default is None}
+"""What comes with some notes, and with others not."""
+
+
+@pytest.mark.parametrize("name", sorted(MAY_BE_BROUGHT))
+def test_what_a_note_may_bring_is_taken_over_where_the_next_one_brings_none(name: str) -> None:
+    mark: Any = object()
+    assert getattr(restated(fact(), fact(**{name: mark})), name) is mark
+    assert getattr(restated(fact(**{name: mark}), fact(**{name: object()})), name) is mark
+
+
+TAKEN_OVER = MAY_BE_BROUGHT | {
     *{"observations", "confidence", "is_confirmed_by_user", "category", "recall_semantics"},
-    *{"yields_to_live_intent", "expires_at", "sensitivity", "last_confirmed_at", "slot"},
+    *{"yields_to_live_intent", "expires_at", "sensitivity", "last_confirmed_at"},
 }
 UNLIKE = {
     "fact_id": "another",

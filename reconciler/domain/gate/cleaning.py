@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.records.slots import Slot
 
-__all__ = ["AS_GIVEN", "Cleaned", "clean", "clean_texts", "ids_of"]
+__all__ = ["AS_GIVEN", "Cleaned", "clean", "clean_texts", "ids_of", "words_of"]
 
 AS_GIVEN: Mapping[type, frozenset[str]] = {
     Scope: frozenset({"tenant", "agent_id", "contact_id"}),
@@ -81,7 +81,7 @@ class _Cleaner:
         """All words of a record as they may be written, by their field."""
         return {
             name: self.text(said) if isinstance(said, str) else tuple(map(self.text, said))
-            for name, said in _words_of(record)
+            for name, said in words_of(record)
         }
 
     def span(self, span: str, text: str) -> str:
@@ -256,7 +256,7 @@ def ids_of(record: object) -> Iterator[tuple[str, str]]:
                 yield from ((name, each) for each in ([value] if isinstance(value, str) else value))
 
 
-def _words_of(record: Any) -> Iterator[tuple[str, str | Sequence[str]]]:
+def words_of(record: Any) -> Iterator[tuple[str, str | Sequence[str]]]:
     """The fields of a record that hold words, but for those that are kept as they are given."""
     for name in _fields_cleaned(record.__class__):
         value = getattr(record, name)

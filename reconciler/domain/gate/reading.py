@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
 
 from reconciler.domain.gate.classification import (
     find_speculation,
@@ -11,6 +11,7 @@ from reconciler.domain.gate.classification import (
     infer_category,
     infer_recall_semantics,
 )
+from reconciler.domain.gate.cleaning import words_of
 from reconciler.domain.gate.injection import DirectiveFinding, find_directives
 from reconciler.domain.gate.literalness import (
     Literalness,
@@ -23,9 +24,12 @@ from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.topics import find_topics
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.kinds import Category, RecallSemantics
+from reconciler.domain.records.notes import Note, Remembered
 
 __all__ = ["Reading", "read"]
 
+_BROUGHT = frozenset(each.name for each in fields(Remembered))
+_BESIDE_THE_TEXT = frozenset(each.name for each in fields(Note)) - {"text"}
 
 _GRAVEST_FIRST = (
     Literalness.HYPOTHETICAL,
@@ -87,7 +91,7 @@ def _directives(candidate: Candidate) -> tuple[DirectiveFinding, ...]:
     """In all of the evidence, not only in the spans: a poisoned page is poisoned as a whole."""
     texts = [candidate.claim, *(each.text for each in candidate.evidence)]
     note = candidate.note
-    texts += filter(None, (note.source_reference, note.contact_name, note.topic, *note.tags))
+    texts += _words(note, _BESIDE_THE_TEXT)
     if note.slot:
         attribute = (note.slot.attribute or "").replace("_", " ")
         texts += filter(None, (note.slot.subject, attribute, note.slot.value))
@@ -103,11 +107,18 @@ def _own_words(candidate: Candidate, policy: GatePolicy) -> list[str]:
 def _said(candidate: Candidate, quoted: Iterable[str]) -> str:
     """All that a restricted topic may show in, a line each."""
     note, slot = candidate.note, candidate.note.slot
-    said = [note.text, *quoted, *note.tags]
+    said = [*_words(note, _BROUGHT), *quoted]
     if slot is not None:
         attribute = (slot.attribute or "").replace("_", " ")
         said += [f"{attribute}: {slot.value or ''}", slot.subject]
     return "\n".join(dict.fromkeys(said))
+
+
+def _words(note: Note, names: frozenset[str]) -> Iterator[str]:
+    """What stands in these fields, but for the slot and the ids."""
+    for name, said in words_of(note):
+        if name in names:
+            yield from [said] if isinstance(said, str) else said
 
 
 def _first(find: Callable[[str], str | None], texts: Iterable[str]) -> str | None:

@@ -7,15 +7,18 @@ nobody changed the older fact since it was read.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 
 from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, RecallSemantics, Sensitivity, SourceKind
+from reconciler.domain.records.notes import Remembered
 
 __all__ = ["confirmed", "expiry_of", "observed", "restating", "written_fact"]
+
+_BROUGHT = tuple(each.name for each in fields(Remembered))
 
 
 def written_fact(decision: Decision, holds_to: datetime | None = None) -> Fact:
@@ -28,9 +31,8 @@ def written_fact(decision: Decision, holds_to: datetime | None = None) -> Fact:
     note, found = decision.note, decision.gate
     assert decision.fact_id is not None, "what is written has an id"  # noqa: S101
     return Fact(
+        **{name: getattr(note, name) for name in _BROUGHT},
         fact_id=decision.fact_id,
-        text=note.text,
-        importance=note.importance,
         trust=note.trust,
         observations=1,
         recorded_at=decision.at,
@@ -39,10 +41,8 @@ def written_fact(decision: Decision, holds_to: datetime | None = None) -> Fact:
         last_confirmed_at=note.said_at,
         is_live=not decision.is_history,
         is_contested=decision.verdict.is_contested,
-        slot=note.slot,
         category=found.category if found else Category.FACT,
         topic=found.topic if found else None,
-        tags=tuple(note.tags),
         confidence=found.confidence if found else 1.0,
         sensitivity=found.sensitivity if found else Sensitivity.NONE,
         is_redacted=found.is_redacted if found else False,
@@ -57,8 +57,8 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
     """The new fact with all that it takes over from the one that it restates.
 
     It keeps counting where the old one stopped. A standing decision stays one, with its lifetime;
-    of two lifetimes the longer one holds; a slot and a sensitivity are inherited where the new
-    fact has none.
+    of two lifetimes the longer one holds; what a note may bring, such as a slot, and a sensitivity
+    are inherited where the new fact has none.
 
     Args:
         new: as ``written_fact`` gives it.
@@ -70,6 +70,7 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
     keeps_expiry = is_standing or _is_later(old.expires_at, new.expires_at)
     return replace(
         new,
+        **{name: getattr(old, name) for name in _BROUGHT if getattr(new, name) is None},
         observations=old.observations + (not is_read_again),
         confidence=(
             max(old.confidence, new.confidence)
@@ -85,7 +86,6 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
         expires_at=old.expires_at if keeps_expiry else new.expires_at,
         sensitivity=(old.sensitivity if new.sensitivity is Sensitivity.NONE else new.sensitivity),
         last_confirmed_at=max(old.last_confirmed_at, new.last_confirmed_at),
-        slot=new.slot or old.slot,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from reconciler.domain.records.kinds import Category, RecallSemantics, Sensitivity, SourceKind
+from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.slots import Slot
 
 __all__ = [
@@ -22,18 +23,17 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Fact(Remembered):
     """A durable memory. Live until another fact supersedes it; kept for ever either way.
 
-    Attributes:
+    Attributes, beside those of ``Remembered``:
         observations: how often it was said, counting its own restatements; 1 or more.
         recorded_at: when the graph learned it (UTC).
         valid_from: when it became true in the world, as far as anybody said (UTC).
         valid_to: when it stopped being true, None while live (UTC).
         last_confirmed_at: when it was last said (UTC).
         is_contested: whether it took the place of a fact in a to and fro.
-        slot: what it answers about whom; None where nobody said.
-        category, topic, tags: what kind of thing it says, and in which field of life.
+        category, topic: what kind of thing it says, and in which field of life.
         confidence: how sure the gate was of it, more so for every time that it was said again.
         sensitivity: how carefully it is to be handled; ``is_redacted`` where a keyed hash stands
             for personal data in its text.
@@ -44,20 +44,16 @@ class Fact:
     """
 
     fact_id: str
-    text: str
-    importance: float
     trust: SourceKind
     observations: int
     recorded_at: datetime
     valid_from: datetime
-    valid_to: datetime | None
+    valid_to: datetime | None = None
     last_confirmed_at: datetime
     is_live: bool
     is_contested: bool = False
-    slot: Slot | None = None
     category: Category = Category.FACT
     topic: str | None = None
-    tags: tuple[str, ...] = ()
     confidence: float = 1.0
     sensitivity: Sensitivity = Sensitivity.NONE
     is_redacted: bool = False

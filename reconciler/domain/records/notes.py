@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -18,6 +18,7 @@ __all__ = [
     "CLEANED_GROWTH_MAX",
     "TEXT_LENGTH_MAX",
     "Note",
+    "Remembered",
     "canonical_text",
     "check_text",
     "not_in_the_future",
@@ -39,24 +40,40 @@ _CLOCK_SKEW_MAX = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class Remembered:
+    """What a note brings, and the fact that is made of it keeps.
+
+    A field that is added here comes with a note, is kept on its fact, and is taken over by a
+    restatement that leaves it None.
+
+    Args:
+        text: 1 to 2,000 characters, not blank, no null bytes. A token that somebody typed counts
+            like any other text.
+        importance: 0 to 1.
+        slot: what it answers about whom, normalised; None where nobody said.
+        tags: words to find it by.
+    """
+
+    text: str
+    importance: float = 0.5
+    slot: Slot | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note(Remembered):
     """The text that somebody wants remembered, with what came with it.
 
     A note that exists can be stored: everything about it was checked when it was made.
 
-    Args:
+    Args, beside those of ``Remembered``:
         scope: whose memory it belongs to.
-        text: 1 to 2,000 characters, not blank, no null bytes. A token that somebody typed counts
-            like any other text.
         said_at: when it was said; time-zone aware, kept in UTC.
         is_dated: whether somebody said when. A note that nobody dated is as new as the moment in
             which it is compared, and never older than what it is compared with.
         valid_from: from when it is true in the world, time-zone aware; None for ``said_at``.
-        slot: what it answers about whom, normalised; None where nobody said.
         category: what kind of thing it says; None leaves it to the gate's reading of the text.
         topic: a broad field of life, for example ``work``; None where nobody said.
-        tags: words to find it by.
-        importance: 0 to 1.
         source_kind: whose word it is.
         source_reference: where it can be looked up (a call, a ticket), or None.
         contact_name: how a person would call the contact, or None.
@@ -70,9 +87,7 @@ class Note:
     """
 
     scope: Scope
-    text: str
     said_at: datetime
-    importance: float = 0.5
     source_kind: SourceKind | str = SourceKind.USER_EXPLICIT
     source_reference: str | None = None
     contact_name: str | None = None
@@ -80,10 +95,8 @@ class Note:
     idempotency_key: str | None = None
     is_dated: bool = True
     valid_from: datetime | None = None
-    slot: Slot | None = None
     category: Category | str | None = None
     topic: str | None = None
-    tags: Sequence[str] = ()
     is_cleaned: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -64,7 +64,7 @@ _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
 """What a record leaves out: a relationship, what was said later, what is true of one call."""
 
 _FACT_FIELDS = tuple(each.name for each in fields(Fact) if each.name != "slot")
-_TIMES_OF_A_FACT = ("recorded_at", "valid_from", "valid_to", "last_confirmed_at", "expires_at")
+_TIMES_OF_A_FACT = tuple(each.name for each in fields(Fact) if "datetime" in str(each.type))
 _KEPT_FIELDS = (
     "fact_id",
     "observations",
@@ -506,11 +506,12 @@ def _of_records() -> TypeAdapter[Decision]:
 
 
 def _fact(row: Row) -> Fact:
-    row["slot"], row["tags"] = _slot(row), row["tags"] or ()
     for name in _TIMES_OF_A_FACT:  # as text, a time may name its zone behind its offset
         if isinstance(row[name], str):
             row[name] = row[name].partition("[")[0]
-    return _of_rows().validate_python(row)
+    found = {name: value for name, value in row.items() if value is not None}
+    # What an older fact lacks has the default of the record.
+    return _of_rows().validate_python(found | {"slot": _slot(row)})
 
 
 def _decision(row: Row) -> Decision:

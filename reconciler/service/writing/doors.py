@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AGENT_SOURCES",
+    "LINE_KEYS",
     "LIVE_DOOR",
+    "SCOPE_KEYS",
     "AgentFields",
     "LineFields",
     "LiveDoor",
@@ -118,6 +120,11 @@ class LineFields(AgentFields, total=False):
     tags: Sequence[str]
     session_id: str | None
     idempotency_key: str | None
+
+
+SCOPE_KEYS = ("tenant", "agent_id", "contact_id")
+LINE_KEYS = (*SCOPE_KEYS, "text", *LineFields.__annotations__)
+"""What a line of an import may have."""
 
 
 class NoteFields(LineFields, total=False):

@@ -22,18 +22,15 @@ from reconciler.service.json_lines import json_object
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.decision_ids import DecisionIds
-from reconciler.service.writing.doors import LineFields, note_of, own_evidence
+from reconciler.service.writing.doors import LINE_KEYS, SCOPE_KEYS, note_of, own_evidence
 from reconciler.service.writing.write_gate import Judged, WriteGate
 
-__all__ = ["IMPORT_DOOR", "LINE_KEYS", "ImportReport", "LineError", "NoteImport"]
+__all__ = ["IMPORT_DOOR", "ImportReport", "LineError", "NoteImport"]
 
 IMPORT_DOOR = "import"
 _BATCH_LINES = 256
 _PROPOSER = "import"
-_SCOPE_KEYS = ("tenant", "agent_id", "contact_id")
 _TIME_KEYS = ("said_at", "valid_from")
-LINE_KEYS = (*_SCOPE_KEYS, "text", *LineFields.__annotations__)
-"""What a line may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +187,7 @@ class NoteImport:
         values = {**defaults, **said}
         digest = self._digest(line.strip())
         seen[digest] += 1
-        scope = Scope(*(values.get(name, "") for name in _SCOPE_KEYS))
+        scope = Scope(*(values.get(name, "") for name in SCOPE_KEYS))
         now = self._clock()
         fields = {name: values[name] for name in LineFields.__annotations__ if name in values}
         times = {name: _time(name, fields[name]) for name in _TIME_KEYS if name in fields}
