@@ -11,9 +11,10 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from threading import RLock, Thread
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import platformdirs
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
-    from reconciler.ports.graph import Graph
+    from reconciler.ports.graph import Engine, Graph
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
     from reconciler.service.recall import Recall
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
@@ -82,6 +83,7 @@ __all__ = [
     "build_services",
     "build_worker",
     "check_memory_exists",
+    "file_of_memory",
     "open_graph",
 ]
 
@@ -428,25 +430,7 @@ def open_graph(settings: Settings) -> Graph:
         ConfigurationError: no password, an unusable URI or path.
         GraphLockedError: another process has the embedded file open.
     """
-    if settings.graph == "embedded":
-        from reconciler.adapters.embedded_graph import EmbeddedGraph
-
-        return EmbeddedGraph(_utf_8(settings.embedded_path))
-    from reconciler.adapters.neo4j_graph import Neo4jGraph
-
-    chosen = settings.neo4j
-    if chosen.password is None:
-        raise ConfigurationError(f"no password for Neo4j at {chosen.uri}; set NEO4J_PASSWORD")
-    return Neo4jGraph(
-        uri=chosen.uri,
-        username=chosen.username,
-        password=chosen.password.get_secret_value(),
-        database=chosen.database,
-        pool_size_max=chosen.pool_size_max,
-        connect_timeout_seconds=chosen.connect_timeout_seconds,
-        silence_timeout_seconds=chosen.silence_timeout_seconds,
-        query_timeout_seconds=chosen.query_timeout_seconds,
-    )
+    return _engine(settings).open_graph(settings)
 
 
 def check_memory_exists(settings: Settings) -> None:
@@ -456,13 +440,12 @@ def check_memory_exists(settings: Settings) -> None:
         ConfigurationError: there is none.
         GraphError: the engine is away.
     """
-    if settings.graph == "embedded":
-        place = str(path := _utf_8(settings.embedded_path).expanduser())
+    if path := file_of_memory(settings):
+        place = str(path)
         is_there = os.path.lexists(path) or os.path.lexists(f"{path}.wal")
     else:
-        place = f"{settings.neo4j.uri}, database {settings.neo4j.database}"
         with closing(open_graph(settings)) as graph:
-            is_there = graph.schema_version() > 0
+            is_there, place = graph.schema_version() > 0, graph.describe().location
     if not is_there:
         raise ConfigurationError(
             f"there is no memory at {place}; a first note, or `reconciler init`, makes one, and "
@@ -470,15 +453,18 @@ def check_memory_exists(settings: Settings) -> None:
         )
 
 
-def _utf_8(path: Path) -> Path:
-    """The path, if the embedded engine can be told of it."""
-    try:
-        str(path).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ConfigurationError(
-            f"RECONCILER_EMBEDDED_PATH {path} is not valid UTF-8; give the file a name that is"
-        ) from error
-    return path
+def file_of_memory(settings: Settings) -> Path | None:
+    """Where the chosen engine keeps its file, which to open it would make; None for a server.
+
+    Raises:
+        ConfigurationError: the path cannot be used.
+    """
+    return _engine(settings).file_of(settings)
+
+
+def _engine(settings: Settings) -> Engine:
+    """The adapter of the chosen engine; the setting names one that has a dialect in ``cypher/``."""
+    return cast("Engine", import_module(f"reconciler.adapters.{settings.graph}_graph"))
 
 
 def build_embedder(settings: Settings) -> Embedder:
@@ -621,8 +607,8 @@ def _hash_key(settings: Settings) -> Callable[[], bytes]:
 
 
 def _usual_key_path(settings: Settings) -> Path:
-    if settings.graph == "embedded":
-        return settings.embedded_path.with_suffix(".key")
+    if path := file_of_memory(settings):
+        return path.with_suffix(".key")
     return platformdirs.user_data_path("reconciler") / "hash.key"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reconciler.errors import ConfigurationError
 
-__all__ = ["CONFIG_BYTES_MAX", "read_config", "resource_path"]
+__all__ = ["CONFIG_BYTES_MAX", "engine_names", "read_config", "resource_path"]
 
 CONFIG_BYTES_MAX = 1024 * 1024
 """Bytes in a file of settings, attributes, a policy or a lexicon; the largest shipped has 94 kB."""
@@ -45,3 +45,8 @@ def resource_path(name: str) -> Path:
         if place.is_dir():
             return place
     raise ConfigurationError(f"the installation lacks its folder {name}/; install it again")
+
+
+def engine_names() -> tuple[str, ...]:
+    """The engines that have a dialect: every folder of ``cypher/`` that holds migrations."""
+    return tuple(sorted(each.parent.name for each in resource_path("cypher").glob("*/migrations")))

@@ -19,6 +19,7 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    field_validator,
 )
 from pydantic_settings import (
     BaseSettings,
@@ -37,7 +38,7 @@ from reconciler.domain.records.policies import (
     RetryPolicy,
 )
 from reconciler.errors import ConfigurationError
-from reconciler.resources import read_config, resource_path
+from reconciler.resources import engine_names, read_config, resource_path
 
 __all__ = [
     "ArbiterSettings",
@@ -183,7 +184,7 @@ class Settings(BaseSettings):
         extra="forbid",
     )
 
-    graph: Literal["embedded", "neo4j"] = "embedded"
+    graph: str = "embedded"
     embedded_path: Path = Field(
         default_factory=lambda: platformdirs.user_data_path("reconciler") / "memory.lbug"
     )
@@ -196,6 +197,13 @@ class Settings(BaseSettings):
     arbiter: ArbiterSettings = ArbiterSettings()
     extractor: ExtractorSettings = ExtractorSettings()
     jobs: JobsSettings = JobsSettings()
+
+    @field_validator("graph")
+    @classmethod
+    def _is_an_engine(cls, name: str) -> str:
+        if name not in engine_names():
+            raise ValueError(f"there is no engine {name!r}; use one of {', '.join(engine_names())}")
+        return name
 
     @classmethod
     def settings_customise_sources(

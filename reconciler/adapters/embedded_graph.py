@@ -40,7 +40,7 @@ from reconciler.queries import (
     newest_schema_version,
 )
 
-__all__ = ["EmbeddedGraph"]
+__all__ = ["EmbeddedGraph", "file_of", "open_graph"]
 
 _log = logging.getLogger(__name__)
 
@@ -332,6 +332,23 @@ class EmbeddedGraph:
                 f"{self._path}: a query took longer than {self._query_timeout_seconds:g} s"
             )
         return QueryError(f"{self._path}: the engine rejected a query: {brief}")
+
+
+def open_graph(settings: Any) -> EmbeddedGraph:
+    """See ``Engine.open_graph``."""
+    return EmbeddedGraph(file_of(settings))
+
+
+def file_of(settings: Any) -> Path:
+    """See ``Engine.file_of``."""
+    path: Path = settings.embedded_path
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ConfigurationError(
+            f"RECONCILER_EMBEDDED_PATH {path} is not valid UTF-8; give the file a name that is"
+        ) from error
+    return path.expanduser()
 
 
 def _claim(path: Path, graph: EmbeddedGraph) -> None:

@@ -34,7 +34,7 @@ from reconciler.queries import (
     newest_schema_version,
 )
 
-__all__ = ["Neo4jGraph"]
+__all__ = ["Neo4jGraph", "file_of", "open_graph"]
 
 _CONFLICTS = (
     "Neo.TransientError.Transaction.",
@@ -266,6 +266,19 @@ class Neo4jGraph:
         if error.is_retryable():
             return GraphUnavailableError(f"Neo4j at {self._uri}: {_brief(error)}")
         return QueryError(f"Neo4j rejected a query: {_brief(error)}")
+
+
+def open_graph(settings: Any) -> Neo4jGraph:
+    """See ``Engine.open_graph``; the server is not asked anything yet."""
+    chosen = settings.neo4j
+    if chosen.password is None:
+        raise ConfigurationError(f"no password for Neo4j at {chosen.uri}; set NEO4J_PASSWORD")
+    password = chosen.password.get_secret_value()
+    return Neo4jGraph(**chosen.model_dump(exclude={"password"}), password=password)
+
+
+def file_of(settings: Any) -> None:
+    """See ``Engine.file_of``."""
 
 
 def _check_uri(uri: str) -> None:

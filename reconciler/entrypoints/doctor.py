@@ -18,6 +18,7 @@ from reconciler.bootstrap import (
     build_extractor,
     build_sensitive_data_finder,
     check_memory_exists,
+    file_of_memory,
     open_graph,
 )
 from reconciler.config_files import load_attribute_book, load_gate_policy
@@ -57,11 +58,11 @@ class Check:
 
 def checkup(settings: Settings) -> list[Check]:
     """Everything that a note meets on its way, checked; no note, schema or file is written."""
-    if settings.graph == "embedded":
-        try:
+    try:
+        if file_of_memory(settings):
             check_memory_exists(settings)
-        except ReconcilerError as error:
-            return _checks_without_store(settings, str(error))
+    except ReconcilerError as error:
+        return _checks_without_store(settings, str(error))
     try:
         graph = open_graph(settings)
     except ReconcilerError as error:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["EngineDescription", "Graph", "Row"]
+__all__ = ["Engine", "EngineDescription", "Graph", "Row"]
 
 Row = dict[str, Any]
 """One result row: strings, numbers, booleans, UTC-aware datetimes, lists, maps or None."""
@@ -41,7 +42,7 @@ class Graph(Protocol):
 
     @property
     def engine(self) -> str:
-        """``neo4j`` or ``embedded``: which dialect folder its queries come from."""
+        """``neo4j``, ``embedded`` or another: which dialect folder its queries come from."""
         ...
 
     def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
@@ -73,4 +74,32 @@ class Graph(Protocol):
 
     def close(self) -> None:
         """Give connections and locks back; harmless when called again."""
+        ...
+
+
+class Engine(Protocol):
+    """What the module of an engine's adapter offers: ``adapters/NAME_graph.py``.
+
+    With the folder ``cypher/NAME/`` that is all of an engine: the setting ``graph`` names it, and
+    the contract suite proves it.
+    """
+
+    def open_graph(self, settings: Any) -> Graph:
+        """The engine, open.
+
+        Args:
+            settings: ``Settings``, of which an engine reads what it needs.
+
+        Raises:
+            ConfigurationError: it cannot be opened with these settings.
+            GraphLockedError: another process has its file open.
+        """
+        ...
+
+    def file_of(self, settings: Any) -> Path | None:
+        """Where the engine keeps its file, which to open it would make; None for a server.
+
+        Raises:
+            ConfigurationError: the path cannot be used.
+        """
         ...

@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Mapping, Set
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import reconciler
 from reconciler.entrypoints.cli import app
 from reconciler.errors import __all__ as error_names
 from reconciler.queries import load_queries
+from reconciler.resources import engine_names
 from reconciler.settings import Settings
 from tests.documents import DOCUMENTS, documents
 
@@ -160,7 +162,7 @@ def test_only_settings_reads_the_environment() -> None:
 
 
 def test_only_the_stores_name_queries_and_only_adapters_the_schema_ones() -> None:
-    names = {name for engine in ("neo4j", "embedded") for name in load_queries(engine)}
+    names = {name for engine in engine_names() for name in load_queries(engine)}
     namers = {(_part(path), text) for path in MODULES for text in _strings(path) if text in names}
     schema = {"find_schema_version", "record_schema_version"}
     assert {part for part, name in namers if name not in schema} == {"service"}
@@ -173,8 +175,22 @@ def test_every_query_is_used() -> None:
     assert set(load_queries("neo4j")) <= used
 
 
-def test_both_dialects_have_the_same_names() -> None:
-    assert set(load_queries("neo4j")) == set(load_queries("embedded"))
+@pytest.mark.parametrize("engine", engine_names())
+def test_every_dialect_has_the_same_names(engine: str) -> None:
+    assert set(load_queries(engine)) == set(load_queries("neo4j"))
+
+
+def test_every_engine_is_one_adapter_and_one_dialect() -> None:
+    adapters = {path.name for path in (PACKAGE / "adapters").glob("*_graph.py")}
+    assert adapters == {f"{engine}_graph.py" for engine in engine_names()}
+
+
+@pytest.mark.parametrize("engine", engine_names())
+def test_every_adapter_of_an_engine_can_be_opened_by_its_name(engine: str) -> None:
+    adapter = import_module(f"reconciler.adapters.{engine}_graph")
+    assert {"open_graph", "file_of"} <= set(adapter.__all__)
+    graphs = [each for each in vars(adapter).values() if getattr(each, "engine", None) == engine]
+    assert len(graphs) == 1
 
 
 def _callers(methods: set[str]) -> set[str]:
@@ -207,7 +223,7 @@ def test_an_agents_toolset_offers_nothing_that_approves() -> None:
 
 
 def test_vectors_leave_the_graph_for_a_neighbourhood_alone() -> None:
-    for engine in ("neo4j", "embedded"):
+    for engine in engine_names():
         queries = load_queries(engine).values()
         assert {query.name for query in queries if WITH_VECTORS & set(query.returns)} == {
             "list_neighbourhood"

@@ -259,7 +259,7 @@ def test_a_refused_secret_is_not_shown_either() -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ({"graph": "neptune"}, r"graph: .*'embedded' or 'neo4j'"),
+        ({"graph": "neptune"}, r"graph: .*no engine 'neptune'; use one of embedded, neo4j"),
         ({"reconcile": {"cosine_update_min": 1.01}}, r"reconcile\.cosine_update_min: .*less than"),
         ({"reconcile": {"cosine_add_max": -1.01}}, r"reconcile\.cosine_add_max: "),
         ({"reconcile": {"cosine_add_max": float("nan")}}, r"reconcile\.cosine_add_max: "),

@@ -22,7 +22,13 @@ from reconciler.service.json_lines import json_object
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.decision_ids import DecisionIds
-from reconciler.service.writing.doors import LINE_KEYS, SCOPE_KEYS, note_of, own_evidence
+from reconciler.service.writing.doors import (
+    LINE_KEYS,
+    SCOPE_KEYS,
+    LineFields,
+    note_of,
+    own_evidence,
+)
 from reconciler.service.writing.write_gate import Judged, WriteGate
 
 __all__ = ["IMPORT_DOOR", "ImportReport", "LineError", "NoteImport"]
