@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import tomllib
 from collections.abc import Mapping, Set
@@ -257,6 +258,13 @@ def test_every_link_in_the_documents_leads_somewhere() -> None:
         if not (path.parent / target).exists()
     ]
     assert broken == []
+
+
+def test_recall_on_the_command_line_takes_all_that_the_call_takes() -> None:
+    spelt = {"agent_id": "agent", "contact_id": "contact"}
+    taken = inspect.signature(reconciler.Memory.recall).parameters.keys() - {"self"}
+    options = {each.name for each in _commands()["recall"].params}
+    assert {spelt.get(name, name) for name in taken} <= options
 
 
 def test_every_command_prints_json_on_request() -> None:
