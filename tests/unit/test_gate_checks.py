@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from itertools import combinations, permutations
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, strategies as st
@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.gate.cleaning import AS_GIVEN, Cleaned
 from reconciler.domain.gate.disposing import assess, inference_key, with_effective_source
-from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.gate.policy import Check, GatePolicy
 from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence, Precedents
 from reconciler.domain.records.kinds import RecallSemantics, Sensitivity as Grade, SourceKind
@@ -267,6 +267,10 @@ def test_each_trouble_is_seen_by_one_check_only(trouble: Trouble) -> None:
 def test_a_check_that_is_off_lets_its_trouble_through(trouble: Trouble) -> None:
     rules = policy(checks={trouble.check: "off"})
     assert troubled(trouble, rules=rules).disposal is ADMIT
+
+
+def test_every_check_that_a_policy_may_name_is_made_in_its_order() -> None:
+    assert list(CHECKS) == list(get_args(Check))
 
 
 def test_every_check_has_a_trouble_of_its_own() -> None:
