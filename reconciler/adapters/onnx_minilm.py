@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import os
+from bisect import bisect_right
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +32,9 @@ GRAPH = Path(__file__).with_name("minilm.onnx")
 NAME = "all-MiniLM-L6-v2"
 DIMENSION = 384
 TOKEN_COUNT_MAX = 256
-ROWS_AT_ONCE = 16
+ROWS_MIN, ROWS_MAX = 4, 16
+PADDING_MAX = 0.1
+"""Rows of one run: more cost no less each, and fewer cost more than a tenth of padding does."""
 WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.json"
 SHA256 = {
@@ -103,8 +107,8 @@ class _Loaded:
         tokens = [self.tokenizer.encode(text).ids for text in texts]
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
         by_length = sorted(range(len(tokens)), key=lambda index: len(tokens[index]))
-        for start in range(0, len(by_length), ROWS_AT_ONCE):
-            some = by_length[start : start + ROWS_AT_ONCE]
+        for start, end in _runs([len(tokens[index]) for index in by_length]):
+            some = by_length[start:end]
             vectors[some] = self._run([tokens[index] for index in some])
         return vectors
 
@@ -117,6 +121,17 @@ class _Loaded:
             token_ids[number, : len(row)] = row
             mask[number, : len(row)] = 1
         return self._session.run(None, {"input_ids": token_ids, "attention_mask": mask})[0]
+
+
+def _runs(lengths: list[int]) -> Iterator[tuple[int, int]]:
+    """Where to part rows, the shortest first, so that those of a run are of about one length."""
+    start = 0
+    while start < len(lengths):
+        longest = int(lengths[start] * (1 + PADDING_MAX))
+        alike = bisect_right(lengths, longest) - start
+        end = start + min(max(alike, ROWS_MIN), ROWS_MAX)
+        yield start, min(end, len(lengths))
+        start = end
 
 
 def _session(folder: Path) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -34,7 +34,16 @@ from reconciler.service.writing.write_gate import Judged, WriteGate
 __all__ = ["IMPORT_DOOR", "ImportReport", "LineError", "NoteImport"]
 
 IMPORT_DOOR = "import"
-_BATCH_LINES = 256
+_LINES_AT_ONCE = 512
+"""Lines that are judged together, so that those of one contact can be written together."""
+
+_NOTES_AT_ONCE = 100
+"""Notes that are embedded together: with more there is less to pad, and more to write at the end
+while the model is idle."""
+
+_BATCHES_AHEAD = 3
+"""Batches that are embedded, or wait for it, while the one before them is written."""
+
 _PROPOSER = "import"
 _TIME_KEYS = ("said_at", "valid_from")
 
@@ -71,12 +80,15 @@ class ImportReport:
 
 @dataclass(slots=True, kw_only=True)
 class _Batch:
+    """Lines that are dealt with together, and what became of those that need no decision."""
+
     lines: int
     errors: list[LineError] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     resumed: int = 0
-    judged: list[Judged] = field(default_factory=list)
-    vectors: list[NDArray[np.float32] | None] = field(default_factory=list)
+
+
+_Vectors = list[NDArray[np.float32] | None]
 
 
 class NoteImport:
@@ -135,49 +147,66 @@ class NoteImport:
             GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
         """
         report = ImportReport()
-        for batch in self._prepared(self._batches(lines, defaults)):
-            report.errors.extend(batch.errors)
-            report.resumed += batch.resumed
-            on_progress(batch.lines - len(batch.notes))
-            judged = zip(batch.judged, batch.vectors, strict=True)
-            for decision in self._gate.settle_many(judged, IMPORT_DOOR):
+        for judged, vectors in self._embedded(self._judged(lines, defaults, report, on_progress)):
+            settled = zip(judged, vectors, strict=True)
+            for decision in self._gate.settle_many(settled, IMPORT_DOOR):
                 report.count(decision)
                 on_progress(1)
         return report
 
-    def _prepared(self, batches: Iterator[_Batch]) -> Iterator[_Batch]:
-        """Each batch judged and embedded, while the one before it is written."""
-        with ThreadPoolExecutor(1, thread_name_prefix="import") as ahead:
-            coming: Future[_Batch] | None = None
-            for batch in batches:
-                previous, coming = coming, ahead.submit(self._prepare, batch)
-                if previous is not None:
-                    yield previous.result()
-            if coming is not None:
-                yield coming.result()
+    def _embedded(
+        self, batches: Iterator[Sequence[Judged]]
+    ) -> Iterator[tuple[Sequence[Judged], _Vectors]]:
+        """Each batch with its vectors; the model makes those of the next ones meanwhile.
 
-    def _prepare(self, batch: _Batch) -> _Batch:
+        Only the model has a thread of its own. Judging stays with writing, for both hold the
+        interpreter: side by side each would wait for the other at every statement.
+        """
+        coming: deque[tuple[Sequence[Judged], Future[_Vectors]]] = deque()
+        with ThreadPoolExecutor(1, thread_name_prefix="import") as ahead:
+            for batch in batches:
+                coming.append((batch, ahead.submit(self._vectors, batch)))
+                if len(coming) > _BATCHES_AHEAD:
+                    yield _finished(coming.popleft())
+            while coming:
+                yield _finished(coming.popleft())
+
+    def _vectors(self, judged: Sequence[Judged]) -> _Vectors:
+        """A vector for each that goes to the reconciler; nothing else is embedded."""
+        texts = [each.claim for each in judged if each.is_reconciled]
+        vectors = iter(self._embed(texts))
+        return [next(vectors) if each.is_reconciled else None for each in judged]
+
+    def _judged(
+        self,
+        lines: Iterable[str],
+        defaults: Mapping[str, str],
+        report: ImportReport,
+        on_progress: Callable[[int], None],
+    ) -> Iterator[Sequence[Judged]]:
+        """What the gate found about the notes; those of one contact beside each other, in order."""
+        for batch in self._batches(lines, defaults):
+            notes = self._new(batch)
+            report.errors.extend(batch.errors)
+            report.resumed += batch.resumed
+            on_progress(batch.lines - len(notes))
+            by_contact = sorted(notes, key=lambda note: note.scope.contact_key)
+            for first in range(0, len(notes), _NOTES_AT_ONCE):
+                some = by_contact[first : first + _NOTES_AT_ONCE]
+                yield [self._gate.judge(own_evidence(note, _PROPOSER)) for note in some]
+
+    def _new(self, batch: _Batch) -> list[Note]:
+        """The notes of a batch that no earlier run, and no earlier line, made a decision about."""
         ids = [self._decision_ids.of(note) for note in batch.notes]
         done = self._store.find_decision_ids(ids)
-        batch.notes = [
-            note for note, each in zip(batch.notes, ids, strict=True) if each not in done
-        ]
-        batch.resumed = len(ids) - len(batch.notes)
-        batch.judged = [self._gate.judge(own_evidence(note, _PROPOSER)) for note in batch.notes]
-        batch.vectors = list(self._vectors(batch.judged))
-        return batch
-
-    def _vectors(self, judged: Sequence[Judged]) -> Iterator[NDArray[np.float32] | None]:
-        """A vector for each that goes to the reconciler; nothing else is embedded."""
-        texts = [each.candidate.claim for each in judged if each.is_reconciled]
-        vectors = iter(self._embed(texts))
-        for each in judged:
-            yield next(vectors) if each.is_reconciled else None
+        new = [note for note, its_id in zip(batch.notes, ids, strict=True) if its_id not in done]
+        batch.resumed = len(ids) - len(new)
+        return new
 
     def _batches(self, lines: Iterable[str], defaults: Mapping[str, str]) -> Iterator[_Batch]:
         seen: Counter[str] = Counter()
         numbered = enumerate(lines, start=1)
-        while chunk := list(islice(numbered, _BATCH_LINES)):
+        while chunk := list(islice(numbered, _LINES_AT_ONCE)):
             batch = _Batch(lines=len(chunk))
             for number, line in chunk:
                 if isinstance(line, str) and not line.strip():
@@ -209,6 +238,13 @@ class NoteImport:
         note = note_of(scope, values["text"], fields, self._attributes, now)
         self._cleaner.check_ids(note)
         return note
+
+
+def _finished(
+    coming: tuple[Sequence[Judged], Future[_Vectors]],
+) -> tuple[Sequence[Judged], _Vectors]:
+    judged, vectors = coming
+    return judged, vectors.result()
 
 
 def _line_values(line: str) -> dict[str, Any]:

@@ -59,6 +59,9 @@ _BATCH_DECISIONS = 50
 """Decisions in one transaction: with more, none of them becomes cheaper."""
 
 
+_Vector = NDArray[np.float32]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
     """A candidate as the gate sees it, and how it would dispose of it; nothing is written yet."""
@@ -74,6 +77,16 @@ class Judged:
         found, candidate = self.assessment, self.cleaned.candidate
         note = replace(candidate.note, category=found.category, topic=found.topic)
         return replace(candidate, note=note)
+
+    @property
+    def scope(self) -> Scope:
+        """Whom it is about."""
+        return self.cleaned.candidate.note.scope
+
+    @property
+    def claim(self) -> str:
+        """What it says, without raw secrets."""
+        return self.cleaned.candidate.claim
 
     @property
     def is_admitted(self) -> bool:
@@ -134,7 +147,7 @@ class WriteGate:
         return judge(candidate, self._cleaner, self._clock())
 
     def settle_many(
-        self, judged: Iterable[tuple[Judged, NDArray[np.float32] | None]], door: str
+        self, judged: Iterable[tuple[Judged, _Vector | None]], door: str
     ) -> Iterator[Decision]:
         """As ``propose`` that may commit, of many that were judged already, written in batches.
 
@@ -146,29 +159,16 @@ class WriteGate:
         Raises:
             As ``propose``; what was yielded until then stands.
         """
-        waiting: list[tuple[Submission, NDArray[np.float32]]] = []
-        contacts: set[str] = set()
-        for each, vector in judged:
-            contact_key = each.candidate.note.scope.contact_key
-            if vector is None:
-                if contact_key in contacts:
-                    yield from self._reconciled(waiting, contacts)
+        left = list(judged)
+        while left:
+            alone, together, left = _next_of_each_contact(left)
+            for each in alone:
                 yield self._propose(each, door, may_commit=True)
-                continue
-            waiting.append((self._submission(each, door), vector))
-            contacts.add(contact_key)
-            if len(waiting) == _BATCH_DECISIONS:
-                yield from self._reconciled(waiting, contacts)
-        yield from self._reconciled(waiting, contacts)
-
-    def _reconciled(
-        self, waiting: list[tuple[Submission, NDArray[np.float32]]], contacts: set[str]
-    ) -> list[Decision]:
-        """What became of those that wait, which are none any more."""
-        submissions, vectors = [each for each, _ in waiting], [vector for _, vector in waiting]
-        waiting.clear()
-        contacts.clear()
-        return self._reconciler.reconcile_many(submissions, vectors)
+            for first in range(0, len(together), _BATCH_DECISIONS):
+                some = together[first : first + _BATCH_DECISIONS]
+                submissions = [self._submission(each, door) for each, _ in some]
+                vectors = [vector for _, vector in some]
+                yield from self._reconciler.reconcile_many(submissions, vectors)
 
     def propose(
         self,
@@ -406,6 +406,32 @@ class WriteGate:
         return self._ledger.write(
             submission, lambda seen: self._reconciler.as_disposed(submission, action, seen)
         )
+
+
+def _next_of_each_contact(
+    judged: Sequence[tuple[Judged, _Vector | None]],
+) -> tuple[list[Judged], list[tuple[Judged, _Vector]], list[tuple[Judged, _Vector | None]]]:
+    """What can be settled next: what is only recorded, then what is reconciled; then what is left.
+
+    What is only recorded looks at what was decided before, so it waits until what came before it
+    about its contact is written, and what comes after it waits for it.
+    """
+    alone: list[Judged] = []
+    together: list[tuple[Judged, _Vector]] = []
+    left: list[tuple[Judged, _Vector | None]] = []
+    begun: set[str] = set()
+    waiting: set[str] = set()
+    for each, vector in judged:
+        key = each.scope.contact_key
+        if key in waiting or (vector is None and key in begun):
+            waiting.add(key)
+            left.append((each, vector))
+        elif vector is None:
+            alone.append(each)
+        else:
+            begun.add(key)
+            together.append((each, vector))
+    return alone, together, left
 
 
 def judge(candidate: Candidate, cleaner: Cleaner, now: datetime) -> Judged:
