@@ -363,6 +363,22 @@ def test_the_packaged_model_gives_a_text_the_same_vector_alone_and_in_a_batch(
     np.testing.assert_allclose(shared("onnx").embed(VARIED), alone, rtol=0, atol=1e-6)
 
 
+def test_texts_of_many_lengths_are_hardly_padded(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: Any = OnnxMinilm().load()
+    sizes: list[tuple[int, int]] = []
+    run = loaded._run
+
+    def seen(rows: list[list[int]]) -> Any:
+        lengths = [len(row) for row in rows]
+        sizes.append((len(rows) * max(lengths), sum(lengths)))
+        return run(rows)
+
+    monkeypatch.setattr(loaded, "_run", seen)
+    loaded.encode(["word " * count for count in range(1, 65)])
+    padded, own = map(sum, zip(*sizes, strict=True))
+    assert padded < 1.1 * own
+
+
 def test_the_tail_of_a_long_text_counts(real: Embedder) -> None:
     tail = "finally, the daughter is allergic to peanuts and tree nuts"
     plain, tailed, alone = real.embed([BEGINNING, BEGINNING + tail, tail])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from reconciler import Memory
 from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
 from reconciler.ports.graph import Row
+from reconciler.service.stores.memory_store import Commit, MemoryStore
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
 
@@ -70,6 +71,63 @@ def test_an_import_leaves_what_its_notes_one_by_one_would(
         lines = map(json.dumps, said)
         memory.import_notes(lines, agent_id="crm", contact_id="together")
         assert left(memory, "together") == left(memory, "singly")
+
+
+@pytest.fixture
+def commits(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Of every commit, the contacts of its decisions."""
+    made: list[list[str]] = []
+    commit_decisions = MemoryStore.commit_decisions
+
+    def recorded(store: MemoryStore, commits: Sequence[Commit]) -> set[str]:
+        made.append([commit.decision.scope.contact_id for commit in commits])
+        return commit_decisions(store, commits)
+
+    monkeypatch.setattr(MemoryStore, "commit_decisions", recorded)
+    return made
+
+
+def imported(folder: Path, notes: Iterable[Note]) -> None:
+    settings = {"graph": "embedded", "embedded_path": folder / "memory.lbug"}
+    with Memory.open(embedder=HashingEmbedder(), **settings) as memory:
+        report = memory.import_notes(map(json.dumps, notes), agent_id="crm")
+    assert not report.errors
+
+
+def test_notes_of_one_contact_are_written_together_however_they_are_mixed(
+    tmp_path: Path, commits: list[list[str]]
+) -> None:
+    imported(
+        tmp_path,
+        ({"contact_id": f"c{n % 10}", "text": f"Owns boat {n}"} for n in range(100)),
+    )
+    looks = [contact for commit in commits for contact in set(commit)]
+    assert sorted(looks) == sorted(f"c{n}" for n in range(10))
+
+
+def test_a_note_that_is_only_recorded_leaves_the_others_together(
+    tmp_path: Path, commits: list[list[str]]
+) -> None:
+    said = [
+        {"text": "Prefers tea"},
+        {"text": "Owns a boat", "source_kind": "tool_output"},
+        {"text": "Lives in Pune"},
+    ]
+    imported(tmp_path, ({"contact_id": f"c{n}", **note} for n in range(20) for note in said))
+    assert sorted(map(len, commits)) == [*[1] * 20, 20, 20]
+
+
+def test_contacts_that_are_mixed_are_told_in_their_own_order(tmp_path: Path) -> None:
+    values = ("Pune", "Goa", "Delhi", "Agra")
+    notes = [{"contact_id": f"c{n}", **lives(value)} for value in values for n in range(30)]
+    settings = {"graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
+    with Memory.open(embedder=HashingEmbedder(), **settings) as memory:
+        memory.import_notes(map(json.dumps, notes), agent_id="crm")
+        for n in range(30):
+            [chain] = memory.history("crm", f"c{n}")
+            said = [fact.slot.value for fact in chain.facts if fact.slot]
+            assert sorted((said, said[::-1])) == sorted((list(values), list(values)[::-1]))
+            assert [fact.text for fact in chain.facts if fact.is_live] == ["Lives in Agra."]
 
 
 def left(memory: Memory, contact_id: str) -> dict[str, Any]:
