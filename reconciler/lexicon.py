@@ -41,7 +41,8 @@ class Cue:
         kind: what it gives away, where the list has cues of several kinds.
         weight: how much it counts, where the list is weighed.
         needs: literals, separated by spaces, of which a text must hold one for the cue to be tried
-            at all; empty for a cue that is tried on every text.
+            at all; empty for a cue that is tried on every text. A ``␣`` in a literal stands for
+            a space: of two common words, few texts hold both side by side.
     """
 
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012
@@ -52,6 +53,11 @@ class Cue:
     kind: str = ""
     weight: int = 0
     needs: str = ""
+
+    @property
+    def literals(self) -> tuple[str, ...]:
+        """What it needs, each as a text holds it."""
+        return tuple(each.replace("␣", " ") for each in self.needs.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +231,7 @@ class Cues:
         self._compiled = compiled or (lambda _, pattern: re.compile(pattern))
         self._patterns: dict[_Place, re.Pattern[str]] = {}
         needs = {
-            (name, number): cue.needs.split()
+            (name, number): cue.literals
             for name in (lexicon.cues if names is None else names)
             for number, cue in enumerate(lexicon.cues[name])
         }

@@ -69,7 +69,7 @@ def test_no_text_without_what_a_cue_needs_can_match_it(
 ) -> None:
     cue, pattern, _ = _cue(name, list_name, number)
     if cue.needs:
-        assert _is_needed(parser.parse(pattern.pattern, pattern.flags), cue.needs.split())
+        assert _is_needed(parser.parse(pattern.pattern, pattern.flags), list(cue.literals))
 
 
 def test_every_list_of_words_is_used() -> None:

@@ -233,16 +233,19 @@ def _longest_phrase(phrases: _Phrases, spelled: str, place: int) -> tuple[Meanin
 
 
 def _is_question(sentence: str, spelled: str, *, is_asked: bool) -> bool:
-    if _the("fact_in_passing").search(spelled) or _the("named_in_passing").search(sentence):
+    if not _asks(sentence, spelled, is_asked=is_asked):
         return False
+    return not (_the("fact_in_passing").search(spelled) or _the("named_in_passing").search(sentence))
+
+
+def _asks(sentence: str, spelled: str, *, is_asked: bool) -> bool:
+    """How it begins, which is quickly looked at."""
     if not is_asked:
         return _the("asked_unmarked").match(spelled) is not None
     return bool(_the("asked").match(spelled) or _the("asked_of_a_name").match(sentence))
 
 
 def _is_request(spelled: str) -> bool:
-    if _the("lasting").search(spelled) or _the("fact_in_passing").search(
-        spelled.removeprefix("i need ")
-    ):
+    if not _the("request").match(spelled) or _the("lasting").search(spelled):
         return False
-    return _the("request").match(spelled) is not None
+    return not _the("fact_in_passing").search(spelled.removeprefix("i need "))
