@@ -132,8 +132,18 @@ _SAID: Mapping[str, tuple[str, ...]] = {
 # An Indian "PIN code" of six digits is a postcode.
 _POSTCODE = r"(?i:\bpin[ ]?code(?:[ ]is|[ ]?:)?[ ]*)\d{3}[ ]?\d{3}\b"
 _TOKEN_TAIL = re.compile(r"[\w+/=-]*")
-_MAY_HOLD_SHAPE = re.compile(r"\S{12}|://|-----BEGIN|(?i:xox)")
-"""Finds something in each text in which a shape does; most ids and many notes hold no long word."""
+_NEEDED_BY_SHAPES = (
+    *("xox", "aws", "bearer", "://", "-----begin", "_authtoken", "eyj", "aiza", "accountkey="),
+    *("a3t", "abia", "acca", "akia", "asia", "sg.", "sk-", "sk_", "rk_", "whsec_", "sq0csp"),
+    *("gho", "ghp", "ghs", "ghu", "ghr", "github_pat_", "hf-", "hf_", "npm-", "npm_", "pypi-"),
+    *("glpat", "gldt", "glft", "glsoat", "glrt", "glcbt", "glimt", "glptt", "glagent", "gloas"),
+    *("gr1348941", "dop_v1", "shpat", "lin_api", "-us"),
+)
+"""What is rare of the shapes, in small letters: each of them holds one of these, or a long word."""
+
+_LONG_WORD = 34
+_LONG_SHAPE = re.compile(r"(?:AC|SK)[a-z0-9]{32}|\d{8}:[\w-]{35}|[MNO][\w-]{23,25}\.")
+"""The shapes that have no literal, without their tails."""
 
 
 class DetectSecretsFinder:
@@ -154,7 +164,7 @@ class DetectSecretsFinder:
         return merge_spans(found)
 
     def _find_shapes(self, text: str) -> Iterator[SensitiveSpan]:
-        if _MAY_HOLD_SHAPE.search(text):
+        if _may_hold_shape(text):
             for shape in self._loaded_shapes():
                 yield from shape.find(text)
 
@@ -179,6 +189,14 @@ class DetectSecretsFinder:
             for match in _compiled(rule).finditer(text):
                 if match.end() > match.start() and match.end() not in postcodes:
                     yield SensitiveSpan(match.start(), match.end(), SensitiveKind.SECRET)
+
+
+def _may_hold_shape(text: str) -> bool:
+    """Whether a shape has to be looked for; most texts and ids hold no literal of any."""
+    if any(map(text.casefold().__contains__, _NEEDED_BY_SHAPES)):
+        return True
+    has_long_word = any(len(word) >= _LONG_WORD for word in text.split())
+    return has_long_word and _LONG_SHAPE.search(text) is not None
 
 
 @cache

@@ -247,28 +247,29 @@ def ids_of(record: object) -> Iterator[tuple[str, str]]:
     if isinstance(record, list | tuple):
         for each in record:
             yield from ids_of(each)
-    elif is_dataclass(record):
-        given = AS_GIVEN.get(type(record), frozenset())
-        for name, value in ((each.name, getattr(record, each.name)) for each in fields(record)):
-            if name not in given:
-                yield from ids_of(value)
-            elif value is not None:
-                yield from ((name, each) for each in ([value] if isinstance(value, str) else value))
+    for name, is_given in _fields(record.__class__):
+        value = getattr(record, name)
+        if is_given and value is not None:
+            yield from ((name, each) for each in ([value] if isinstance(value, str) else value))
+        elif isinstance(value, list | tuple) or _fields(value.__class__):
+            yield from ids_of(value)
 
 
 def words_of(record: Any) -> Iterator[tuple[str, str | Sequence[str]]]:
     """The fields of a record that hold words, but for those that are kept as they are given."""
-    for name in _fields_cleaned(record.__class__):
-        value = getattr(record, name)
+    for name, is_given in _fields(record.__class__):
+        value = None if is_given else getattr(record, name)
         is_several = isinstance(value, tuple) and bool(value) and all(map(_is_said, value))
         if is_several or _is_said(value):
             yield name, value
 
 
 @cache
-def _fields_cleaned(record: Any) -> tuple[str, ...]:
+def _fields(record: type) -> tuple[tuple[str, bool], ...]:
+    """The fields of a class of records, and which are kept as they are given; none of others."""
     given = AS_GIVEN.get(record, frozenset())
-    return tuple(each.name for each in fields(record) if each.name not in given)
+    named = fields(record) if is_dataclass(record) else ()
+    return tuple((each.name, each.name in given) for each in named)
 
 
 def _is_said(value: object) -> bool:

@@ -235,7 +235,8 @@ def _longest_phrase(phrases: _Phrases, spelled: str, place: int) -> tuple[Meanin
 def _is_question(sentence: str, spelled: str, *, is_asked: bool) -> bool:
     if not _asks(sentence, spelled, is_asked=is_asked):
         return False
-    return not (_the("fact_in_passing").search(spelled) or _the("named_in_passing").search(sentence))
+    says_more = _the("fact_in_passing").search(spelled) or _the("named_in_passing").search(sentence)
+    return says_more is None
 
 
 def _asks(sentence: str, spelled: str, *, is_asked: bool) -> bool:
