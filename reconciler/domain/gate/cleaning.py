@@ -242,7 +242,7 @@ def clean_texts(
     return [again.text(each) for each in cleaned] if cleaner.taken_out else cleaned
 
 
-def ids_of(record: object) -> Iterator[tuple[str, str]]:
+def ids_of(record: Any) -> Iterator[tuple[str, str]]:
     """What a record, and all that it holds, keeps as it is given: the field's name and its text."""
     if isinstance(record, list | tuple):
         for each in record:
@@ -257,15 +257,15 @@ def ids_of(record: object) -> Iterator[tuple[str, str]]:
 
 def words_of(record: Any) -> Iterator[tuple[str, str | Sequence[str]]]:
     """The fields of a record that hold words, but for those that are kept as they are given."""
-    for name, is_given in _fields(record.__class__):
-        value = None if is_given else getattr(record, name)
+    for name in (name for name, is_given in _fields(record.__class__) if not is_given):
+        value = getattr(record, name)
         is_several = isinstance(value, tuple) and bool(value) and all(map(_is_said, value))
         if is_several or _is_said(value):
             yield name, value
 
 
 @cache
-def _fields(record: type) -> tuple[tuple[str, bool], ...]:
+def _fields(record: Any) -> tuple[tuple[str, bool], ...]:
     """The fields of a class of records, and which are kept as they are given; none of others."""
     given = AS_GIVEN.get(record, frozenset())
     named = fields(record) if is_dataclass(record) else ()
