@@ -72,8 +72,12 @@ def check_identifier(name: str, value: object, error: type[Exception]) -> None:
         raise error(f"{name} is empty; give the id under which this memory is kept")
     if value != value.strip():
         raise error(f"{name} {value!r} has white space around it; strip it first")
-    if any(unicodedata.category(character) in {"Cc", "Cs"} for character in value):
+    if not value.isprintable() and any(map(_is_control, value)):
         raise error(f"{name} {value!r} holds control characters; remove them")
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in {"Cc", "Cs"}
 
 
 def _join(*parts: str) -> str:
