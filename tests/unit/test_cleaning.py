@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from reconciler.domain.gate.cleaning import Cleaned, clean
+from reconciler.domain.gate.cleaning import Cleaned, clean, ids_of
 from reconciler.domain.gate.policy import GatePolicy, Handling
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note
@@ -479,3 +479,10 @@ def test_what_was_found_in_prose_is_accounted_for(proposed: Candidate) -> None:
 def test_the_longest_note_can_be_cleaned() -> None:
     text = "card=4111".rjust(TEXT_LENGTH_MAX, "x")
     assert not holds(cleaned(candidate(text)), "4111")
+
+
+def test_every_id_of_a_candidate_and_of_its_evidence_is_told() -> None:
+    evidence = (episode(number=1), episode(number=2))
+    told = list(ids_of(replace(candidate(), evidence=evidence)))
+    assert {("episode_id", each.episode_id) for each in evidence} < set(told)
+    assert ("contact_id", candidate().note.scope.contact_id) in told
