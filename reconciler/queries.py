@@ -14,8 +14,7 @@ more and no fewer; those of a record that several files use stand in ``cypher/fi
     // map commits.decision: fields of decision
 
 Columns that several queries return stand once, in ``cypher/fragments``. A line ``// include: fact``
-puts them into the text, and ``columns of fact`` names them in the header. ``// include: fact, times
-as text`` has times come as ISO 8601.
+puts them into the text, and ``columns of fact`` names them in the header.
 
 The embedded dialect may hold a script instead: statements divided by a semicolon at a line's end,
 run in one transaction, rolled back at the first one that has a RETURN and gives no row. Its rows
@@ -57,8 +56,7 @@ PARAMETER = re.compile(r"\$(\w+(?:\.\w+)*)")
 """A parameter in a query's text, or a value in one that is a map; group 1 is its path."""
 
 _HEADER_LINE = re.compile(r"^//\s*(mode|params|returns|script for each|map [\w.]+):(.*)$")
-_INCLUDE = re.compile(r"^[ \t]*//\s*include:\s*(\w+)(, times as text)?[ \t]*$", re.MULTILINE)
-_TIME_COLUMN = re.compile(r"(\w+\.\w+(?:_at|_from|_to)) AS")
+_INCLUDE = re.compile(r"^[ \t]*//\s*include:\s*(\w+)[ \t]*$", re.MULTILINE)
 _LISTED_ELSEWHERE = re.compile(r"(fields|columns) of (\w+)")
 _CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)
 _LOOP = re.compile(r"^//\s*for each (\w+ of [\w.]+)[ \t]*$", re.MULTILINE)
@@ -412,9 +410,7 @@ def _names(listed: str) -> list[str]:
 
 
 def _included(line: re.Match[str]) -> str:
-    """A fragment's columns; one driver takes longer to unpack a time than all the rest of a row."""
-    columns = _fragment(line[1])
-    return _TIME_COLUMN.sub(r"toString(\1) AS", columns) if line[2] else columns
+    return _fragment(line[1])
 
 
 def _fragment(name: str) -> str:

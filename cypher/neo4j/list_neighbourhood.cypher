@@ -1,7 +1,6 @@
 // The live facts of one contact that a note can be compared with, also expired ones, with their
 // vectors and the version that they were seen at; no row where there is none.
 // The version is read before the facts: a write in between then fails the version check.
-// Times come as text: with a thousand facts, unpacking them would take nine tenths of the time.
 // mode: read
 // params: contact_key, embedding_model
 // returns: version, embedding_bytes, embedding, columns of fact
@@ -11,4 +10,4 @@ MATCH (contact)<-[:ABOUT]-(fact:Fact)
 WHERE fact.is_live AND fact.embedding_model = $embedding_model
 RETURN version, fact.embedding_bytes AS embedding_bytes,
        CASE WHEN fact.embedding_bytes IS NULL THEN fact.embedding END AS embedding,
-       // include: fact, times as text
+       // include: fact

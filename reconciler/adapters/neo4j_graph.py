@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from datetime import UTC
+from datetime import UTC, datetime
 from functools import cache
 from math import inf
 from time import monotonic
@@ -15,7 +15,6 @@ from urllib.parse import SplitResult, urlsplit
 
 import neo4j
 import neo4j.exceptions as foreign
-from neo4j.time import DateTime
 
 from reconciler.errors import (
     ConfigurationError,
@@ -28,7 +27,6 @@ from reconciler.ports.graph import EngineDescription, Row
 from reconciler.queries import (
     PARAMETER,
     Loop,
-    Query,
     load_migrations,
     load_queries,
     newest_schema_version,
@@ -117,7 +115,10 @@ class Neo4jGraph:
         query = self._queries[name]
         query.check_parameters(parameters)
         given = {_MAP: _Parameters(_without_nulls(parameters) if query.maps else parameters)}
-        return self._execute(_of_one_map(query.statements[0].text, query.loop), given, query)
+        text = _in_one_row(_of_one_map(query.statements[0].text, query.loop), query.returns)
+        access = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
+        [[rows]] = self._execute(text, given, access)
+        return _rows(query.returns, rows)
 
     def schema_version(self) -> int:
         """See ``Graph.schema_version``."""
@@ -128,7 +129,7 @@ class Neo4jGraph:
         """See ``Graph.migrate``."""
         for migration in load_migrations(self.engine):
             for statement in migration.statements:
-                self._execute(statement.text, {}, None)
+                self._execute(statement.text, {}, neo4j.WRITE_ACCESS)
         newest = newest_schema_version(self.engine)
         self.run(
             "record_schema_version",
@@ -152,22 +153,18 @@ class Neo4jGraph:
             pool.shutdown(wait=False, cancel_futures=True)
         self._driver.close()
 
-    def _execute(self, text: str, parameters: Mapping[str, Any], query: Query | None) -> list[Row]:
-        is_read = query is not None and query.mode == "read"
-        access = neo4j.READ_ACCESS if is_read else neo4j.WRITE_ACCESS
+    def _execute(self, text: str, parameters: Mapping[str, Any], access: str) -> list[list[Any]]:
         statement = neo4j.Query(text, timeout=self._query_timeout_seconds)
 
-        def rows() -> list[Row]:
+        def found() -> list[list[Any]]:
             with self._driver.session(
                 database=self._database,
                 default_access_mode=access,
                 bookmark_manager=self._bookmarks,
             ) as session:
-                result = session.run(statement, dict(parameters))
-                columns = result.keys()
-                return [{name: _native(record[name]) for name in columns} for record in result]
+                return session.run(statement, dict(parameters)).values()
 
-        return self._bounded(rows)
+        return self._bounded(found)
 
     def _bounded(self, call: Callable[[], T]) -> T:
         """What the call returns, in bounded time, also when the server falls silent in the middle.
@@ -346,8 +343,30 @@ def _of_one_map(text: str, loop: Loop | None) -> str:
     return PARAMETER.sub(rf"${_MAP}.\1", text)
 
 
-def _native(value: Any) -> Any:
-    return value.to_native().astimezone(UTC) if isinstance(value, DateTime) else value
+@cache
+def _in_one_row(text: str, columns: tuple[str, ...]) -> str:
+    """The text with all of its rows in one, a list of lists, and times in them as text.
+
+    The driver takes 17 µs to make a record, whatever is in it, and 45 to make a time: for a contact
+    of 10,000 facts longer than the server takes to find them.
+    """
+    before, _, returned = text.rpartition("RETURN")
+    told = ", ".join(f"toString({name})" if _is_time(name) else name for name in columns)
+    return f"{before}WITH{returned}\nRETURN collect([{told}]) AS rows"
+
+
+def _rows(columns: tuple[str, ...], found: list[list[Any]]) -> list[Row]:
+    rows = [dict(zip(columns, values, strict=True)) for values in found]
+    for name in filter(_is_time, columns):
+        for row in rows:
+            if (told := row[name]) is not None:  # it may name its zone behind its offset
+                row[name] = datetime.fromisoformat(told.partition("[")[0]).astimezone(UTC)
+    return rows
+
+
+def _is_time(column: str) -> bool:
+    """By its name, as everywhere in this package: times of facts, episodes, jobs and the like."""
+    return column == "at" or column.endswith(("_at", "_from", "_to"))
 
 
 def _brief(error: Exception) -> str:

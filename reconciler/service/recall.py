@@ -54,19 +54,10 @@ class Recall:
 
         Without a query all of them, by recency.
         """
-        if not query:
-            found = self._live_facts(scope)
-        elif self._embedder.dimension == 0:
-            found = self._matching_facts(scope, query)
-        else:
-            found = self._near_facts(scope, query)
-        now = self._clock()
-        sure = [
-            (fact, similarity)
-            for fact, similarity in found
-            if fact.confidence >= self._confidence_min and not fact.is_expired(now)
-        ]
-        return rank(sure, self._policy, now, limit)
+        if query and self._embedder.dimension:
+            return self._near_facts(scope, query, limit)
+        found = self._matching_facts(scope, query) if query else self._live_facts(scope)
+        return rank(found, self._policy, self._clock(), limit, self._confidence_min)
 
     def _live_facts(self, scope: Scope) -> list[tuple[Fact, float | None]]:
         facts = self._store.list_facts(scope)
@@ -77,6 +68,16 @@ class Recall:
         overlaps = [(fact, word_overlap(query, fact.text)) for fact in facts]
         return [(fact, overlap) for fact, overlap in overlaps if overlap > 0]
 
-    def _near_facts(self, scope: Scope, query: str) -> list[tuple[Fact, float | None]]:
+    def _near_facts(self, scope: Scope, query: str, limit: int) -> list[RankedFact]:
+        """Ranked on what this process knows, then read; ranked again if the contact moved on."""
         vector = embed(self._embedder, [query])[0]
-        return list(self._neighbourhoods.at_present(scope).compared(vector))
+        for is_last in (False, True):
+            version, ranks = self._neighbourhoods.outline(scope).ranked(
+                vector, self._policy, self._clock(), limit, self._confidence_min
+            )
+            found_version, facts = self._store.find_facts(scope, list(ranks))
+            if found_version == version or is_last:
+                break
+            self._neighbourhoods.expect(scope, found_version)
+        live = {fact_id for fact_id, fact in facts.items() if fact.is_live}
+        return [rank.of(facts[fact_id]) for fact_id, rank in ranks.items() if fact_id in live]

@@ -345,7 +345,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "find_last_said": CONTACT,
     "find_decision_ids": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
     "find_episodes": CONTACT | {"episode_ids": [FIRST["episode_id"]]},
-    "find_fact": CONTACT | {"fact_id": FIRST["fact_id"]},
+    "find_facts": CONTACT | {"fact_ids": [FIRST["fact_id"]]},
     "find_flat_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
     "find_resting": {"fact_id": FIRST["fact_id"], "episode_id": FIRST["episode_id"]},
     "find_schema_version": {},
@@ -358,6 +358,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "list_facts": CONTACT,
     "list_neighbourhood": CONTACT | {"embedding_model": MODEL},
     "list_pending_ids": {"contact_keys": [ALICE.contact_key], "now": NOON},
+    "list_rankable": CONTACT | {"embedding_model": MODEL},
     "list_precedents": CONTACT | {"inference_key": "inference-1"},
     "list_predecessors": {"fact_ids": [SECOND["fact_id"]], "embedding": EAST},
     "list_supersessions": CONTACT,
@@ -795,7 +796,7 @@ def test_everything_about_a_fact_comes_back(graph: Graph, is_given: bool) -> Non
     }
     given = decision(**kept)
     commit(graph, given)
-    [told] = graph.run("find_fact", CONTACT | {"fact_id": given["fact_id"]})
+    [told] = graph.run("find_facts", CONTACT | {"fact_ids": [given["fact_id"]]})
     kept.pop("slot_key")
     assert {name: told[name] for name in kept} == kept
 

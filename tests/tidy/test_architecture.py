@@ -227,7 +227,8 @@ def test_vectors_leave_the_graph_for_a_neighbourhood_alone() -> None:
     for engine in engine_names():
         queries = load_queries(engine).values()
         assert {query.name for query in queries if WITH_VECTORS & set(query.returns)} == {
-            "list_neighbourhood"
+            "list_neighbourhood",
+            "list_rankable",
         }
 
 

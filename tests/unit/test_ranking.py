@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,6 +15,7 @@ from reconciler.errors import ConfigurationError
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 DEFAULT = RankingPolicy()
+MICROSECOND = timedelta(microseconds=1)
 
 
 def fact(fact_id: str = "fact", *, age_days: float = 0, importance: float = 0.0) -> Fact:
@@ -88,6 +90,64 @@ def test_of_equal_scores_the_fact_said_last_comes_first() -> None:
 
 def test_nothing_ranks_to_nothing() -> None:
     assert rank([], DEFAULT, NOW, 5) == []
+
+
+def plainly(
+    found: list[tuple[Fact, float | None]], policy: RankingPolicy, limit: int, sure: float
+) -> list[tuple[str, float]]:
+    """The same one fact at a time, as the formula is written down."""
+    scored = []
+    for each, similarity in found:
+        days = max((NOW - each.last_confirmed_at).total_seconds(), 0.0) / 86_400
+        score = policy.weight_similarity * max(similarity or 0.0, 0.0)
+        score += policy.weight_recency * 0.5 ** (days / policy.recency_half_life_days)
+        score += policy.weight_importance * each.importance
+        if each.confidence >= sure and (each.expires_at is None or each.expires_at > NOW):
+            scored.append((each, score))
+    scored.sort(key=lambda pair: (pair[1], pair[0].last_confirmed_at), reverse=True)
+    return [(each.fact_id, score) for each, score in scored[:limit]]
+
+
+FACTS = st.lists(
+    st.tuples(
+        st.builds(
+            lambda said, expires, sure, worth: replace(
+                fact(),
+                last_confirmed_at=said,
+                expires_at=expires,
+                confidence=sure,
+                importance=worth,
+            ),
+            st.sampled_from([0.0, 1e-11, 0.5, 30.0, 400.0, 700_000.0, -2.0]).map(
+                lambda days: NOW - timedelta(days=days)
+            ),
+            st.sampled_from([None, NOW, NOW + MICROSECOND, NOW - MICROSECOND]),
+            st.sampled_from([0.0, 0.5, 0.5000001, 1.0]),
+            st.sampled_from([0.0, 0.25, 1.0]),
+        ),
+        st.one_of(st.none(), st.sampled_from([-1.0, 0.0, 0.5]), st.floats(-1, 1, width=32)),
+    ),
+    max_size=40,
+)
+
+
+@given(FACTS, st.integers(0, 50), st.sampled_from([0.0, 0.5, 1.0]))
+def test_many_facts_rank_as_they_would_one_by_one(
+    drawn: list[tuple[Fact, float | None]], limit: int, sure: float
+) -> None:
+    found = [(replace(each, fact_id=str(n)), near) for n, (each, near) in enumerate(drawn)]
+    ranked = rank(found, DEFAULT, NOW, limit, sure)
+    expected = plainly(found, DEFAULT, limit, sure)
+    assert [each.fact.fact_id for each in ranked] == [fact_id for fact_id, _ in expected]
+    assert [each.score for each in ranked] == pytest.approx([score for _, score in expected])
+
+
+@pytest.mark.parametrize(("late", "is_recalled"), [(-1, False), (0, False), (1, True)])
+def test_a_fact_is_left_out_from_the_microsecond_in_which_it_expires(
+    late: int, is_recalled: bool
+) -> None:
+    held = replace(fact(), expires_at=NOW + late * MICROSECOND)
+    assert bool(rank([(held, 0.5)], DEFAULT, NOW, 1)) is is_recalled
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reconciler.domain.gate.precedents import EarlierDecision
+    from reconciler.domain.recalling.ranking import Numbers
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
 
@@ -64,7 +65,6 @@ _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
 """What a record leaves out: a relationship, what was said later, what is true of one call."""
 
 _FACT_FIELDS = tuple(each.name for each in fields(Fact) if each.name != "slot")
-_TIMES_OF_A_FACT = tuple(each.name for each in fields(Fact) if "datetime" in str(each.type))
 _KEPT_FIELDS = (
     "fact_id",
     "observations",
@@ -207,18 +207,46 @@ class MemoryStore:
             The version; the facts, expired ones too; float32, shape (len(facts), dimension).
         """
         asked = {**_contact(scope), "embedding_model": embedding_model}
-        if rows := self._graph.run("list_neighbourhood", asked):
-            return _neighbourhood(rows[0]["version"], rows)
-        # No live fact, or no contact: look at the version first and then once more, so that a
-        # fact written in between fails the version check instead of being missed.
-        version = self.contact_version(scope)
-        rows = self._graph.run("list_neighbourhood", asked)
-        return _neighbourhood(rows[0]["version"] if rows else version, rows)
+        version, rows = self._at_version(scope, "list_neighbourhood", asked)
+        return version, [_fact(row) for row in rows], _vectors(rows)
+
+    def load_rankable(
+        self, scope: Scope, embedding_model: str
+    ) -> tuple[int, list[str], NDArray[np.float32], Numbers]:
+        """What ranks a contact's live facts that can be compared, without the facts themselves.
+
+        Args:
+            scope: the contact.
+            embedding_model: facts of another model cannot be compared.
+
+        Returns:
+            The contact's version; the facts' ids, expired ones' too; float32, shape
+            (len(facts), dimension); their numbers, a row each.
+        """
+        asked = {**_contact(scope), "embedding_model": embedding_model}
+        from reconciler.domain.recalling.ranking import ranking_numbers
+
+        version, rows = self._at_version(scope, "list_rankable", asked)
+        numbers = ranking_numbers(
+            (row["importance"], row["confidence"], row["last_confirmed_at"], row["expires_at"])
+            for row in rows
+        )
+        return version, [row["fact_id"] for row in rows], _vectors(rows), numbers
+
+    def find_facts(self, scope: Scope, fact_ids: Sequence[str]) -> tuple[int, dict[str, Fact]]:
+        """The contact's version, and those facts of these ids that are about it, live or ended.
+
+        The version is at least that of each fact, as far as it was read together.
+        """
+        asked = {**_contact(scope), "fact_ids": list(fact_ids)}
+        rows = self._graph.run("find_facts", asked) if fact_ids else []
+        version = max((row["version"] for row in rows), default=None)
+        facts = {row["fact_id"]: _fact(row) for row in rows}
+        return self.contact_version(scope) if version is None else int(version), facts
 
     def find_fact(self, scope: Scope, fact_id: str) -> Fact | None:
         """The fact of that id about the contact, live or ended, if there is one."""
-        rows = self._graph.run("find_fact", {**_contact(scope), "fact_id": fact_id})
-        return _fact(rows[0]) if rows else None
+        return self.find_facts(scope, [fact_id])[1].get(fact_id)
 
     def rests_on(self, fact_id: str, episode_id: str) -> bool:
         """Whether the episode is evidence of the fact already."""
@@ -379,6 +407,16 @@ class MemoryStore:
         rows = self._graph.run("find_contact_version", _contact(scope))
         return int(rows[0]["version"]) if rows else 0
 
+    def _at_version(self, scope: Scope, query: str, asked: dict[str, Any]) -> tuple[int, list[Row]]:
+        """The version of a contact, and the rows of a query that gives it in each of them."""
+        if rows := self._graph.run(query, asked):
+            return int(rows[0]["version"]), rows
+        # No live fact, or no contact: look at the version first and then once more, so that a
+        # fact written in between fails the version check instead of being missed.
+        version = self.contact_version(scope)
+        rows = self._graph.run(query, asked)
+        return int(rows[0]["version"]) if rows else version, rows
+
     def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
         """Of these ids, each with its contact's key, the decisions that were made, newest first."""
         ids: dict[str, list[str]] = {}
@@ -430,29 +468,23 @@ def _contact_keys(scopes: Iterable[Scope]) -> dict[str, list[str]]:
     return {"contact_keys": [scope.contact_key for scope in scopes]}
 
 
-def _neighbourhood(
-    version: int, rows: Sequence[Row]
-) -> tuple[int, list[Fact], NDArray[np.float32]]:
+def _vectors(rows: Sequence[Row]) -> NDArray[np.float32]:
+    """Theirs, a row each. Older facts have their vector as a list of numbers alone."""
     import numpy as np
 
-    vectors = [_vector(row) for row in rows]
-    held = np.stack(vectors) if vectors else _no_vectors(0, 0)
-    return int(version), [_fact(row) for row in rows], held
+    held = b"".join(
+        np.asarray(row["embedding"], dtype=np.float32).tobytes()
+        if row["embedding_bytes"] is None
+        else row["embedding_bytes"]
+        for row in rows
+    )
+    return np.frombuffer(held, dtype=np.float32).reshape(len(rows), -1 if rows else 0)
 
 
 def _no_vectors(*shape: int) -> NDArray[np.float32]:
     import numpy as np
 
     return np.empty(shape, dtype=np.float32)
-
-
-def _vector(row: Row) -> NDArray[np.float32]:
-    """Older facts have their vector as a list of numbers alone."""
-    import numpy as np
-
-    if row["embedding_bytes"] is None:
-        return np.asarray(row["embedding"], dtype=np.float32)
-    return np.frombuffer(row["embedding_bytes"], dtype=np.float32)
 
 
 def _neighbour_values(row: Row) -> dict[str, Any]:
@@ -506,9 +538,6 @@ def _of_records() -> TypeAdapter[Decision]:
 
 
 def _fact(row: Row) -> Fact:
-    for name in _TIMES_OF_A_FACT:  # as text, a time may name its zone behind its offset
-        if isinstance(row[name], str):
-            row[name] = row[name].partition("[")[0]
     found = {name: value for name, value in row.items() if value is not None}
     # What an older fact lacks has the default of the record.
     return _of_rows().validate_python(found | {"slot": _slot(row)})
@@ -520,6 +549,7 @@ def _decision(row: Row) -> Decision:
 
 
 def _evidence(row: Row, scope: Scope) -> Evidence:
+    from reconciler.domain.recalling.ranking import Numbers
     from reconciler.domain.records.candidates import Evidence
 
     return Evidence(

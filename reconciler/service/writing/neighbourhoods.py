@@ -3,6 +3,8 @@
 A neighbourhood holds at one version of its contact, and only the commit proves that it still does:
 where the commit writes nothing, it is dropped and loaded again. So a stale one costs a retry and
 never a wrong decision. What this process commits is applied in place.
+
+A recall of a contact that this process does not write about loads an outline alone.
 """
 
 from __future__ import annotations
@@ -11,11 +13,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Set
 from datetime import datetime
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.recalling.ranking import numbers_of
 from reconciler.domain.reconciling.neighbours import (
     NEIGHBOUR_COUNT_MAX,
     is_rival,
@@ -26,13 +28,12 @@ from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.service.stores.memory_store import Commit, MemoryStore
+from reconciler.service.writing.outlines import Outline
 
 __all__ = ["Neighbourhood", "Neighbourhoods"]
 
-_SPARE_ROWS = 16
 
-
-class Neighbourhood:
+class Neighbourhood(Outline):
     """One contact's live facts as they were at ``version``, for any number of threads.
 
     Args:
@@ -42,22 +43,9 @@ class Neighbourhood:
     """
 
     def __init__(self, version: int, facts: Iterable[Fact], vectors: NDArray[np.float32]) -> None:
-        self._lock = threading.Lock()
-        self._version = version
         self._facts = {fact.fact_id: fact for fact in facts}
-        self._rows = list(self._facts)  # the id in each row; "" where a fact has ended
-        self._vectors = vectors
         self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
-
-    @property
-    def size(self) -> int:
-        """Facts that it takes the room of, those that ended since included; and one for itself."""
-        return len(self._rows) + 1
-
-    @property
-    def version(self) -> int:
-        """The contact's version that it holds at."""
-        return self._version
+        super().__init__(version, list(self._facts), vectors, numbers_of(self._facts.values()))
 
     @property
     def sessions(self) -> Set[str]:
@@ -67,9 +55,9 @@ class Neighbourhood:
     def fork(self) -> Neighbourhood:
         """One of its own at the same version, for plans whose commits are not written yet."""
         with self._lock:
-            fact_ids, vectors = self._compacted()
-            facts = [self._facts[fact_id] for fact_id in fact_ids]
-            copy = Neighbourhood(self._version, facts, vectors)
+            kept = self._kept()
+            facts = [self._facts[self._rows[row]] for row in kept]
+            copy = Neighbourhood(self._version, facts, self._vectors[kept])
             copy._sessions = self._sessions
             return copy
 
@@ -92,81 +80,31 @@ class Neighbourhood:
             facts = {each.fact_id: self._facts[each.fact_id] for each in kept}
             return self._version, kept, facts
 
-    def compared(self, vector: NDArray[np.float32]) -> list[tuple[Fact, float]]:
-        """Every live fact with its raw cosine to the vector, in no order; expired ones too."""
-        with self._lock:
-            if not self._facts:
-                return []
-            cosines = np.clip(self._vectors[: len(self._rows)] @ vector, -1, 1).tolist()
-            return [
-                (self._facts[fact_id], cosine)
-                for fact_id, cosine in zip(self._rows, cosines, strict=True)
-                if fact_id
-            ]
-
-    def apply(self, commit: Commit) -> bool:
-        """Take over what was committed; whether it was made on this very version."""
-        with self._lock:
-            if commit.version != self._version:
-                return False
-            self._version += 1
-            told_in = {told.scope.session_key(told.session_id) for told in commit.evidence}
-            if not told_in <= self._sessions:
-                self._sessions |= told_in
-            for ended_id in commit.decision.superseded_ids:
-                self._end(ended_id)
-            if commit.kept and commit.kept.fact_id in self._facts:
-                self._facts[commit.kept.fact_id] = commit.kept
-            if commit.fact and commit.fact.is_live and commit.vector.size:
-                self._add(commit.fact, commit.vector)
-            return True
+    def _take_over(self, commit: Commit) -> None:
+        super()._take_over(commit)
+        told_in = {told.scope.session_key(told.session_id) for told in commit.evidence}
+        if not told_in <= self._sessions:
+            self._sessions |= told_in
+        for ended_id in commit.decision.superseded_ids:
+            self._facts.pop(ended_id, None)
+        if commit.kept and commit.kept.fact_id in self._facts:
+            self._facts[commit.kept.fact_id] = commit.kept
+        if commit.fact and commit.fact.fact_id in self._rows:
+            self._facts[commit.fact.fact_id] = commit.fact
 
     def _looked_at(self, note: Note, vector: NDArray[np.float32], now: datetime) -> list[int]:
         """The rows of the ten facts to look at: what shares the slot first, then the nearest."""
-        if not self._rows:
-            return []
-        nearest = np.argsort(-(self._vectors[: len(self._rows)] @ vector), kind="stable")
-        live = (row for row in nearest.tolist() if self._is_compared(row, now))
-        if note.slot is None or note.slot.rival_prefix is None:
-            return list(islice(live, NEIGHBOUR_COUNT_MAX))
-        ordered = sorted(live, key=lambda row: not is_rival(note, self._facts[self._rows[row]]))
-        return ordered[:NEIGHBOUR_COUNT_MAX]
-
-    def _is_compared(self, row: int, now: datetime) -> bool:
-        fact_id = self._rows[row]
-        return bool(fact_id) and not self._facts[fact_id].is_expired(now)
+        nearest = np.argsort(-self._compared(vector), kind="stable")
+        live: list[int] = nearest[self._holding(now)[nearest]].tolist()
+        if note.slot is not None and note.slot.rival_prefix is not None:
+            live.sort(key=lambda row: not is_rival(note, self._facts[self._rows[row]]))
+        return live[:NEIGHBOUR_COUNT_MAX]
 
     def _cosine(self, row: int, vector: NDArray[np.float32]) -> float:
         """Raw and exact: single precision alone is off by some 1e-7, which a bound would notice."""
         one, other = self._vectors[row].astype(np.float64), vector.astype(np.float64)
         length = float(np.linalg.norm(one) * np.linalg.norm(other))
         return min(1.0, max(-1.0, float(one @ other) / length)) if length else 0.0
-
-    def _add(self, fact: Fact, vector: NDArray[np.float32]) -> None:
-        place = len(self._rows)
-        if place >= len(self._vectors):
-            self._make_room(vector.size)
-            place = len(self._rows)
-        self._vectors[place] = vector
-        self._rows.append(fact.fact_id)
-        self._facts[fact.fact_id] = fact
-
-    def _end(self, fact_id: str) -> None:
-        if self._facts.pop(fact_id, None) is not None:
-            self._rows[self._rows.index(fact_id)] = ""
-
-    def _make_room(self, dimension: int) -> None:
-        """Leave out the rows of facts that ended, and have half as many again to spare."""
-        fact_ids, vectors = self._compacted()
-        larger = np.empty((len(fact_ids) * 3 // 2 + _SPARE_ROWS, dimension), dtype=np.float32)
-        if fact_ids:
-            larger[: len(fact_ids)] = vectors
-        self._vectors, self._rows = larger, fact_ids
-
-    def _compacted(self) -> tuple[list[str], NDArray[np.float32]]:
-        """The ids of the facts that have not ended, and their vectors, copied, in one order."""
-        kept = [row for row, fact_id in enumerate(self._rows) if fact_id]
-        return [self._rows[row] for row in kept], self._vectors[kept]
 
 
 class Neighbourhoods:
@@ -184,29 +122,37 @@ class Neighbourhoods:
         self._embedding_model = embedding_model
         self._facts_max = facts_max
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, Neighbourhood] = OrderedDict()
+        self._kept: OrderedDict[str, Outline] = OrderedDict()
         self._sizes: dict[str, int] = {}
         self._size = 0
 
     def of(self, scope: Scope) -> Neighbourhood:
         """The contact's, as this process last saw it, or loaded now."""
-        key = scope.contact_key
-        with self._lock:
-            if (found := self._kept.get(key)) is not None:
-                self._kept.move_to_end(key)
-                return found
+        found = self._used(scope)
+        if isinstance(found, Neighbourhood):
+            return found
         loaded = Neighbourhood(*self._store.load_neighbourhood(scope, self._embedding_model))
         with self._lock:
-            self._keep(key, loaded)
+            self._keep(scope.contact_key, loaded)
         return loaded
 
-    def at_present(self, scope: Scope) -> Neighbourhood:
-        """The contact's as it is now, after a look at its version."""
+    def outline(self, scope: Scope) -> Outline:
+        """What ranks the contact's facts, as this process last saw it, or loaded now."""
+        found = self._used(scope)
+        if found is not None:
+            return found
+        loaded = Outline(*self._store.load_rankable(scope, self._embedding_model))
         with self._lock:
-            found = self._kept.get(scope.contact_key)
-        if found is not None and found.version != self._store.contact_version(scope):
-            self.drop(scope)
-        return self.of(scope)
+            if not isinstance(self._kept.get(scope.contact_key), Neighbourhood):
+                self._keep(scope.contact_key, loaded)
+        return loaded
+
+    def expect(self, scope: Scope, version: int) -> None:
+        """Forget the contact's unless it is as of this version."""
+        key = scope.contact_key
+        with self._lock:
+            if (found := self._kept.get(key)) is not None and found.version != version:
+                self._leave_out(key)
 
     def version(self, scope: Scope) -> int:
         """The contact's version, as this process last saw it, or as it is."""
@@ -235,7 +181,15 @@ class Neighbourhoods:
         with self._lock:
             self._leave_out(scope.contact_key)
 
-    def _keep(self, key: str, found: Neighbourhood) -> None:
+    def _used(self, scope: Scope) -> Outline | None:
+        """The contact's, now the one that was used last."""
+        key = scope.contact_key
+        with self._lock:
+            if (found := self._kept.get(key)) is not None:
+                self._kept.move_to_end(key)
+            return found
+
+    def _keep(self, key: str, found: Outline) -> None:
         """Keep it, as large as it is now, and leave out what was used longest ago."""
         self._leave_out(key)
         if found.size > self._facts_max:

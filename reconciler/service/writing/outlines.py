@@ -1,0 +1,131 @@
+"""Outlines: what ranks a contact's live facts, in arrays, without the facts themselves."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.domain.recalling.ranking import (
+    Numbers,
+    Rank,
+    holding,
+    numbers_of,
+    rank_rows,
+)
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.policies import RankingPolicy
+from reconciler.service.stores.memory_store import Commit
+
+__all__ = ["Outline"]
+
+_SPARE_ROWS = 16
+_LONG_AGO = np.iinfo(np.int64).min
+
+
+class Outline:
+    """What ranks one contact's live facts as of ``version``, for any number of threads.
+
+    A row each. That of a fact that ended since is empty: it has no id, and expired long ago.
+
+    Args:
+        version: the contact's.
+        fact_ids: of its live facts that can be compared, expired ones too.
+        vectors: theirs, float32, shape (len(fact_ids), dimension), unit length.
+        numbers: theirs, a row each.
+    """
+
+    def __init__(
+        self,
+        version: int,
+        fact_ids: Sequence[str],
+        vectors: NDArray[np.float32],
+        numbers: Numbers,
+    ) -> None:
+        self._lock = threading.Lock()
+        self._version = version
+        self._rows = list(fact_ids)
+        self._vectors, self._numbers = vectors, numbers
+
+    @property
+    def size(self) -> int:
+        """Facts that it takes the room of, those that ended since included; and one for itself."""
+        return len(self._rows) + 1
+
+    @property
+    def version(self) -> int:
+        """The contact's version that it holds at."""
+        return self._version
+
+    def ranked(
+        self,
+        vector: NDArray[np.float32],
+        policy: RankingPolicy,
+        now: datetime,
+        limit: int,
+        confidence_min: float,
+    ) -> tuple[int, dict[str, Rank]]:
+        """The version, and the ids of the best facts, the best first; as ``rank_rows``."""
+        with self._lock:
+            cosines = np.clip(self._compared(vector), -1, 1)
+            numbers = self._numbers[: len(self._rows)]
+            ranks = rank_rows(numbers, cosines, policy, now, limit, confidence_min)
+            return self._version, {self._rows[each.row]: each for each in ranks}
+
+    def apply(self, commit: Commit) -> bool:
+        """Take over what was committed; whether it was made on this very version."""
+        with self._lock:
+            if commit.version != self._version:
+                return False
+            self._version += 1
+            self._take_over(commit)
+            return True
+
+    def _take_over(self, commit: Commit) -> None:
+        for ended_id in commit.decision.superseded_ids:
+            self._end(ended_id)
+        if commit.kept and commit.kept.fact_id in self._rows:
+            self._numbers[self._rows.index(commit.kept.fact_id)] = numbers_of([commit.kept])[0]
+        if commit.fact and commit.fact.is_live and commit.vector.size:
+            self._add(commit.fact, commit.vector)
+
+    def _compared(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The cosine of each row, in single precision."""
+        if not self._rows:
+            return np.empty(0, dtype=np.float32)
+        found: NDArray[np.float32] = self._vectors[: len(self._rows)] @ vector
+        return found
+
+    def _holding(self, now: datetime) -> NDArray[np.bool_]:
+        """Which rows are of facts that have neither ended nor expired."""
+        return holding(self._numbers[: len(self._rows)], now)
+
+    def _kept(self) -> list[int]:
+        """The rows of facts that have not ended."""
+        return [row for row, fact_id in enumerate(self._rows) if fact_id]
+
+    def _add(self, fact: Fact, vector: NDArray[np.float32]) -> None:
+        if len(self._rows) >= len(self._vectors):
+            self._make_room(vector.size)
+        place = len(self._rows)
+        self._vectors[place], self._numbers[place] = vector, numbers_of([fact])[0]
+        self._rows.append(fact.fact_id)
+
+    def _end(self, fact_id: str) -> None:
+        if fact_id in self._rows:
+            row = self._rows.index(fact_id)
+            self._rows[row], self._numbers["expires_at"][row] = "", _LONG_AGO
+
+    def _make_room(self, dimension: int) -> None:
+        """Leave out the rows of facts that ended, and have half as many again to spare."""
+        kept = self._kept()
+        room = len(kept) * 3 // 2 + _SPARE_ROWS
+        vectors = np.empty((room, dimension), dtype=np.float32)
+        numbers = np.empty(room, dtype=self._numbers.dtype)
+        if kept:
+            vectors[: len(kept)], numbers[: len(kept)] = self._vectors[kept], self._numbers[kept]
+        self._vectors, self._numbers = vectors, numbers
+        self._rows = [self._rows[row] for row in kept]

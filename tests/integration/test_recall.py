@@ -1,0 +1,172 @@
+"""What a recall reads, and what it gives where others write meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from reconciler import RankedFact
+from reconciler.bootstrap import open_graph
+from reconciler.domain.recalling.ranking import RankingPolicy
+from reconciler.domain.records.decisions import Action
+from reconciler.domain.records.scope import Scope
+from reconciler.ports.graph import Graph, Row
+from reconciler.service.recall import Recall
+from reconciler.service.stores.memory_store import Commit, MemoryStore
+from reconciler.service.writing.neighbourhoods import Neighbourhoods
+from reconciler.settings import load_settings
+from reconciler.testing import HashingEmbedder
+from tests.commits import MODEL, NOON, committed
+from tests.engines import EngineUnderTest
+
+ALICE = Scope("acme", "crm", "alice")
+EMBEDDER = HashingEmbedder(16)
+COUNT, LIMIT = 40, 5
+NEAREST = "Invoice 7 is unpaid"
+
+
+class WatchedGraph:
+    """A real graph that tells what was asked of it, and calls somebody before that."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self.asked: list[str] = []
+        self.rows: list[Row] = []
+        self.before: Callable[[str], None] = lambda name: None
+
+    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+        self.before(name)
+        self.asked.append(name)
+        rows = self._graph.run(name, parameters)
+        self.rows += [dict(row) for row in rows]
+        return rows
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._graph, name)
+
+
+@pytest.fixture
+def graph(engine: EngineUnderTest) -> Iterator[WatchedGraph]:
+    """A store in which forty invoices of one contact are unpaid."""
+    with closing(open_graph(load_settings(**engine.settings_arguments))) as graph:
+        graph.migrate(EMBEDDER.dimension)
+        facts = [add(n, f"Invoice {n} is unpaid", fact_id=str(n)) for n in range(COUNT)]
+        MemoryStore(graph).commit_decisions(facts)
+        yield WatchedGraph(graph)
+
+
+@pytest.fixture
+def neighbourhoods(graph: WatchedGraph) -> Neighbourhoods:
+    return Neighbourhoods(MemoryStore(graph), MODEL, 1000)
+
+
+@pytest.fixture
+def recall(graph: WatchedGraph, neighbourhoods: Neighbourhoods) -> Callable[[], list[RankedFact]]:
+    """Recalls what is nearest to one of the invoices."""
+    service = Recall(
+        store=MemoryStore(graph),
+        neighbourhoods=neighbourhoods,
+        embedder=EMBEDDER,
+        policy=RankingPolicy(),
+        confidence_min=0.0,
+        clock=lambda: NOON,
+    )
+    return lambda: service.recall(ALICE, NEAREST, LIMIT)
+
+
+def add(version: int, text: str, meaning: str | None = None, **given: Any) -> Commit:
+    vector = EMBEDDER.embed([meaning or text])[0].tolist()
+    return committed(ALICE, version, vector, text=text, **given)
+
+
+def supersede(graph: WatchedGraph, version: int, ended_id: str) -> Commit:
+    """Another process's: one of the facts says something else from now on."""
+    update = {"action": Action.UPDATE, "superseded_ids": (ended_id,)}
+    commit = add(version, f"{NEAREST} as of version {version}", meaning=NEAREST, **update)
+    assert MemoryStore(graph._graph).commit_decisions([commit])
+    return commit
+
+
+def texts(found: list[RankedFact]) -> list[str]:
+    return [each.fact.text for each in found]
+
+
+def test_a_recall_reads_in_full_what_it_returns_and_nothing_else(
+    graph: WatchedGraph, recall: Callable[[], list[RankedFact]]
+) -> None:
+    found = recall()
+    assert texts(found)[0] == NEAREST
+    assert sorted(row["text"] for row in graph.rows if "text" in row) == sorted(texts(found))
+    assert len(found) == LIMIT
+
+
+def test_a_recall_about_a_contact_that_the_process_knows_asks_once(
+    graph: WatchedGraph, recall: Callable[[], list[RankedFact]]
+) -> None:
+    first = recall()
+    graph.asked.clear()
+    assert (recall(), len(graph.asked)) == (first, 1)
+
+
+def test_a_recall_after_this_process_wrote_loads_nothing_again(
+    graph: WatchedGraph,
+    neighbourhoods: Neighbourhoods,
+    recall: Callable[[], list[RankedFact]],
+) -> None:
+    recall()
+    neighbourhoods.apply(supersede(graph, COUNT, "7"))
+    graph.asked.clear()
+    assert texts(recall())[0] == f"{NEAREST} as of version {COUNT}"
+    assert len(graph.asked) == 1
+
+
+def test_what_another_process_wrote_is_recalled(
+    graph: WatchedGraph, recall: Callable[[], list[RankedFact]]
+) -> None:
+    recall()
+    supersede(graph, COUNT, "7")
+    found = texts(recall())
+    assert f"{NEAREST} as of version {COUNT}" in found
+    assert NEAREST not in found
+
+
+def test_what_is_written_while_a_recall_ranks_is_recalled(
+    graph: WatchedGraph, recall: Callable[[], list[RankedFact]]
+) -> None:
+    def once(name: str) -> None:
+        if name == "find_facts":
+            graph.before = lambda name: None
+            supersede(graph, COUNT, "7")
+
+    graph.before = once
+    found = texts(recall())
+    assert f"{NEAREST} as of version {COUNT}" in found
+    assert NEAREST not in found
+
+
+def test_a_recall_comes_to_its_end_beside_a_writer_that_never_stops(
+    graph: WatchedGraph, recall: Callable[[], list[RankedFact]]
+) -> None:
+    last = {"version": COUNT, "fact_id": "7"}
+
+    def every_time(name: str) -> None:
+        if name == "find_facts":
+            commit = supersede(graph, last["version"], last["fact_id"])
+            last.update(version=last["version"] + 1, fact_id=commit.decision.fact_id)
+
+    graph.before = every_time
+    found = recall()
+    assert NEAREST not in texts(found)
+    assert all(each.fact.is_live for each in found)
+    assert len(found) in (LIMIT - 1, LIMIT)
+
+
+def test_an_unknown_contact_has_nothing_to_recall(
+    graph: WatchedGraph, neighbourhoods: Neighbourhoods
+) -> None:
+    nobody = Scope("acme", "crm", "nobody")
+    assert neighbourhoods.outline(nobody).version == 0
+    assert MemoryStore(graph).find_facts(nobody, []) == (0, {})
