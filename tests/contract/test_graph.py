@@ -396,6 +396,8 @@ def assert_as_declared(graph: Graph, name: str, rows: list[Row]) -> None:
     assert {tuple(row) for row in rows} == {load_queries(graph.engine)[name].returns}, name
     lists = [value for row in rows for value in row.values() if isinstance(value, list)]
     assert all(isinstance(each, str) for value in lists for each in value), name
+    told_by = {type(value).__module__ for row in rows for value in row.values()}
+    assert told_by <= {"builtins", "datetime", "decimal"}, f"{name}: a type of the driver's own"
 
 
 def test_rows_that_are_read_have_exactly_the_declared_columns_and_no_vector(told: Graph) -> None:

@@ -13,10 +13,12 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from reconciler import Action, Fact, Note, Scope, Slot
+from reconciler.domain.recalling.ranking import RankingPolicy, numbers_of
 from reconciler.domain.reconciling.neighbours import NEIGHBOUR_COUNT_MAX
 from reconciler.domain.reconciling.restating import observed
 from reconciler.service.stores.memory_store import Commit
 from reconciler.service.writing.neighbourhoods import Neighbourhood
+from reconciler.service.writing.outlines import Outline
 from tests.commits import NOON, committed
 from tests.records import changed
 
@@ -25,6 +27,7 @@ TICK = timedelta(microseconds=1)
 DIMENSION = 8
 EAST = [1.0] + [0.0] * (DIMENSION - 1)
 
+BY_CLOSENESS = RankingPolicy(weight_similarity=1, weight_recency=0, weight_importance=0)
 Vectors = NDArray[np.float32]
 
 
@@ -235,6 +238,34 @@ def test_what_is_taken_over_in_place_is_what_a_new_look_would_find(
 ) -> None:
     vectors = unit_vectors(count + len(steps) + 1)
     known = of(vectors[:count].tolist())
+    nearest = taken_over(known, steps, count, vectors)
+    assert seen(known, vectors[-1].tolist()) == nearest[:5]
+
+
+@given(STEPS, st.integers(0, 3))
+def test_what_an_outline_takes_over_in_place_ranks_as_a_new_one_would(
+    steps: list[tuple[str, int]], count: int
+) -> None:
+    # A negative cosine counts as 0 in a ranking: positive vectors have none.
+    vectors = np.abs(unit_vectors(count + len(steps) + 1))
+    facts = [fact(str(n)) for n in range(count)]
+    known = Outline(7, [each.fact_id for each in facts], vectors[:count], numbers_of(facts))
+    nearest = taken_over(known, steps, count, vectors)
+    version, ranks = known.ranked(vectors[-1], BY_CLOSENESS, NOON, 1000, 0.0)
+    assert (version, list(ranks)) == (7 + len(steps), nearest)
+
+
+def test_an_outline_ranks_a_fact_that_was_said_once_more_by_what_it_is_since() -> None:
+    known = Outline(7, ["0"], np.asarray([EAST], dtype=np.float32), numbers_of([fact("0")]))
+    kept = replace(fact("0"), expires_at=NOON)
+    assert known.apply(replace(add(7, action=Action.SKIP, fact_id="0"), kept=kept, fact=None))
+    assert known.ranked(np.asarray(EAST, dtype=np.float32), BY_CLOSENESS, NOON, 5, 0.0) == (8, {})
+
+
+def taken_over(
+    known: Outline, steps: list[tuple[str, int]], count: int, vectors: Vectors
+) -> list[str]:
+    """The ids of the facts that are live after these steps, the nearest to the last one first."""
     live = {str(n): vectors[n] for n in range(count)}
     for number, (step, drawn) in enumerate(steps, start=count):
         commit = _commit(step, known.version, sorted(live), number, drawn, vectors[number])
@@ -244,8 +275,7 @@ def test_what_is_taken_over_in_place_is_what_a_new_look_would_find(
         if commit.fact:
             live[commit.fact.fact_id] = vectors[number]
     cosines = {fact_id: float(vector @ vectors[-1]) for fact_id, vector in live.items()}
-    nearest = sorted(cosines, key=lambda fact_id: -cosines[fact_id])[:5]
-    assert seen(known, vectors[-1].tolist()) == nearest
+    return sorted(cosines, key=lambda fact_id: -cosines[fact_id])
 
 
 def _commit(

@@ -549,7 +549,6 @@ def _decision(row: Row) -> Decision:
 
 
 def _evidence(row: Row, scope: Scope) -> Evidence:
-    from reconciler.domain.recalling.ranking import Numbers
     from reconciler.domain.records.candidates import Evidence
 
     return Evidence(
