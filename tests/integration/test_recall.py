@@ -10,8 +10,8 @@ import pytest
 
 from reconciler import RankedFact
 from reconciler.bootstrap import open_graph
-from reconciler.domain.recalling.ranking import RankingPolicy
 from reconciler.domain.records.decisions import Action
+from reconciler.domain.records.policies import RankingPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.recall import Recall

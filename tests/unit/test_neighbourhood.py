@@ -13,9 +13,10 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from reconciler import Action, Fact, Note, Scope, Slot
-from reconciler.domain.recalling.ranking import RankingPolicy, numbers_of
+from reconciler.domain.recalling.ranking import numbers_of
 from reconciler.domain.reconciling.neighbours import NEIGHBOUR_COUNT_MAX
 from reconciler.domain.reconciling.restating import observed
+from reconciler.domain.records.policies import RankingPolicy
 from reconciler.service.stores.memory_store import Commit
 from reconciler.service.writing.neighbourhoods import Neighbourhood
 from reconciler.service.writing.outlines import Outline
