@@ -94,10 +94,10 @@ MERGE (episode)-[:`IN`]->(session);
 MATCH (contact:Contact {contact_key: $each.contact_key}),
       (episode:Episode {episode_id: $commit.decision.episode_id})
 CREATE (decision:Decision $commit.decision)-[:`FOR`]->(contact),
-       (decision)-[:WROTE]->(fact:Fact $commit.fact)-[:ABOUT]->(contact),
+       (decision)-[:WROTE]->(fact:Fact {embedding: $commit.embedding, $commit.fact})
+         -[:ABOUT]->(contact),
        (decision)-[:JUDGED {span: $commit.span}]->(episode),
-       (fact)-[:EVIDENCED_BY {span: $commit.span}]->(episode)
-SET fact.embedding = $commit.embedding;
+       (fact)-[:EVIDENCED_BY {span: $commit.span}]->(episode);
 
 // for each commit of each.commits
 // only when commit.fact is empty
@@ -184,8 +184,12 @@ SET fact.observations = $commit.kept.observations, fact.confidence = $commit.kep
     fact.last_confirmed_at = $commit.kept.last_confirmed_at
 CREATE (fact)-[:EVIDENCED_BY {span: $commit.span}]->(episode);
 
-// What was compared, nearest first.
+// What was compared, nearest first, in one statement: five of them cost three times as much. The
+// decision comes first, and each fact in a MATCH of its own, by its index.
 // for each commit of each.commits
-// for each seen of commit.compared
-MATCH (decision:Decision {decision_id: $commit.decision_id}), (neighbour:Fact {fact_id: $seen.fact_id})
-CREATE (decision)-[:COMPARED_WITH {cosine: $seen.cosine, rank: $seen.rank}]->(neighbour)
+// only when commit.compared is not empty
+MATCH (decision:Decision {decision_id: $commit.decision_id})
+UNWIND $commit.compared AS seen
+WITH decision, seen.fact_id AS fact_id, seen.cosine AS cosine, seen.rank AS rank
+MATCH (neighbour:Fact) WHERE neighbour.fact_id = fact_id
+CREATE (decision)-[:COMPARED_WITH {cosine: cosine, rank: rank}]->(neighbour)

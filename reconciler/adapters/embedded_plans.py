@@ -23,6 +23,9 @@ made for half of the rows is as good. So they are made again some twenty times i
 
 _GROWTH_START_BYTES = 1 << 15
 
+_OF_EVERY_WRITE = ("BEGIN TRANSACTION", "COMMIT")
+"""Without a value, and planned once all the same: to read them costs as much as a small write."""
+
 _PLANS_MAX = 500
 _WIDTHS = (7, 8, 15, 16, 31, 32)
 """Bits where the engine takes another type for an integer, to which it then holds a plan."""
@@ -61,7 +64,7 @@ class PlanningConnection(ladybug.Connection):
         self._plans.clear()
 
     def _result(self, text: str, given: dict[str, Any]) -> ladybug.QueryResult:
-        if not given:
+        if not given and text not in _OF_EVERY_WRITE:
             found = self.execute(text)
         else:
             key = (text, *given, *map(_type, given.values()))
@@ -80,10 +83,15 @@ class PlanningConnection(ladybug.Connection):
 def _type(value: Any) -> Any:
     """What tells the types of two values apart, as the engine sees them when it plans."""
     if isinstance(value, list):
-        return (list, next((type(element) for element in value if element is not None), None))
+        first = next((element for element in value if element is not None), None)
+        return (list, _types_of_maps(value) if isinstance(first, dict) else type(first))
     if type(value) is not int:
         return type(value)
     return (value < 0, bisect_left(_WIDTHS, (~value if value < 0 else value).bit_length()))
+
+
+def _types_of_maps(maps: list[dict[str, Any]]) -> tuple[Any, ...]:
+    return tuple((name, frozenset(_type(each[name]) for each in maps)) for name in maps[0])
 
 
 def _native(value: Any) -> Any:

@@ -19,7 +19,9 @@ __all__ = ["bound"]
 _PROPERTY = re.compile(r"\b\w+: \$([\w.]+),\s*")
 """A property of a map that is no map's last one, so that no comma is left over."""
 
-_NODE_OF_MAP = re.compile(r"\((\w+:\w+) \$([\w.]+)\)")
+_NODE_OF_MAP = re.compile(r"\((\w+:\w+) (?:\{((?:\w+: \$[\w.]+, )+))?\$([\w.]+)\}?\)")
+"""A node that is made of a map, or of properties and a map: ``{embedding: $vector, $fact}``."""
+
 _SET_FROM_MAP = re.compile(r"(\w+) \+= \$([\w.]+)")
 
 
@@ -41,7 +43,7 @@ def _values(statement: Statement, given: Mapping[str, Any]) -> Iterator[tuple[st
     maps = dict(statement.maps)
     for path in _sorted(statement.params):
         value = value_at(given, path)
-        if path not in maps:
+        if path not in maps or isinstance(value, list):  # a list of maps is unwound by the text
             yield path, value
         else:
             held = dict.fromkeys(maps[path]) if value is None else value
@@ -59,8 +61,8 @@ def _text(statement: Statement, nulls: frozenset[str]) -> str:
     maps = dict(statement.maps)
 
     def node(found: re.Match[str]) -> str:
-        pairs = ", ".join(f"{key}: ${found[2]}.{key}" for key in kept(found[2]))
-        return f"({found[1]} {{{pairs}}})"
+        pairs = ", ".join(f"{key}: ${found[3]}.{key}" for key in kept(found[3]))
+        return f"({found[1]} {{{found[2] or ''}{pairs}}})"
 
     def changes(found: re.Match[str]) -> str:
         name, path = found[1], found[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -24,6 +25,7 @@ COLD = {"count_jobs", "list_jobs", "list_due_jobs", "list_contacts", "link_task_
 SCANS_WHILE_SMALL = ("[links:SUPERSEDES*", "[conflict:CONFLICTS_WITH]-(other")
 """What reads a table of some dozen rows; it is planned again as the store grows."""
 
+UNWOUND = re.compile(r"UNWIND \$([\w.]+)")
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 GROW = """
 UNWIND $rows AS row
@@ -110,7 +112,9 @@ def statements(name: str) -> Iterator[tuple[Statement, Mapping[str, Any]]]:
     """Each statement of a query, as if no condition left it out, with parameters for one run."""
     query = QUERIES[name]
     loops = [loop for statement in query.statements for loop in statement.loops]
-    looped = {loop.path.split(".")[-1] for loop in (*loops, *filter(None, [query.loop]))}
+    paths = [loop.path for loop in (*loops, *filter(None, [query.loop]))]
+    paths += [path for statement in query.statements for path in UNWOUND.findall(statement.text)]
+    looped = {path.split(".")[-1] for path in paths}
     given = {each: sample_of(each, query.maps, looped) for each in query.params}
     for scope in query.repetitions(given):
         for statement in query.statements:
