@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 
 import ladybug
@@ -53,8 +53,10 @@ class PlanningConnection(ladybug.Connection):
         """The rows of one statement; times are UTC."""
         result = self._result(text, dict(given or {}))
         try:
-            columns = result.get_column_names()
-            return [dict(zip(columns, map(_native, row), strict=True)) for row in result.get_all()]
+            columns, found = result.get_column_names(), result.get_all()
+            if found:
+                _say_utc(found, result.get_column_data_types())
+            return [dict(zip(columns, row, strict=True)) for row in found]
         finally:
             result.close()
 
@@ -94,5 +96,9 @@ def _types_of_maps(maps: list[dict[str, Any]]) -> tuple[Any, ...]:
     return tuple((name, frozenset(_type(each[name]) for each in maps)) for name in maps[0])
 
 
-def _native(value: Any) -> Any:
-    return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value
+def _say_utc(rows: list[list[Any]], types: list[str]) -> None:
+    """Give the times their zone; only their columns are looked at, since rows may be many."""
+    for place in (place for place, name in enumerate(types) if name == "TIMESTAMP"):
+        for row in rows:
+            if row[place] is not None:
+                row[place] = row[place].replace(tzinfo=UTC)

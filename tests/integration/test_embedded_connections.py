@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -282,4 +283,25 @@ def test_a_statement_that_cannot_be_planned_is_tried_again(database: ladybug.Dat
     with pool.for_writing() as connection:
         connection.rows("CREATE NODE TABLE Late(name STRING PRIMARY KEY)")
         assert connection.rows(text, {"name": "x"}) == []
+    pool.close()
+
+
+def test_maps_in_a_list_are_kept_as_they_are_whatever_was_planned_before(
+    database: ladybug.Database,
+) -> None:
+    pool = connections(database)
+    text = "UNWIND $maps AS each RETURN each.number AS number, each.name AS name"
+    with pool.for_reading() as connection:
+        for numbers in ([1, 2], [1, 300], [70_000, 1], [-1, 255], [5 << 32]):
+            maps = [{"number": number, "name": str(number)} for number in numbers]
+            assert connection.rows(text, {"maps": maps}) == maps
+    pool.close()
+
+
+def test_times_come_with_their_zone_and_nulls_as_they_are(database: ladybug.Database) -> None:
+    pool = connections(database)
+    text = "UNWIND [timestamp('2026-03-09 12:00:00'), NULL] AS at RETURN at, 1 AS number"
+    with pool.for_reading() as connection:
+        noon = datetime(2026, 3, 9, 12, tzinfo=UTC)
+        assert connection.rows(text) == [{"at": noon, "number": 1}, {"at": None, "number": 1}]
     pool.close()
