@@ -20,10 +20,10 @@ The embedded dialect may hold a script instead: statements divided by a semicolo
 run in one transaction, rolled back at the first one that has a RETURN and gives no row. Its rows
 are those of the last one that has a RETURN. A comment ``// only when NAME is VALUE, VALUE`` above a
 statement leaves it out for other values, and ``// only when NAME is not empty`` for null and for an
-empty list; ``is empty`` is the reverse. ``// for each NAME of LIST`` runs it once for each element.
-With ``// script for each: NAME of LIST`` in the header the whole script runs once for each element;
-one whose statement gives no row ends there, and the others go on. There ``$commit.decision.action``
-is a value inside a map.
+empty list; ``is empty`` is the reverse, and ``is one`` and ``is not one`` ask for a list of one
+element. ``// for each NAME of LIST`` runs it once for each element. With ``// script for each: NAME
+of LIST`` in the header the whole script runs once for each element; one whose statement gives no
+row ends there, and the others go on. There ``$commit.decision.action`` is a value inside a map.
 """
 
 from __future__ import annotations
@@ -65,6 +65,8 @@ _STATEMENT_END = re.compile(r";[ \t]*(?:\n|$)")
 _MODES = ("read", "write")
 _NOT_EMPTY = frozenset({"not empty"})
 _EMPTY = frozenset({"empty"})
+_ONE = frozenset({"one"})
+_NOT_ONE = frozenset({"not one"})
 
 
 def value_at(given: Mapping[str, Any], path: str) -> Any:
@@ -148,6 +150,8 @@ class Statement:
         found = value_at(given, path)
         if values in (_EMPTY, _NOT_EMPTY):
             return (found in (None, [])) is (values == _EMPTY)
+        if values in (_ONE, _NOT_ONE):
+            return (len(found) == 1) is (values == _ONE)
         return str(found) in values
 
     def repetitions(self, given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

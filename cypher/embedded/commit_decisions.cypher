@@ -26,7 +26,21 @@ MERGE (contact:Contact {contact_key: $each.contact_key})
                 contact.version = 0;
 
 // A session that this process knows costs no look of its own. Where it is not there after all, there
-// is no row, and the contact is looked at again as if nothing were known.
+// is no row, and the contact is looked at again as if nothing were known. With one such session, as
+// live writes have, one statement does for both.
+// only when each.known_sessions is one
+// for each said of each.known_sessions
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (session:Session {session_key: $said.session_key})
+WHERE contact.version = $each.version
+SET contact.version = $each.next_version, contact.last_decision_at = $each.at,
+    session.started_at = CASE WHEN $said.started_at < session.started_at
+                              THEN $said.started_at ELSE session.started_at END,
+    session.ended_at = CASE WHEN $said.ended_at > session.ended_at
+                            THEN $said.ended_at ELSE session.ended_at END
+RETURN contact.contact_key AS contact_key;
+
+// only when each.known_sessions is not one
 // for each said of each.known_sessions
 MATCH (contact:Contact {contact_key: $each.contact_key}),
       (session:Session {session_key: $said.session_key})
@@ -37,12 +51,16 @@ SET session.started_at = CASE WHEN $said.started_at < session.started_at
                             THEN $said.ended_at ELSE session.ended_at END
 RETURN session.session_key AS session_key;
 
+// only when each.known_sessions is not one
 MATCH (contact:Contact {contact_key: $each.contact_key})
 WHERE contact.version = $each.version
-SET contact.version = $each.next_version,
-    contact.name = coalesce($each.name, contact.name),
-    contact.last_decision_at = $each.at
+SET contact.version = $each.next_version, contact.last_decision_at = $each.at
 RETURN contact.contact_key AS contact_key;
+
+// What is set costs, also where it stays as it was, until the log is folded in.
+// only when each.name is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key})
+SET contact.name = $each.name;
 
 // The agent is introduced with the contact's first decision.
 // only when each.version is 0

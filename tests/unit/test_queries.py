@@ -105,6 +105,14 @@ def test_a_condition_on_a_boolean_is_written_as_in_python() -> None:
     assert [first.applies({"is_new": each}) for each in (True, False)] == [True, False]
 
 
+@pytest.mark.parametrize(("listed", "is_one"), [([], False), (["a"], True), (["a", "b"], False)])
+def test_a_condition_may_look_for_a_list_of_one_element(listed: list[str], is_one: bool) -> None:
+    for words, expected in (("one", is_one), ("not one", not is_one)):
+        text = CONDITIONAL.replace("action is ADD, UPDATE", f"action is {words}")
+        first, _ = parse_query("script", text).statements
+        assert first.applies({"action": listed, "fact_id": "f"}) is expected
+
+
 def test_what_a_condition_names_is_a_parameter_of_the_query() -> None:
     with pytest.raises(QueryFileError, match=r"params differ from the text: \['action'\]"):
         parse_query("script", CONDITIONAL.replace("params: action, ", "params: "))
