@@ -85,15 +85,10 @@ class PlanningConnection(ladybug.Connection):
 def _type(value: Any) -> Any:
     """What tells the types of two values apart, as the engine sees them when it plans."""
     if isinstance(value, list):
-        first = next((element for element in value if element is not None), None)
-        return (list, _types_of_maps(value) if isinstance(first, dict) else type(first))
+        return (list, next((type(element) for element in value if element is not None), None))
     if type(value) is not int:
         return type(value)
     return (value < 0, bisect_left(_WIDTHS, (~value if value < 0 else value).bit_length()))
-
-
-def _types_of_maps(maps: list[dict[str, Any]]) -> tuple[Any, ...]:
-    return tuple((name, frozenset(_type(each[name]) for each in maps)) for name in maps[0])
 
 
 def _say_utc(rows: list[list[Any]], types: list[str]) -> None:

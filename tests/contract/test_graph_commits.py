@@ -271,6 +271,15 @@ def _hour(time: Any) -> int:
     return int(time.hour)
 
 
+def test_a_note_from_two_sessions_that_are_known_moves_the_contact_on(graph: Graph) -> None:
+    commit(graph, decision(session_id="call-1"), decision(version=1, session_id="call-2"))
+    more = [{"episode_id": "turn-2", "session_id": "call-2", "is_new": True}]
+    said = decision(version=2, is_new=True, knows=["call-1", "call-2"], evidence=more)
+    assert commit(graph, said)
+    assert len(MemoryStore(graph).list_evidence(said["decision_id"], ALICE)) == 2
+    assert versions(graph, ALICE) == [3]
+
+
 @pytest.mark.parametrize("gone", ["call-1", "call-2"])
 def test_where_a_known_session_is_gone_all_is_written_or_nothing(graph: Graph, gone: str) -> None:
     kept = {"call-1": "call-2", "call-2": "call-1"}[gone]

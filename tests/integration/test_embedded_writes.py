@@ -67,7 +67,9 @@ def test_a_note_in_a_known_session_is_six_statements_however_many_it_is_compared
             memory.add_contact_note("crm", "priya", f"Invoice {number} was paid by {number + 7}")
         sent.clear()
         decision = memory.add_contact_note("crm", "priya", "Lives in Pune")
-    assert len(decision.compared_with) == 5
+        [kept] = memory.decisions("crm", "priya", limit=1)
+    assert kept.compared_with == decision.compared_with
+    assert [each.rank for each in kept.compared_with] == [1, 2, 3, 4, 5]
     written = sent[: sent.index("COMMIT") + 1]
     assert [text.split()[0] for text in written] == ["BEGIN", *["MATCH"] * 4, "COMMIT"]
 
