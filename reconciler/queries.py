@@ -14,7 +14,9 @@ more and no fewer; those of a record that several files use stand in ``cypher/fi
     // map commits.decision: fields of decision
 
 Columns that several queries return stand once, in ``cypher/fragments``. A line ``// include: fact``
-puts them into the text, and ``columns of fact`` names them in the header.
+puts them into the text, and ``columns of fact`` names them in the header. In a file for Neo4j
+``// times: as text`` has the times that are given go there as ISO 8601; the statement makes times
+of them.
 
 The embedded dialect may hold a script instead: statements divided by a semicolon at a line's end,
 run in one transaction, rolled back at the first one that has a RETURN and gives no row. Its rows
@@ -55,7 +57,7 @@ __all__ = [
 PARAMETER = re.compile(r"\$(\w+(?:\.\w+)*)")
 """A parameter in a query's text, or a value in one that is a map; group 1 is its path."""
 
-_HEADER_LINE = re.compile(r"^//\s*(mode|params|returns|script for each|map [\w.]+):(.*)$")
+_HEADER_LINE = re.compile(r"^//\s*(mode|params|returns|times|script for each|map [\w.]+):(.*)$")
 _INCLUDE = re.compile(r"^[ \t]*//\s*include:\s*(\w+)[ \t]*$", re.MULTILINE)
 _LISTED_ELSEWHERE = re.compile(r"(fields|columns) of (\w+)")
 _CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)
@@ -173,6 +175,7 @@ class Query:
     statements: tuple[Statement, ...]
     maps: Mapping[str, MapKeys] = field(default_factory=dict)
     loop: Loop | None = None
+    takes_times_as_text: bool = False
 
     def check_parameters(self, given: Mapping[str, Any]) -> None:
         """Hold a call to the header: both engines answer a missing key with silence.
@@ -272,6 +275,9 @@ def parse_query(name: str, text: str) -> Query:
     header: dict[str, str] = {match[1]: match[2] for match in matches}
     maps = {key[4:]: _names(header.pop(key)) for key in list(header) if key.startswith("map ")}
     loop = _loop(header.pop("script for each", ""))
+    times = header.pop("times", "").strip()
+    if times not in ("", "as text"):
+        raise QueryFileError(f"{name}: times are given as text, or the line is left out")
     if header.keys() != {"mode", "params", "returns"} or header["mode"].strip() not in _MODES:
         raise QueryFileError(f"{name}: the header needs mode (read, write), params and returns")
     statements = _statements(_INCLUDE.sub(_included, text))
@@ -285,6 +291,7 @@ def parse_query(name: str, text: str) -> Query:
         statements=tuple(_with_maps(each, loop, maps) for each in statements),
         maps=_map_keys(maps),
         loop=loop,
+        takes_times_as_text=bool(times),
     )
     _check_against_text(query)
     _check_paths(query, maps)

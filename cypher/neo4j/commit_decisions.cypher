@@ -3,6 +3,7 @@
 // is written about it. What is written is worked out in Python; no rule stands here.
 // Contacts come in the order of their keys: in any other two writers may wait for each other.
 // mode: write
+// times: as text
 // params: contacts
 // map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
 // map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
@@ -27,7 +28,7 @@ SET contact.locked_by = each.commits[0].decision_id
 WITH contact, each WHERE contact.version = each.version
 SET contact.version = each.next_version,
     contact.name = coalesce(each.name, contact.name),
-    contact.last_decision_at = each.at
+    contact.last_decision_at = datetime(each.at)
 // The agent is introduced with the contact's first decision.
 WITH contact, each
 CALL (contact, each) {
@@ -38,13 +39,14 @@ CALL (contact, each) {
 }
 CALL (contact, each) {
   UNWIND each.known_sessions + each.sessions AS said
+  WITH contact, said, datetime(said.started_at) AS started_at, datetime(said.ended_at) AS ended_at
   MERGE (session:Session {session_key: said.session_key})
     ON CREATE SET session.session_id = said.session_id, session.channel = said.channel,
-                  session.started_at = said.started_at, session.ended_at = said.ended_at
-  SET session.started_at = CASE WHEN said.started_at < session.started_at
-                                THEN said.started_at ELSE session.started_at END,
-      session.ended_at = CASE WHEN said.ended_at > session.ended_at
-                              THEN said.ended_at ELSE session.ended_at END
+                  session.started_at = started_at, session.ended_at = ended_at
+  SET session.started_at = CASE WHEN started_at < session.started_at
+                                THEN started_at ELSE session.started_at END,
+      session.ended_at = CASE WHEN ended_at > session.ended_at
+                              THEN ended_at ELSE session.ended_at END
   MERGE (session)-[:`WITH`]->(contact)
 }
 // The evidence: what was said with this very call, and what may be stored already and then stays as
@@ -55,7 +57,7 @@ CALL (each) {
   MATCH (session:Session {session_key: told.session_key})
   CREATE (episode:Episode {
     episode_id: told.episode_id, text: told.text, source_kind: told.source_kind,
-    source_reference: told.source_reference, said_at: told.said_at
+    source_reference: told.source_reference, said_at: datetime(told.said_at)
   })-[:`IN`]->(session)
 }
 CALL (each) {
@@ -63,13 +65,13 @@ CALL (each) {
   UNWIND commit.episodes AS told
   MATCH (session:Session {session_key: told.session_key})
   MERGE (episode:Episode {episode_id: told.episode_id})
-    ON CREATE SET episode.text = told.text, episode.said_at = told.said_at,
+    ON CREATE SET episode.text = told.text, episode.said_at = datetime(told.said_at),
                   episode.source_kind = told.source_kind,
                   episode.source_reference = told.source_reference
   MERGE (episode)-[:`IN`]->(session)
 }
-// The decision, with the new fact or without one, and what both rest on. The procedure keeps the
-// vector in half the space of a SET.
+// The decision, with the new fact or without one, and what both rest on. A map's times are texts,
+// and are set once more. The procedure keeps the vector in half the space of a SET.
 CALL (contact, each) {
   UNWIND each.commits AS commit
   WITH contact, commit WHERE commit.fact IS NOT NULL
@@ -77,7 +79,15 @@ CALL (contact, each) {
   CREATE (contact)<-[:`FOR`]-(decision:Decision)-[:JUDGED {span: commit.span}]->(episode),
          (contact)<-[:ABOUT]-(fact:Fact)<-[:WROTE]-(decision),
          (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)
-  SET decision = commit.decision, fact = commit.fact
+  SET decision = commit.decision,
+      decision.at = datetime(commit.decision.at),
+      decision.lapses_at = datetime(commit.decision.lapses_at),
+      fact = commit.fact,
+      fact.recorded_at = datetime(commit.fact.recorded_at),
+      fact.valid_from = datetime(commit.fact.valid_from),
+      fact.valid_to = datetime(commit.fact.valid_to),
+      fact.last_confirmed_at = datetime(commit.fact.last_confirmed_at),
+      fact.expires_at = datetime(commit.fact.expires_at)
   WITH fact, commit WHERE commit.embedding IS NOT NULL
   CALL db.create.setNodeVectorProperty(fact, 'embedding', commit.embedding)
 }
@@ -86,7 +96,9 @@ CALL (contact, each) {
   WITH contact, commit WHERE commit.fact IS NULL
   MATCH (episode:Episode {episode_id: commit.decision.episode_id})
   CREATE (contact)<-[:`FOR`]-(decision:Decision)-[:JUDGED {span: commit.span}]->(episode)
-  SET decision = commit.decision
+  SET decision = commit.decision,
+      decision.at = datetime(commit.decision.at),
+      decision.lapses_at = datetime(commit.decision.lapses_at)
 }
 CALL (each) {
   UNWIND each.commits AS commit
@@ -114,7 +126,7 @@ CALL (each) {
   MATCH (other:Fact {fact_id: conflicting_id})
   CREATE (new)-[conflict:CONFLICTS_WITH]->(other)
   SET conflict.decided_by = commit.said.decided_by, conflict.reason = commit.said.reason,
-      conflict.at = commit.said.at
+      conflict.at = datetime(commit.said.at)
 }
 // Where facts end, their open conflicts stay open, a restatement takes the evidence of the one that
 // it repeats along, and what lies beneath what is linked.
@@ -148,13 +160,14 @@ CALL (each) {
   MATCH (new:Fact {fact_id: link.new_id})
   MATCH (old:Fact {fact_id: link.old_id})
   CREATE (new)-[supersedes:SUPERSEDES]->(old)
-  SET supersedes = commit.said, supersedes.is_restatement = link.is_restatement
+  SET supersedes = commit.said, supersedes.at = datetime(commit.said.at),
+      supersedes.is_restatement = link.is_restatement
 }
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.ended_ids AS ended_id
   MATCH (old:Fact {fact_id: ended_id})
-  SET old.is_live = false, old.valid_to = commit.valid_to
+  SET old.is_live = false, old.valid_to = datetime(commit.valid_to)
 }
 // Facts that end, and nothing takes their place.
 CALL (each) {
@@ -162,7 +175,7 @@ CALL (each) {
   UNWIND commit.revoked_ids AS revoked_id
   MATCH (decision:Decision {decision_id: commit.decision_id})
   MATCH (old:Fact {fact_id: revoked_id})
-  SET old.is_live = false, old.valid_to = commit.valid_to
+  SET old.is_live = false, old.valid_to = datetime(commit.valid_to)
   CREATE (decision)-[:REVOKED]->(old)
 }
 // One more observation of a fact that lives on.
@@ -170,7 +183,10 @@ CALL (each) {
   UNWIND each.commits AS commit
   WITH commit WHERE commit.kept IS NOT NULL
   MATCH (fact:Fact {fact_id: commit.kept.fact_id})
-  SET fact += commit.kept
+  SET fact += commit.kept,
+      fact.last_confirmed_at =
+        coalesce(datetime(commit.kept.last_confirmed_at), fact.last_confirmed_at),
+      fact.expires_at = coalesce(datetime(commit.kept.expires_at), fact.expires_at)
   WITH fact, commit
   MATCH (episode:Episode {episode_id: commit.decision.episode_id})
   CREATE (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)

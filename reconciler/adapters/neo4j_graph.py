@@ -41,7 +41,11 @@ _CONFLICTS = (
     "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
 )
 _SCHEMES = {f"{scheme}{tls}" for scheme in ("bolt", "neo4j") for tls in ("", "+s", "+ssc")}
-_TOO_SLOW = "Neo.ClientError.Transaction.TransactionTimedOut"
+_TOO_SLOW = (
+    "Neo.ClientError.Transaction.TransactionTimedOut",
+    # Where it was waiting for a lock when its time was over.
+    "Neo.ClientError.Transaction.LockClientStopped",
+)
 _MISSING_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 
 
@@ -114,7 +118,8 @@ class Neo4jGraph:
         """See ``Graph.run``."""
         query = self._queries[name]
         query.check_parameters(parameters)
-        given = {_MAP: _Parameters(_without_nulls(parameters) if query.maps else parameters)}
+        sent = _sent(parameters, query) if query.maps else parameters
+        given = {_MAP: _Parameters(sent)}
         text = _in_one_row(_of_one_map(query.statements[0].text, query.loop), query.returns)
         access = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
         [[rows]] = self._execute(text, given, access)
@@ -256,7 +261,7 @@ class Neo4jGraph:
             return ConfigurationError(
                 f"Neo4j at {self._uri} has no database named {self._database!r}; set NEO4J_DATABASE"
             )
-        if code == _TOO_SLOW:
+        if code.startswith(_TOO_SLOW):
             return self._too_slow(self._query_timeout_seconds)
         if code.startswith(_CONFLICTS):
             return GraphConflictError(f"another writer came first ({_brief(error)})")
@@ -316,16 +321,22 @@ class _Parameters(dict[str, Any]):
         return f"<{len(self)} parameters>"
 
 
-def _without_nulls(value: Any) -> Any:
-    """A map without the keys that are null, as are those in it: for the server it is the same.
+def _sent(value: Any, query: Query) -> Any:
+    """A value as it goes to the server: no key of a map is null, and times may be texts.
 
-    To ``SET n += map`` it is not: there a null takes a property away, and on the other engine, and
-    so here too, it leaves it as it is.
+    To the server a missing key is the same as null, but for ``SET n += map``: there a null takes a
+    property away, and on the other engine, and so here too, it leaves it as it is.
+
+    The driver takes 45 microseconds to pack a time, the server next to nothing to read its text; a
+    commit has ten.
     """
-    if isinstance(value, Mapping):
-        return {key: _without_nulls(held) for key, held in value.items() if held is not None}
-    if isinstance(value, list | tuple) and value and isinstance(value[0], Mapping):
-        return [_without_nulls(element) for element in value]
+    if isinstance(value, dict):
+        return {key: _sent(held, query) for key, held in value.items() if held is not None}
+    if isinstance(value, list | tuple):
+        is_of_maps = value and isinstance(value[0], Mapping)
+        return [_sent(element, query) for element in value] if is_of_maps else value
+    if query.takes_times_as_text and isinstance(value, datetime):
+        return value.isoformat()
     return value
 
 
