@@ -27,6 +27,7 @@ from reconciler.ports.graph import EngineDescription, Row
 from reconciler.queries import (
     PARAMETER,
     Loop,
+    Query,
     load_migrations,
     load_queries,
     newest_schema_version,
@@ -51,6 +52,9 @@ _MISSING_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 
 _MAP = "given"
 """The one parameter that every query has on this engine."""
+
+_AS_IT_IS = (str, bool, int, float, bytes)
+"""What goes to the server as it is; a commit has a hundred of them, and each is looked at."""
 
 T = TypeVar("T")
 
@@ -331,9 +335,13 @@ def _sent(value: Any, query: Query) -> Any:
     commit has ten.
     """
     if isinstance(value, dict):
-        return {key: _sent(held, query) for key, held in value.items() if held is not None}
+        return {
+            key: held if isinstance(held, _AS_IT_IS) else _sent(held, query)
+            for key, held in value.items()
+            if held is not None
+        }
     if isinstance(value, list | tuple):
-        is_of_maps = value and isinstance(value[0], Mapping)
+        is_of_maps = value and isinstance(value[0], dict)
         return [_sent(element, query) for element in value] if is_of_maps else value
     if query.takes_times_as_text and isinstance(value, datetime):
         return value.isoformat()

@@ -72,9 +72,10 @@ class Neighbourhood(Outline):
             now: facts that expired by then are not compared (UTC).
         """
         with self._lock:
+            rows = self._looked_at(note, vector, now)
             found = [
-                neighbour_of(self._facts[self._rows[row]], self._cosine(row, vector))
-                for row in self._looked_at(note, vector, now)
+                neighbour_of(self._facts[self._rows[row]], cosine)
+                for row, cosine in zip(rows, self._cosines(rows, vector), strict=True)
             ]
             kept = neighbours_of(note, found)
             facts = {each.fact_id: self._facts[each.fact_id] for each in kept}
@@ -100,11 +101,14 @@ class Neighbourhood(Outline):
             live.sort(key=lambda row: not is_rival(note, self._facts[self._rows[row]]))
         return live[:NEIGHBOUR_COUNT_MAX]
 
-    def _cosine(self, row: int, vector: NDArray[np.float32]) -> float:
+    def _cosines(self, rows: list[int], vector: NDArray[np.float32]) -> list[float]:
         """Raw and exact: single precision alone is off by some 1e-7, which a bound would notice."""
-        one, other = self._vectors[row].astype(np.float64), vector.astype(np.float64)
-        length = float(np.linalg.norm(one) * np.linalg.norm(other))
-        return min(1.0, max(-1.0, float(one @ other) / length)) if length else 0.0
+        if not rows:
+            return []
+        ours, given = self._vectors[rows].astype(np.float64), vector.astype(np.float64)
+        lengths = np.linalg.norm(ours, axis=1) * np.linalg.norm(given)
+        products = np.divide(ours @ given, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+        return [float(cosine) for cosine in np.clip(products, -1.0, 1.0)]
 
 
 class Neighbourhoods:
