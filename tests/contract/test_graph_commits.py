@@ -197,6 +197,35 @@ def test_a_conflict_with_a_fact_that_is_revoked_is_closed(graph: Graph) -> None:
     assert conflicts(graph) == []
 
 
+# Times
+
+
+def test_every_time_that_a_commit_writes_is_kept_as_a_time(engine: EngineUnderTest) -> None:
+    later = {"lapses_at": NOON, "expires_at": NOON, "valid_to": NOON}
+    one = decision(**later)
+    two = decision(version=1, conflicting_ids=[one["fact_id"]], is_new=True)
+    said_again = update(one, version=2)
+    counted = skip(two, version=3)
+    counted["kept"] |= {"expires_at": NOON, "last_confirmed_at": NOON + timedelta(hours=1)}
+    gone = update(said_again, version=4, action="REVOKE", fact_id=None)
+    with closing(opened(engine)) as graph:
+        graph.migrate(DIMENSION)
+        commit(graph, one, two, said_again, counted, gone)
+    texts = "MATCH (n) RETURN n UNION ALL MATCH ()-[n]->() RETURN n"
+    kept = [dict(node) for text in texts.split(" UNION ALL ") for [node] in _rows(engine, text)]
+    times = [(name, each[name]) for each in kept for name in each if _is_time(name)]
+    assert len({name for name, value in times if value is not None}) == 11
+    assert [name for name, value in times if isinstance(value, str)] == []
+
+
+def _rows(engine: EngineUnderTest, text: str) -> list[list[Any]]:
+    return raw_store.query(engine, text)
+
+
+def _is_time(name: str) -> bool:
+    return name == "at" or name.endswith(("_at", "_from", "_to"))
+
+
 # Contacts
 
 

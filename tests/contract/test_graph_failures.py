@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import re
+import signal
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -117,6 +119,10 @@ class Line:
         """Carry nothing any more, and do not say so."""
         self._is_alive.clear()
 
+    def revive(self) -> None:
+        """Carry what comes from now on."""
+        self._is_alive.set()
+
     def _pump(self, source: socket.socket, target: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
@@ -189,7 +195,8 @@ def test_a_server_that_goes_silent_in_the_middle_does_not_hang_a_call(
     line: tuple[Line, dict[str, Any]],
 ) -> None:
     wire, arguments = line
-    impatient = arguments["neo4j"] | {"silence_timeout_seconds": 4.0, "query_timeout_seconds": 600}
+    limits = {"silence_timeout_seconds": 4.0, "query_timeout_seconds": 600}
+    impatient = arguments["neo4j"] | limits | {"connect_timeout_seconds": 2.0}
     with opened(arguments | {"neo4j": impatient}) as memory:
         wire.die()
         outcome: list[ReconcilerError] = []
@@ -207,6 +214,33 @@ def test_a_server_that_goes_silent_in_the_middle_does_not_hang_a_call(
         asking.join(60)
     assert not hung
     assert outcome
+
+
+def test_after_a_silence_the_memory_works_on(line: tuple[Line, dict[str, Any]]) -> None:
+    wire, arguments = line
+    impatient = {"silence_timeout_seconds": 2.0, "connect_timeout_seconds": 1.0}
+    with opened(arguments | {"neo4j": arguments["neo4j"] | impatient}) as memory:
+        wire.die()
+        with within(60), pytest.raises(GraphUnavailableError):
+            memory.recall("crm", "alice", "email")
+        wire.revive()
+        memory.add_contact_note("crm", "alice", "Prefers email")
+        assert len(memory.recall("crm", "alice", "email")) == 1
+
+
+def test_a_call_is_made_in_its_callers_thread(
+    neo4j_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, threads = neo4j.Session.run, set()
+
+    def spied(*given: Any, **named: Any) -> Any:
+        threads.add(threading.current_thread())
+        return run(*given, **named)
+
+    with opened(neo4j_engine.settings_arguments) as memory:
+        monkeypatch.setattr(neo4j.Session, "run", spied)
+        memory.add_contact_note("crm", "alice", "Prefers email")
+    assert threads == {threading.current_thread()}
 
 
 @contextmanager
@@ -256,6 +290,29 @@ def test_but_no_longer_than_a_query_may_take(neo4j_engine: EngineUnderTest) -> N
         pytest.raises(GraphUnavailableError, match="did not answer within 5 s"),
     ):
         graph.run("record_schema_version", version)
+
+
+def test_callers_wait_for_a_connection_while_the_server_is_busy(
+    neo4j_engine: EngineUnderTest,
+) -> None:
+    few = {"pool_size_max": 1, "connect_timeout_seconds": 0.5}
+    with opened(changed(neo4j_engine, **few)) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+        with busy(neo4j_engine, "Contact", 5), ThreadPoolExecutor(4) as threads:
+            notes = [f"Lives in house {number}" for number in range(4)]
+            made = list(threads.map(lambda note: memory.add_contact_note("crm", note, note), notes))
+        assert [decision.text for decision in made] == notes
+
+
+def test_an_interrupt_waits_for_no_answer(neo4j_engine: EngineUnderTest) -> None:
+    with opened(neo4j_engine.settings_arguments) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+        here = threading.get_ident()
+        with busy(neo4j_engine, "Contact", 50):
+            interrupt = threading.Timer(2, lambda: signal.pthread_kill(here, signal.SIGINT))
+            interrupt.start()
+            with within(30), pytest.raises(KeyboardInterrupt):
+                memory.add_contact_note("crm", "alice", "Lives in Pune")
 
 
 def test_a_write_outlives_a_connection_that_was_cut(line: tuple[Line, dict[str, Any]]) -> None:

@@ -79,6 +79,16 @@ def test_a_script_is_divided_at_semicolons_that_end_a_line() -> None:
     assert texts == ["CREATE (:A {b: ';x'})", "RETURN 1 AS n"]
 
 
+@pytest.mark.parametrize(("line", "is_text"), [("", False), ("// times: as text\n", True)])
+def test_a_header_says_whether_times_go_as_text(line: str, is_text: bool) -> None:
+    assert parse_query("find_facts", line + GOOD).takes_times_as_text is is_text
+
+
+def test_times_go_as_text_or_as_they_are() -> None:
+    with pytest.raises(QueryFileError, match=r"^find_facts: times"):
+        parse_query("find_facts", "// times: as numbers\n" + GOOD)
+
+
 CONDITIONAL = """// mode: write
 // params: action, fact_id
 // returns: n
