@@ -13,7 +13,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -228,21 +227,6 @@ def test_after_a_silence_the_memory_works_on(line: tuple[Line, dict[str, Any]]) 
         assert len(memory.recall("crm", "alice", "email")) == 1
 
 
-def test_a_call_is_made_in_its_callers_thread(
-    neo4j_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run, threads = neo4j.Session.run, set()
-
-    def spied(*given: Any, **named: Any) -> Any:
-        threads.add(threading.current_thread())
-        return run(*given, **named)
-
-    with opened(neo4j_engine.settings_arguments) as memory:
-        monkeypatch.setattr(neo4j.Session, "run", spied)
-        memory.add_contact_note("crm", "alice", "Prefers email")
-    assert threads == {threading.current_thread()}
-
-
 @contextmanager
 def busy(engine: EngineUnderTest, label: str, seconds: float) -> Iterator[None]:
     """The server is alive, and keeps every writer of such nodes waiting for so long."""
@@ -290,18 +274,6 @@ def test_but_no_longer_than_a_query_may_take(neo4j_engine: EngineUnderTest) -> N
         pytest.raises(GraphUnavailableError, match="did not answer within 5 s"),
     ):
         graph.run("record_schema_version", version)
-
-
-def test_callers_wait_for_a_connection_while_the_server_is_busy(
-    neo4j_engine: EngineUnderTest,
-) -> None:
-    few = {"pool_size_max": 1, "connect_timeout_seconds": 0.5}
-    with opened(changed(neo4j_engine, **few)) as memory:
-        memory.add_contact_note("crm", "alice", "Prefers email")
-        with busy(neo4j_engine, "Contact", 5), ThreadPoolExecutor(4) as threads:
-            notes = [f"Lives in house {number}" for number in range(4)]
-            made = list(threads.map(lambda note: memory.add_contact_note("crm", note, note), notes))
-        assert [decision.text for decision in made] == notes
 
 
 def test_an_interrupt_waits_for_no_answer(neo4j_engine: EngineUnderTest) -> None:
