@@ -53,7 +53,8 @@ class PlanningConnection(ladybug.Connection):
         """The rows of one statement; times are UTC."""
         result = self._result(text, dict(given or {}))
         try:
-            columns, found = result.get_column_names(), result.get_all()
+            columns: list[str] = result.get_column_names()
+            found: list[Any] = result.get_all()
             if found:
                 _say_utc(found, result.get_column_data_types())
             return [dict(zip(columns, row, strict=True)) for row in found]
