@@ -13,6 +13,7 @@ import sys
 from benchmarks import (
     conversations,
     core,
+    detail,
     error_rate,
     gate,
     gate_injection,
@@ -39,6 +40,7 @@ BENCHMARKS = {
     "conversations": conversations.main,
     "sessions": sessions.main,
     "errors": error_rate.main,
+    "detail": detail.main,
     "local-arbiter": local_arbiter.main,
     "gate": gate.main,
     "gate-pii": gate_pii.main,

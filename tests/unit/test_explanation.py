@@ -107,7 +107,7 @@ def decided(
     policy: ReconcilePolicy = DEFAULT,
     judgement: Judgement | None = None,
     *,
-    text: str = "Moved to berlin",
+    text: str = "Moved to town",
     trust: SourceKind = USER,
     held_from: datetime = NOW,
     filed: Slot | None = None,
@@ -186,20 +186,21 @@ def _answer(
     }
 
 
-PUNE = near(("Lives in Pune.", 0.84), ("Has a dog", 0.31))
-LOWER = near(("Lives in Pune.", 0.42))
-HIGHER = near(("Lives in Pune.", 0.97))
+PUNE = near(("Lives in town.", 0.84), ("Has a dog", 0.31))
+LOWER = near(("Lives in town.", 0.42))
+HIGHER = near(("Lives in town.", 0.97))
 INVOICE = near(("Invoice 1042 is unpaid", 0.966))
-NEWER = near(("Lives in Pune.", 0.97), valid_from=NOW + MONTH)
-FILED = near(("Lives in Pune.", 0.42), slot=slot())
+NEWER = near(("Lives in town.", 0.97), valid_from=NOW + MONTH)
+FILED = near(("Lives in town.", 0.42), slot=slot())
 THREE = near(("a", 0.9), ("b", 0.8), ("c", 0.7), slot=slot())
-DOCUMENT = near(("Lives in Pune.", 0.97), trust=OPERATOR)
+DOCUMENT = near(("Lives in town.", 0.97), trust=OPERATOR)
 NUTS = near(("Is allergic to nuts", 0.98), slot=slot("nuts", many=True))
 WIFE = near(("Works at Acme", 0.98), ("Lives here", 0.9), slot=slot("Acme", about="wife"))
 MIXED = (WIFE[0], replace(WIFE[1], slot=None))
 GUESSED = (replace(THREE[0], trust=GUESS), THREE[1])
 
 INVOICE_1043 = decided(INVOICE, text="Invoice 1043 is unpaid")
+VAGUE = decided(near(("Lives in Pune, by the lake", 0.97)), text="Lives by the lake")
 MOVED = decided(FILED, filed=slot("Berlin"))
 REPLACED = decided(PUNE, DEFAULT, REPLACES_2)
 SKIPPED = decided(PUNE, DEFAULT, SKIP_1)
@@ -217,21 +218,21 @@ FIRST_SCHEMA = decided(
 )
 
 OUTCOMES: list[tuple[str, Decision, str]] = [
-    ("noop", decided(None), 'The note "Moved to berlin" was kept as a new fact of its own.'),
-    ("above", decided(HIGHER), 'was put in the place of "Lives in Pune."'),
+    ("noop", decided(None), 'The note "Moved to town" was kept as a new fact of its own.'),
+    ("above", decided(HIGHER), 'was put in the place of "Lives in town."'),
     (
         "guard",
         INVOICE_1043,
         'was kept as a new fact beside "Invoice 1042 is unpaid", which it may contradict.',
     ),
-    ("arbiter", SKIPPED, 'was counted as a repetition of "Lives in Pune.", without a new fact.'),
+    ("arbiter", SKIPPED, 'was counted as a repetition of "Lives in town.", without a new fact.'),
     ("slot", decided(THREE, filed=slot("Berlin")), 'was put in the place of "a", "b" and "c".'),
     (
         "four at once",
         decided((*THREE, replace(THREE[2], fact_id="fact#4", rank=4)), filed=slot("Berlin")),
         'was put in the place of "a", "b", "c" and 1 more.',
     ),
-    ("order", decided(NEWER), 'as history beneath "Lives in Pune.", which holds from later on.'),
+    ("order", decided(NEWER), 'as history beneath "Lives in town.", which holds from later on.'),
     ("trust repeats", decided(DOCUMENT, trust=GUESS), "was counted as a repetition of"),
     (
         "trust keeps both",
@@ -253,7 +254,7 @@ PARTS: list[tuple[str, Decision, str, str]] = [
         "nearest",
         decided(PUNE),
         "neighbours",
-        'The nearest fact, "Lives in Pune.", is similar at 0.84 (1 would be the same wording). '
+        'The nearest fact, "Lives in town.", is similar at 0.84 (1 would be the same wording). '
         'Also compared: "Has a dog" at 0.31.',
     ),
     (
@@ -289,6 +290,7 @@ PARTS: list[tuple[str, Decision, str, str]] = [
     ("midpoint up", decided(near(("a", 0.9))), "rule", "0.95 and not below 0.875, which"),
     ("another rule", OTHERWISE, "rule", 'of the profile "seed" decided.'),
     ("guard", INVOICE_1043, "rule", "what makes two facts of them, so both are kept."),
+    ("says less", VAGUE, "rule", "so it stays, and the note counts as said again."),
     ("arbiter", REPLACED, "rule", "so the arbiter's answer decided."),
     ("slot", MOVED, "rule", "Note and fact answer one question, so their values decide."),
     (
@@ -301,7 +303,7 @@ PARTS: list[tuple[str, Decision, str, str]] = [
         "trust",
         decided(DOCUMENT, trust=GUESS),
         "rule",
-        "The note is a model's guess, and \"Lives in Pune.\" is an operator's word, which is",
+        "The note is a model's guess, and \"Lives in town.\" is an operator's word, which is",
     ),
     (
         "trust holds one of two",
@@ -318,6 +320,7 @@ PARTS: list[tuple[str, Decision, str, str]] = [
     ),
     ("guard silent", decided(HIGHER), "differences", "The guard found no difference"),
     ("guard off", decided(HIGHER, UNGUARDED), "differences", "The guard was off, so nobody looked"),
+    ("says less", VAGUE, "differences", "found a difference in name: no Pune."),
     ("unfiled", decided(LOWER), "differences", "under does not tell, so the wording counts."),
     (
         "another value",
@@ -372,7 +375,7 @@ PARTS: list[tuple[str, Decision, str, str]] = [
         "corrected",
         decided(PUNE, correction=Relation.REPLACES),
         "remarks",
-        'that the note replaces "Lives in Pune."; no fact was changed by that.',
+        'that the note replaces "Lives in town."; no fact was changed by that.',
     ),
     ("replayed", decided(PUNE).as_replay(), "remarks", "An earlier call with the same key"),
 ]
@@ -383,19 +386,19 @@ WHAT_IFS: list[tuple[str, Decision, str]] = [
     (
         "below",
         decided(LOWER),
-        'Had "Lives in Pune." been similar at 0.875, the note would have been put in the place of '
+        'Had "Lives in town." been similar at 0.875, the note would have been put in the place of '
         "that fact, unless an arbiter judged otherwise.",
     ),
     (
         "above",
         decided(HIGHER),
-        'Had "Lives in Pune." been similar just below 0.875, the note would have been kept as a '
+        'Had "Lives in town." been similar just below 0.875, the note would have been kept as a '
         "new fact of its own, unless an arbiter judged otherwise.",
     ),
     (
         "neither is filed",
         decided(LOWER),
-        'Had the note and "Lives in Pune." been filed under one attribute that holds one value at '
+        'Had the note and "Lives in town." been filed under one attribute that holds one value at '
         "a time, with different values, the note would have been put in the place of that fact.",
     ),
     ("the fact is filed", decided(FILED), '" been filed under "city" of the contact, with differ'),
@@ -420,10 +423,10 @@ WHAT_IFS: list[tuple[str, Decision, str]] = [
     (
         "no arbiter",
         decided(PUNE),
-        'Had an arbiter answered that it says the same as "Lives in Pune.", the note would have '
+        'Had an arbiter answered that it says the same as "Lives in town.", the note would have '
         "been counted as a repetition of that fact, without a new fact.",
     ),
-    ("failed", FAILED, 'Had the arbiter answered that it replaces "Lives in Pune.", the note'),
+    ("failed", FAILED, 'Had the arbiter answered that it replaces "Lives in town.", the note'),
     ("the second", REPLACED, 'Had the arbiter answered that it says the same as "Has a dog", the'),
     (
         "a contradiction less",
@@ -434,7 +437,7 @@ WHAT_IFS: list[tuple[str, Decision, str]] = [
     (
         "order",
         decided(NEWER),
-        'Had the note held from as late as "Lives in Pune.", the note would have been put in the '
+        'Had the note held from as late as "Lives in town.", the note would have been put in the '
         "place of that fact.",
     ),
     (

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.guard import Difference, Finding, find_differences
+from reconciler.domain.guard import Difference, Finding, find_differences, find_losses
 from reconciler.domain.records.notes import canonical_text
 
 VOCABULARY = """
@@ -27,6 +27,10 @@ def is_change(note: str, fact: str) -> bool:
     ("kind", "note", "fact"),
     [
         ("number", "Invoice 1043 is unpaid", "Invoice 1042 is unpaid"),
+        ("number", "Invoice 2022 is due on 23 May 2018", "Invoice 1500 is due on 23 May 2018"),
+        ("number", "Order #2022 was shipped", "Order #1999 was shipped"),
+        ("number", "Ticket no. 2022 is open", "Ticket no. 2021 is open"),
+        ("date", "Joined in 2022", "Joined in 2021"),
         ("number", "Has twenty-five staff", "Has twenty-six staff"),
         ("number", "Has two million users", "Has 3 million users"),
         ("number", "Finished in 2nd place", "Finished in third place"),
@@ -287,3 +291,33 @@ def test_whether_there_is_a_finding_does_not_depend_on_which_is_the_note(
 ) -> None:
     assert kinds(one, two) == kinds(two, one)
     assert is_change(one, two) == is_change(two, one)
+
+
+@pytest.mark.parametrize(
+    ("fact", "said", "lost"),
+    [
+        ("Pays 40,000 euros a year", "Pays euros a year", "number: no 40,000"),
+        ("Flies on 3 May", "Flies", "date: no 3 May"),
+        ("Has a desk in Hamburg", "Has a desk", "name: no Hamburg"),
+        ("Is severely allergic to nuts", "Is allergic to nuts", "detail: no severely"),
+        ("Drinks tea only", "Drinks tea", "detail: no only"),
+        ("Lives with her mother", "Lives", "detail: no mother"),
+        ("A white dog near white plants", "A white dog near plants", "detail: no white"),
+    ],
+)
+def test_what_only_the_fact_says_would_be_lost(fact: str, said: str, lost: str) -> None:
+    assert [str(finding) for finding in find_losses(said, fact)] == [lost]
+
+
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        ("Lives in Pune", "Lives in Pune with her mother"),
+        ("Lives in Pune.", "lives in pune"),
+        ("Likes long walks", "Enjoys long walks"),
+        ("B", "A"),
+        ("Flies on 3 May", "Flies on May 3rd"),
+    ],
+)
+def test_nothing_is_lost_for_what_says_as_much(fact: str, said: str) -> None:
+    assert find_losses(said, fact) == ()

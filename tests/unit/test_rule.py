@@ -657,7 +657,7 @@ def test_without_slots_the_texts_tell_whether_it_returns(
 
 
 def test_what_only_sounds_like_an_earlier_fact_does_not_return_to_it() -> None:
-    said, near = note("Has 3 children"), neighbour(0.9, "A mother of 3 children")
+    said, near = note("Has 3 children"), neighbour(0.9, "There are 3 children")
     assert contested(said, predecessor(text="Has three children", cosine=0.99), near=near)
     assert not contested(said, predecessor(text="Has 2 children", cosine=0.99), near=near)
 
@@ -695,3 +695,94 @@ def test_the_cut_lies_between_the_thresholds(cut: float, is_right: bool) -> None
     else:
         with pytest.raises(ConfigurationError, match=r"cosine_cut .* must lie between"):
             ReconcilePolicy(cosine_cut=cut)
+
+
+RICH = "Her budget for the ERP project in Hamburg is 40,000 euros"
+
+
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        (RICH, "She has a budget for the ERP project in Hamburg"),
+        (RICH, "Her budget for the ERP project is 40,000 euros"),
+        ("Is severely allergic to peanuts", "She is allergic to peanuts"),
+        ("Eats meat on Sundays only", "She eats meat on Sundays"),
+        ("Lives in Pune with her mother", "Lives in Pune"),
+    ],
+)
+@pytest.mark.parametrize("cosine", [0.875, 0.939, 0.95, 1.0])
+def test_a_note_that_says_less_than_the_fact_is_said_once_more(
+    fact: str, said: str, cosine: float
+) -> None:
+    verdict = decide(note(said), [neighbour(cosine, fact)], DEFAULT)
+    assert (verdict.action, verdict.decided_by) == (SKIP, GUARD)
+    assert verdict.findings
+    assert not any(each.in_note for each in verdict.findings)
+
+
+@pytest.mark.parametrize("cosine", [0.875, 0.95, 1.0])
+def test_a_note_that_says_more_than_the_fact_takes_its_place(cosine: float) -> None:
+    near = [neighbour(cosine, "She has a budget for the ERP project in Hamburg")]
+    assert decide(note(RICH), near, DEFAULT).action is UPDATE
+
+
+@pytest.mark.parametrize("cosine", [0.875, 0.95, 1.0])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The board signs off her budget for the ERP project",
+        "Her budget for the ERP project runs out in May",
+    ],
+)
+def test_where_each_says_what_the_other_does_not_both_stay(said: str, cosine: float) -> None:
+    verdict = decide(note(said), [neighbour(cosine, RICH)], DEFAULT)
+    assert (verdict.action, verdict.decided_by, verdict.targets) == (ADD, GUARD, ())
+    assert not verdict.conflicts
+
+
+def test_the_guard_off_retires_the_richer_fact() -> None:
+    unguarded = ReconcilePolicy(guard=False)
+    assert decide(note("Lives"), [neighbour(1, "Lives in Pune")], unguarded).action is UPDATE
+
+
+def test_a_value_said_again_with_less_around_it_is_said_once_more() -> None:
+    fact = neighbour(0.5, "Works at Globex in Berlin since 2019", slot=slot("Globex"))
+    verdict = decide(note("Is employed by Globex", slot=slot("Globex")), [fact], DEFAULT)
+    assert (verdict.action, verdict.decided_by, verdict.targets) == (SKIP, GUARD, (fact,))
+
+
+def test_a_value_said_again_with_other_details_stands_beside() -> None:
+    fact = neighbour(0.5, "Works at Globex in Berlin since 2019", slot=slot("Globex"))
+    said = note("Reports to Ana Silva at Globex", slot=slot("Globex"))
+    assert decide(said, [fact], DEFAULT).action is ADD
+
+
+def test_a_value_said_again_still_ends_the_other_value_beside_the_richer_fact() -> None:
+    richer = neighbour(0.5, "Works at Globex in Berlin since 2019", 1, slot=slot("Globex"))
+    other = neighbour(0.4, "Works at Acme", 2, slot=slot("Acme"))
+    verdict = decide(note("Works at Globex", slot=slot("Globex")), [richer, other], DEFAULT)
+    assert (verdict.action, verdict.targets) == (UPDATE, (other,))
+    assert not verdict.is_restatement
+
+
+def test_the_same_to_the_arbiter_does_not_end_a_richer_fact() -> None:
+    said, near = note("She has a budget for the project"), [neighbour(0.9, RICH)]
+    verdict = decide(said, near, DEFAULT, judgement(Relation.SAME, UPDATE))
+    assert (verdict.action, verdict.targets) == (SKIP, tuple(near))
+
+
+def test_what_an_arbiter_calls_a_change_ends_the_richer_fact() -> None:
+    said, near = note("She has no budget"), [neighbour(0.9, RICH)]
+    verdict = decide(said, near, DEFAULT, judgement(Relation.REPLACES, UPDATE))
+    assert (verdict.action, verdict.targets) == (UPDATE, tuple(near))
+
+
+def test_a_more_trusted_word_that_says_less_stands_beside() -> None:
+    fact = neighbour(1.0, RICH, trust=SourceKind.EXTRACTOR)
+    verdict = decide(note("She has a budget for the ERP project"), [fact], DEFAULT)
+    assert (verdict.action, verdict.decided_by, verdict.targets) == (ADD, GUARD, ())
+
+
+def test_a_less_trusted_word_that_says_less_is_said_once_more() -> None:
+    said = note("She has a budget for the ERP project", source_kind=TOOL)
+    assert decide(said, [neighbour(1.0, RICH)], DEFAULT).action is SKIP

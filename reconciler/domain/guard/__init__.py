@@ -23,17 +23,26 @@ from reconciler.domain.guard.differences import (
     find_additions,
     find_cessation,
     find_currencies,
+    find_details,
     find_names,
     find_negation,
     find_subject,
     find_values,
     find_words,
+    says_no_more,
 )
 from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, read
 from reconciler.domain.records.findings import Difference, Finding
 
-__all__ = ["Difference", "Finding", "find_differences", "find_news"]
+__all__ = [
+    "Difference",
+    "Finding",
+    "find_differences",
+    "find_losses",
+    "find_news",
+    "is_repeated_in",
+]
 
 _FINDERS: tuple[Callable[[Reading, Reading], Iterator[Finding]], ...] = (
     find_values,
@@ -73,3 +82,18 @@ def find_news(note: str, fact: str) -> tuple[Finding, ...]:
     """
     new, old = read(note), read(fact)
     return (*find_differences(note, fact), *find_additions(new, old))
+
+
+def find_losses(note: str, fact: str) -> tuple[Finding, ...]:
+    """What would be lost if the fact ended for the note: details that only the fact has.
+
+    Args:
+        note: the text that would stay.
+        fact: the text that would end.
+    """
+    return tuple(find_details(read(note), read(fact)))
+
+
+def is_repeated_in(note: str, fact: str) -> bool:
+    """Whether the fact has every word of content of the note, so that the note adds none."""
+    return says_no_more(read(note), read(fact))

@@ -8,7 +8,9 @@ finder may ever read a text itself.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from reconciler.domain.guard.reading import VALUE_KINDS, Reading
@@ -20,11 +22,13 @@ __all__ = [
     "find_additions",
     "find_cessation",
     "find_currencies",
+    "find_details",
     "find_names",
     "find_negation",
     "find_subject",
     "find_values",
     "find_words",
+    "says_no_more",
 ]
 
 
@@ -52,12 +56,36 @@ def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_additions(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A number, date, id or name of which the old text says nothing: a detail, not a difference."""
+    """A number, date, id, name or degree of which the old text says nothing: no difference."""
     for kind, values in sorted(new.values.items()):
         if added := _missing(values, old.values.get(kind, {})):
             yield Finding(kind=VALUE_KINDS[kind], in_note=added, in_fact="")
     if added := _foreign_names(new, old):
         yield Finding(kind=Difference.NAME, in_note=added, in_fact="")
+    if added := _missing(new.degrees, old.degrees):
+        yield Finding(kind=Difference.DETAIL, in_note=added, in_fact="")
+
+
+def find_details(new: Reading, old: Reading) -> Iterator[Finding]:
+    """What the old text says and the new one leaves out: a number, a name, a degree, or any word.
+
+    Where the new text has words of its own, other words of the old one are no details: they may be
+    the same thing said differently.
+    """
+    details = [_turned_round(finding) for finding in find_additions(old, new)]
+    yield from details
+    if not details and says_no_more(new, old) and (left_out := _stems(old) - _stems(new)):
+        said = {word.stem: word.text for word in old.words}
+        words = " ".join(said[stem] for stem in left_out.elements())
+        yield Finding(kind=Difference.DETAIL, in_note="", in_fact=words)
+
+
+def says_no_more(new: Reading, old: Reading) -> bool:
+    """Whether the old text has every word of content of the new one, and as often.
+
+    A text without such a word ("A") is no part of another.
+    """
+    return bool(new.words) and _stems(new) <= _stems(old)
 
 
 def find_currencies(new: Reading, old: Reading) -> Iterator[Finding]:
@@ -120,6 +148,14 @@ def find_subject(new: Reading, old: Reading) -> Iterator[Finding]:
     pairs = ((new, old), (old, new))
     if any(each.subject and stem_of(each.subject) not in other.stems for each, other in pairs):
         yield Finding(kind=Difference.SUBJECT, in_note=new.subject, in_fact=old.subject)
+
+
+def _stems(reading: Reading) -> Counter[str]:
+    return Counter(word.stem for word in reading.words)
+
+
+def _turned_round(finding: Finding) -> Finding:
+    return replace(finding, in_note=finding.in_fact, in_fact=finding.in_note)
 
 
 def _missing(values: dict[Any, str], others: Collection[Any]) -> str:

@@ -78,6 +78,7 @@ class Reading:
         ceased: by stem, what is said to have ended, as the text has it.
         sides: by closed class, the sides that the text names, and with which word.
         names: by folded form, the capitalised words that do not only open a sentence.
+        degrees: the words that say how much or how often, as the text has them.
         subject: the relative or colleague whom the sentence is about, or "".
     """
 
@@ -93,6 +94,7 @@ class Reading:
     ceased: dict[str, str]
     sides: dict[int, dict[int, str]]
     names: dict[str, str]
+    degrees: dict[str, str]
     subject: str
 
 
@@ -103,6 +105,7 @@ def read(text: str) -> Reading:
     canonical = plain.casefold()
     tokens = tokens_of(plain)
     words = tuple(_words(tokens))
+    known = vocabulary()
     return Reading(
         canonical=canonical,
         letters="".join(filter(str.isalnum, canonical)),
@@ -116,6 +119,7 @@ def read(text: str) -> Reading:
         ceased=dict(_ceased(canonical)),
         sides=_sides(tokens),
         names=_names(tokens),
+        degrees={each.value: each.text for each in tokens if each.text.lower() in known.degrees},
         subject=_subject(tokens),
     )
 

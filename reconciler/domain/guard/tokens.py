@@ -80,6 +80,8 @@ def tokens_of(text: str) -> list[Token]:
             token = _multiplied(read, token)
         elif token.kind in ("number", "one") and token.text[0].isalpha():
             token = _added(read, token)
+        elif token.kind == "year" and _is_numbered(read):
+            token = token._replace(kind="number")
         read.append(token)
     return read
 
@@ -91,6 +93,12 @@ def stem_of(word: str) -> str:
             word = word.removesuffix(ending)
             break
     return word[:-1] if len(word) > 3 and word[-1] in "ey" else word
+
+
+def _is_numbered(read: list[Token]) -> bool:
+    """Whether what stands before says that the next number is one: "invoice 2022", "no. 2022"."""
+    said = [token.text.lower() for token in read[-2:] if token.value not in (".", ":")]
+    return bool(said) and said[-1] in vocabulary().numbered
 
 
 def _multiplied(read: list[Token], token: Token) -> Token:

@@ -29,6 +29,7 @@ class Vocabulary:
     cardinals: dict[str, int]
     cessation: re.Pattern[str]
     currencies: dict[str, str]
+    degrees: frozenset[str]
     function_words: frozenset[str]
     list_marks: frozenset[str]
     measures: frozenset[str]
@@ -37,6 +38,7 @@ class Vocabulary:
     multipliers: dict[str, int]
     negations: frozenset[str]
     negative_prefixes: tuple[str, ...]
+    numbered: frozenset[str]
     ordinals: dict[str, int]
     possessives: frozenset[str]
     prepositions: frozenset[str]
@@ -59,6 +61,7 @@ def vocabulary() -> Vocabulary:
         cardinals=_numbers("cardinal"),
         cessation=_cues().pattern("cessation"),
         currencies=lexicon("guard").by_word("currency"),
+        degrees=word_set("degree"),
         function_words=auxiliaries.union(
             *map(word_set, ("preposition", "negation", "article", "possessive", "function_word"))
         ),
@@ -69,6 +72,7 @@ def vocabulary() -> Vocabulary:
         multipliers=_numbers("multiplier"),
         negations=word_set("negation"),
         negative_prefixes=words("negative_prefix"),
+        numbered=word_set("numbered"),
         ordinals=_numbers("ordinal"),
         possessives=word_set("possessive"),
         prepositions=word_set("preposition"),

@@ -6,7 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from reconciler.domain.guard import Difference, Finding, find_differences, find_news
+from reconciler.domain.guard import (
+    Difference,
+    Finding,
+    find_differences,
+    find_losses,
+    find_news,
+    is_repeated_in,
+)
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
     Action,
@@ -180,7 +187,7 @@ def _by_slot(
     else:
         old = changed[0].slot.shown_value if changed[0].slot else None
         reason = f"{what} is {note.slot.shown_value}, and was {old}"
-    return Verdict(
+    verdict = Verdict(
         action=Action.UPDATE,
         decided_by=DecidedBy.SLOT,
         reason=reason,
@@ -188,6 +195,21 @@ def _by_slot(
         is_restatement=bool(equal) and not denials,
         findings=denials,
     )
+    return _sparing_richer(note, equal, verdict, policy) if verdict.is_restatement else verdict
+
+
+def _sparing_richer(
+    note: Note, equal: Sequence[Neighbour], verdict: Verdict, policy: ReconcilePolicy
+) -> Verdict:
+    """The verdict of a slot without the facts of the same value that say more than the note."""
+    if not policy.guard:
+        return verdict
+    richer = [each for each in equal if find_losses(note.text, each.text)]
+    ended = tuple(each for each in verdict.targets if each not in richer)
+    if ended:
+        is_restatement = any(each in ended for each in equal)
+        return replace(verdict, targets=ended, is_restatement=is_restatement)
+    return _without_loss(note, verdict, policy, is_same=True)
 
 
 def _with_denied(
@@ -228,7 +250,8 @@ def _by_text(
     if same := _restated(note, candidates, policy):
         which = "nearest" if same is nearest else "another"
         reason = f"{which} fact at {same.cosine:.3f}, at or above {policy.cosine_update_min:g}"
-        return _update(DecidedBy.THRESHOLD, same, reason, is_restatement=True)
+        verdict = _update(DecidedBy.THRESHOLD, same, reason, is_restatement=True)
+        return _without_loss(note, verdict, policy, is_same=False)
     if judgement is not None:
         return _judged(note, judgement, candidates, policy)
     if nearest.cosine < policy.cut:
@@ -237,6 +260,7 @@ def _by_text(
         return replace(_kept_apart(nearest, findings, _where(nearest)), can_be_arbitrated=True)
     reason = f"{_where(nearest)}, at or above the cut {policy.cut:g}"
     verdict = _update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False)
+    verdict = _without_loss(note, verdict, policy, is_same=False)
     return replace(verdict, can_be_arbitrated=True)
 
 
@@ -283,6 +307,39 @@ def _kept_apart(target: Neighbour, findings: tuple[Finding, ...], why: str) -> V
     )
 
 
+def _without_loss(
+    note: Note, verdict: Verdict, policy: ReconcilePolicy, *, is_same: bool
+) -> Verdict:
+    """The verdict, unless the fact that it ends says more than the note.
+
+    Such a fact stays. A note that adds nothing to it counts as said once more. One that does, that
+    may mean something else, or that is a more trusted word (for only a part of it) stands beside.
+
+    Args:
+        note: what was said.
+        verdict: the UPDATE that would end its first target.
+        policy: whether differences count.
+        is_same: whether both are known to say the same, by a slot or an arbiter. Elsewhere a word
+            that only the note has may be news.
+    """
+    fact = verdict.targets[0]
+    losses = find_losses(note.text, fact.text) if policy.guard else ()
+    if not losses or verdict.action is not Action.UPDATE:
+        return verdict
+    news = _news(note, fact, policy)
+    is_part = not news and (is_same or is_repeated_in(note.text, fact.text))
+    says_less = is_part and not fact.trust.is_trusted_less_than(note.trust)
+    why = "and it says more" if is_part else "yet each says what the other does not"
+    return Verdict(
+        action=Action.SKIP if says_less else Action.ADD,
+        decided_by=DecidedBy.GUARD,
+        reason=f"{verdict.reason}, {why}: " + "; ".join(map(str, (*losses, *news))),
+        targets=(fact,) if says_less else (),
+        is_restatement=says_less,
+        findings=(*losses, *news),
+    )
+
+
 def _judged(
     note: Note, judgement: Judgement, candidates: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> Verdict:
@@ -301,7 +358,7 @@ def _judged(
     is_dropped = judgement.action is Action.SKIP and not (
         _news(note, target, policy) or target.trust.is_trusted_less_than(note.trust)
     )
-    return Verdict(
+    verdict = Verdict(
         action=Action.SKIP if is_dropped else Action.UPDATE,
         decided_by=DecidedBy.ARBITER,
         reason=reason + _listed(findings),
@@ -309,6 +366,8 @@ def _judged(
         is_restatement=judgement.relation is not Relation.REPLACES and not _changes(findings),
         findings=findings,
     )
+    is_same = judgement.relation is Relation.SAME and verdict.is_restatement
+    return _without_loss(note, verdict, policy, is_same=True) if is_same else verdict
 
 
 def _by_trust(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:

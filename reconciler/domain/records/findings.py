@@ -25,6 +25,7 @@ class Difference(StrEnum):
     ROLES = "roles"
     SUBJECT = "subject"
     WORD = "word"
+    DETAIL = "detail"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

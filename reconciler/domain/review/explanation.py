@@ -61,6 +61,8 @@ _RULE = {
     DecidedBy.GATE: "What agrees with what is known counts as said again, and nobody is asked.",
 }
 
+_SAYS_MORE = "The fact says more than the note, so it stays, and the note counts as said again."
+
 _FATES = {
     Action.ADMIT: "let through by the write gate, and is not remembered until it is committed",
     Action.HOLD: "held by the write gate, and is not remembered until somebody says yes",
@@ -239,7 +241,10 @@ def _neighbour_sentences(reopened: Reopened) -> Iterator[str]:
 
 def _rule_sentences(reopened: Reopened) -> Iterator[str]:
     decision, focus = reopened.decision, reopened.focus
-    yield _RULE.get(decision.decided_by) or _threshold_sentence(reopened)
+    if decision.decided_by is DecidedBy.GUARD and decision.action is Action.SKIP:
+        yield _SAYS_MORE
+    else:
+        yield _RULE.get(decision.decided_by) or _threshold_sentence(reopened)
     if decision.decided_by is DecidedBy.ORDER and focus is not None:
         begins = (decision.note.holds_from, focus.valid_from)
         note_from, fact_from = (f"{each:%Y-%m-%d %H:%M:%S}" for each in begins)
