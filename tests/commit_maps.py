@@ -31,6 +31,10 @@ NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 EAST = [1.0] + [0.0] * (DIMENSION - 1)
 
 _KEYS = load_queries("embedded")["commit_decisions"].maps["contacts"].inner["commits"]
+_SLOT = (
+    *("subject", "attribute", "value", "value_key", "slot_key"),
+    *("is_single_valued", "is_known", "is_personal"),
+)
 _SAID = ("cosine", "decided_by", "reason", "at")
 
 
@@ -119,6 +123,7 @@ def skip(old: dict[str, Any], **changes: Any) -> dict[str, Any]:
         "observations": old["observations"] + 1,
         **{name: old[name] for name in ("confidence", "is_confirmed_by_user", "expires_at")},
         "last_confirmed_at": old["last_confirmed_at"],
+        **dict.fromkeys(_SLOT),
     }
     given = {"version": old["version"] + 1, "action": "SKIP", "fact_id": old["fact_id"]}
     return decision(old["scope"], **given | {"kept": kept} | changes)

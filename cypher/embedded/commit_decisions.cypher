@@ -15,7 +15,7 @@
 // map contacts.commits.fact: columns of fact, slot_key, embedding_model, embedding_bytes
 // map contacts.commits.supersessions: new_id, old_id, is_restatement
 // map contacts.commits.said: cosine, decided_by, reason, at
-// map contacts.commits.kept: fact_id, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at
+// map contacts.commits.kept: fact_id, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
 // map contacts.commits.compared: fact_id, cosine, rank
 // returns: contact_key
 // script for each: each of contacts
@@ -201,6 +201,15 @@ SET fact.observations = $commit.kept.observations, fact.confidence = $commit.kep
     fact.expires_at = $commit.kept.expires_at,
     fact.last_confirmed_at = $commit.kept.last_confirmed_at
 CREATE (fact)-[:EVIDENCED_BY {span: $commit.span}]->(episode);
+
+// It may have filled an empty slot.
+// for each commit of each.commits
+// only when commit.kept.subject is not empty
+MATCH (fact:Fact {fact_id: $commit.kept.fact_id})
+SET fact.subject = $commit.kept.subject, fact.attribute = $commit.kept.attribute,
+    fact.value = $commit.kept.value, fact.value_key = $commit.kept.value_key,
+    fact.is_single_valued = $commit.kept.is_single_valued, fact.is_known = $commit.kept.is_known,
+    fact.is_personal = $commit.kept.is_personal, fact.slot_key = $commit.kept.slot_key;
 
 // What was compared, nearest first, in one statement: five of them cost three times as much. The
 // decision comes first, and each fact in a MATCH of its own, by its index.

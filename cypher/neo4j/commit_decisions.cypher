@@ -16,7 +16,7 @@
 // map contacts.commits.fact: columns of fact, slot_key, embedding_model, embedding_bytes
 // map contacts.commits.supersessions: new_id, old_id, is_restatement
 // map contacts.commits.said: cosine, decided_by, reason, at
-// map contacts.commits.kept: fact_id, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at
+// map contacts.commits.kept: fact_id, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
 // map contacts.commits.compared: fact_id, cosine, rank
 // returns: contact_key
 UNWIND $contacts AS each
@@ -178,7 +178,7 @@ CALL (each) {
   SET old.is_live = false, old.valid_to = datetime(commit.valid_to)
   CREATE (decision)-[:REVOKED]->(old)
 }
-// One more observation of a fact that lives on.
+// One more observation of a fact that lives on; it may have filled an empty slot.
 CALL (each) {
   UNWIND each.commits AS commit
   WITH commit WHERE commit.kept IS NOT NULL

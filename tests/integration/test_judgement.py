@@ -164,6 +164,31 @@ def test_a_restatement_without_a_slot_keeps_the_slot(open_memory: Open) -> None:
     assert live(memory) == ["Delhi now"]
 
 
+def test_a_lesser_word_fills_an_empty_slot_of_what_it_repeats(open_memory: Open) -> None:
+    memory = open_memory({"Lives in Pune": [1.0, 0.0], "Delhi now": [0.0, 1.0]})
+    say(memory, "Lives in Pune")
+    repeated = say(memory, "Lives in Pune", 1, source_kind=DOCUMENT, **PUNE)
+    assert repeated.action == "SKIP"
+    memory.close()
+    again = open_memory({"Lives in Pune": [1.0, 0.0], "Delhi now": [0.0, 1.0]})
+    say(again, "Delhi now", 2, **DELHI)
+    assert live(again) == ["Delhi now"]
+
+
+@pytest.mark.parametrize("is_closed_between", [True, False])
+def test_a_vaguer_note_leaves_the_richer_fact(open_memory: Open, is_closed_between: bool) -> None:
+    rich, vague = "Is severely allergic to nuts", "Is allergic to nuts"
+    memory = open_memory({rich: [1.0, 0.0], vague: [1.0, 0.0]})
+    first = say(memory, rich)
+    if is_closed_between:
+        memory.close()
+        memory = open_memory({rich: [1.0, 0.0], vague: [1.0, 0.0]})
+    said = say(memory, vague, 1)
+    assert (said.action, said.decided_by, said.fact_id) == ("SKIP", "guard", first.fact_id)
+    assert live(memory) == [rich]
+    assert fact_of(memory, said).observations == 2
+
+
 def test_an_ended_fact_with_its_value_is_no_restatement(open_memory: Open) -> None:
     one, other = "Is allergic to nuts", "Is no longer allergic to nuts"
     memory = open_memory(apart(2, one, other))

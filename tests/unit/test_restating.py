@@ -340,8 +340,18 @@ SAID_MORE = {
 }
 
 
+@pytest.mark.parametrize(
+    ("known", "said", "kept"), [(None, PUNE, PUNE), (PUNE, GOA, PUNE), (PUNE, None, PUNE)]
+)
+def test_what_is_said_once_more_fills_an_empty_slot_and_changes_none(
+    known: Slot | None, said: Slot | None, kept: Slot
+) -> None:
+    by = decided(assessed(), action=Action.SKIP, slot=said)
+    assert confirmed(fact(slot=known), by).slot == kept
+
+
 def test_nothing_else_of_a_fact_changes_when_it_is_said_once_more() -> None:
-    before = fact(**UNLIKE | {"is_live": True, "valid_to": None})
+    before = fact(**UNLIKE | {"is_live": True, "valid_to": None, "slot": PUNE})
     by = decided(
         assessed(sensitivity=Sensitivity.PII, category=Category.DECISION, lifetime_days=180),
         action=Action.SKIP,

@@ -92,11 +92,13 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
 def confirmed(fact: Fact, by: Decision) -> Fact:
     """The fact after one more episode that says it already: a SKIP.
 
-    A tool that repeats a fact is counted, and makes nobody surer of it.
+    A tool that repeats a fact is counted, and makes nobody surer of it. A slot that came with what
+    was said fills an empty one.
     """
     expires_at = expiry_of(by)
     return replace(
         observed(fact),
+        slot=fact.slot or by.note.slot,
         confidence=_surer(fact.confidence, _confirming_confidence(by)),
         is_confirmed_by_user=fact.is_confirmed_by_user or _is_contacts_answer(by),
         expires_at=expires_at if _is_later(expires_at, fact.expires_at) else fact.expires_at,

@@ -700,15 +700,19 @@ def _episode_map(told: Evidence) -> dict[str, Any]:
 def _fact_map(fact: Fact, commit: Commit) -> dict[str, Any]:
     own = {name: _plain(getattr(fact, name)) for name in _FACT_FIELDS}
     return own | {
-        **{name: getattr(fact.slot, name, None) for name in _SLOT_COLUMNS},
-        "slot_key": fact.slot.key if fact.slot else None,
+        **_slot_map(fact.slot),
         "embedding_model": commit.decision.policy.embedding_model,
         "embedding_bytes": commit.vector.tobytes() if commit.vector.size else None,
     }
 
 
 def _kept_map(fact: Fact) -> dict[str, Any]:
-    return {name: getattr(fact, name) for name in _KEPT_FIELDS}
+    return {name: getattr(fact, name) for name in _KEPT_FIELDS} | _slot_map(fact.slot)
+
+
+def _slot_map(slot: Slot | None) -> dict[str, Any]:
+    named = {name: getattr(slot, name, None) for name in _SLOT_COLUMNS}
+    return named | {"slot_key": slot.key if slot else None}
 
 
 def _decision_map(decision: Decision) -> dict[str, Any]:
