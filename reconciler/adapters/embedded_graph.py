@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -129,23 +129,19 @@ class EmbeddedGraph:
 
     def migrate(self, embedding_dimension: int) -> int:
         """See ``Graph.migrate``."""
+        for migration in load_migrations(self.engine):
+            for statement in migration.statements:
+                # A vector's length is part of its column's type, which takes no parameter.
+                typed = statement.text.replace(
+                    "{embedding_dimension}", str(max(embedding_dimension, 1))
+                )
+                with self._writer() as connection:
+                    connection.rows(typed)
         newest = newest_schema_version(self.engine)
-        to_record = {"schema_version": newest, "embedding_dimension": embedding_dimension}
-        with self._writer() as connection:
-            found = self.schema_version()
-            if found:
-                self._mark_open(connection)
-
-            def bring_up_to_date() -> list[Row]:
-                for migration in load_migrations(self.engine)[found:]:
-                    for statement in migration.statements:
-                        # A vector's length is part of its column's type, which takes no parameter.
-                        length = str(max(embedding_dimension, 1))
-                        connection.rows(statement.text.replace("{embedding_dimension}", length))
-                return _run_script(connection, self._queries["record_schema_version"], to_record)
-
-            # In one transaction: a migration that was made in part could not be made again.
-            self._commit(connection, bring_up_to_date)
+        self.run(
+            "record_schema_version",
+            {"schema_version": newest, "embedding_dimension": embedding_dimension},
+        )
         return newest
 
     def describe(self) -> EngineDescription:
@@ -188,22 +184,18 @@ class EmbeddedGraph:
         with self._writer() as connection:
             self._mark_open(connection)
             self._check_storage()
-            return self._commit(connection, lambda: _run_script(connection, query, given))
-
-    def _commit(self, connection: PlanningConnection, work: Callable[[], list[Row]]) -> list[Row]:
-        """The rows of what is written; nothing is where there are none, or where it fails."""
-        try:
-            connection.rows("BEGIN TRANSACTION")
-            rows = work()
-            connection.rows("COMMIT" if rows else "ROLLBACK")
-        except BaseException as error:
-            with suppress(RuntimeError):
-                connection.rows("ROLLBACK")
-            if POOL_IS_FULL in str(error):  # what was rolled back may have left an index wrong
-                self._fail("the engine's memory was full in the middle of a write")
-            raise
-        self._tidy_up(connection)
-        return rows
+            try:
+                connection.rows("BEGIN TRANSACTION")
+                rows = _run_script(connection, query, given)
+                connection.rows("COMMIT" if rows else "ROLLBACK")
+            except BaseException as error:
+                with suppress(RuntimeError):
+                    connection.rows("ROLLBACK")
+                if POOL_IS_FULL in str(error):  # what was rolled back may have left an index wrong
+                    self._fail("the engine's memory was full in the middle of a write")
+                raise
+            self._tidy_up(connection)
+            return rows
 
     def _tidy_up(self, connection: PlanningConnection) -> None:
         """What follows a commit; it stands, whatever becomes of this."""

@@ -40,7 +40,7 @@ def test_so_is_a_configuration(
     else:
         file.write_text(content)
     monkeypatch.setenv(name, str(file))
-    code, _, err = run("contacts", "--agent", "crm")
+    code, _, err = run("add", "Lives here.", "--agent", "crm", "--contact", "priya")
     assert code == 3
     assert str(file) in err.replace("\n", "")
 

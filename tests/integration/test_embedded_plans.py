@@ -18,7 +18,7 @@ from reconciler.queries import MapKeys, Statement, load_queries
 from tests.embedded_plans import scanned_tables
 
 QUERIES = load_queries("embedded")
-LARGE = {"Fact", "Decision", "FlatDecision", "Episode", "Session"}
+LARGE = {"Fact", "Decision", "Episode", "Session"}
 COLD = {"count_jobs", "list_jobs", "list_due_jobs", "list_contacts", "link_task_session"}
 """What an operator asks for now and then, or a task once."""
 
@@ -35,7 +35,6 @@ CREATE (episode:Episode {episode_id: row, text: row, said_at: $at, role: 'contac
   -[:`IN`]->(session)
 CREATE (decision:Decision {decision_id: row, action: 'ADD', inference_key: row, at: $at})
   -[:`FOR`]->(contact)
-CREATE (:FlatDecision {decision_id: row})
 CREATE (fact:Fact {fact_id: row, text: row, is_live: true, embedding_model: 'model'})
   -[:ABOUT]->(contact)
 CREATE (old:Fact {fact_id: 'old ' + row, is_live: false})-[:ABOUT]->(contact)

@@ -341,13 +341,20 @@ SAID_MORE = {
 
 
 @pytest.mark.parametrize(
-    ("known", "said", "kept"), [(None, PUNE, PUNE), (PUNE, GOA, PUNE), (PUNE, None, PUNE)]
+    ("known", "said", "source_kind", "kept"),
+    [
+        (None, PUNE, SourceKind.EXTRACTOR, PUNE),
+        (PUNE, GOA, SourceKind.USER_EXPLICIT, PUNE),
+        (PUNE, None, SourceKind.USER_EXPLICIT, PUNE),
+        (None, PUNE, SourceKind.TOOL_OUTPUT, None),
+        (None, GOA, SourceKind.EXTRACTOR, None),
+    ],
 )
-def test_what_is_said_once_more_fills_an_empty_slot_and_changes_none(
-    known: Slot | None, said: Slot | None, kept: Slot
+def test_a_slot_is_filled_by_a_word_that_counts_whose_value_the_fact_says(
+    known: Slot | None, said: Slot | None, source_kind: SourceKind, kept: Slot | None
 ) -> None:
-    by = decided(assessed(), action=Action.SKIP, slot=said)
-    assert confirmed(fact(slot=known), by).slot == kept
+    by = decided(assessed(), action=Action.SKIP, slot=said, source_kind=source_kind)
+    assert confirmed(fact(slot=known, text="Lives in Pune."), by).slot == kept
 
 
 def test_nothing_else_of_a_fact_changes_when_it_is_said_once_more() -> None:

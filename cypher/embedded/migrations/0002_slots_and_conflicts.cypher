@@ -35,6 +35,5 @@ ALTER TABLE Decision ADD IF NOT EXISTS correction STRING;
 ALTER TABLE Decision ADD IF NOT EXISTS corrected_at TIMESTAMP;
 CREATE REL TABLE IF NOT EXISTS CONFLICTS_WITH(
   FROM Fact TO Fact, decided_by STRING, reason STRING, at TIMESTAMP);
-ALTER TABLE Decision ADD IF NOT EXISTS superseded_id STRING;
 MATCH (decision:Decision) WHERE decision.superseded_id IS NOT NULL
 SET decision.superseded_ids = [decision.superseded_id];

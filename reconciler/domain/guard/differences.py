@@ -69,11 +69,13 @@ def find_additions(new: Reading, old: Reading) -> Iterator[Finding]:
 def find_details(new: Reading, old: Reading) -> Iterator[Finding]:
     """What the old text says and the new one leaves out: a number, a name, a degree, or any word.
 
-    Where the new text has words of its own, other words of the old one are no details: they may be
+    Where the new text has a number of its own, that took the old one's place, and so with names and
+    degrees. Where it has words of its own, other words of the old one are no details: they may be
     the same thing said differently.
     """
-    details = [_turned_round(finding) for finding in find_additions(old, new)]
-    yield from details
+    added = {finding.kind for finding in find_additions(new, old)}
+    details = [each for each in find_additions(old, new) if each.kind not in added]
+    yield from map(_turned_round, details)
     if not details and says_no_more(new, old) and (left_out := _stems(old) - _stems(new)):
         said = {word.stem: word.text for word in old.words}
         words = " ".join(said[stem] for stem in left_out.elements())

@@ -7,6 +7,7 @@ nobody changed the older fact since it was read.
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 
@@ -15,10 +16,15 @@ from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, RecallSemantics, Sensitivity, SourceKind
 from reconciler.domain.records.notes import Remembered
+from reconciler.domain.records.slots import Slot
 
 __all__ = ["confirmed", "expiry_of", "observed", "restating", "written_fact"]
 
 _BROUGHT = tuple(each.name for each in fields(Remembered))
+
+_WORDS = re.compile(r"\w+")
+_FILLS_SLOTS = SourceKind.EXTRACTOR
+"""Whose word is trusted less fills no slot."""
 
 
 def written_fact(decision: Decision, holds_to: datetime | None = None) -> Fact:
@@ -92,18 +98,30 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
 def confirmed(fact: Fact, by: Decision) -> Fact:
     """The fact after one more episode that says it already: a SKIP.
 
-    A tool that repeats a fact is counted, and makes nobody surer of it. A slot that came with what
-    was said fills an empty one.
+    A tool that repeats a fact is counted, and makes nobody surer of it.
     """
     expires_at = expiry_of(by)
     return replace(
         observed(fact),
-        slot=fact.slot or by.note.slot,
+        slot=fact.slot or _slot_told_by(fact, by),
         confidence=_surer(fact.confidence, _confirming_confidence(by)),
         is_confirmed_by_user=fact.is_confirmed_by_user or _is_contacts_answer(by),
         expires_at=expires_at if _is_later(expires_at, fact.expires_at) else fact.expires_at,
         last_confirmed_at=max(fact.last_confirmed_at, by.note.said_at),
     )
+
+
+def _slot_told_by(fact: Fact, by: Decision) -> Slot | None:
+    """The slot that came with what was said, where the fact's own words hold its value.
+
+    Else a tool could file under any slot what the contact said, and end by it what is there.
+    """
+    slot = by.note.slot
+    if slot is None or slot.value is None or by.note.trust.is_trusted_less_than(_FILLS_SLOTS):
+        return None
+    words = f" {' '.join(_WORDS.findall(fact.text.casefold()))} "
+    value = f" {' '.join(_WORDS.findall(slot.value.casefold()))} "
+    return slot if value.strip() and value in words else None
 
 
 def observed(fact: Fact) -> Fact:

@@ -206,10 +206,14 @@ def _sparing_richer(
         return verdict
     richer = [each for each in equal if find_losses(note.text, each.text)]
     ended = tuple(each for each in verdict.targets if each not in richer)
-    if ended:
-        is_restatement = any(each in ended for each in equal)
-        return replace(verdict, targets=ended, is_restatement=is_restatement)
-    return _without_loss(note, verdict, policy, is_same=True)
+    if not richer:
+        return verdict
+    if not ended:
+        return _without_loss(note, replace(verdict, targets=tuple(richer)), policy)
+    lost = "; ".join(map(str, find_losses(note.text, richer[0].text)))
+    reason = f"{verdict.reason}, and one that says more stays: {lost}"
+    is_restatement = any(each in ended for each in equal)
+    return replace(verdict, targets=ended, is_restatement=is_restatement, reason=reason)
 
 
 def _with_denied(
@@ -251,7 +255,7 @@ def _by_text(
         which = "nearest" if same is nearest else "another"
         reason = f"{which} fact at {same.cosine:.3f}, at or above {policy.cosine_update_min:g}"
         verdict = _update(DecidedBy.THRESHOLD, same, reason, is_restatement=True)
-        return _without_loss(note, verdict, policy, is_same=False)
+        return _without_loss(note, verdict, policy)
     if judgement is not None:
         return _judged(note, judgement, candidates, policy)
     if nearest.cosine < policy.cut:
@@ -260,7 +264,7 @@ def _by_text(
         return replace(_kept_apart(nearest, findings, _where(nearest)), can_be_arbitrated=True)
     reason = f"{_where(nearest)}, at or above the cut {policy.cut:g}"
     verdict = _update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False)
-    verdict = _without_loss(note, verdict, policy, is_same=False)
+    verdict = _without_loss(note, verdict, policy)
     return replace(verdict, can_be_arbitrated=True)
 
 
@@ -307,36 +311,38 @@ def _kept_apart(target: Neighbour, findings: tuple[Finding, ...], why: str) -> V
     )
 
 
-def _without_loss(
-    note: Note, verdict: Verdict, policy: ReconcilePolicy, *, is_same: bool
-) -> Verdict:
+def _without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
     """The verdict, unless the fact that it ends says more than the note.
 
-    Such a fact stays. A note that adds nothing to it counts as said once more. One that does, that
-    may mean something else, or that is a more trusted word (for only a part of it) stands beside.
+    Such a fact stays. A note all of whose words stand in it counts as said once more, where it is
+    known to say the same; any other stands beside it: a word that only the note has may be news,
+    and a more trusted word stands for itself.
 
     Args:
         note: what was said.
         verdict: the UPDATE that would end its first target.
         policy: whether differences count.
-        is_same: whether both are known to say the same, by a slot or an arbiter. Elsewhere a word
-            that only the note has may be news.
     """
     fact = verdict.targets[0]
     losses = find_losses(note.text, fact.text) if policy.guard else ()
     if not losses or verdict.action is not Action.UPDATE:
         return verdict
-    news = _news(note, fact, policy)
-    is_part = not news and (is_same or is_repeated_in(note.text, fact.text))
-    says_less = is_part and not fact.trust.is_trusted_less_than(note.trust)
-    why = "and it says more" if is_part else "yet each says what the other does not"
+    lost = "; ".join(map(str, losses))
+    is_repeated = verdict.is_restatement and is_repeated_in(note.text, fact.text)
+    if is_repeated and not fact.trust.is_trusted_less_than(note.trust):
+        return replace(
+            verdict,
+            action=Action.SKIP,
+            decided_by=DecidedBy.GUARD,
+            reason=f"{verdict.reason}, and it says more: {lost}",
+            targets=(fact,),
+            findings=losses,
+        )
     return Verdict(
-        action=Action.SKIP if says_less else Action.ADD,
+        action=Action.ADD,
         decided_by=DecidedBy.GUARD,
-        reason=f"{verdict.reason}, {why}: " + "; ".join(map(str, (*losses, *news))),
-        targets=(fact,) if says_less else (),
-        is_restatement=says_less,
-        findings=(*losses, *news),
+        reason=f"{verdict.reason}, yet what it says would be lost: {lost}",
+        findings=losses,
     )
 
 
@@ -367,7 +373,7 @@ def _judged(
         findings=findings,
     )
     is_same = judgement.relation is Relation.SAME and verdict.is_restatement
-    return _without_loss(note, verdict, policy, is_same=True) if is_same else verdict
+    return _without_loss(note, verdict, policy) if is_same else verdict
 
 
 def _by_trust(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:

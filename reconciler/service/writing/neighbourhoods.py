@@ -152,10 +152,10 @@ class Neighbourhoods:
         return loaded
 
     def expect(self, scope: Scope, version: int) -> None:
-        """Forget the contact's unless it is as of this version."""
+        """Forget the contact's if it is older than this version."""
         key = scope.contact_key
         with self._lock:
-            if (found := self._kept.get(key)) is not None and found.version != version:
+            if (found := self._kept.get(key)) is not None and found.version < version:
                 self._leave_out(key)
 
     def version(self, scope: Scope) -> int:

@@ -76,13 +76,20 @@ class Outline:
             return self._version, {self._rows[each.row]: each for each in ranks}
 
     def apply(self, commit: Commit) -> bool:
-        """Take over what was committed; whether it was made on this very version."""
+        """Take over what was committed; whether it was made on this very version.
+
+        A look beside the commit may have found the new fact under the version before: that is no
+        outline of either.
+        """
         with self._lock:
-            if commit.version != self._version:
+            if commit.version != self._version or self._knows(commit.fact):
                 return False
             self._version += 1
             self._take_over(commit)
             return True
+
+    def _knows(self, fact: Fact | None) -> bool:
+        return fact is not None and fact.fact_id in self._rows
 
     def _take_over(self, commit: Commit) -> None:
         for ended_id in commit.decision.superseded_ids:
