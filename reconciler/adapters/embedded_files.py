@@ -174,6 +174,10 @@ class EmbeddedFiles:
 
     def _check_complete(self) -> None:
         """Refuse a part of a store; the engine would open it as an empty one."""
+        if self.main.is_dir():
+            raise ConfigurationError(
+                f"RECONCILER_EMBEDDED_PATH {self.main} is a folder; name a file in it"
+            )
         if self.has_log and not self.main.exists():
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main} is missing, and its log {self.log} is "

@@ -99,3 +99,10 @@ def test_any_path_can_be_printed_on_any_terminal(
     )
     assert b"Traceback" not in ran.stderr, ran.stderr.decode(errors="replace")
     assert ran.returncode == code
+
+
+def test_a_folder_is_no_store(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECONCILER_EMBEDDED_PATH", str(tmp_path))
+    code, _, err = run("add", "Lives here.", *WHO)
+    assert code == 3
+    assert "is a folder; name a file in it" in err.replace("\n", " ")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -141,3 +144,22 @@ def test_a_scan_of_a_whole_table_is_seen(graph: EmbeddedGraph) -> None:
     with graph._writer() as connection:
         assert scanned_tables(connection, scanning, {"text": "1"}) == ["Fact"]
         assert scanned_tables(connection, by_key, {"text": "1"}) == []
+
+
+def test_whatever_the_engine_plans_on_a_growing_store_ends_no_process(tmp_path: Path) -> None:
+    """Where plans are kept, a statement that the engine cannot plan is met by luck alone."""
+    told = (
+        "from reconciler.adapters.embedded_plans import PlanningConnection\n"
+        "from reconciler.__main__ import main\n"
+        "PlanningConnection._keep = lambda self, key, plan: None\n"
+        "import sys; sys.argv = ['reconciler', 'demo']\n"
+        "main()\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", told],
+        env=os.environ | {"XDG_DATA_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
