@@ -816,3 +816,15 @@ def test_a_more_trusted_word_that_says_less_stands_beside() -> None:
 def test_a_less_trusted_word_that_says_less_is_said_once_more() -> None:
     said = note("She has a budget for the ERP project", source_kind=TOOL)
     assert decide(said, [neighbour(1.0, RICH)], DEFAULT).action is SKIP
+
+
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        ("Moved from Pune to Bangalore.", "Lives in Bangalore."),
+        ("Prefers being contacted by email.", "Likes to be contacted by e-mail."),
+    ],
+)
+def test_a_name_alone_keeps_no_fact_of_the_same_value(fact: str, said: str) -> None:
+    near = [neighbour(0.6, fact, slot=slot("bangalore"))]
+    assert decide(note(said, slot=slot("bangalore")), near, DEFAULT).action is UPDATE

@@ -32,6 +32,9 @@ VALUE_KINDS = {
 }
 """By token kind, what a difference of its values is."""
 
+_NOT_FINITE = ("be", "been", "being")
+"""What makes no name of the word before it: "Prefers being called"."""
+
 Counts = dict[str, dict[str, dict[str, str]]]
 """By token kind, by the stem of what is counted or dated, its values and how the text has them."""
 
@@ -232,7 +235,7 @@ def _names(tokens: Sequence[Token]) -> dict[str, str]:
             and token.text[0].isupper()
             and (
                 not opens_sentence
-                or after.value in vocabulary().auxiliaries
+                or (after.value in vocabulary().auxiliaries and after.value not in _NOT_FINITE)
                 or after.text in vocabulary().quotes
             )
         ):

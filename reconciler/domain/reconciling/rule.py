@@ -204,7 +204,7 @@ def _sparing_richer(
     """The verdict of a slot without the facts of the same value that say more than the note."""
     if not policy.guard:
         return verdict
-    richer = [each for each in equal if find_losses(note.text, each.text)]
+    richer = [each for each in equal if _says_more(each, note)]
     ended = tuple(each for each in verdict.targets if each not in richer)
     if not richer:
         return verdict
@@ -214,6 +214,17 @@ def _sparing_richer(
     reason = f"{verdict.reason}, and one that says more stays: {lost}"
     is_restatement = any(each in ended for each in equal)
     return replace(verdict, targets=ended, is_restatement=is_restatement, reason=reason)
+
+
+def _says_more(fact: Neighbour, note: Note) -> bool:
+    """Whether a fact of the same value holds a detail that would be lost with it.
+
+    A name alone is none, unless the note only leaves it out: "Moved from Pune to Bangalore", then
+    "Lives in Bangalore".
+    """
+    losses = find_losses(note.text, fact.text)
+    has_value = any(each.kind is not Difference.NAME for each in losses)
+    return has_value or (bool(losses) and is_repeated_in(note.text, fact.text))
 
 
 def _with_denied(
