@@ -674,6 +674,10 @@ def test_an_older_note_lies_beneath_the_newer_fact_and_is_not_live(graph: Graph)
     assert rests_on(graph, older) == {older["episode_id"]}
 
 
+CITY = {
+    **{"subject": "contact", "attribute": "city", "value": "Pune", "value_key": "pune"},
+    **{"is_single_valued": True, "is_known": True, "is_personal": False},
+}
 KEPT = {
     "observations": 300,
     "confidence": 0.123456789,
@@ -687,10 +691,24 @@ def test_a_fact_that_is_said_once_more_becomes_what_the_commit_says(graph: Graph
     first = decision()
     commit(graph, first)
     [before] = facts(graph)
-    again = skip(first, kept={"fact_id": first["fact_id"], **KEPT})
+    again = skip(first)
+    again["kept"] |= KEPT
     commit(graph, again)
     assert facts(graph) == [before | KEPT]
     assert rests_on(graph, first) == {first["episode_id"], again["episode_id"]}
+
+
+def test_a_fact_that_is_said_once_more_may_get_a_slot_and_keeps_the_one_it_has(
+    graph: Graph,
+) -> None:
+    first = decision()
+    commit(graph, first)
+    filled = skip(first)
+    filled["kept"] |= CITY | {"slot_key": "contact/city/pune"}
+    commit(graph, filled)
+    assert CITY.items() <= facts(graph)[0].items()
+    commit(graph, skip(filled))
+    assert CITY.items() <= facts(graph)[0].items()
 
 
 def test_a_skip_that_counts_no_episode_changes_no_fact(graph: Graph) -> None:
