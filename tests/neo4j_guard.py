@@ -15,7 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
+import time
 from pathlib import Path
 
 POLL_SECONDS = 0.2
@@ -23,18 +23,19 @@ POLL_SECONDS = 0.2
 
 def guard(options: argparse.Namespace) -> int:
     """The command's exit status, once it ended by itself or was stopped."""
-    asked_to_stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: asked_to_stop.set())
-    signal.signal(signal.SIGHUP, lambda *_: asked_to_stop.set())
+    signals: list[int] = []  # no Event: a handler that sets one while it is waited for never ends
+    signal.signal(signal.SIGTERM, lambda number, _: signals.append(number))
+    signal.signal(signal.SIGHUP, lambda number, _: signals.append(number))
     child = subprocess.Popen(options.command, stdin=subprocess.DEVNULL)
-    while child.poll() is None and not asked_to_stop.wait(POLL_SECONDS):
-        if os.getppid() != options.parent:
-            asked_to_stop.set()
+    is_over = False
+    while child.poll() is None and not is_over:
+        time.sleep(POLL_SECONDS)
+        is_over = bool(signals) or os.getppid() != options.parent
     _stop(child, options.grace_seconds)
     if options.container:
         subprocess.run(["docker", "rm", "-f", options.container], check=False, timeout=60)
     # Where the command ended by itself, the parent still wants to read why.
-    if options.discard and asked_to_stop.is_set():
+    if options.discard and is_over:
         shutil.rmtree(options.discard, ignore_errors=True)
     return child.returncode
 
