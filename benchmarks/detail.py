@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 
 from benchmarks.data import rows
 from benchmarks.engines import Engines
+from benchmarks.error_rate import with_interval
 from reconciler.bootstrap import build_embedder, build_policy
 from reconciler.domain.guard.reading import read
 from reconciler.domain.reconciling.rule import decide
@@ -85,9 +86,8 @@ def main(_: Engines) -> None:
                     Rate(count=counts[kind, half, action], of=total)
                     for action in (Action.UPDATE, Action.SKIP, Action.ADD)
                 ]
-                print(f"| {profile} | {kind} | {half} | " + " | ".join(map(_cell, cells)) + " |")
-
-
-def _cell(rate: Rate) -> str:
-    low, high = rate.interval
-    return f"{rate.count} of {rate.of}: {rate.share or 0:.1%} ({low:.1%} to {high:.1%})"
+                print(
+                    f"| {profile} | {kind} | {half} | "
+                    + " | ".join(map(with_interval, cells))
+                    + " |"
+                )

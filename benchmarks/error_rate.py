@@ -330,7 +330,8 @@ def _of(rate: Rate) -> str:
     return f"{rate.count}/{rate.of}, {_share(rate):.1%}" if rate.of else "–"
 
 
-def _with_interval(rate: Rate) -> str:
+def with_interval(rate: Rate) -> str:
+    """Count, share, and in brackets Wilson's interval; a dash of nothing."""
     low, high = rate.interval
     return f"{_of(rate)} ({low:.1%} to {high:.1%})" if rate.of else "–"
 
@@ -351,7 +352,7 @@ def _print_rates(results: Results) -> None:
                 scores = results.scores(configuration, slots, source)
                 print(
                     f"| {source} | {configuration.name} | {slots} "
-                    f"| {_with_interval(scores.false_supersessions)} "
+                    f"| {with_interval(scores.false_supersessions)} "
                     f"| {_of(scores.distinct_marked)} | {_of(_not_silent(scores))} "
                     f"| {_of(scores.same_stored_twice)} |"
                 )

@@ -1,7 +1,7 @@
 """What the memory does with ports and the domain; no adapter is known here.
 
-tasks         an agent at work                         recall.py       what is found again
-sessions      the background door                      calibration.py  error rates of the rule
-writing       the way of a write, and its cache
+tasks         an agent at work                    recall.py       what is found again
+sessions      the background door                 records.py      history and decisions, as kept
+writing       the way of a write, and its cache   calibration.py  error rates of the rule
 stores        alone name queries
 """

@@ -403,18 +403,7 @@ def _by_trust(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
             reason=reason,
             targets=(trusted,),
         )
-    allowed = tuple(each for each in verdict.targets if each not in held)
-    if allowed:
-        return replace(verdict, targets=allowed, conflicts=held, reason=reason)
-    return replace(
-        verdict,
-        action=Action.ADD,
-        decided_by=DecidedBy.TRUST,
-        reason=reason,
-        targets=(),
-        conflicts=held,
-        is_restatement=False,
-    )
+    return _sparing(held, verdict, DecidedBy.TRUST, reason)
 
 
 def _by_standing(note: Note, verdict: Verdict) -> Verdict:
@@ -430,17 +419,25 @@ def _by_standing(note: Note, verdict: Verdict) -> Verdict:
     if not standing:
         return verdict
     reason = f"a standing decision ends only by another one or when revoked ({verdict.reason})"
-    ended = tuple(each for each in verdict.targets if each not in standing)
+    return _sparing(standing, verdict, DecidedBy.STANDING, reason)
+
+
+def _sparing(
+    spared: tuple[Neighbour, ...], verdict: Verdict, decided_by: DecidedBy, reason: str
+) -> Verdict:
+    """The UPDATE without those of its targets that may not end: the note stands beside them."""
+    conflicts = verdict.conflicts + spared
+    ended = tuple(each for each in verdict.targets if each not in spared)
     if ended:
-        conflicts = verdict.conflicts + standing
         return replace(verdict, targets=ended, conflicts=conflicts, reason=reason)
     return replace(
         verdict,
         action=Action.ADD,
-        decided_by=DecidedBy.STANDING,
+        decided_by=decided_by,
         reason=reason,
         targets=(),
-        conflicts=verdict.conflicts + standing,
+        conflicts=conflicts,
+        is_restatement=False,
     )
 
 

@@ -90,7 +90,7 @@ class Neighbourhood(Outline):
             self._facts.pop(ended_id, None)
         if commit.kept and commit.kept.fact_id in self._facts:
             self._facts[commit.kept.fact_id] = commit.kept
-        if commit.fact and commit.fact.fact_id in self._rows:
+        if commit.fact and self._knows(commit.fact):
             self._facts[commit.fact.fact_id] = commit.fact
 
     def _looked_at(self, note: Note, vector: NDArray[np.float32], now: datetime) -> list[int]:

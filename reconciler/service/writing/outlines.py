@@ -48,6 +48,7 @@ class Outline:
         self._lock = threading.Lock()
         self._version = version
         self._rows = list(fact_ids)
+        self._places = {fact_id: row for row, fact_id in enumerate(self._rows)}
         self._vectors, self._numbers = vectors, numbers
 
     @property
@@ -89,13 +90,13 @@ class Outline:
             return True
 
     def _knows(self, fact: Fact | None) -> bool:
-        return fact is not None and fact.fact_id in self._rows
+        return fact is not None and fact.fact_id in self._places
 
     def _take_over(self, commit: Commit) -> None:
         for ended_id in commit.decision.superseded_ids:
             self._end(ended_id)
-        if commit.kept and commit.kept.fact_id in self._rows:
-            self._numbers[self._rows.index(commit.kept.fact_id)] = numbers_of([commit.kept])[0]
+        if commit.kept and self._knows(commit.kept):
+            self._numbers[self._places[commit.kept.fact_id]] = numbers_of([commit.kept])[0]
         if commit.fact and commit.fact.is_live and commit.vector.size:
             self._add(commit.fact, commit.vector)
 
@@ -120,10 +121,11 @@ class Outline:
         place = len(self._rows)
         self._vectors[place], self._numbers[place] = vector, numbers_of([fact])[0]
         self._rows.append(fact.fact_id)
+        self._places[fact.fact_id] = place
 
     def _end(self, fact_id: str) -> None:
-        if fact_id in self._rows:
-            row = self._rows.index(fact_id)
+        row = self._places.pop(fact_id, None)
+        if row is not None:
             self._rows[row], self._numbers["expires_at"][row] = "", _LONG_AGO
 
     def _make_room(self, dimension: int) -> None:
@@ -136,3 +138,4 @@ class Outline:
             vectors[: len(kept)], numbers[: len(kept)] = self._vectors[kept], self._numbers[kept]
         self._vectors, self._numbers = vectors, numbers
         self._rows = [self._rows[row] for row in kept]
+        self._places = {fact_id: row for row, fact_id in enumerate(self._rows)}
