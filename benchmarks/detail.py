@@ -7,13 +7,12 @@ by a hash: the rule was written looking at one half, and the other was kept asid
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from benchmarks.data import rows
+from benchmarks.data import HALVES, half_of, rows
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
 from reconciler.bootstrap import build_embedder, build_policy
@@ -28,12 +27,6 @@ from reconciler.settings import load_settings
 
 SAID_AT = datetime(2026, 1, 1, tzinfo=UTC)
 NUMBER_KINDS = ("number", "ordinal", "year", "day", "time")
-HALVES = ("written on", "kept aside")
-
-
-def half_of(text: str) -> str:
-    """In which half of the texts it is, whatever the machine."""
-    return HALVES[hashlib.sha256(text.encode()).digest()[0] % 2]
 
 
 def vaguer(text: str) -> Iterator[tuple[str, str]]:
