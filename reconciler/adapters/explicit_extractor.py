@@ -14,7 +14,6 @@ from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.records.sessions import Role
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.domain.sessions.extraction import (
-    CANDIDATES_MAX,
     Citation,
     Extracted,
     Extraction,
@@ -46,16 +45,11 @@ class ExplicitExtractor:
         self._attributes = attributes
 
     def extract(self, window: Window) -> Extraction:
-        """At most five candidates, the most important first, then the earliest; no summary."""
+        """All candidates in the order in which they were first said; no summary."""
         found: dict[tuple[str, ...], list[tuple[int, Statement]]] = {}
         for number, statement in self._statements(window):
             found.setdefault(_key(statement), []).append((number, statement))
-        candidates = [_candidate(mentions) for mentions in found.values()]
-        candidates.sort(key=lambda each: -each.importance)  # stable, so the earlier stays ahead
-        return Extraction(
-            candidates=tuple(candidates[:CANDIDATES_MAX]),
-            left_out=len(candidates[CANDIDATES_MAX:]),
-        )
+        return Extraction(candidates=tuple(map(_candidate, found.values())))
 
     def close(self) -> None:
         """Nothing to close."""

@@ -13,7 +13,7 @@ from reconciler.adapters.explicit_extractor import ExplicitExtractor
 from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.records.sessions import Episode, Role
 from reconciler.domain.sessions.explicit_statements import Statement, find_statements
-from reconciler.domain.sessions.extraction import CANDIDATES_MAX, Extracted, Window
+from reconciler.domain.sessions.extraction import Extracted, Window
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.resources import resource_path
 
@@ -245,9 +245,9 @@ def test_what_was_read_before_is_not_read_again() -> None:
     assert found.citations[0].episode == 2
 
 
-def test_of_many_statements_the_first_five_are_given() -> None:
+def test_of_many_statements_all_are_given_in_their_order() -> None:
     found = candidates(*(f"My code number is {number}." for number in range(9)))
-    assert [each.value for each in found] == [str(each) for each in range(CANDIDATES_MAX)]
+    assert [each.value for each in found] == [str(each) for each in range(9)]
 
 
 def test_a_pleasantry_gives_nothing_not_even_a_summary() -> None:
@@ -283,10 +283,3 @@ def test_a_long_text_is_read_in_no_time(piece: str) -> None:
     started = time.process_time()
     statements(text)
     assert time.process_time() - started < 0.2
-
-
-def test_statements_beyond_five_are_counted() -> None:
-    found = ExplicitExtractor().extract(
-        window(*[f"Remember that I bill project {number} in euros." for number in range(7)])
-    )
-    assert (len(found.candidates), found.left_out) == (5, 2)

@@ -33,10 +33,12 @@ from reconciler.domain.records.sessions import (
 )
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.sessions.extraction import (
+    CANDIDATES_OF_A_TURN_MAX,
     Extracted,
     Proposal,
     Window,
     candidate_from,
+    capped,
     merged,
 )
 from reconciler.domain.sessions.windows import windows
@@ -209,11 +211,20 @@ class SessionReader:
             sum(each.input_tokens for each in costs),
             sum(each.output_tokens for each in costs),
         )
+        proposals, left_out = capped(merged(read), episodes)
+        if left_out:
+            _LOG.warning(
+                "%d candidates of session %s were left out: a turn gives at most %d, and what it "
+                "asks to have remembered",
+                left_out,
+                episodes[0].session_id,
+                CANDIDATES_OF_A_TURN_MAX,
+            )
         return ReadSession(
             extractor=self.name,
-            proposals=tuple(merged(read)),
+            proposals=tuple(proposals),
             summary=" ".join(found.summary for _, found in read if found.summary),
-            left_out=sum(found.left_out for _, found in read),
+            left_out=left_out + sum(found.left_out for _, found in read),
         )
 
     def read_raw(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> ReadSession:
