@@ -35,14 +35,14 @@ class ExplicitExtractor:
     """Reads explicit statements of the contact; nobody else's words, and nothing between lines.
 
     Args:
-        attributes: the known attributes; of those, "my … is …" is taken more readily. None for
-            the few that the grammar knows by itself.
+        attributes: the known attributes, which read slots; of those, "my … is …" is taken more
+            readily. None for the few that the grammar knows by itself.
     """
 
-    name = "explicit-statements-v1"
+    name = "explicit-statements-v2"
 
     def __init__(self, attributes: AttributeBook | None = None) -> None:
-        self._attributes = attributes
+        self._attributes = attributes or AttributeBook.from_mapping({})
 
     def extract(self, window: Window) -> Extraction:
         """All candidates in the order in which they were first said; no summary."""
@@ -60,11 +60,8 @@ class ExplicitExtractor:
 
         for number, episode in enumerate(window.episodes, start=1):
             if episode.role is Role.CONTACT and episode.episode_id in window.new_ids:
-                for statement in find_statements(episode.text, self._is_known):
+                for statement in find_statements(episode.text, self._attributes):
                     yield number, statement
-
-    def _is_known(self, attribute: str) -> bool:
-        return self._attributes is not None and self._attributes.find(attribute) is not None
 
 
 def _key(statement: Statement) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ TOLD = {
     "I have two dogs.": "The contact has two dogs.",
     "I do not eat meat.": "The contact does not eat meat.",
     "I don't drink coffee.": "The contact doesn't drink coffee.",
-    "I haven't renewed my plan.": "The contact hasn't renewed the contact's plan.",
+    "I haven't renewed my plan.": "The contact hasn't renewed their plan.",
     "I am a nurse.": "The contact is a nurse.",
     "I was born in Oslo.": "The contact was born in Oslo.",
     "I moved from Paris to Porto.": "The contact moved from Paris to Porto.",
@@ -37,6 +37,11 @@ TOLD = {
     "My wife's name is Ana.": "The contact's wife's name is Ana.",
     "I live in the US.": "The contact lives in the US.",
     "I don't smoke or drink.": "The contact doesn't smoke or drink.",
+    "I live with my wife, who taught me chess.": (
+        "The contact lives with their wife, who taught them chess."
+    ),
+    "My wife taught me chess.": "The contact's wife taught the contact chess.",
+    'My favourite book is "Emma".': 'The contact\'s favourite book is "Emma".',
     "The flat I live in is old.": "The flat the contact lives in is old.",
     "Call me Sam.": "Call the contact Sam.",
     "Don't e-mail me.": "Don't e-mail the contact.",
@@ -82,7 +87,9 @@ def test_the_first_person_is_told_in_the_third(said: str, told: str) -> None:
         "My favourite song is I Will Survive.",
         "My favourite film is My Fair Lady.",
         "The battles of World War I are my hobby.",
-        'My favourite book is "Emma".',
+        'My favourite line is "I am he".',
+        'My "plan is free.',
+        "I do it myself, and Myself it is.",
         "We paid for it ourselves.",
     ],
 )

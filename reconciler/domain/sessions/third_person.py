@@ -22,7 +22,6 @@ _CONTACT, _WE = "the contact", "the contact and others"
 _PRONOUNS = {
     "me": _CONTACT,
     "my": f"{_CONTACT}'s",
-    "myself": "themselves",
     "us": _WE,
     "our": f"{_CONTACT}'s",
     "we": _WE,
@@ -33,10 +32,15 @@ _PRONOUNS = {
 """Words that stand for the contact, whatever is around them. After "and others" a verb is as after
 "we", so nothing else changes."""
 
+_REPEATED = _PRONOUNS | {"me": "them", "my": "their", "myself": "themselves"}
+"""The same once the sentence has named the contact as who does what it says."""
+
 _SUBJECTS = {"i": "", "i'm": " is", "i've": " has", "i'll": " will", "i'd": " would"}
 """Forms of "I", and what they hold beside it; a bare "I" is followed by its verb."""
 
-_UNSURE = frozenset({"we'd", "let's", "ourselves", "mine", "ours", "ain't", '"', "“", "”"})
+_UNSURE = frozenset({"we'd", "let's", "ourselves", "mine", "ours", "myself", "ain't"})
+_QUOTES = {'"': '"', "“": "”"}
+_NO_TITLE = frozenset({*_SUBJECTS, *_REPEATED, *_UNSURE})
 _PLACES = frozenset({"US", "ME"})
 _AUXILIARIES = frozenset({"am", "are", "was", "were", "do", "did", "have", "had", "can", "should"})
 _JOINING = frozenset({"and", "or", "but", "then"})
@@ -63,34 +67,48 @@ def about_the_contact(said: str) -> str:
 
 def _told(tokens: Sequence[str]) -> str:
     told: list[str] = []
-    at, may_go_on = 0, False
+    at, is_named, may_go_on = 0, False, False
     while at < len(tokens):
-        if _folded(tokens[at]) in _SUBJECTS:
+        if tokens[at] in _QUOTES:
+            words, at = _title(tokens, at)
+        elif _folded(tokens[at]) in _SUBJECTS:
             _check_subject(tokens, at)
             words, at, may_go_on = _subject(tokens, at)
-            told += words
-            continue
-        if may_go_on and _is_second_verb(tokens, at):
+            is_named = True
+        elif may_go_on and _is_second_verb(tokens, at):
             raise _UnsureError  # whose verb it is, the words alone do not say
-        told.append(_other(tokens, at))
-        at += 1
+        else:
+            words, at = [_other(tokens, at, is_named=is_named)], at + 1
+        told += words
     return "".join(told)
 
 
-def _other(tokens: Sequence[str], at: int) -> str:
+def _title(tokens: Sequence[str], at: int) -> tuple[list[str], int]:
+    """What stands between quotation marks, as it stands, and where to go on.
+
+    Raises:
+        _UnsureError: it is not closed, or it is what the contact says and no title.
+    """
+    closing = _QUOTES[tokens[at]]
+    end = next((n for n in range(at + 1, len(tokens)) if tokens[n] == closing), None)
+    if end is None or not _NO_TITLE.isdisjoint(map(_folded, tokens[at:end])):
+        raise _UnsureError
+    return list(tokens[at : end + 1]), end + 1
+
+
+def _other(tokens: Sequence[str], at: int, *, is_named: bool) -> str:
     """What any other word becomes.
 
     Raises:
-        _UnsureError: it may be a name ("My Fair Lady"), or its form is not known.
+        _UnsureError: it may be a name (My Fair Lady), or its form is not known.
     """
     word = _folded(tokens[at])
-    if word in _UNSURE:
-        raise _UnsureError
-    if word not in _PRONOUNS or tokens[at] in _PLACES:
+    pronouns = _REPEATED if is_named else _PRONOUNS
+    if tokens[at] in _PLACES or word not in _NO_TITLE:
         return tokens[at]
-    if at > 0 and tokens[at] != word:
+    if word not in pronouns or (at > 0 and tokens[at] != word):
         raise _UnsureError
-    return _PRONOUNS[word]
+    return pronouns[word]
 
 
 def _folded(token: str) -> str:
