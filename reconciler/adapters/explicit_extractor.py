@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ExplicitExtractor"]
 
-_IMPORTANCE_REQUESTED, _IMPORTANCE_STATED = 0.8, 0.6
+_IMPORTANCE_REQUESTED, _IMPORTANCE_STATED, _IMPORTANCE_IN_PASSING = 0.8, 0.6, 0.4
 _CONFIDENCE_REQUESTED, _CONFIDENCE_STATED, _CONFIDENCE_HEDGED = 0.95, 0.9, 0.5
 """Source: seed 002's scale: what is asked for or said outright, what is said, what is weighed."""
 
@@ -95,7 +95,9 @@ def _candidate(mentions: list[tuple[int, Statement]]) -> Extracted:
 
 
 def _importance(statement: Statement) -> float:
-    return _IMPORTANCE_REQUESTED if statement.is_request else _IMPORTANCE_STATED
+    if statement.is_request:
+        return _IMPORTANCE_REQUESTED
+    return _IMPORTANCE_IN_PASSING if statement.is_passing else _IMPORTANCE_STATED
 
 
 def _confidence(statement: Statement) -> float:

@@ -151,7 +151,7 @@ _END = re.compile(r"[.!?…]+[\"”’')\]*]*(?=\s|$)")
 _BULLET = re.compile(r"\s*(?:[-*•–]+\s+|\(?\d{1,2}[.)]\s+)?")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _QUOTED_LINE = re.compile(r"\s*(?:>|\|)")
-_OPENING_MARKS, _CLOSING_MARKS = '"“«', '"”»'
+_OPENING_MARKS = frozenset('"“«')
 
 
 def _sentences(text: str) -> Iterator[_Sentence]:
@@ -275,6 +275,8 @@ def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
 def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
     start = _after(_the("fillers"), said, 0)
     start = _after(_the("presupposed"), said, start)
+    if not _OPENING_MARKS.isdisjoint(said[:start]):
+        return []  # it begins with somebody's words
     if requested := _request(said, start, attributes):
         return [_with_read_slot(requested, attributes)]
     if _asks_not_to_be_kept(said, start):
@@ -288,11 +290,16 @@ def _read_claim(said: str, start: int, attributes: AttributeBook) -> list[_Claim
     """What the slot reader finds in a sentence that no opening gives away."""
     read = None if _the("subordinate").match(said, start) else attributes.read_slot(said[start:])
     slot = read and _own_slot(read)
-    return [_Claim(_standing(said[start:]), slot)] if slot else []
+    if read is None or slot is None:
+        return []
+    core_end = max(start, said.find(read.value) + len(read.value))
+    return [_Claim(_clause(said, start, core_end, len(said)), slot)]
 
 
 def _with_read_slot(claim: _Claim, attributes: AttributeBook) -> _Claim:
-    """The claim with the slot that its words give away, which is surer than that of its opening."""
+    """The claim with the slot that its words give away, where its opening gave none."""
+    if claim.slot.attribute:
+        return claim
     read = attributes.read_slot(claim.text)
     slot = read and _own_slot(read)
     return replace(claim, slot=slot) if slot else claim
@@ -307,7 +314,8 @@ def _own_slot(read: ReadSlot) -> _Slot | None:
         return None
     if read.has_ended:
         return _NO_SLOT
-    return _Slot(read.subject, read.attribute, read.value, read.is_change)
+    subject = read.subject and _the("of_mine").sub("", read.subject).casefold()
+    return _Slot(subject, read.attribute, read.value, read.is_change)
 
 
 def _asks_not_to_be_kept(said: str, start: int) -> bool:
@@ -315,13 +323,13 @@ def _asks_not_to_be_kept(said: str, start: int) -> bool:
 
 
 def _plain_claims(said: str, start: int, attributes: AttributeBook) -> list[_Claim]:
-    """Each clause that states something; the first one keeps the condition in front of it."""
+    """Each clause that states something, the first one with what it leans on in front of it."""
     starts = dict.fromkeys((start, *(each.end() for each in _the("break").finditer(said, start))))
     found = [each for at in starts if (each := _stated(said, at, attributes)) is not None]
-    is_conditioned = _the("subordinate").match(said, start)
-    begins = [
-        start if is_conditioned and not number else each.at for number, each in enumerate(found)
-    ]
+    if not found:
+        return []
+    leans = found[0].is_passing or _the("subordinate").match(said, start)
+    begins = [start if leans else found[0].at, *(each.at for each in found[1:])]
     ends = [*(each.at for each in found[1:]), len(said)]
     return [
         _Claim(_clause(said, begin, each.core_end, end), each.slot, is_passing=each.is_passing)
@@ -423,10 +431,10 @@ def _stated(said: str, at: int, attributes: AttributeBook) -> _Stated | None:
 
 
 def _passing(found: re.Match[str]) -> _Stated | None:
+    """What is mentioned in passing, in one clause that points to nothing outside its sentence."""
     said = found.string
-    clause = _clause(said, found.start(), found.end(), len(said))
     is_torn = _the("aside").search(said, found.start(), found.end())
-    if is_torn or _the("pointing").search(clause):
+    if is_torn or _the("pointing").search(_clause(said, 0, found.end(), len(said))):
         return None
     return _Stated(found.start(), found.end(), _NO_SLOT, is_passing=True)
 
