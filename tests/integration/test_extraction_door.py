@@ -209,6 +209,14 @@ def test_what_is_of_no_importance_is_not_even_proposed(opened: Open, importance:
     assert memory.decisions("crm", "alice") == []
 
 
+def test_what_the_contact_asked_to_have_remembered_is_proposed_at_any_importance(
+    opened: Open,
+) -> None:
+    asked = claim("Only drinks tea.", (1, "I only drink tea"), importance=0.1)
+    outcomes = worked_off(opened(answer(asked)), said("Remember that I only drink tea.")).outcomes
+    assert outcomes == Outcomes(added=1)
+
+
 def test_what_is_beyond_the_five_of_a_turn_is_counted_and_logged(
     opened: Open, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -83,6 +83,19 @@ def test_a_request_is_kept_in_words_that_stand_alone(said: str, kept: str) -> No
 @pytest.mark.parametrize(
     "said",
     [
+        "Remember that the server is down on Sundays.",
+        'Remember that Ana said "I will pay".',
+        "Remember this: I bill in dollars.",
+        f"Remember that I bill in dollars, euros{' and pounds' * 60}.",
+    ],
+)
+def test_a_request_is_not_left_alone_for_what_it_holds(said: str) -> None:
+    assert only(said).is_request
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         "Remember that it is late.",
         "Remember that she left.",
         "From now on, it goes there.",

@@ -32,6 +32,9 @@ __all__ = ["Statement", "find_statements"]
 SENTENCE_LENGTH_MAX = 400
 """Characters in a sentence that is read; whoever says something plainly needs fewer."""
 
+REQUEST_LENGTH_MAX = 1_000
+"""Characters in a sentence that asks to be remembered, which is not passed over for its length."""
+
 VALUE_LENGTH_MAX = 100
 """Characters in a value; what is longer is a text, and its statement goes without one."""
 
@@ -84,9 +87,11 @@ def find_statements(text: str, attributes: AttributeBook) -> Iterator[Statement]
 
 def _statements(sentence: _Sentence, claims: list[_Claim]) -> Iterator[Statement]:
     said, speech = sentence.text, _speech(sentence)
-    if speech is None or infer_category(said) is Category.VOLATILE:
-        return
+    is_left_alone = speech is None or infer_category(said) is Category.VOLATILE
+    speech = speech or Speech.LITERAL  # a request that quotes somebody is meant
     for claim in claims:
+        if is_left_alone and not claim.is_request:
+            continue
         yield Statement(
             text=about_the_contact(claim.text),
             span=said,
@@ -166,7 +171,7 @@ def _sentences(text: str) -> Iterator[_Sentence]:
                 continue
             frame = _frame(said) or frame
             is_own = not _is_within_quotation(line, begun)
-            if is_own and len(said) <= SENTENCE_LENGTH_MAX and (told := _told(said)):
+            if is_own and _is_of_length(said) and (told := _told(said)):
                 yield _Sentence(told, frame)
 
 
@@ -202,6 +207,13 @@ def _frame(said: str) -> Speech | None:
     if _the("played").search(head):
         return Speech.ROLEPLAY
     return Speech.HYPOTHETICAL if _the("imagined").search(head) else None
+
+
+def _is_of_length(said: str) -> bool:
+    if len(said) <= SENTENCE_LENGTH_MAX:
+        return True
+    is_request = _the("remember").match(said, _after(_the("fillers"), said, 0))
+    return bool(is_request) and len(said) <= REQUEST_LENGTH_MAX
 
 
 def _told(said: str) -> str:
@@ -288,8 +300,11 @@ def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
 
 def _read_claim(said: str, start: int, attributes: AttributeBook) -> list[_Claim]:
     """What the slot reader finds in a sentence that no opening gives away."""
-    read = None if _the("subordinate").match(said, start) else attributes.read_slot(said[start:])
-    slot = read and _own_slot(read)
+    is_open = _the("subordinate").match(said, start) or _the("unsettled").match(said, start)
+    if is_open or not _the("own").search(said, start):
+        return []
+    read = attributes.read_slot(said[start:])
+    slot = _own_slot(read)
     if read is None or slot is None:
         return []
     core_end = max(start, said.find(read.value) + len(read.value))
@@ -300,17 +315,16 @@ def _with_read_slot(claim: _Claim, attributes: AttributeBook) -> _Claim:
     """The claim with the slot that its words give away, where its opening gave none."""
     if claim.slot.attribute:
         return claim
-    read = attributes.read_slot(claim.text)
-    slot = read and _own_slot(read)
+    slot = _own_slot(attributes.read_slot(claim.text))
     return replace(claim, slot=slot) if slot else claim
 
 
-def _own_slot(read: ReadSlot) -> _Slot | None:
+def _own_slot(read: ReadSlot | None) -> _Slot | None:
     """The slot of the speaker or the speaker's people; None for somebody else's.
 
     What has ended fills no slot: its words say all of it.
     """
-    if read.name or not _the("own").search(read.words):
+    if read is None or read.name or not _the("own").search(read.words):
         return None
     if read.has_ended:
         return _NO_SLOT

@@ -30,6 +30,7 @@ __all__ = [
     "Window",
     "candidate_from",
     "capped",
+    "is_request",
     "merged",
 ]
 
@@ -227,6 +228,19 @@ def capped(
     return kept, sum(map(len, turns.values())) - len(kept)
 
 
+def is_request(proposal: Proposal, episodes: Mapping[str, Episode]) -> bool:
+    """Whether the contact asked, in the cited words and in earnest, to have it remembered.
+
+    Args:
+        proposal: a claim.
+        episodes: the session's, by id.
+    """
+    cited = ((episodes[key], spans) for key, spans in proposal.spans.items() if key in episodes)
+    return proposal.extracted.speech is Speech.LITERAL and any(
+        each.role is Role.CONTACT and is_asked_to_keep(each.text, spans) for each, spans in cited
+    )
+
+
 def candidate_from(
     proposal: Proposal,
     scope: Scope,
@@ -289,15 +303,7 @@ def _weightiest(proposals: list[Proposal], episodes: Mapping[str, Episode]) -> l
         proposals, key=lambda each: (-each.extracted.importance, -each.extracted.confidence)
     )
     taken = {id(each) for each in by_weight[:CANDIDATES_OF_A_TURN_MAX]}
-    return [each for each in proposals if id(each) in taken or _is_request(each, episodes)]
-
-
-def _is_request(proposal: Proposal, episodes: Mapping[str, Episode]) -> bool:
-    """Whether the contact asked, in the cited words, to have it remembered."""
-    cited = ((episodes[key], spans) for key, spans in proposal.spans.items() if key in episodes)
-    return proposal.extracted.speech is Speech.LITERAL and any(
-        each.role is Role.CONTACT and is_asked_to_keep(each.text, spans) for each, spans in cited
-    )
+    return [each for each in proposals if id(each) in taken or is_request(each, episodes)]
 
 
 def _proposal(window: Window, extracted: Extracted) -> Proposal:

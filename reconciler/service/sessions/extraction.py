@@ -39,6 +39,7 @@ from reconciler.domain.sessions.extraction import (
     Window,
     candidate_from,
     capped,
+    is_request,
     merged,
 )
 from reconciler.domain.sessions.windows import windows
@@ -285,12 +286,13 @@ class SessionReader:
             [replace(each, text=without(each.text)) for each in episodes],
         )
 
-    def important(self, read: ReadSession) -> list[Proposal]:
-        """What is worth proposing."""
+    def important(self, read: ReadSession, episodes: Sequence[Episode]) -> list[Proposal]:
+        """What is worth proposing: all that has some importance or was asked to be remembered."""
+        by_id = {each.episode_id: each for each in episodes}
         return [
             each
             for each in read.proposals
-            if each.extracted.importance >= self._policy.importance_min
+            if each.extracted.importance >= self._policy.importance_min or is_request(each, by_id)
         ]
 
     def candidates(
@@ -304,7 +306,7 @@ class SessionReader:
         """
         by_id = {each.episode_id: each for each in episodes}
         found = []
-        for each in self.important(read):
+        for each in self.important(read, episodes):
             try:
                 found.append(self.candidate(each, read.extractor, scope, session_id, by_id))
             except InvalidRequestError as error:
