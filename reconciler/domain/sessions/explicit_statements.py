@@ -338,7 +338,9 @@ def _asks_not_to_be_kept(said: str, start: int) -> bool:
 
 def _plain_claims(said: str, start: int, attributes: AttributeBook) -> list[_Claim]:
     """Each clause that states something, the first one with what it leans on in front of it."""
-    starts = dict.fromkeys((start, *(each.end() for each in _the("break").finditer(said, start))))
+    breaks = _the("break").finditer(said, start)
+    behind = (_after(_the("presupposed"), said, each.end()) for each in breaks)
+    starts = dict.fromkeys((start, *behind))
     found = [each for at in starts if (each := _stated(said, at, attributes)) is not None]
     if not found:
         return []
