@@ -129,6 +129,8 @@ def test_what_only_sounds_like_a_request_is_none(said: str) -> None:
         ("My wife’s birthday is 3 May", "wife", "birthday", "3 May"),
         ("My wife is Ana.", "wife", "name", "Ana"),
         ("My wife is a nurse.", "wife", "title", "nurse"),
+        ("My cousin Rachel just had a baby boy named Max.", "cousin", "child", "Max"),
+        ("We've switched to the Enterprise plan.", None, "plan", "Enterprise"),
         ("My dog's name is Max!", None, "dog_name", "Max"),
         ("My friend Sarah's birthday is 5 June.", "friend sarah", "birthday", "5 June"),
         ("Our budget is 40,000 EUR, but it may grow.", None, "budget", "40,000 EUR"),
