@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
         Category as Category,
         DecidedBy as DecidedBy,
         Disposal as Disposal,
+        FactState as FactState,
         GateReason as GateReason,
         JobState as JobState,
         RecallSemantics as RecallSemantics,
@@ -90,7 +91,7 @@ _HOMES = {
     ),
     "reconciler.domain.records.jobs": "Job Outcomes QueueReport",
     "reconciler.domain.records.kinds": (
-        "Action Category DecidedBy Disposal GateReason JobState "
+        "Action Category DecidedBy Disposal FactState GateReason JobState "
         "RecallSemantics Relation Sensitivity SourceKind Speech"
     ),
     "reconciler.domain.records.notes": "Note",

@@ -60,7 +60,8 @@ class Recall:
         return rank(found, self._policy, self._clock(), limit, self._confidence_min)
 
     def _live_facts(self, scope: Scope) -> list[tuple[Fact, float | None]]:
-        facts = self._store.list_facts(scope)
+        now = self._clock()
+        facts = (fact.as_of(now) for fact in self._store.list_facts(scope))
         return [(fact, None) for fact in facts if fact.is_live]
 
     def _matching_facts(self, scope: Scope, query: str) -> list[tuple[Fact, float | None]]:
@@ -70,14 +71,15 @@ class Recall:
 
     def _near_facts(self, scope: Scope, query: str, limit: int) -> list[RankedFact]:
         """Ranked on what this process knows, then read; ranked again if the contact moved on."""
-        vector = embed(self._embedder, [query])[0]
+        vector, now = embed(self._embedder, [query])[0], self._clock()
         for is_last in (False, True):
             version, ranks = self._neighbourhoods.outline(scope).ranked(
-                vector, self._policy, self._clock(), limit, self._confidence_min
+                vector, self._policy, now, limit, self._confidence_min
             )
             found_version, facts = self._store.find_facts(scope, list(ranks))
             if found_version == version or is_last:
                 break
             self._neighbourhoods.expect(scope, found_version)
-        live = {fact_id for fact_id, fact in facts.items() if fact.is_live}
-        return [rank.of(facts[fact_id]) for fact_id, rank in ranks.items() if fact_id in live]
+        known = {fact_id: fact.as_of(now) for fact_id, fact in facts.items()}
+        live = {fact_id for fact_id, fact in known.items() if fact.is_live}
+        return [rank.of(known[fact_id]) for fact_id, rank in ranks.items() if fact_id in live]

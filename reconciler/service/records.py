@@ -42,9 +42,11 @@ class Records:
             check_identifier("fact_id", fact_id, UnknownFactError)
         # Links before facts: a fact written in between is then a chain of its own, and no link
         # points at a fact that was not read.
+        now = self._clock()
         links = self._store.list_supersessions(scope)
-        conflicts = self._store.list_conflicts(scope)
-        found = chains(self._store.list_facts(scope), links, conflicts)
+        conflicts = self._store.list_conflicts(scope, now)
+        facts = [fact.as_of(now) for fact in self._store.list_facts(scope)]
+        found = chains(facts, links, conflicts)
         if fact_id is None:
             return found
         for chain in found:
@@ -72,7 +74,7 @@ class Records:
 
     def contacts(self, tenant: str, agent_id: str) -> list[Contact]:
         """The contacts of an agent, by id."""
-        return self._store.list_contacts(tenant, agent_id)
+        return self._store.list_contacts(tenant, agent_id, self._clock())
 
     def pending(self, scopes: Iterable[Scope]) -> list[Decision]:
         """What waits for an answer about these contacts, the newest first; not what lapsed."""

@@ -41,7 +41,7 @@ def links(graph: Graph, scope: Scope = ALICE) -> set[tuple[str, str, bool]]:
 
 def conflicts(graph: Graph) -> list[set[str]]:
     """Every link between live facts, as often as it is there."""
-    return [{each.new_id, each.old_id} for each in MemoryStore(graph).list_conflicts(ALICE)]
+    return [{each.new_id, each.old_id} for each in MemoryStore(graph).list_conflicts(ALICE, NOON)]
 
 
 def made(graph: Graph, *scopes: Scope) -> list[str]:
@@ -112,7 +112,7 @@ def test_an_older_note_may_lie_beneath_a_fact_of_the_same_transaction(graph: Gra
     newer = decision()
     beneath = {"history_of_id": newer["fact_id"], "restated_id": newer["fact_id"]}
     gained = skip(newer)["kept"]
-    older = decision(version=1, is_live=False, valid_to=NOON, kept=gained, **beneath)
+    older = decision(version=1, state="superseded", valid_to=NOON, kept=gained, **beneath)
     commit(graph, newer, older)
     assert live(graph) == {newer["fact_id"]: 2}
     assert links(graph) == {(newer["fact_id"], older["fact_id"], True)}

@@ -59,8 +59,8 @@ def decide(
 
     Args:
         note: what to remember.
-        neighbours: live facts in scope, nearest first, and those that share the note's slot; None
-            where there is no embedder.
+        neighbours: facts in scope that have not ended, nearest first, and those that share the
+            note's slot; None where there is no embedder.
         policy: the thresholds.
         judgement: an arbiter's answer about ``replaceable(note, neighbours)`` that
             ``check_judgement`` let through, if any.
@@ -91,7 +91,7 @@ def restated(
     """
     verdict = decide(note, neighbours, policy)
     known = verdict.target
-    if known is None or verdict.is_history or _news(note, known, policy):
+    if known is None or known.is_expired or verdict.is_history or _news(note, known, policy):
         return None
     says_same = verdict.is_restatement and verdict.action is Action.UPDATE
     return known if says_same or verdict.action is Action.SKIP else None
@@ -112,13 +112,13 @@ def dated(note: Note, verdict: Verdict) -> Note:
 
 
 def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
-    """The neighbours whose place the note could take, nearest first, at most five.
+    """The neighbours whose place the note could take, at most five: live ones first, by nearness.
 
     A fact about another subject, or a sibling value of an attribute that holds many, is none.
     """
     apart = SlotMatch.APART
     found = [each for each in neighbours if compare_slots(note.slot, each.slot) is not apart]
-    return found[:CANDIDATE_COUNT_MAX]
+    return _live_first(found)[:CANDIDATE_COUNT_MAX]
 
 
 def contest(
@@ -171,7 +171,7 @@ def _by_slot(
     note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> Verdict | None:
     """The same question about the same subject: the values decide, at any cosine."""
-    matches = [(compare_slots(note.slot, each.slot), each) for each in neighbours]
+    matches = [(compare_slots(note.slot, each.slot), each) for each in _live_first(neighbours)]
     equal = tuple(each for match, each in matches if match is SlotMatch.EQUAL)
     changed = tuple(each for match, each in matches if match is SlotMatch.CHANGED)
     if note.slot is None or not (equal or changed):
@@ -258,7 +258,7 @@ def _by_text(
 ) -> Verdict:
     if not candidates:
         return _add(DecidedBy.THRESHOLD, "no fact about this contact whose place it could take")
-    nearest = candidates[0]
+    nearest = _decided_on(candidates, policy)
     if nearest.cosine < policy.cosine_add_max:
         reason = f"{_where(nearest)}, below {policy.cosine_add_max:g}"
         return _add(DecidedBy.THRESHOLD, reason)
@@ -277,6 +277,20 @@ def _by_text(
     verdict = _update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False)
     verdict = _without_loss(note, verdict, policy)
     return replace(verdict, can_be_arbitrated=True)
+
+
+def _live_first(neighbours: Iterable[Neighbour]) -> list[Neighbour]:
+    """The same, those that expired behind the others."""
+    return sorted(neighbours, key=lambda each: each.is_expired)
+
+
+def _decided_on(candidates: Sequence[Neighbour], policy: ReconcilePolicy) -> Neighbour:
+    """The nearest live fact, unless that is far, and an expired one is not."""
+    for bound in (policy.cut, policy.cosine_add_max):
+        for each in candidates:
+            if each.cosine >= bound:
+                return each
+    return candidates[0]
 
 
 def _restated(
@@ -299,7 +313,7 @@ def _beside(note: Note, candidates: Sequence[Neighbour], policy: ReconcilePolicy
         if each.cosine >= policy.cosine_add_max
         and (findings := _changes(_differences(note, each, policy)))
     }
-    nearest = candidates[0]
+    nearest = _decided_on(candidates, policy)
     conflicts = tuple(each for each in candidates if each.fact_id in changes)
     findings = changes[conflicts[0].fact_id] if conflicts else ()
     return Verdict(
@@ -389,7 +403,11 @@ def _judged(
 
 def _by_trust(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
     """A less trusted word supersedes nothing: it repeats, or stands beside until confirmed."""
-    held = tuple(each for each in verdict.targets if note.trust.is_trusted_less_than(each.trust))
+    held = tuple(
+        each
+        for each in verdict.targets
+        if not each.is_expired and note.trust.is_trusted_less_than(each.trust)
+    )
     if verdict.action is not Action.UPDATE or not held:
         return verdict
     trusted = held[0]

@@ -128,6 +128,7 @@ class RecordedVerdict:
         history_of_id: the newer fact that it was written beneath, not live; else None.
         is_contested: it takes part in a to and fro.
         findings: what the guard found between the note and the fact it was decided on.
+        expired_ids: the compared facts whose lifetime was over by then.
     """
 
     action: Action
@@ -140,6 +141,7 @@ class RecordedVerdict:
     history_of_id: str | None = None
     is_contested: bool = False
     findings: tuple[Finding, ...] = ()
+    expired_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

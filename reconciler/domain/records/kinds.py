@@ -13,6 +13,7 @@ __all__ = [
     "Category",
     "DecidedBy",
     "Disposal",
+    "FactState",
     "GateReason",
     "JobState",
     "RecallSemantics",
@@ -79,6 +80,18 @@ class Speech(StrEnum):
     HYPOTHETICAL = "hypothetical"
     ROLEPLAY = "roleplay"
     SARCASTIC = "sarcastic"
+
+
+class FactState(StrEnum):
+    """Where a fact stands. The first two have not ended, so a note is compared with them."""
+
+    LIVE = "live"
+    EXPIRED = "expired"
+    """Its lifetime is over: no longer recalled, and live again as soon as somebody says it."""
+    SUPERSEDED = "superseded"
+    """Another fact took its place, or it was history from the start."""
+    REVOKED = "revoked"
+    """It was ended, or what wrote it was undone, and nothing took its place."""
 
 
 class Disposal(StrEnum):

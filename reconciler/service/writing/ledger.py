@@ -40,9 +40,10 @@ class Seen:
     Attributes:
         version: the contact's.
         number: which attempt it is, from 1.
-        neighbours: the live facts that the note is decided on, nearest first; None where there is
-            no embedder, empty where nothing is compared.
+        neighbours: the facts that the note is decided on, nearest first; None where there is no
+            embedder, empty where nothing is compared.
         facts: those facts by id.
+        expired_ids: the contact's facts that are written as live, and whose lifetime is over.
         sessions: the keys of the contact's sessions that this process has seen.
         compare_ms: milliseconds that looking took.
     """
@@ -51,6 +52,7 @@ class Seen:
     number: int = 1
     neighbours: tuple[Neighbour, ...] | None = ()
     facts: Mapping[str, Fact] = field(default_factory=dict)
+    expired_ids: tuple[str, ...] = ()
     sessions: Set[str] = frozenset()
     compare_ms: float = 0.0
 
@@ -221,12 +223,14 @@ class Ledger:
     ) -> Seen:
         if not vector.size:
             return Seen(version=known.version, number=number, neighbours=None)
-        version, neighbours, facts = known.look(submission.note, vector, self._clock())
+        now = self._clock()
+        version, neighbours, facts = known.look(submission.note, vector, now)
         return Seen(
             version=version,
             number=number,
             neighbours=neighbours,
             facts=facts,
+            expired_ids=known.lapsed_ids(now),
             sessions=known.sessions,
         )
 

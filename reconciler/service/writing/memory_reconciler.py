@@ -201,7 +201,12 @@ class MemoryReconciler:
             ended_ids=ended_ids,
         )
         evidence = submission.candidate.evidence
-        return Commit(version=seen.version, decision=decision, evidence=evidence)
+        return Commit(
+            version=seen.version,
+            decision=decision,
+            evidence=evidence,
+            expired_ids=seen.expired_ids,
+        )
 
     def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
         """Keep what a person says about a decision; the graph's facts stay as they are.
@@ -313,6 +318,7 @@ class MemoryReconciler:
             vector=draft.vector,
             restated_id=verdict.targets[0].fact_id if is_restated else None,
             kept=kept,
+            expired_ids=seen.expired_ids,
             known_sessions=seen.sessions,
         )
 
@@ -320,7 +326,8 @@ class MemoryReconciler:
         self, decision: Decision, verdict: Verdict, seen: Seen, own: Evidence
     ) -> tuple[Fact | None, Fact | None]:
         """The new fact, and the one that lives on with an observation more; either may be None."""
-        target = seen.facts[verdict.target.fact_id] if verdict.target else None
+        known = seen.facts[verdict.target.fact_id] if verdict.target else None
+        target = known and known.as_of(decision.at)
         says_again = target is not None and (
             verdict.is_restatement or verdict.action is Action.SKIP
         )

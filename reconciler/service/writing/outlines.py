@@ -1,4 +1,4 @@
-"""Outlines: what ranks a contact's live facts, in arrays, without the facts themselves."""
+"""Outlines: what ranks a contact's facts, in arrays, without the facts themselves."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _LONG_AGO = np.iinfo(np.int64).min
 
 
 class Outline:
-    """What ranks one contact's live facts as of ``version``, for any number of threads.
+    """What ranks one contact's facts as of ``version``, live or expired, for any number of threads.
 
     A row each. That of a fact that ended since is empty: it has no id, and expired long ago.
 
     Args:
         version: the contact's.
-        fact_ids: of its live facts that can be compared, expired ones too.
+        fact_ids: of its facts that have not ended and can be compared.
         vectors: theirs, float32, shape (len(fact_ids), dimension), unit length.
         numbers: theirs, a row each.
     """
@@ -97,7 +97,7 @@ class Outline:
             self._end(ended_id)
         if commit.kept and self._knows(commit.kept):
             self._numbers[self._places[commit.kept.fact_id]] = numbers_of([commit.kept])[0]
-        if commit.fact and commit.fact.is_live and commit.vector.size:
+        if commit.fact and not commit.fact.has_ended and commit.vector.size:
             self._add(commit.fact, commit.vector)
 
     def _compared(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -110,6 +110,11 @@ class Outline:
     def _holding(self, now: datetime) -> NDArray[np.bool_]:
         """Which rows are of facts that have neither ended nor expired."""
         return holding(self._numbers[: len(self._rows)], now)
+
+    def _expired(self, now: datetime) -> NDArray[np.bool_]:
+        """Which rows are of facts that have expired, and not ended."""
+        is_there: NDArray[np.bool_] = self._numbers["expires_at"][: len(self._rows)] != _LONG_AGO
+        return is_there & ~self._holding(now)
 
     def _kept(self) -> list[int]:
         """The rows of facts that have not ended."""

@@ -172,6 +172,7 @@ def _verdict(verdict: Verdict, neighbours: Sequence[Neighbour], fact_id: str) ->
         history_of_id=target_ids[0] if verdict.is_history else None,
         is_contested=verdict.is_contested,
         findings=verdict.findings,
+        expired_ids=tuple(each.fact_id for each in neighbours if each.is_expired),
     )
 
 
@@ -184,5 +185,6 @@ def _comparison(neighbour: Neighbour, rank: int) -> Comparison:
         trust=neighbour.trust,
         slot=neighbour.slot,
         category=neighbour.category,
+        is_expired=neighbour.is_expired,
         rank=rank,
     )

@@ -302,10 +302,10 @@ class WriteGate:
         return self._record(submission, Action.HOLD)
 
     def revoke(self, candidate: Candidate, fact_id: str, door: str) -> Decision:
-        """End a live fact without another in its place; the candidate says why, and by whom.
+        """End a fact without another in its place; the candidate says why, and by whom.
 
         Raises:
-            UnknownFactError: the contact has no live fact of that id.
+            UnknownFactError: the contact has no fact of that id, live or expired.
             GraphUnavailableError, GraphConflictError: as ``propose``.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
@@ -328,7 +328,7 @@ class WriteGate:
 
         def plan(seen: Seen) -> Commit:
             ended = self._store.find_fact(scope, fact_id)
-            if ended is None or not ended.is_live:
+            if ended is None or ended.has_ended:
                 raise UnknownFactError(f"contact {scope.contact_id} has no live fact {fact_id}")
             # Nothing ends before it began.
             note = submission.note.no_earlier_than([ended.valid_from])
