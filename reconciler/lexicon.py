@@ -289,6 +289,11 @@ class Held:
     text: str
     _numbers: Mapping[str, list[int]]
 
+    @property
+    def is_promising(self) -> bool:
+        """Whether there is any cue that the text may hold."""
+        return bool(self._numbers)
+
     def worth_trying(self, name: str) -> Sequence[tuple[Cue, re.Pattern[str]]]:
         """The cues of a list that the text may hold, in the file's order, compiled."""
         numbers, cues = self._numbers.get(name, ()), self._cues

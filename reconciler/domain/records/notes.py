@@ -77,6 +77,7 @@ class Note(Remembered):
         source_kind: whose word it is.
         source_reference: where it can be looked up (a call, a ticket), or None.
         contact_name: how a person would call the contact, or None.
+        slot_read_from: the words that the slot was read from; None where it was given.
         session_id: the session that the evidence belongs to; None makes one per UTC day.
         idempotency_key: the same key in a scope returns the first decision; None for no key.
         is_cleaned: whether the gate has cleaned it, or it comes from the store. Its texts may be up
@@ -91,6 +92,7 @@ class Note(Remembered):
     source_kind: SourceKind | str = SourceKind.USER_EXPLICIT
     source_reference: str | None = None
     contact_name: str | None = None
+    slot_read_from: str | None = None
     session_id: str | None = None
     idempotency_key: str | None = None
     is_dated: bool = True
@@ -112,7 +114,7 @@ class Note(Remembered):
         if self.category is not None:
             object.__setattr__(self, "category", _category(self.category))
         object.__setattr__(self, "tags", _tags(self.tags))
-        for name in ("source_reference", "contact_name"):
+        for name in ("source_reference", "contact_name", "slot_read_from"):
             if getattr(self, name) is not None:
                 check_text(name, getattr(self, name), length_max)
         for name in ("session_id", "idempotency_key", "topic"):

@@ -14,13 +14,17 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.domain.values import NORMALISERS
 from reconciler.domain.values.text import plain, text
 from reconciler.errors import ConfigurationError, InvalidNoteError
 from reconciler.lexicon import lexicon
+
+if TYPE_CHECKING:
+    from reconciler.domain.values.slot_reading import ReadSlot, SlotReader
 
 __all__ = ["Attribute", "AttributeBook"]
 
@@ -35,6 +39,7 @@ _DETERMINERS = re.compile(
     r"|(?:contact|customer|client|user|prospect|lead|caller|person)['’]s)\s+)+(?=\S)"
 )
 _OWNED = re.compile(r"^(?P<owner>\S.*)['’]s\s+(?P<rest>.+)$")
+_NAME_WORD = re.compile(r"[^\W\d_]{3,}")
 _CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -53,6 +58,7 @@ class Attribute:
         normaliser: which reading its values take, a key of ``NORMALISERS``.
         aliases: other names of it, in any spelling.
         synonyms: a value, and the other words for it.
+        phrasings: how sentences say it, cues for ``SlotReader``.
     """
 
     name: str
@@ -61,6 +67,7 @@ class Attribute:
     normaliser: str
     aliases: tuple[str, ...] = ()
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    phrasings: tuple[Mapping[str, Any], ...] = field(default=(), hash=False, repr=False)
 
 
 class AttributeBook:
@@ -167,6 +174,58 @@ class AttributeBook:
             is_known=known is not None,
         )
 
+    @cached_property
+    def reader(self) -> SlotReader:
+        """What reads slots out of plain sentences; made when it is first asked for."""
+        from reconciler.domain.values.slot_reading import SlotReader
+
+        phrasings = {each.name: each.phrasings for each in self if each.phrasings}
+        return SlotReader("config/attributes.toml", phrasings)
+
+    def read_slot(self, text: str) -> ReadSlot | None:
+        """What a text says of whom in plain words; None where it says nothing for certain.
+
+        Args:
+            text: one sentence, or a few, in the first person or in the third.
+        """
+        return self.reader.read(text)
+
+    def filled(
+        self, given: Slot | None, text: str, names: Iterable[str | None] = ()
+    ) -> tuple[Slot | None, str | None]:
+        """The slot that was given, or the one that the text gives away, and the words that do.
+
+        One that was given always wins; where it names a subject alone, the text says the rest.
+
+        Args:
+            given: the slot that came with the text, or None.
+            text: what was said.
+            names: what the contact is called, as far as it is known. Who goes by another name is
+                somebody else.
+        """
+        if given is not None and given.attribute is not None:
+            return given, None
+        read = self.read_slot(text)
+        slot = self.slot_of(read) if read and not _is_stranger(read.name, names) else None
+        is_same = given is None or slot is None or slot.subject in (given.subject, CONTACT_SUBJECT)
+        if read is None or slot is None or not is_same:
+            return given, None
+        return replace(slot, subject=given.subject if given else slot.subject), read.words
+
+    def slot_of(self, read: ReadSlot) -> Slot | None:
+        """What was read as a slot that can be compared; None where it names no value.
+
+        What has ended decides about its own value alone: whoever no longer works at Globex may
+        work at Brightwave.
+        """
+        try:
+            slot = self.slot(subject=read.subject, attribute=read.attribute, value=read.value)
+        except InvalidNoteError:
+            return None
+        if slot is None or slot.value is None:
+            return None
+        return replace(slot, is_single_valued=False) if read.has_ended else slot
+
     def _resolved(self, subject: str, asked: str) -> tuple[str, Attribute | None, str]:
         """Subject, attribute and its name; "wife's birthday" is the wife's, not the contact's."""
         known, owned = self.find(asked), _OWNED.match(_undetermined(asked))
@@ -211,7 +270,7 @@ class AttributeBook:
                 )
 
 
-_KEYS = frozenset({"description", "holds", "normaliser", "aliases", "synonyms"})
+_KEYS = frozenset({"description", "holds", "normaliser", "aliases", "synonyms", "phrasings"})
 
 
 def _misfit(name: object, complaint: str) -> ConfigurationError:
@@ -230,6 +289,7 @@ def _attribute(name: str, entry: object) -> Attribute:
         normaliser=_normaliser_name(name, entry.get("normaliser", "text")),
         aliases=_words(name, "aliases", entry.get("aliases", [])),
         synonyms=_synonyms(name, entry.get("synonyms", {})),
+        phrasings=_phrasings(name, entry.get("phrasings", [])),
     )
 
 
@@ -255,6 +315,12 @@ def _normaliser_name(name: str, given: object) -> str:
 def _words(name: str, key: str, given: object) -> tuple[str, ...]:
     if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
         raise _misfit(name, f"{key} must be a list of strings")
+    return tuple(given)
+
+
+def _phrasings(name: str, given: object) -> tuple[Mapping[str, Any], ...]:
+    if not isinstance(given, list) or not all(isinstance(each, Mapping) for each in given):
+        raise _misfit(name, f"phrasings must be tables; write each under [[{name}.phrasings]]")
     return tuple(given)
 
 
@@ -384,6 +450,13 @@ def _attribute_name(said: str) -> str:
     owned = re.sub(r"['’]s\b|['’]", "", _undetermined(humps))
     kept = "".join(each if unicodedata.category(each)[0] in "LNM" else " " for each in owned)
     return "_".join(plain(kept).split())
+
+
+def _is_stranger(name: str | None, names: Iterable[str | None]) -> bool:
+    """Whether a sentence is about somebody of another name than all that the contact goes by."""
+    known = {word for each in names for word in _NAME_WORD.findall((each or "").casefold())}
+    said = set(_NAME_WORD.findall((name or "").casefold()))
+    return bool(said and known - _listed("contact_word")) and known.isdisjoint(said)
 
 
 def _squeezed(name: str) -> str:

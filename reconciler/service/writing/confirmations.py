@@ -174,7 +174,9 @@ class Confirmations:
             note = replace(note, valid_from=None)  # nobody dated it: it holds as of the yes
         if text is not None:
             check_text("text", text, TEXT_LENGTH_MAX)
-            note = replace(note, text=text, slot=None, category=None, topic=None)
+            note = replace(
+                note, text=text, slot=None, slot_read_from=None, category=None, topic=None
+            )
         answer = Evidence(
             episode_id=str(uuid.uuid4()),
             session_id=session_id,

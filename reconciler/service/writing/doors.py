@@ -285,14 +285,20 @@ def note_of(
     said_at, valid_from = about.pop("said_at", None), about.pop("valid_from", None)
     if valid_from is not None:
         valid_from = not_in_the_future(utc("valid_from", valid_from), now, "valid_from")
-    slot = {name: about.pop(name, None) for name in SlotFields.__annotations__}
+    given = {name: about.pop(name, None) for name in SlotFields.__annotations__}
+    slot = attributes.slot(is_single_valued=given.pop("single_valued"), **given)
+    words = None
+    if isinstance(text, str):  # else the note refuses it
+        names = (about.get("contact_name"), scope.contact_id)
+        slot, words = attributes.filled(slot, text, names)
     return Note(
         scope=scope,
         text=text,
         said_at=now if said_at is None else not_in_the_future(utc("said_at", said_at), now),
         is_dated=said_at is not None,
         valid_from=valid_from,
-        slot=attributes.slot(is_single_valued=slot.pop("single_valued"), **slot),
+        slot=slot,
+        slot_read_from=words,
         **about,
     )
 

@@ -1,0 +1,285 @@
+"""Slot reading: the slot that a plain sentence gives away. Pure, and written for precision.
+
+How a sentence is taken apart, and what makes it too doubtful to be read, live here; the words are
+data: what is said of an attribute stands with it in ``config/attributes.toml``, what all of them
+share in ``config/lexicon/slots.toml``. A sentence that no phrasing fits from its beginning is left
+alone, and so is one that asks, guesses, plans or denies: a wrong slot ends a true fact, a missing
+one ends nothing. What becomes of a slot must never come in here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from reconciler.lexicon import Cues, Held, Lexicon, lexicon, read_lexicon
+
+__all__ = ["ReadSlot", "SlotReader"]
+
+TEXT_LENGTH_MAX = 600
+"""Characters in a text that is read; a longer one says more than one thing."""
+
+SENTENCE_LENGTH_MAX = 240
+"""Characters in a sentence that is read; whoever says something plainly needs fewer."""
+
+_CLAUSES_MAX = 8
+_VALUE_LENGTH_MAX = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSlot:
+    """What a sentence says of whom.
+
+    Attributes:
+        attribute: the canonical name of what is said.
+        value: its value in the words of the sentence; the one that ended, where it has ended.
+        words: the words that it was read from.
+        subject: whom it is about, such as ``assistant``; None for whom the text is about.
+        name: the name by which the sentence calls whom it is about; None where it uses none.
+        is_change: whether it says that the value was another one before.
+        has_ended: whether it says that the value holds no longer, and names no other.
+    """
+
+    attribute: str
+    value: str
+    words: str
+    subject: str | None = None
+    name: str | None = None
+    is_change: bool = False
+    has_ended: bool = False
+
+
+class SlotReader:
+    """Reads slots out of plain sentences, in the first person and in the third.
+
+    Args:
+        source: the file of the phrasings, as an error names it.
+        phrasings: by attribute, its cues. The group ``value`` of a pattern is the value, ``who``
+            a relation whom it is about, ``name`` a name. Kind ``change`` says that there was
+            another value, ``end`` that this one holds no longer.
+    """
+
+    def __init__(self, source: str, phrasings: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        cues = read_lexicon(source, phrasings).cues
+        self._attributes = tuple(phrasings)
+        self._cues = Cues(
+            Lexicon(source, lexicon("slots").lists, cues),
+            lambda _, pattern: re.compile(_with_groups(pattern), re.IGNORECASE),
+        )
+
+    @property
+    def cues(self) -> Cues:
+        """The phrasings, compiled as they are needed."""
+        return self._cues
+
+    def read(self, text: str) -> ReadSlot | None:
+        """The slot that the text gives away; None where it gives none, or more than one.
+
+        Args:
+            text: a note, or one message, of any length.
+        """
+        if len(text) > TEXT_LENGTH_MAX:
+            return None
+        plain = _plain(text)
+        if not self._cues.read(plain, plain.casefold()).is_promising:
+            return None
+        found = [read for sentence in _sentences(plain) for read in self._read(sentence)]
+        return _the_only(found)
+
+    def _read(self, sentence: str) -> list[ReadSlot]:
+        folded = rewritten(sentence)
+        if is_doubtful(folded):
+            return []
+        found = []
+        for clause, said in _clauses(folded):
+            held = self._cues.read(said, said.casefold())
+            if read := self._read_clause(clause, said, held):
+                found.append(read)
+        return found
+
+    def _read_clause(self, words: str, said: str, held: Held) -> ReadSlot | None:
+        """What the phrasing says that fits most of the clause from its beginning."""
+        matches = [
+            (match, attribute, cue.kind)
+            for attribute in self._attributes
+            for cue, pattern in held.worth_trying(attribute)
+            if (match := pattern.match(said)) and _is_whole(match)
+        ]
+        if not matches:
+            return None
+        match, attribute, kind = max(matches, key=lambda each: each[0].end())
+        value = trimmed(_group(match, "value"))
+        return ReadSlot(
+            attribute=_of_place(value) if attribute == "city" else attribute,
+            value=value,
+            words=words,
+            subject=_group(match, "who") or ("company" if _group(match, "firm") else None),
+            name=_group(match, "name") or None,
+            is_change=kind == "change",
+            has_ended=kind == "end",
+        )
+
+
+@cache
+def _lexicon() -> Cues:
+    return Cues(lexicon("slots"), lambda _, pattern: re.compile(pattern, re.IGNORECASE))
+
+
+@cache
+def _one_of(name: str) -> re.Pattern[str]:
+    """What finds any of the words of a list, as a whole."""
+    return re.compile(rf"\b{lexicon('slots').any_of(name)}(?!\w)", re.IGNORECASE)
+
+
+# A text, its sentences, their clauses
+
+_PLAIN_MARKS = str.maketrans(
+    {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\n": " "}
+)
+_SPACES = re.compile(r"\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]?[A-Z0-9])")
+_CLAUSE = re.compile(
+    r"(?:[,;:]|\s-)\s+(?:(?:and|but|so|because|since|as)\s+)?"
+    r"|\s(?:and|but|so|because|after which|then)\s+"
+)
+
+
+def _plain(text: str) -> str:
+    return _SPACES.sub(" ", text.translate(_PLAIN_MARKS)).strip()
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences; what was cut behind a short form such as "Dr." is put together again."""
+    held = ""
+    for part in _SENTENCE_END.split(text):
+        held = f"{held} {part}" if held else part
+        if not _the("short_form").search(held):
+            yield held
+            held = ""
+    if held:
+        yield held
+
+
+def _the(name: str) -> re.Pattern[str]:
+    """The only cue of a list."""
+    return _lexicon().pattern(name)
+
+
+def rewritten(sentence: str) -> str:
+    """The sentence as phrasings expect it: without short forms, and as a plain statement."""
+    for cue, pattern in _lexicon().read(sentence, sentence.casefold()).worth_trying("rewrite"):
+        sentence = pattern.sub(cue.kind, sentence)
+    return sentence
+
+
+def is_doubtful(sentence: str) -> bool:
+    """Whether it asks, guesses, plans, plays or quotes, so that nothing is read out of it."""
+    if len(sentence) > SENTENCE_LENGTH_MAX or sentence.rstrip("\"')!. ").endswith("?"):
+        return True
+    return _lexicon().read(sentence, sentence.casefold()).first("doubt") is not None
+
+
+def _clauses(sentence: str) -> Iterator[tuple[str, str]]:
+    """Each clause to the end of its sentence: as it stands, and as phrasings expect it.
+
+    Behind somebody else nobody knows any more whom a clause is about.
+    """
+    starts = [0, *(each.end() for each in _CLAUSE.finditer(sentence))]
+    for start in starts[:_CLAUSES_MAX]:
+        if start and _the("somebody_else").search(sentence, 0, start):
+            return
+        clause = sentence[start:]
+        opening = _the("opening").match(clause)
+        said = _the("filler").sub("", clause[opening.end() if opening else 0 :])
+        yield clause.strip(), said
+
+
+# A match, and its value
+
+_GOES_ON = re.compile(r"['\w]|-\w|\s?[/&]|\s+(?:and|or|&)\s+(?:an?\s|the\s)?[A-Z0-9]")
+
+
+def _is_whole(match: re.Match[str]) -> bool:
+    """Whether the value ends where the match does, and nothing behind it takes it back."""
+    value, said = trimmed(_group(match, "value")), match.string
+    if not value or len(value) > _VALUE_LENGTH_MAX or _GOES_ON.match(said, match.end()):
+        return False
+    return _is_listed(match) and not _the("taken_back").search(said, match.end())
+
+
+def _of_place(name: str) -> str:
+    """The attribute that a place is the value of: a city, unless it is known as something else."""
+    kinds = (kind for kind in ("city", "country", "region") if name.casefold() in _listed(kind))
+    return next(kinds, "city")
+
+
+def _is_listed(match: re.Match[str]) -> bool:
+    """Whether what must be a known place or a given name is one, and what must not is none."""
+    return all(
+        (said.casefold() in _listed(*_LISTS[kind])) is (kind != "novel")
+        for kind in _LISTS
+        for said in _groups(match, kind)
+    )
+
+
+_LISTS = {
+    "known": ("city", "country", "region"),
+    "novel": ("city", "country", "region", "first_name"),
+    "given": ("first_name",),
+}
+"""By group, the lists in which what it finds must stand; none of them for what must be novel."""
+
+
+@cache
+def _listed(*names: str) -> frozenset[str]:
+    return frozenset(
+        each.replace("\\", "").casefold() for each in lexicon("slots").word_set(*names)
+    )
+
+
+_GROUP = re.compile(r"\(\?P<([a-z]+)>")
+
+
+def _with_groups(pattern: str) -> str:
+    """The pattern with a name of its own for each group, so that two words may bring the same."""
+    seen: Counter[str] = Counter()
+
+    def numbered(found: re.Match[str]) -> str:
+        seen[found[1]] += 1
+        return f"(?P<{found[1]}_{seen[found[1]]}>"
+
+    return _GROUP.sub(numbered, pattern)
+
+
+def _groups(match: re.Match[str], name: str) -> list[str]:
+    """What the groups of that name found."""
+    return [
+        said
+        for group, said in match.groupdict().items()
+        if said and group.rpartition("_")[0] == name
+    ]
+
+
+def _group(match: re.Match[str], name: str) -> str:
+    return next(iter(_groups(match, name)), "")
+
+
+def trimmed(value: str) -> str:
+    """The value without what closes a sentence."""
+    return _the("trailing").sub("", value).strip(" ,;:.!\"'")
+
+
+def _the_only(found: Sequence[ReadSlot]) -> ReadSlot | None:
+    """The one slot that all clauses agree on; what has ended gives way to what holds now."""
+    if not found:
+        return None
+    standing = [each for each in found if not each.has_ended] or found
+    first = standing[0]
+    told = {(each.attribute, each.value.casefold(), each.subject) for each in standing}
+    if len(told) > 1 or any(each.attribute != first.attribute for each in found):
+        return None
+    return first
