@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
@@ -267,6 +268,11 @@ class MemoryStore:
         """Which live facts in scope may contradict each other, each pair once; in no order."""
         return [Conflict(**row) for row in self._graph.run("list_conflicts", _contact(scope))]
 
+    def count_conflicts(self) -> int:
+        """How many pairs of live facts in the whole store are in dispute."""
+        [row] = self._graph.run("count_conflicts", {})
+        return int(row["conflicts"])
+
     def list_supersessions(self, scope: Scope) -> list[Supersession]:
         """Which fact in scope took another's place, and why; in no order."""
         rows = self._graph.run("list_supersessions", _contact(scope))
@@ -488,14 +494,17 @@ def _no_vectors(*shape: int) -> NDArray[np.float32]:
 
 
 def _neighbour_values(row: Row) -> dict[str, Any]:
+    is_confirmed = bool(row["is_confirmed_by_user"])
     return {
         "fact_id": row["fact_id"],
         "text": row["text"],
         "cosine": float(row["cosine"]),
         "valid_from": row["valid_from"],
-        "trust": SourceKind(row["trust"]),
+        "trust": SourceKind.USER_EXPLICIT if is_confirmed else SourceKind(row["trust"]),
         "slot": _slot(row),
         "category": Category(row["category"] or Category.FACT),
+        "observations": int(row["observations"] or 1),
+        "is_confirmed_by_user": is_confirmed,
     }
 
 
@@ -657,6 +666,9 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
         "valid_to": decision.note.holds_from,
         "revoked_ids": list(verdict.superseded_ids) if is_revoked else [],
         "conflicting_ids": list(verdict.conflicting_ids),
+        "closed": [
+            {"one_id": one, "other_id": other} for one, other in permutations(verdict.closed_ids, 2)
+        ],
         "said": {
             "cosine": verdict.cosine,
             "decided_by": str(verdict.decided_by),
@@ -672,13 +684,14 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
 
 
 def _supersession_maps(commit: Commit) -> Iterator[dict[str, Any]]:
+    """What takes whose place: the new fact, or one that stays and that the decision is about."""
     verdict = commit.decision.verdict
-    if commit.fact is None:
+    if verdict.fact_id is None:
         return
     if verdict.history_of_id:
-        yield _supersession_map(verdict.history_of_id, commit.fact.fact_id, commit.restated_id)
+        yield _supersession_map(verdict.history_of_id, verdict.fact_id, commit.restated_id)
     for old_id in verdict.superseded_ids:
-        yield _supersession_map(commit.fact.fact_id, old_id, commit.restated_id)
+        yield _supersession_map(verdict.fact_id, old_id, commit.restated_id)
 
 
 def _supersession_map(new_id: str, old_id: str, restated_id: str | None) -> dict[str, Any]:
