@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
     from reconciler.domain.records.facts import (
         Conflict as Conflict,
         Contact as Contact,
+        Dispute as Dispute,
         Fact as Fact,
         FactHistory as FactHistory,
         RankedFact as RankedFact,
@@ -87,7 +88,7 @@ _HOMES = {
     "reconciler.domain.records.candidates": "Candidate Evidence",
     "reconciler.domain.records.decisions": "Comparison Decision",
     "reconciler.domain.records.facts": (
-        "Conflict Contact Fact FactHistory RankedFact RefusalCount Supersession"
+        "Conflict Contact Dispute Fact FactHistory RankedFact RefusalCount Supersession"
     ),
     "reconciler.domain.records.jobs": "Job Outcomes QueueReport",
     "reconciler.domain.records.kinds": (

@@ -93,6 +93,7 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
         "embedding": EAST,
         "superseded_ids": [],
         "conflicting_ids": [],
+        "closed": [],
         "history_of_id": None,
         "restated_id": None,
         "kept": None,
@@ -208,6 +209,7 @@ def _commit(said: dict[str, Any], ended: list[str]) -> dict[str, Any]:
         ],
         "revoked_ids": list(said["superseded_ids"]) if is_revoked else [],
         "conflicting_ids": list(said["conflicting_ids"]),
+        "closed": [],
         "said": {name: said[name] for name in _SAID},
         "kept": said["kept"] and dict(said["kept"]),
         "compared": [

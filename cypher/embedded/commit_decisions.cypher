@@ -7,7 +7,7 @@
 // map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
 // map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
 // map contacts.sessions: session_key, session_id, channel, started_at, ended_at
-// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, said, kept, compared
+// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, closed, said, kept, compared
 // map contacts.commits.decision: fields of decision
 // map contacts.commits.new_episodes: fields of episode
 // map contacts.commits.episodes: fields of episode
@@ -15,6 +15,7 @@
 // map contacts.commits.fact: columns of fact, slot_key, embedding_model, embedding_bytes
 // map contacts.commits.supersessions: new_id, old_id, is_restatement
 // map contacts.commits.states: fact_id, state, valid_to
+// map contacts.commits.closed: one_id, other_id
 // map contacts.commits.said: cosine, decided_by, reason, at
 // map contacts.commits.kept: fact_id, state, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
 // map contacts.commits.compared: fact_id, cosine, rank
@@ -151,6 +152,14 @@ MATCH (new:Fact {fact_id: $commit.fact_id}), (other:Fact {fact_id: $conflicting_
 CREATE (new)-[:CONFLICTS_WITH {
   decided_by: $commit.said.decided_by, reason: $commit.said.reason, at: $commit.said.at
 }]->(other);
+
+// Somebody answered that both hold: the link stays, and is no open question any more.
+// for each commit of each.commits
+// for each pair of commit.closed
+MATCH (one:Fact {fact_id: $pair.one_id}), (other:Fact {fact_id: $pair.other_id})
+MATCH (one)-[conflict:CONFLICTS_WITH]->(other)
+SET conflict.decided_by = $commit.said.decided_by, conflict.reason = $commit.said.reason,
+    conflict.at = $commit.said.at;
 
 // Where facts end, their open conflicts stay open, a restatement takes the evidence of the one that
 // it repeats along, and what lies beneath what is linked.

@@ -8,7 +8,7 @@
 // map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
 // map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
 // map contacts.sessions: session_key, session_id, channel, started_at, ended_at
-// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, said, kept, compared
+// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, closed, said, kept, compared
 // map contacts.commits.decision: fields of decision
 // map contacts.commits.new_episodes: fields of episode
 // map contacts.commits.episodes: fields of episode
@@ -16,6 +16,7 @@
 // map contacts.commits.fact: columns of fact, slot_key, embedding_model, embedding_bytes
 // map contacts.commits.supersessions: new_id, old_id, is_restatement
 // map contacts.commits.states: fact_id, state, valid_to
+// map contacts.commits.closed: one_id, other_id
 // map contacts.commits.said: cosine, decided_by, reason, at
 // map contacts.commits.kept: fact_id, state, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
 // map contacts.commits.compared: fact_id, cosine, rank
@@ -126,6 +127,15 @@ CALL (each) {
   MATCH (new:Fact {fact_id: commit.fact_id})
   MATCH (other:Fact {fact_id: conflicting_id})
   CREATE (new)-[conflict:CONFLICTS_WITH]->(other)
+  SET conflict.decided_by = commit.said.decided_by, conflict.reason = commit.said.reason,
+      conflict.at = datetime(commit.said.at)
+}
+// Somebody answered that both hold: the link stays, and is no open question any more.
+CALL (each) {
+  UNWIND each.commits AS commit
+  UNWIND commit.closed AS pair
+  MATCH (one:Fact {fact_id: pair.one_id})
+  MATCH (one)-[conflict:CONFLICTS_WITH]->(:Fact {fact_id: pair.other_id})
   SET conflict.decided_by = commit.said.decided_by, conflict.reason = commit.said.reason,
       conflict.at = datetime(commit.said.at)
 }

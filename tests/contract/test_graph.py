@@ -353,7 +353,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "find_schema_version": {},
     "find_store": {},
     "list_comparisons": {"decision_ids": [SECOND["decision_id"]]},
-    "list_conflicts": CONTACT | {"now": NOON},
+    "list_conflicts": CONTACT,
     "count_facts": {"now": NOON},
     "list_contacts": {"agent_key": ALICE.agent_key, "now": NOON},
     "list_expiring": {
@@ -606,7 +606,7 @@ def test_a_fact_without_a_vector_is_not_compared(graph: Graph) -> None:
 
 
 def conflicts(graph: Graph) -> set[frozenset[str]]:
-    rows = graph.run("list_conflicts", CONTACT | {"now": NOON})
+    rows = graph.run("list_conflicts", CONTACT)
     return {frozenset((row["new_id"], row["old_id"])) for row in rows}
 
 

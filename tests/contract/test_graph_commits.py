@@ -41,7 +41,7 @@ def links(graph: Graph, scope: Scope = ALICE) -> set[tuple[str, str, bool]]:
 
 def conflicts(graph: Graph) -> list[set[str]]:
     """Every link between live facts, as often as it is there."""
-    return [{each.new_id, each.old_id} for each in MemoryStore(graph).list_conflicts(ALICE, NOON)]
+    return [{each.new_id, each.old_id} for each in MemoryStore(graph).list_conflicts(ALICE)]
 
 
 def made(graph: Graph, *scopes: Scope) -> list[str]:

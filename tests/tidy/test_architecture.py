@@ -289,6 +289,7 @@ def test_the_public_names_are_pinned() -> None:
         "DecidedBy",
         "Decision",
         "Disposal",
+        "Dispute",
         "Embedder",
         "Episode",
         "Evidence",

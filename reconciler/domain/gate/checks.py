@@ -34,6 +34,7 @@ class Case:
         policy: whose rules apply.
         confidence: the score, 0 to 1.
         precedents: what became of the same inference before.
+        is_contacts_word: whether an extractor only passes on what the contact said.
     """
 
     cleaned: Cleaned
@@ -41,6 +42,7 @@ class Case:
     policy: GatePolicy
     confidence: float
     precedents: Precedents
+    is_contacts_word: bool = False
 
     @property
     def candidate(self) -> Candidate:
@@ -73,6 +75,8 @@ def _source(case: Case) -> Finding:
     if may == "ask" and not case.is_confirmed:
         detail = f"{source} is never written without somebody's yes"
         return Disposal.CONFIRM, GateReason.UNTRUSTED_SOURCE, detail
+    if case.is_contacts_word:
+        return _pass("the contact's own literal words, checked; they count as the contact's word")
     return _pass(f"the word of {source}")
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "RefuseRule",
     "ScoreRule",
     "SourceRule",
+    "TrustRule",
 ]
 
 Check = Literal[
@@ -107,6 +108,13 @@ class ScoreRule(_Table):
     recent_days: float = Field(ge=0, le=36_500)
 
 
+class TrustRule(_Table):
+    """From when an extractor passes on the contact's word, and a note is more than a guess."""
+
+    contacts_word_min: Share
+    sure_min: Share
+
+
 class ConfirmationRule(_Table):
     """How a question is asked."""
 
@@ -147,6 +155,7 @@ class _PolicyFile(_Table):
     sources: Mapping[SourceKind, SourceRule]
     categories: Mapping[Category, CategoryRule]
     score: ScoreRule
+    trust: TrustRule
     confirmation: ConfirmationRule
     sensitive_data: Mapping[SensitiveKind, Handling]
     topics: Mapping[str, TopicRule]

@@ -27,10 +27,12 @@ def neighbour_of(fact: Fact, cosine: float, *, is_expired: bool = False) -> Neig
         text=fact.text,
         cosine=cosine,
         valid_from=fact.valid_from,
-        trust=fact.trust,
+        trust=fact.word,
         slot=fact.slot,
         category=fact.category,
         is_expired=is_expired,
+        observations=fact.observations,
+        is_confirmed_by_user=fact.is_confirmed_by_user,
     )
 
 
@@ -41,14 +43,17 @@ def is_rival(note: Note, fact: Fact) -> bool:
     return key is not None and prefix is not None and key.startswith(prefix)
 
 
-def neighbours_of(note: Note, found: Iterable[Neighbour]) -> tuple[Neighbour, ...]:
-    """The five nearest, the five nearest that are no siblings, and what shares the slot.
+def neighbours_of(
+    note: Note, found: Iterable[Neighbour], named_id: str | None = None
+) -> tuple[Neighbour, ...]:
+    """The five nearest, the five nearest that are no siblings, what shares the slot or is named.
 
     Of expired facts the two nearest that are no siblings, and what shares the slot.
 
     Args:
         note: what is compared.
         found: what was looked at, in any order.
+        named_id: the fact that the note names, if any.
 
     Returns:
         Those that the decision keeps, nearest first.
@@ -61,4 +66,5 @@ def neighbours_of(note: Note, found: Iterable[Neighbour]) -> tuple[Neighbour, ..
     kept |= set([place for place in near if not ordered[place].is_expired][:_NEAREST_COUNT])
     kept |= set([place for place in near if ordered[place].is_expired][:_EXPIRED_COUNT])
     kept |= {place for place in near if matches[place] is not SlotMatch.UNKNOWN}
+    kept |= {place for place, each in enumerate(ordered) if each.fact_id == named_id}
     return tuple(ordered[place] for place in sorted(kept))

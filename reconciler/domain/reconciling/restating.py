@@ -149,7 +149,7 @@ def _confirming_confidence(decision: Decision) -> float:
 
 def _is_contacts_answer(decision: Decision) -> bool:
     """Whether the contact was asked, and said yes."""
-    is_kept = decision.action in (Action.ADD, Action.UPDATE, Action.SKIP)
+    is_kept = decision.action in (Action.ADD, Action.UPDATE, Action.SKIP, Action.RESOLVE)
     return decision.proposal.answered_by == CONTACT and is_kept
 
 

@@ -43,6 +43,9 @@ CANDIDATE_COUNT_MAX = 5
 of the right neighbours are among the first three."""
 
 
+OBSERVATIONS_OF_FIRM = 3
+"""Said so often, a fact does not end on a guess. Source: seed 000 counts a pattern from three."""
+
 _DENIALS = (Difference.NEGATION, Difference.CESSATION)
 
 
@@ -76,7 +79,8 @@ def decide(
         verdict = _with_denied(
             note, neighbours, _by_text(note, candidates, policy, judgement), policy
         )
-    return _by_standing(note, _by_trust(note, _in_order(note, verdict), policy))
+    verdict = _by_trust(note, _in_order(note, verdict), policy)
+    return _by_standing(note, _by_hedge(note, verdict, policy))
 
 
 def restated(
@@ -107,7 +111,7 @@ def dated(note: Note, verdict: Verdict) -> Note:
         note: what was said; without a date of its own, said now.
         verdict: what ``decide`` concluded about it.
     """
-    related = (*verdict.targets, *verdict.conflicts)
+    related = (*verdict.targets, *verdict.conflicts, *verdict.settled)
     return note.no_earlier_than(fact.valid_from for fact in related)
 
 
@@ -414,14 +418,32 @@ def _by_trust(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
     reason = f"{note.trust} does not supersede {trusted.trust} ({verdict.reason})"
     is_repeated = verdict.is_restatement and verdict.target is trusted
     if is_repeated and not _news(note, trusted, policy):
-        return replace(
-            verdict,
-            action=Action.SKIP,
-            decided_by=DecidedBy.TRUST,
-            reason=reason,
-            targets=(trusted,),
-        )
+        return _repeating(trusted, verdict, DecidedBy.TRUST, reason)
     return _sparing(held, verdict, DecidedBy.TRUST, reason)
+
+
+def _by_hedge(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
+    """One guess does not end what was confirmed or often said: it repeats it, or raises a question.
+
+    Args:
+        note: what was said.
+        verdict: what the rules before this one concluded.
+        policy: whether differences count.
+    """
+    firm = tuple(each for each in verdict.targets if _is_firm(each))
+    if verdict.action is not Action.UPDATE or not note.is_hedged or not firm:
+        return verdict
+    known = firm[0]
+    how = "confirmed" if known.is_confirmed_by_user else f"said {known.observations} times"
+    reason = f"a guess does not end what was {how} ({verdict.reason})"
+    is_repeated = verdict.is_restatement and verdict.target is known
+    if is_repeated and not _news(note, known, policy):
+        return _repeating(known, verdict, DecidedBy.HEDGE, reason)
+    return _sparing(firm, verdict, DecidedBy.HEDGE, reason)
+
+
+def _is_firm(fact: Neighbour) -> bool:
+    return fact.is_confirmed_by_user or fact.observations >= OBSERVATIONS_OF_FIRM
 
 
 def _by_standing(note: Note, verdict: Verdict) -> Verdict:
@@ -438,6 +460,13 @@ def _by_standing(note: Note, verdict: Verdict) -> Verdict:
         return verdict
     reason = f"a standing decision ends only by another one or when revoked ({verdict.reason})"
     return _sparing(standing, verdict, DecidedBy.STANDING, reason)
+
+
+def _repeating(fact: Neighbour, verdict: Verdict, decided_by: DecidedBy, reason: str) -> Verdict:
+    """The UPDATE as one more observation of the fact that may not end."""
+    return replace(
+        verdict, action=Action.SKIP, decided_by=decided_by, reason=reason, targets=(fact,)
+    )
 
 
 def _sparing(

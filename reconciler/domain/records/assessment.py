@@ -72,6 +72,9 @@ class Assessment:
         policy_version: of the policy that decided.
         domain: whose rules the policy applied.
         inference_key: equal for the same inference about the same contact.
+        is_contacts_word: whether an extractor only passes on what the contact said, as far as that
+            can be checked: then the contact's trust is what the rule goes by.
+        is_hedged: whether it only guesses: a hedge, or little confidence, and nobody's yes.
     """
 
     disposal: Disposal
@@ -92,6 +95,8 @@ class Assessment:
     policy_version: str
     domain: str
     inference_key: str
+    is_contacts_word: bool = False
+    is_hedged: bool = False
 
     @property
     def is_held(self) -> bool:

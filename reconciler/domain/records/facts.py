@@ -13,11 +13,13 @@ from reconciler.domain.records.kinds import (
     SourceKind,
 )
 from reconciler.domain.records.notes import Remembered
+from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 
 __all__ = [
     "Conflict",
     "Contact",
+    "Dispute",
     "Fact",
     "FactHistory",
     "Neighbour",
@@ -82,6 +84,11 @@ class Fact(Remembered):
         """Whether it is superseded or revoked, so that no note is compared with it."""
         return self.state in (FactState.SUPERSEDED, FactState.REVOKED)
 
+    @property
+    def word(self) -> SourceKind:
+        """Whose word it is: the contact's, whoever said it first, once they said yes to it."""
+        return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
+
     def is_expired(self, now: datetime) -> bool:
         """Whether its lifetime is over, so that it is kept and no longer recalled."""
         return self.expires_at is not None and self.expires_at <= now
@@ -98,7 +105,8 @@ class Fact(Remembered):
 class Neighbour:
     """A fact in scope that has not ended, with its raw cosine to a note, in [-1, 1].
 
-    ``is_expired``: its lifetime was over when the note came. Such a fact has no protection.
+    ``trust`` is the contact's where they confirmed it, whoever said it first. ``is_expired``: its
+    lifetime was over when the note came. Such a fact has no protection.
     """
 
     fact_id: str
@@ -109,6 +117,8 @@ class Neighbour:
     slot: Slot | None = None
     category: Category = Category.FACT
     is_expired: bool = False
+    observations: int = 1
+    is_confirmed_by_user: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,12 +146,14 @@ class RankedFact:
     """A recalled fact with the parts of its score, each in [0, 1] before weighting.
 
     ``similarity`` is None where nothing was asked for: then recency and importance rank alone.
+    ``disputed_with`` are the facts of which not all can hold beside it; nobody settled that yet.
     """
 
     fact: Fact
     score: float
     similarity: float | None
     recency: float
+    disputed_with: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +177,25 @@ class Conflict:
     old_id: str
     reason: str
     at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispute:
+    """Live facts that contradict each other, as far as anybody can tell, until somebody settles it.
+
+    Attributes:
+        scope: about whom.
+        facts: the sides, two or more, what holds longest first.
+        question: what to ask, with each side's words, whose word it is and since when.
+        reasons: why the sides were kept side by side.
+        opened_at: when the last of them came in (UTC).
+    """
+
+    scope: Scope
+    facts: tuple[Fact, ...]
+    question: str
+    reasons: tuple[str, ...]
+    opened_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,6 +80,8 @@ class Note(Remembered):
         slot_read_from: the words that the slot was read from; None where it was given.
         session_id: the session that the evidence belongs to; None makes one per UTC day.
         idempotency_key: the same key in a scope returns the first decision; None for no key.
+        is_hedged: whether it only guesses, as the gate reads it; one guess ends no fact that was
+            confirmed or often said.
         is_cleaned: whether the gate has cleaned it, or it comes from the store. Its texts may be up
             to eight times as long: they were measured before tokens took the place of values.
 
@@ -99,6 +101,7 @@ class Note(Remembered):
     valid_from: datetime | None = None
     category: Category | str | None = None
     topic: str | None = None
+    is_hedged: bool = False
     is_cleaned: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
@@ -268,10 +269,15 @@ class MemoryStore:
         """All facts in scope, live and ended, the newest first."""
         return [_fact(row) for row in self._graph.run("list_facts", _contact(scope))]
 
-    def list_conflicts(self, scope: Scope, now: datetime) -> list[Conflict]:
-        """Which facts in scope that are live now may contradict each other, each pair once."""
-        rows = self._graph.run("list_conflicts", {**_contact(scope), "now": now})
+    def list_conflicts(self, scope: Scope) -> list[Conflict]:
+        """Which facts in scope that have not ended may contradict each other, each pair once."""
+        rows = self._graph.run("list_conflicts", _contact(scope))
         return [Conflict(**row) for row in rows]
+
+    def count_conflicts(self, now: datetime) -> int:
+        """How many pairs of facts in the whole store that are live now are in dispute."""
+        [row] = self._graph.run("count_conflicts", {"now": now})
+        return int(row["conflicts"])
 
     def list_supersessions(self, scope: Scope) -> list[Supersession]:
         """Which fact in scope took another's place, and why; in no order."""
@@ -511,14 +517,17 @@ def _no_vectors(*shape: int) -> NDArray[np.float32]:
 
 
 def _neighbour_values(row: Row) -> dict[str, Any]:
+    is_confirmed = bool(row["is_confirmed_by_user"])
     return {
         "fact_id": row["fact_id"],
         "text": row["text"],
         "cosine": float(row["cosine"]),
         "valid_from": row["valid_from"],
-        "trust": SourceKind(row["trust"]),
+        "trust": SourceKind.USER_EXPLICIT if is_confirmed else SourceKind(row["trust"]),
         "slot": _slot(row),
         "category": Category(row["category"] or Category.FACT),
+        "observations": int(row["observations"] or 1),
+        "is_confirmed_by_user": is_confirmed,
     }
 
 
@@ -691,6 +700,9 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
         ],
         "revoked_ids": list(verdict.superseded_ids) if is_revoked else [],
         "conflicting_ids": list(verdict.conflicting_ids),
+        "closed": [
+            {"one_id": one, "other_id": other} for one, other in permutations(verdict.closed_ids, 2)
+        ],
         "said": {
             "cosine": verdict.cosine,
             "decided_by": str(verdict.decided_by),
@@ -706,13 +718,14 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
 
 
 def _supersession_maps(commit: Commit) -> Iterator[dict[str, Any]]:
+    """What takes whose place: the new fact, or one that stays and that the decision is about."""
     verdict = commit.decision.verdict
-    if commit.fact is None:
+    if verdict.fact_id is None:
         return
     if verdict.history_of_id:
-        yield _supersession_map(verdict.history_of_id, commit.fact.fact_id, commit.restated_id)
+        yield _supersession_map(verdict.history_of_id, verdict.fact_id, commit.restated_id)
     for old_id in verdict.superseded_ids:
-        yield _supersession_map(commit.fact.fact_id, old_id, commit.restated_id)
+        yield _supersession_map(verdict.fact_id, old_id, commit.restated_id)
 
 
 def _supersession_map(new_id: str, old_id: str, restated_id: str | None) -> dict[str, Any]:

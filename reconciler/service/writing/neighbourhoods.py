@@ -46,13 +46,21 @@ class Neighbourhood(Outline):
         version: the contact's.
         facts: its facts that have not ended and can be compared.
         vectors: theirs, float32, shape (len(facts), dimension), unit length.
+        conflicts: which of them are in dispute, by their ids.
     """
 
-    def __init__(self, version: int, facts: Iterable[Fact], vectors: NDArray[np.float32]) -> None:
+    def __init__(
+        self,
+        version: int,
+        facts: Iterable[Fact],
+        vectors: NDArray[np.float32],
+        conflicts: Iterable[tuple[str, str]] = (),
+    ) -> None:
         self._facts = {fact.fact_id: fact for fact in facts}
         self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
         self._marked_to = _LONG_AGO  # what expired until then is written as expired
-        super().__init__(version, list(self._facts), vectors, numbers_of(self._facts.values()))
+        numbers = numbers_of(self._facts.values())
+        super().__init__(version, list(self._facts), vectors, numbers, conflicts)
 
     @property
     def sessions(self) -> Set[str]:
@@ -66,10 +74,24 @@ class Neighbourhood(Outline):
             facts = [self._facts[self._rows[row]] for row in kept]
             copy = Neighbourhood(self._version, facts, self._vectors[kept])
             copy._sessions, copy._marked_to = self._sessions, self._marked_to
+            copy._conflicts = self._conflicts.copy()
             return copy
 
+    def disputed_facts(self, fact_ids: Iterable[str]) -> dict[str, tuple[Fact, ...]]:
+        """Those of these facts that are in dispute, each with the other sides."""
+        found = self.disputed(fact_ids)
+        with self._lock:
+            return {
+                fact_id: tuple(self._facts[each] for each in others if each in self._facts)
+                for fact_id, others in found.items()
+            }
+
     def look(
-        self, note: Note, vector: NDArray[np.float32], now: datetime
+        self,
+        note: Note,
+        vector: NDArray[np.float32],
+        now: datetime,
+        named_id: str | None = None,
     ) -> tuple[int, tuple[Neighbour, ...], dict[str, Fact]]:
         """The version, the neighbours that a note is decided on, and their facts by id.
 
@@ -77,15 +99,19 @@ class Neighbourhood(Outline):
             note: what is compared, with its slot.
             vector: its embedding, float32, shape (dimension,), unit length.
             now: facts that expired by then take no place of those that are live (UTC).
+            named_id: a fact that is among them however far away it is.
         """
         with self._lock:
             rows = self._looked_at(note, vector, now)
+            named = self._places.get(named_id or "")
+            if named is not None and named not in rows:
+                rows.append(named)
             looked_at = [self._facts[self._rows[row]] for row in rows]
             found = [
                 neighbour_of(fact, cosine, is_expired=fact.is_expired(now))
                 for fact, cosine in zip(looked_at, self._cosines(rows, vector), strict=True)
             ]
-            kept = neighbours_of(note, found)
+            kept = neighbours_of(note, found, named_id)
             facts = {each.fact_id: self._facts[each.fact_id] for each in kept}
             return self._version, kept, facts
 
@@ -167,7 +193,9 @@ class Neighbourhoods:
         found = self._used(scope)
         if isinstance(found, Neighbourhood):
             return found
-        loaded = Neighbourhood(*self._store.load_neighbourhood(scope, self._embedding_model))
+        loaded = Neighbourhood(
+            *self._store.load_neighbourhood(scope, self._embedding_model), self._conflicts(scope)
+        )
         with self._lock:
             self._keep(scope.contact_key, loaded)
         return loaded
@@ -177,11 +205,17 @@ class Neighbourhoods:
         found = self._used(scope)
         if found is not None:
             return found
-        loaded = Outline(*self._store.load_rankable(scope, self._embedding_model))
+        loaded = Outline(
+            *self._store.load_rankable(scope, self._embedding_model), self._conflicts(scope)
+        )
         with self._lock:
             if not isinstance(self._kept.get(scope.contact_key), Neighbourhood):
                 self._keep(scope.contact_key, loaded)
         return loaded
+
+    def _conflicts(self, scope: Scope) -> list[tuple[str, str]]:
+        """Read after the facts: one that came in between belongs to a later version."""
+        return [(each.new_id, each.old_id) for each in self._store.list_conflicts(scope)]
 
     def expect(self, scope: Scope, version: int) -> None:
         """Forget the contact's if it is older than this version."""
