@@ -354,6 +354,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "find_store": {},
     "list_comparisons": {"decision_ids": [SECOND["decision_id"]]},
     "list_conflicts": CONTACT,
+    "count_conflicts": {"now": NOON},
     "count_facts": {"now": NOON},
     "list_contacts": {"agent_key": ALICE.agent_key, "now": NOON},
     "list_expiring": {

@@ -299,6 +299,7 @@ def test_the_public_names_are_pinned() -> None:
         "Extractor",
         "Fact",
         "FactHistory",
+        "FactState",
         "GateReason",
         "ImportReport",
         "Job",

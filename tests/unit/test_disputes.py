@@ -13,7 +13,7 @@ from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
 from reconciler.domain.records.facts import Conflict, Fact
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Category, FactState, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
@@ -35,9 +35,7 @@ def fact(text: str, number: int = 1, **given: Any) -> Fact:
     at = given.pop("at", day(number))
     usual = {"trust": USER, "observations": 1, "recorded_at": at, "valid_from": at}
     return Fact(
-        **{"fact_id": f"fact-{number}", "text": text, "last_confirmed_at": at, "is_live": True}
-        | usual
-        | given
+        **{"fact_id": f"fact-{number}", "text": text, "last_confirmed_at": at} | usual | given
     )
 
 
@@ -191,7 +189,7 @@ def test_facts_that_hang_together_are_one_question() -> None:
     assert found[0].question.startswith('Which one holds: "a" (the user\'s own word, since 2026-')
 
 
-@pytest.mark.parametrize("ended", [{"is_live": False}, {"expires_at": day(19)}])
+@pytest.mark.parametrize("ended", [{"state": FactState.SUPERSEDED}, {"expires_at": day(19)}])
 def test_what_has_ended_or_expired_is_in_no_dispute(ended: dict[str, Any]) -> None:
     facts = [fact("a"), fact("b", 2, **ended)]
     assert disputes_of(SCOPE, facts, [conflict(2, 1)], day(20)) == []
