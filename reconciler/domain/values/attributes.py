@@ -200,26 +200,36 @@ class AttributeBook:
         Args:
             given: the slot that came with the text, or None.
             text: what was said.
-            names: what the contact is called, as far as it is known. Who goes by another name is
-                somebody else.
+            names: what the contact is called, as far as it is known.
         """
         if given is not None and given.attribute is not None:
             return given, None
         read = self.read_slot(text)
-        slot = self.slot_of(read) if read and not _is_stranger(read.name, names) else None
-        is_same = given is None or slot is None or slot.subject in (given.subject, CONTACT_SUBJECT)
-        if read is None or slot is None or not is_same:
+        slot = read and self.slot_of(read, names)
+        if read is None or slot is None:
             return given, None
-        return replace(slot, subject=given.subject if given else slot.subject), read.words
+        if given is not None:
+            if slot.subject not in (given.subject, CONTACT_SUBJECT):
+                return given, None
+            slot = replace(slot, subject=given.subject, said_subject=given.said_subject)
+        return slot, read.words
 
-    def slot_of(self, read: ReadSlot) -> Slot | None:
+    def slot_of(self, read: ReadSlot, names: Iterable[str | None] = ()) -> Slot | None:
         """What was read as a slot that can be compared; None where it names no value.
 
+        Whoever is called by a name that is not known as the contact's is somebody of that name.
         What has ended decides about its own value alone: whoever no longer works at Globex may
         work at Brightwave.
+
+        Args:
+            read: what was read.
+            names: what the contact is called, as far as it is known.
         """
+        subject = read.subject
+        if subject is None and read.name and not _is_one_of(read.name, names):
+            subject = read.name
         try:
-            slot = self.slot(subject=read.subject, attribute=read.attribute, value=read.value)
+            slot = self.slot(subject=subject, attribute=read.attribute, value=read.value)
         except InvalidNoteError:
             return None
         if slot is None or slot.value is None:
@@ -452,11 +462,10 @@ def _attribute_name(said: str) -> str:
     return "_".join(plain(kept).split())
 
 
-def _is_stranger(name: str | None, names: Iterable[str | None]) -> bool:
-    """Whether a sentence is about somebody of another name than all that the contact goes by."""
+def _is_one_of(name: str, names: Iterable[str | None]) -> bool:
+    """Whether somebody of that name is who goes by one of the names: they share a word."""
     known = {word for each in names for word in _NAME_WORD.findall((each or "").casefold())}
-    said = set(_NAME_WORD.findall((name or "").casefold()))
-    return bool(said and known - _listed("contact_word")) and known.isdisjoint(said)
+    return not known.isdisjoint(_NAME_WORD.findall(name.casefold()))
 
 
 def _squeezed(name: str) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from reconciler.lexicon import Cues, Held, Lexicon, lexicon, read_lexicon
+from reconciler.lexicon import Cues, Lexicon, lexicon, read_lexicon
 
 __all__ = ["ReadSlot", "SlotReader"]
 
@@ -95,19 +95,19 @@ class SlotReader:
         if is_doubtful(folded):
             return []
         found = []
-        for clause, said in _clauses(folded):
-            held = self._cues.read(said, said.casefold())
-            if read := self._read_clause(clause, said, held):
+        for clause in _clauses(folded):
+            if read := self._read_clause(clause):
                 found.append(read)
         return found
 
-    def _read_clause(self, words: str, said: str, held: Held) -> ReadSlot | None:
+    def _read_clause(self, clause: _Clause) -> ReadSlot | None:
         """What the phrasing says that fits most of the clause from its beginning."""
+        held = self._cues.read(clause.said, clause.said.casefold())
         matches = [
             (match, attribute, cue.kind)
             for attribute in self._attributes
             for cue, pattern in held.worth_trying(attribute)
-            if (match := pattern.match(said)) and _is_whole(match)
+            if (match := pattern.match(clause.said)) and _is_whole(match)
         ]
         if not matches:
             return None
@@ -116,9 +116,9 @@ class SlotReader:
         return ReadSlot(
             attribute=_of_place(value) if attribute == "city" else attribute,
             value=value,
-            words=words,
+            words=clause.words,
             subject=_group(match, "who") or ("company" if _group(match, "firm") else None),
-            name=_group(match, "name") or None,
+            name=_group(match, "name") or clause.name,
             is_change=kind == "change",
             has_ended=kind == "end",
         )
@@ -183,19 +183,39 @@ def is_doubtful(sentence: str) -> bool:
     return _lexicon().read(sentence, sentence.casefold()).first("doubt") is not None
 
 
-def _clauses(sentence: str) -> Iterator[tuple[str, str]]:
-    """Each clause to the end of its sentence: as it stands, and as phrasings expect it.
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A clause to the end of its sentence: as it stands, and as phrasings expect it."""
 
-    Behind somebody else nobody knows any more whom a clause is about.
+    words: str
+    said: str
+    name: str | None = None
+
+
+def _clauses(sentence: str) -> Iterator[_Clause]:
+    """The clauses of a sentence, as far as it is certain whom they are about.
+
+    Behind somebody else nobody knows any more. A bare verb goes with what the sentence began with,
+    and "he" with the name that it began with.
     """
-    starts = [0, *(each.end() for each in _CLAUSE.finditer(sentence))]
-    for start in starts[:_CLAUSES_MAX]:
+    name = None
+    for start in [0, *(each.end() for each in _CLAUSE.finditer(sentence))][:_CLAUSES_MAX]:
         if start and _the("somebody_else").search(sentence, 0, start):
             return
-        clause = sentence[start:]
-        opening = _the("opening").match(clause)
-        said = _the("filler").sub("", clause[opening.end() if opening else 0 :])
-        yield clause.strip(), said
+        opening = _the("opening").match(sentence, start)
+        begin = opening.end() if opening else start
+        said = _the("filler").sub("", sentence[begin:])
+        is_named = _the("another_subject").match(said) is not None
+        if start == 0:
+            name, is_of_another = _first_name(said), is_named
+        elif is_of_another and not (is_named or _the("own_subject").match(said)):
+            continue
+        yield _Clause(sentence[start:].strip(), said, name)
+
+
+def _first_name(said: str) -> str | None:
+    first = said.partition(" ")[0]
+    return first if first.casefold() in _listed("first_name") else None
 
 
 # A match, and its value
