@@ -133,6 +133,8 @@ def _injection(case: Case) -> Finding:
 def _meaning(case: Case) -> Finding:
     """Would recalling it change a future action? Repetition does not make it meaningful."""
     found = case.reading.meaning
+    if found.kind is Meaning.REMARK:
+        return _pass(f"a remark of which nothing shows that it lasts; as a {case.reading.category}")
     if found.kind is not Meaning.STATEMENT:
         what = str(found.kind).replace("_", " ")
         detail = f"{what} ({found.cue!r}): recalling it would change no future action"

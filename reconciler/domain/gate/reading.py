@@ -19,7 +19,7 @@ from reconciler.domain.gate.literalness import (
     classify_literalness,
     find_hedge,
 )
-from reconciler.domain.gate.meaning import MeaningFinding, classify_meaning
+from reconciler.domain.gate.meaning import Meaning, MeaningFinding, classify_meaning
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.topics import find_topics
 from reconciler.domain.records.candidates import Candidate
@@ -60,18 +60,38 @@ def read(candidate: Candidate, policy: GatePolicy) -> Reading:
     """The reading of a candidate, with those checks left out that the policy switches off."""
     claim = candidate.claim
     quoted = tuple(dict.fromkeys(span for each in candidate.evidence for span in each.quoted))
-    category = candidate.note.category
+    semantics = infer_recall_semantics(claim)
+    trigger = _first(find_trigger, _own_words(candidate, policy))
+    meaning = classify_meaning(claim)
+    if meaning.kind in _MAY_LAST and (_has_slot(candidate.note) or trigger or semantics):
+        meaning = MeaningFinding(Meaning.STATEMENT, "")
     return Reading(
-        meaning=classify_meaning(claim),
+        meaning=meaning,
         literalness=_literalness(candidate, (*quoted, claim), policy),
         hedge=_first(find_hedge, quoted),
         speculation=_first(find_speculation, (*quoted, claim)),
-        trigger=_first(find_trigger, _own_words(candidate, policy)),
+        trigger=trigger,
         directives=_directives(candidate),
         topics=find_topics(_said(candidate, quoted), policy.topics),
-        category=infer_category(claim) if category is None else Category(category),
-        semantics=infer_recall_semantics(claim),
+        category=_category(candidate, meaning),
+        semantics=semantics,
     )
+
+
+_MAY_LAST = frozenset(Meaning) - {Meaning.FILLER, Meaning.VENTING, Meaning.RAW_OUTPUT}
+"""What its slot, an order or "remember that" may say of it after all: that it lasts."""
+
+
+def _has_slot(note: Note) -> bool:
+    return note.slot is not None and bool(note.slot.attribute and note.slot.value)
+
+
+def _category(candidate: Candidate, meaning: MeaningFinding) -> Category:
+    """The one that was given; else what passes is volatile, and the words say the rest."""
+    if candidate.note.category is not None:
+        return Category(candidate.note.category)
+    is_remark = meaning.kind is Meaning.REMARK and not candidate.confirmed_by
+    return Category.VOLATILE if is_remark else infer_category(candidate.claim)
 
 
 def _literalness(
