@@ -89,7 +89,15 @@ def assess(
         policy_version=policy.version,
         domain=policy.domain,
         inference_key=inference_key(candidate.note),
+        importance=_importance(case),
     )
+
+
+def _importance(case: Case) -> float | None:
+    """What the policy gives for the weight of its words; None where the caller said otherwise."""
+    if case.candidate.note.importance is not None:
+        return None
+    return case.policy.importance(case.reading.weight)
 
 
 def with_effective_source(candidate: Candidate) -> Candidate:

@@ -6,10 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 
 from reconciler.domain.gate.classification import (
+    Weight,
+    find_hearsay,
     find_speculation,
     find_trigger,
     infer_category,
     infer_recall_semantics,
+    infer_weight,
+    is_in_person,
 )
 from reconciler.domain.gate.cleaning import words_of
 from reconciler.domain.gate.injection import DirectiveFinding, find_directives
@@ -48,12 +52,15 @@ class Reading:
     meaning: MeaningFinding
     literalness: LiteralnessFinding
     hedge: str | None
+    hearsay: str | None
+    is_in_person: bool
     speculation: str | None
     trigger: str | None
     directives: tuple[DirectiveFinding, ...]
     topics: dict[str, str]
     category: Category
     semantics: RecallSemantics | None
+    weight: Weight
 
 
 def read(candidate: Candidate, policy: GatePolicy) -> Reading:
@@ -69,13 +76,26 @@ def read(candidate: Candidate, policy: GatePolicy) -> Reading:
         meaning=meaning,
         literalness=_literalness(candidate, (*quoted, claim), policy),
         hedge=_first(find_hedge, quoted),
+        hearsay=_first(find_hearsay, quoted),
+        is_in_person=any(map(is_in_person, quoted)),
         speculation=_first(find_speculation, (*quoted, claim)),
         trigger=trigger,
         directives=_directives(candidate),
         topics=find_topics(_said(candidate, quoted), policy.topics),
         category=_category(candidate, meaning),
         semantics=semantics,
+        weight=Weight.WISH if trigger else _weight(candidate.note, claim, meaning),
     )
+
+
+def _weight(note: Note, claim: str, meaning: MeaningFinding) -> Weight:
+    if meaning.kind is not Meaning.STATEMENT:
+        return Weight.REMARK
+    found = infer_weight(claim)
+    is_known = note.slot is not None and note.slot.is_known and _has_slot(note)
+    if is_known and found in (Weight.COMMITMENT, Weight.CIRCUMSTANCE):
+        return Weight.IDENTITY
+    return found
 
 
 _MAY_LAST = frozenset(Meaning) - {Meaning.FILLER, Meaning.VENTING, Meaning.RAW_OUTPUT}

@@ -73,9 +73,11 @@ class Judged:
 
     @property
     def candidate(self) -> Candidate:
-        """The candidate with what the gate found out about it: category, topic, no raw secrets."""
+        """The candidate with what the gate found out: category, importance, no raw secrets."""
         found, candidate = self.assessment, self.cleaned.candidate
         note = replace(candidate.note, category=found.category, topic=found.topic)
+        if note.importance is None:
+            note = replace(note, importance=found.importance)
         return replace(candidate, note=note)
 
     @property
