@@ -215,8 +215,8 @@ class Memory:
             text: one fact, 1 to 2,000 characters.
             tenant: whose deployment; None for the configured one.
             **fields: what comes with the text, each optional: ``NoteFields`` lists them and says
-                what each means. Unless given, ``source_kind`` is ``user_explicit`` and
-                ``importance`` 0.5.
+                what each means. Unless given, ``source_kind`` is ``user_explicit``, and the
+                gate judges ``importance`` from the words.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used; nothing was written.

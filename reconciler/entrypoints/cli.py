@@ -229,7 +229,9 @@ def add(
     valid_from: Annotated[
         str | None, typer.Option(help="From when it is true, ISO 8601; default when it was said.")
     ] = None,
-    importance: Annotated[float, typer.Option(help="0 to 1.")] = 0.5,
+    importance: Annotated[
+        float | None, typer.Option(help="0 to 1; default: judged from its words.")
+    ] = None,
     category: Annotated[
         Category | None, typer.Option(help="What kind of thing it says; default: read from it.")
     ] = None,

@@ -292,7 +292,7 @@ def test_a_disposal_is_stored_whole_as_it_was_returned(
 def assert_every_finding(decision: Decision) -> None:
     found = decision.gate
     assert found is not None
-    assert (found.policy_version, found.domain) == ("1", "general")
+    assert (found.policy_version, found.domain) == ("2", "general")
     assert [each.check for each in found.findings] == list(CHECKS)
     assert found.parts
     assert 0 <= found.confidence <= 1
@@ -1155,7 +1155,7 @@ def test_each_category_has_its_own_lifetime(clock: Clock, embedded: Memory) -> N
         ("Lives in Pune", Category.FACT, 180),
         ("Prefers tea", Category.PREFERENCE, 365),
         ("We agreed to use SharePoint by default", Category.DECISION, None),
-        ("The server is down right now", Category.VOLATILE, 1),
+        ("The server is down right now", Category.VOLATILE, 7),
     ):
         fact = fact_of(embedded, say(embedded, text))
         expires_at = None if days is None else clock.at + timedelta(days=days)

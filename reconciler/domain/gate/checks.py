@@ -137,11 +137,21 @@ def _injection(case: Case) -> Finding:
 def _meaning(case: Case) -> Finding:
     """Would recalling it change a future action? Repetition does not make it meaningful."""
     found = case.reading.meaning
+    importance = _importance(case)
+    if found.kind is Meaning.REMARK:
+        return _pass(f"a remark of which nothing shows that it lasts; {importance}")
     if found.kind is not Meaning.STATEMENT:
         what = str(found.kind).replace("_", " ")
         detail = f"{what} ({found.cue!r}): recalling it would change no future action"
         return _reject(GateReason.NOT_MEANINGFUL, detail)
-    return _pass("a statement that a later action may go by")
+    return _pass(f"a statement that a later action may go by; {importance}")
+
+
+def _importance(case: Case) -> str:
+    given, weight = case.candidate.note.importance, case.reading.weight
+    if given is not None:
+        return f"importance {given:g}, given"
+    return f"importance {case.policy.importance(weight):g}, judged as {weight}"
 
 
 def _speculation(case: Case) -> Finding:

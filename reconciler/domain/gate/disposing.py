@@ -94,7 +94,15 @@ def assess(
         inference_key=inference_key(candidate.note),
         is_contacts_word=is_contacts,
         is_hedged=not case.is_confirmed and _is_hedged(reading, confidence, policy),
+        importance=_importance(case),
     )
+
+
+def _importance(case: Case) -> float | None:
+    """What the policy gives for the weight of its words; None where the caller said otherwise."""
+    if case.candidate.note.importance is not None:
+        return None
+    return case.policy.importance(case.reading.weight)
 
 
 def with_effective_source(candidate: Candidate) -> Candidate:

@@ -35,6 +35,7 @@ class Fact(Remembered):
     """A durable memory. Kept for ever, whatever its state.
 
     Attributes, beside those of ``Remembered``:
+        importance: 0 to 1, as it was given or judged.
         observations: how often it was said, counting its own restatements; 1 or more.
         recorded_at: when the graph learned it (UTC).
         valid_from: when it became true in the world, as far as anybody said (UTC).
@@ -55,6 +56,7 @@ class Fact(Remembered):
     """
 
     fact_id: str
+    importance: float = 0.5
     trust: SourceKind
     observations: int
     recorded_at: datetime

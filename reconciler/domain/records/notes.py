@@ -49,13 +49,13 @@ class Remembered:
     Args:
         text: 1 to 2,000 characters, not blank, no null bytes. A token that somebody typed counts
             like any other text.
-        importance: 0 to 1.
+        importance: 0 to 1; None leaves it to the gate.
         slot: what it answers about whom, normalised; None where nobody said.
         tags: words to find it by.
     """
 
     text: str
-    importance: float = 0.5
+    importance: float | None = None
     slot: Slot | None = None
     tags: tuple[str, ...] = ()
 
@@ -112,7 +112,7 @@ class Note(Remembered):
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
         if self.valid_from is not None:
             object.__setattr__(self, "valid_from", utc("valid_from", self.valid_from))
-        object.__setattr__(self, "importance", unit_interval("importance", self.importance))
+        object.__setattr__(self, "importance", _importance(self.importance))
         object.__setattr__(self, "source_kind", source_kind_of(self.source_kind))
         if self.category is not None:
             object.__setattr__(self, "category", _category(self.category))
@@ -243,6 +243,10 @@ def unit_interval(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidNoteError(f"{name} must be a number from 0 to 1")
     return math.fabs(float(value))
+
+
+def _importance(value: object) -> float | None:
+    return None if value is None else unit_interval("importance", value)
 
 
 def _category(value: object) -> Category:

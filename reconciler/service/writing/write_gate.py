@@ -80,13 +80,13 @@ class Judged:
         itself judges it as the extractor's.
         """
         found, candidate = self.assessment, self.cleaned.candidate
+        told = candidate.note
         note = replace(
-            candidate.note,
-            source_kind=(
-                SourceKind.USER_EXPLICIT if found.is_contacts_word else candidate.note.source_kind
-            ),
+            told,
+            source_kind=SourceKind.USER_EXPLICIT if found.is_contacts_word else told.source_kind,
             category=found.category,
             topic=found.topic,
+            importance=found.importance if told.importance is None else told.importance,
             is_hedged=found.is_hedged,
         )
         return replace(candidate, note=note)
