@@ -2,7 +2,8 @@
 
 Each knowledge-update conversation of LongMemEval is one contact; its sessions are handed over in
 time order and read, once by a server that answers from the conversation's evidence turns and once
-by the offline extractor. Only counts are printed, never a word of a conversation.
+by the offline extractor, whose figures are given for each half of the conversations: its phrasings
+were written on one of them only. Only counts are printed, never a word of a conversation.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
 
-from benchmarks.data import rows
+from benchmarks.data import HALVES, half_of, rows
 from benchmarks.engines import Engines
 from benchmarks.pair_slots import GivenSlot, SlotSource
 from reconciler import Memory
@@ -52,12 +53,17 @@ STATES = (LIVE, RESTATED, ENDED, HELD, REFUSED, NOT_READ)
 
 @dataclass(frozen=True)
 class Reading:
-    """Who reads, under which thresholds."""
+    """Who reads, under which thresholds, and which half of the conversations; None for all."""
 
     name: str
     profile: str
     is_scripted: bool
     has_slots: bool = False
+    half: str | None = None
+
+    def reads(self, contact_id: str) -> bool:
+        """Whether the conversation is one of those that are read."""
+        return self.half in (None, half_of(contact_id))
 
 
 READINGS = (
@@ -65,7 +71,7 @@ READINGS = (
     Reading("scripted, without slots", "seed", is_scripted=True),
     Reading("scripted, with slots", "minilm", is_scripted=True, has_slots=True),
     Reading("scripted, without slots", "minilm", is_scripted=True),
-    Reading("offline", "seed", is_scripted=False),
+    *(Reading(f"offline, {half}", "seed", is_scripted=False, half=half) for half in HALVES),
 )
 
 
@@ -104,6 +110,7 @@ class Report:
     """
 
     reading: Reading
+    sessions: int = 0
     windows: int = 0
     unfinished: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -202,7 +209,7 @@ def _report(
         memory = stack.enter_context(Memory.open(settings, embedder=embedder, extractor=extractor))
         _warm_up(memory, server)
         extractor.windows, extractor.seconds = 0, 0.0
-        for each in conversations:
+        for each in filter(lambda each: reading.reads(each.contact_id), conversations):
             script = Script(memory, each, has_slots=reading.has_slots)
             server.answers_with(script.reply)
             _read(memory, each, report)
@@ -234,6 +241,7 @@ def _read(memory: Memory, conversation: Conversation, report: Report) -> None:
     """Hand the sessions over, one after the other as they were held, and work them off."""
     for session_id, at, turns in conversation.sessions:
         memory.submit_session(AGENT, conversation.contact_id, session_id, turns, started_at=at)
+        report.sessions += 1
         started = time.perf_counter()
         jobs = memory.drain()
         report.seconds += time.perf_counter() - started
@@ -372,24 +380,25 @@ def _words(text: str) -> frozenset[str]:
 def _print(reports: Sequence[Report], conversations: Sequence[Conversation]) -> None:
     count = sum(len(each.sessions) for each in conversations)
     print(f"## {count} sessions of {len(conversations)} knowledge-update conversations, {ENGINE}\n")
-    _print_outcomes(reports, count)
+    _print_outcomes(reports)
     _print_reasons(reports)
     _print_evidence(reports)
 
 
-def _print_outcomes(reports: Sequence[Report], sessions: int) -> None:
+def _print_outcomes(reports: Sequence[Report]) -> None:
     names = [each.name for each in fields(Outcomes)]
     print(
-        f"| read by | profile | windows | candidates | {' | '.join(names)} | not done "
+        f"| read by | profile | sessions | windows | candidates | {' | '.join(names)} | not done "
         "| facts live | recalled | superseded | worker, s | reading, s | sessions a minute |"
     )
-    print(f"|---|---|{'--:|' * (len(names) + 9)}")
+    print(f"|---|---|{'--:|' * (len(names) + 10)}")
     for each in reports:
         made = [each.outcomes[name] for name in names]
         facts = [each.facts[name] for name in (LIVE, "recalled", ENDED)]
-        cells = [each.windows, sum(made), *made, each.unfinished, *facts]
+        cells = [each.sessions, each.windows, sum(made), *made, each.unfinished, *facts]
         speed = (
-            f"{each.seconds:.1f} | {each.reading_seconds:.1f} | {sessions / each.seconds * 60:.0f}"
+            f"{each.seconds:.1f} | {each.reading_seconds:.1f} "
+            f"| {each.sessions / each.seconds * 60:.0f}"
         )
         print(f"| {_name(each)} | {' | '.join(map(str, cells))} | {speed} |")
     print()

@@ -202,7 +202,7 @@ EXTRACTOR_REPLIES: Mapping[str, Reply] = {
     "locked out": api_error(401),
     "dropped": DROPPED,
     # Well-formed and wrong: what stands between these and the graph is our own code.
-    "too many candidates": extraction(*[candidate(f"Fact {n}.") for n in range(6)]),
+    "too many candidates": extraction(*[candidate(f"Fact {n}.") for n in range(11)]),
     "confidence 7": extraction(candidate(confidence=7)),
     "importance below 0": extraction(candidate(importance=-0.1)),
     "blank text": extraction(candidate(" ")),

@@ -1,14 +1,16 @@
 """The extractor that asks Claude. What it is told stands in ``config/prompts/extractor.md``.
 
-Here: what is sent about a window, and what an answer means. How a call is made, bounded and
-translated stands in ``reconciler.adapters.anthropic_calls``. Whether the cited words stand in an
-episode, and whether anything is remembered, is never decided here.
+Here: what is sent about a window, when it is asked about again, and what an answer means. How a
+call is made, bounded and translated stands in ``reconciler.adapters.anthropic_calls``. Whether the
+cited words stand in an episode, and whether anything is remembered, is never decided here.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -22,11 +24,11 @@ from reconciler.adapters.anthropic_calls import (
     read_prompt,
 )
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.decisions import Usage
 from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.sessions.extraction import (
-    CANDIDATES_MAX,
     Citation,
     Extracted,
     Extraction,
@@ -43,8 +45,16 @@ from reconciler.resources import resource_path
 
 __all__ = ["AnthropicExtractor"]
 
-ANSWER_TOKENS_MAX = 4096
-"""Room for five candidates with long citations; an answer that needs more is none."""
+_LOG = logging.getLogger(__name__)
+
+ANSWER_CANDIDATES_MAX = 10
+"""Candidates in one answer. A full one may not be all: the window is asked about again."""
+
+ANSWER_TOKENS_MAX = 8192
+"""Room for ten candidates with long citations; an answer that needs more is none."""
+
+CALLS_MAX = 8
+"""Calls about one window, whatever is in it; eighty candidates are sixteen turns full of them."""
 
 SUMMARY_LENGTH_MAX = 1000
 """Characters of a summary that are kept; it was asked for in two sentences."""
@@ -149,17 +159,20 @@ class _Answer(BaseModel):
 
     reasoning: str
     summary: str
-    candidates: list[_Candidate] = Field(max_length=CANDIDATES_MAX)
+    candidates: list[_Candidate] = Field(max_length=ANSWER_CANDIDATES_MAX)
 
 
 class AnthropicExtractor:
-    """Reads a window by one structured message to Claude, from any thread.
+    """Reads a window by a structured message to Claude, from any thread.
+
+    A window that gave as many candidates as fit in an answer is asked about again, with what it
+    gave, until an answer is not full or gives nothing new.
 
     Nothing is opened before the first window, which imports the SDK: 1 to 2 seconds that its
     time-out does not count.
 
     Args:
-        connection: where calls go; its time-out is for the whole window, retries included.
+        connection: where calls go; its time-out is for one call, retries included.
 
     Raises:
         ConfigurationError: the prompt has no version.
@@ -192,26 +205,50 @@ class AnthropicExtractor:
             ExtractionRefusedError: the model declined.
             ExtractionAnswerError: the answer was cut off or is not what was asked for.
         """
-        answer, usage = self._calls.ask(_data(window))
-        return Extraction(
-            candidates=tuple(each.extracted() for each in answer.candidates),
-            summary=_summary(answer.summary),
-            usage=usage,
-        )
+        found: list[Extracted] = []
+        summary, costs = "", []
+        for _ in range(CALLS_MAX):
+            given = list(dict.fromkeys(each.text for each in found))
+            answer, usage = self._calls.ask(_data(window, given))
+            costs.append(usage)
+            summary = summary or _summary(answer.summary)
+            read = [each.extracted() for each in answer.candidates]
+            new = [each for each in read if each.text not in given]
+            found += new
+            if len(read) < ANSWER_CANDIDATES_MAX or not new:
+                break
+        else:
+            _LOG.warning("a window was asked about %d times and may hold more", CALLS_MAX)
+        return Extraction(candidates=tuple(found), summary=summary, usage=_summed(costs))
 
     def close(self) -> None:
         """End what is under way and close the connections; a later window opens them anew."""
         self._calls.close()
 
 
-def _data(window: Window) -> dict[str, Any]:
-    """The window as the model sees it: roles, times and texts by number; no id and no scope."""
-    return {
-        "episodes": [
-            _shown(number, each, each.episode_id in window.new_ids)
-            for number, each in enumerate(window.episodes, start=1)
-        ]
-    }
+def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:
+    """The window as the model sees it: roles, times and texts by number; no id and no scope.
+
+    Args:
+        window: what is read.
+        given: the candidates that earlier answers about it gave.
+    """
+    episodes = [
+        _shown(number, each, each.episode_id in window.new_ids)
+        for number, each in enumerate(window.episodes, start=1)
+    ]
+    return {"episodes": episodes, "given": list(given)} if given else {"episodes": episodes}
+
+
+def _summed(costs: Sequence[Usage | None]) -> Usage | None:
+    """What all calls cost together, as far as it is known."""
+    known = [each for each in costs if each]
+    if not known:
+        return None
+    return Usage(
+        input_tokens=sum(each.input_tokens for each in known),
+        output_tokens=sum(each.output_tokens for each in known),
+    )
 
 
 def _shown(number: int, episode: Episode, is_new: bool) -> dict[str, Any]:

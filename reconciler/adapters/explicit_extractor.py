@@ -14,7 +14,6 @@ from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.records.sessions import Role
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.domain.sessions.extraction import (
-    CANDIDATES_MAX,
     Citation,
     Extracted,
     Extraction,
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ExplicitExtractor"]
 
-_IMPORTANCE_REQUESTED, _IMPORTANCE_STATED = 0.8, 0.6
+_IMPORTANCE_REQUESTED, _IMPORTANCE_STATED, _IMPORTANCE_IN_PASSING = 0.8, 0.6, 0.4
 _CONFIDENCE_REQUESTED, _CONFIDENCE_STATED, _CONFIDENCE_HEDGED = 0.95, 0.9, 0.5
 """Source: seed 002's scale: what is asked for or said outright, what is said, what is weighed."""
 
@@ -36,26 +35,21 @@ class ExplicitExtractor:
     """Reads explicit statements of the contact; nobody else's words, and nothing between lines.
 
     Args:
-        attributes: the known attributes; of those, "my … is …" is taken more readily. None for
-            the few that the grammar knows by itself.
+        attributes: the known attributes, which read slots; of those, "my … is …" is taken more
+            readily. None for the few that the grammar knows by itself.
     """
 
-    name = "explicit-statements-v1"
+    name = "explicit-statements-v2"
 
     def __init__(self, attributes: AttributeBook | None = None) -> None:
-        self._attributes = attributes
+        self._attributes = attributes or AttributeBook.from_mapping({})
 
     def extract(self, window: Window) -> Extraction:
-        """At most five candidates, the most important first, then the earliest; no summary."""
+        """All candidates in the order in which they were first said; no summary."""
         found: dict[tuple[str, ...], list[tuple[int, Statement]]] = {}
         for number, statement in self._statements(window):
             found.setdefault(_key(statement), []).append((number, statement))
-        candidates = [_candidate(mentions) for mentions in found.values()]
-        candidates.sort(key=lambda each: -each.importance)  # stable, so the earlier stays ahead
-        return Extraction(
-            candidates=tuple(candidates[:CANDIDATES_MAX]),
-            left_out=len(candidates[CANDIDATES_MAX:]),
-        )
+        return Extraction(candidates=tuple(map(_candidate, found.values())))
 
     def close(self) -> None:
         """Nothing to close."""
@@ -66,11 +60,8 @@ class ExplicitExtractor:
 
         for number, episode in enumerate(window.episodes, start=1):
             if episode.role is Role.CONTACT and episode.episode_id in window.new_ids:
-                for statement in find_statements(episode.text, self._is_known):
+                for statement in find_statements(episode.text, self._attributes):
                     yield number, statement
-
-    def _is_known(self, attribute: str) -> bool:
-        return self._attributes is not None and self._attributes.find(attribute) is not None
 
 
 def _key(statement: Statement) -> tuple[str, ...]:
@@ -104,7 +95,9 @@ def _candidate(mentions: list[tuple[int, Statement]]) -> Extracted:
 
 
 def _importance(statement: Statement) -> float:
-    return _IMPORTANCE_REQUESTED if statement.is_request else _IMPORTANCE_STATED
+    if statement.is_request:
+        return _IMPORTANCE_REQUESTED
+    return _IMPORTANCE_IN_PASSING if statement.is_passing else _IMPORTANCE_STATED
 
 
 def _confidence(statement: Statement) -> float:

@@ -15,8 +15,11 @@ class Extractor(Protocol):
 
     Obligations, each with a test in ``tests/contract/test_extractor.py``:
 
-    1. It answers or raises within its time-out; it never hangs.
-    2. None to five candidates; none is a good answer, and a pleasantry gives none.
+    1. A call answers or raises within its time-out, and a window takes a bounded number of calls;
+       it never hangs.
+    2. All that a window holds: where an answer has room for so many only, it asks for the rest. No
+       candidate is a good answer, and a pleasantry gives none. How many a turn may give is counted
+       by others.
     3. Importance and confidence are two numbers, each in [0, 1]; what is hypothetical, played or
        sarcastic has at most 0.3 confidence.
     4. Every candidate cites an episode by its number in the window; whether the words stand there

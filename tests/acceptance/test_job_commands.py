@@ -98,7 +98,7 @@ def test_what_was_handed_over_is_recalled_once_it_is_drained(run: Run, job_id: s
 def test_drain_says_who_read_and_what_became_of_it(run: Run, job_id: str) -> None:
     code, out, _ = run("drain")
     assert (code, "1 added" in out, "done" in out) == (0, True, True)
-    assert "explicit-statements-v1: no ANTHROPIC_API_KEY" in out
+    assert "explicit-statements-v2: no ANTHROPIC_API_KEY" in out
 
 
 def test_drain_of_an_empty_queue_says_so(run: Run) -> None:
@@ -204,7 +204,7 @@ def test_a_state_that_no_job_has_is_refused(run: Run) -> None:
 def test_a_job_shows_its_session_and_numbers(run: Run, job_id: str) -> None:
     run("drain")
     code, out, _ = run("job", job_id, *SCOPE)
-    for shown in (job_id, "done", "call-17", "1 added", "explicit-statements-v1"):
+    for shown in (job_id, "done", "call-17", "1 added", "explicit-statements-v2"):
         assert shown in out
     assert code == 0
 
@@ -300,7 +300,7 @@ def test_a_drain_in_which_a_job_dies_says_why_and_ends_with_exit_code_one(
 
 def test_the_doctor_counts_jobs_and_names_the_extractor(run: Run, job_id: str) -> None:
     checks = {each["name"]: each for each in json_of(run, "doctor")}
-    assert checks["extractor"]["finding"] == "explicit-statements-v1: no ANTHROPIC_API_KEY"
+    assert checks["extractor"]["finding"] == "explicit-statements-v2: no ANTHROPIC_API_KEY"
     assert (checks["jobs"]["is_ok"], checks["jobs"]["numbers"]["waiting"]) == (True, 1)
     assert checks["jobs"]["numbers"]["oldest_job_age_seconds"] > 0
 

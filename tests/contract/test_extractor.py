@@ -22,13 +22,17 @@ from typing import Any
 import pytest
 
 from reconciler.adapters.anthropic_calls import WAIT_SECONDS_MAX
-from reconciler.adapters.anthropic_extractor import SUMMARY_LENGTH_MAX, AnthropicExtractor
+from reconciler.adapters.anthropic_extractor import (
+    ANSWER_CANDIDATES_MAX,
+    CALLS_MAX,
+    SUMMARY_LENGTH_MAX,
+    AnthropicExtractor,
+)
 from reconciler.adapters.explicit_extractor import ExplicitExtractor
 from reconciler.domain.records.decisions import Usage
 from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.records.sessions import Episode, Role
 from reconciler.domain.sessions.extraction import (
-    CANDIDATES_MAX,
     CONFIDENCE_MAX_UNLESS_LITERAL,
     Citation,
     Extracted,
@@ -106,6 +110,11 @@ def window(*episodes: Episode | str, old_count: int = 0) -> Window:
 
 
 REMARK = window("Please remember that I prefer e-mail to phone calls.")
+
+
+def numbered(count: int, first: int = 0) -> tuple[Extracted, ...]:
+    """Candidates that differ in their words alone."""
+    return tuple(replace(CHANNEL, text=f"Locker {n} is blue.") for n in range(first, first + count))
 
 
 def extract(extractor: Extractor, *episodes: Episode | str) -> Extraction:
@@ -215,11 +224,11 @@ def test_2_a_pleasantry_gives_none(that_reads: Scripted) -> None:
     assert extract(reader, "Thanks, that helps a lot!").candidates == ()
 
 
-def test_2_there_are_never_more_than_five(that_reads: Scripted) -> None:
-    reader = that_reads(replace(FOUND, candidates=(CHANNEL,) * CANDIDATES_MAX))
+def test_2_nine_statements_give_nine(that_reads: Scripted) -> None:
+    reader = that_reads(replace(FOUND, candidates=numbered(9)))
     asked = [f"Please remember that my locker number {n} is blue." for n in range(9)]
 
-    assert 1 <= len(extract(reader, *asked).candidates) <= CANDIDATES_MAX
+    assert len(extract(reader, *asked).candidates) == 9
 
 
 def test_3_importance_and_confidence_are_numbers_from_0_to_1(that_reads: Scripted) -> None:
@@ -431,6 +440,70 @@ def test_1_a_wait_that_was_kept_is_not_told_again(server: AnthropicServer, build
     with pytest.raises(ExtractionUnavailableError, match="no answer within") as raised:
         extract(build(timeout_seconds=0.4, retries_max=2))
     assert raised.value.retry_after_seconds is None
+
+
+# 2: a window that came back full is asked about again
+
+
+def worded(candidates: tuple[Extracted, ...]) -> Reply:
+    return extraction(*map(_worded, candidates))
+
+
+def test_2_a_full_answer_is_asked_again_for_the_rest_with_what_it_gave(
+    server: AnthropicServer, extractor: AnthropicExtractor
+) -> None:
+    first, rest = numbered(ANSWER_CANDIDATES_MAX), numbered(2, first=ANSWER_CANDIDATES_MAX)
+    server.answers(worded(first), worded(rest))
+
+    assert extract(extractor).candidates == first + rest
+    asked = [request.data.get("given") for request in server.requests]
+    assert asked == [None, [each.text for each in first]]
+    assert server.requests[0].data["episodes"] == server.requests[1].data["episodes"]
+
+
+def test_2_what_all_calls_about_a_window_cost_is_told_together(
+    server: AnthropicServer, extractor: AnthropicExtractor
+) -> None:
+    server.answers(worded(numbered(ANSWER_CANDIDATES_MAX)), worded(()))
+
+    assert extract(extractor).usage == Usage(input_tokens=1400, output_tokens=120)
+
+
+def test_2_an_answer_that_is_not_full_is_asked_once(
+    server: AnthropicServer, extractor: AnthropicExtractor
+) -> None:
+    server.answers(worded(numbered(ANSWER_CANDIDATES_MAX - 1)))
+
+    assert len(extract(extractor).candidates) == ANSWER_CANDIDATES_MAX - 1
+    assert len(server.requests) == 1
+
+
+def test_2_an_answer_that_repeats_itself_ends_the_asking(
+    server: AnthropicServer, extractor: AnthropicExtractor
+) -> None:
+    server.answers(*[worded(numbered(ANSWER_CANDIDATES_MAX))] * 2)
+
+    assert len(extract(extractor).candidates) == ANSWER_CANDIDATES_MAX
+    assert len(server.requests) == 2
+
+
+def test_2_a_window_takes_only_so_many_calls(
+    server: AnthropicServer, extractor: AnthropicExtractor
+) -> None:
+    full = (numbered(ANSWER_CANDIDATES_MAX, first=call * 10) for call in range(CALLS_MAX + 1))
+    server.answers(*map(worded, full))
+
+    assert len(extract(extractor).candidates) == CALLS_MAX * ANSWER_CANDIDATES_MAX
+    assert len(server.requests) == CALLS_MAX
+
+
+def test_2_a_call_that_fails_in_between_gives_no_half_of_a_window(
+    server: AnthropicServer, extractor: AnthropicExtractor
+) -> None:
+    server.answers(worded(numbered(ANSWER_CANDIDATES_MAX)), refusal())
+
+    with pytest.raises(ExtractionRefusedError):
+        extract(extractor)
 
 
 # 3: importance and confidence
@@ -815,7 +888,7 @@ def test_the_prompt_explains_every_word_that_is_sent_and_asked_for(
     extract(extractor)
 
     request = server.requests[0]
-    sent = {"episodes", *request.data["episodes"][0]}
+    sent = {"episodes", "given", *request.data["episodes"][0]}
     asked_for = {*FIELDS, *candidate(), *candidate()["citations"][0]}
     known = {*Role, *Speech, "preference", "fact", "decision", "procedure"}
     words = sent | asked_for | known

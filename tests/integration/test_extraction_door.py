@@ -31,6 +31,7 @@ from tests.engines import EngineUnderTest
 TEA = "I only drink green tea."
 PUNE = "My city is Pune."
 FAST = {"backoff_seconds": 0.01, "poll_seconds": 0.02, "lease_seconds": 5.0, "attempts_max": 3}
+OFFLINE = {"mode": "explicit"}
 Open = Callable[..., Memory]
 
 
@@ -46,9 +47,8 @@ def opened(engine: EngineUnderTest) -> Iterator[Open]:
 
     def open_memory(*answers: Extraction | ExtractionError, **changed: Any) -> Memory:
         settings = load_settings(**engine.settings_arguments | {"jobs": FAST} | changed)
-        memory = Memory.open(
-            settings, embedder=HashingEmbedder(), extractor=ScriptedExtractor(answers)
-        )
+        extractor = None if changed.get("extractor") == OFFLINE else ScriptedExtractor(answers)
+        memory = Memory.open(settings, embedder=HashingEmbedder(), extractor=extractor)
         opened.append(memory)
         return memory
 
@@ -89,6 +89,43 @@ def worked_off(memory: Memory, turns: list[Turn], session_id: str = "chat") -> J
 
 def known(memory: Memory) -> list[str]:
     return [each.fact.text for each in memory.recall("crm", "alice")]
+
+
+# without a model
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Remember that I prefer e-mail over phone calls.",
+        "Remember that I bill in euros.",
+        "From now on, write to me in Spanish.",
+        "Please remember that my shoe size is 42.",
+    ],
+)
+def test_what_the_contact_asked_to_have_remembered_in_march_is_known_in_november(
+    opened: Open, asked: str
+) -> None:
+    memory = opened(extractor=OFFLINE)
+    long_ago = datetime.now(UTC) - timedelta(days=240)
+    job = worked_off(memory, [Turn(role="contact", text=asked, said_at=long_ago)])
+    assert job.outcomes == Outcomes(added=1)
+    assert len(known(memory)) == 1
+
+
+NINE = (
+    *("My name is Ana.", "I live in Leeds.", "I work at Brightwave.", "My time zone is CET."),
+    *("I'm allergic to walnuts.", "I'm a vegetarian.", "My budget is 40,000 EUR."),
+    *("Remember that I bill in euros.", "My dog's name is Max."),
+)
+
+
+@pytest.mark.parametrize("turns", [NINE, (" ".join(f"Please note that {s}" for s in NINE),)])
+def test_nine_explicit_statements_in_one_short_chat_are_nine_candidates(
+    opened: Open, turns: tuple[str, ...]
+) -> None:
+    outcomes = worked_off(opened(extractor=OFFLINE), said(*turns)).outcomes
+    assert (outcomes.candidates, outcomes.left_out) == (9, 0)
 
 
 # through the gate and the reconciler
@@ -172,10 +209,23 @@ def test_what_is_of_no_importance_is_not_even_proposed(opened: Open, importance:
     assert memory.decisions("crm", "alice") == []
 
 
-def test_what_is_beyond_the_five_of_a_window_is_counted(opened: Open) -> None:
-    five = [claim(f"Fact {number}.", (1, TEA), importance=0.1) for number in range(5)]
-    memory = opened(Extraction(candidates=tuple(five), left_out=7))
-    assert worked_off(memory, said(TEA)).outcomes == Outcomes(left_out=12)
+def test_what_the_contact_asked_to_have_remembered_is_proposed_at_any_importance(
+    opened: Open,
+) -> None:
+    asked = claim("Only drinks tea.", (1, "I only drink tea"), importance=0.1)
+    outcomes = worked_off(opened(answer(asked)), said("Remember that I only drink tea.")).outcomes
+    assert outcomes == Outcomes(added=1)
+
+
+def test_what_is_beyond_the_five_of_a_turn_is_counted_and_logged(
+    opened: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    eight = [claim(f"Fact {number}.", (1, TEA)) for number in range(8)]
+    light = claim("Is tired.", (2, PUNE), importance=0.1)
+    memory = opened(Extraction(candidates=(*eight, light), left_out=2))
+    outcomes = worked_off(memory, said(TEA, PUNE)).outcomes
+    assert (outcomes.left_out, outcomes.candidates) == (3 + 1 + 2, 5 + 6)
+    assert "3 candidates of session chat were left out" in caplog.text
 
 
 def test_importance_at_the_bound_is_proposed_and_kept(opened: Open) -> None:

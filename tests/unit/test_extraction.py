@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,6 +21,7 @@ from reconciler.domain.sessions.extraction import (
     Proposal,
     Window,
     candidate_from,
+    capped,
     merged,
 )
 
@@ -132,9 +134,56 @@ def test_what_rests_on_old_episodes_alone_is_not_proposed_again() -> None:
     assert len(read((window(new=[2]), extracted(1, 3)))) == 1
 
 
-def test_no_more_than_five_candidates_of_a_window_count() -> None:
-    many = tuple(extracted(1, text=f"Fact {number}.") for number in range(7))
-    assert len(merged([(window(), Extraction(candidates=many))])) == 5
+# How many a turn may give
+
+
+def many(*episodes: int, count: int, **changed: Any) -> list[Proposal]:
+    made = [extracted(*episodes, text=f"{episodes}: {n}.", **changed) for n in range(count)]
+    return merged([(window(), Extraction(candidates=tuple(made)))])
+
+
+def test_nine_turns_that_say_one_thing_each_give_nine() -> None:
+    proposals = [each for _ in range(3) for number in (1, 3, 4) for each in many(number, count=3)]
+    assert len(capped(proposals[:9], EPISODES)[0]) == 9
+
+
+def test_of_one_turn_the_five_weightiest_are_taken_in_their_order_and_the_rest_is_counted() -> None:
+    light = many(1, count=4, importance=0.4)
+    weighty = many(3, 1, count=3, importance=0.9)
+    kept, left_out = capped([*light, *weighty], EPISODES)
+    assert (kept, left_out) == ([*light[:2], *weighty], 2)
+
+
+def test_where_all_matter_alike_the_surest_stay() -> None:
+    doubtful, sure = many(1, count=4, confidence=0.5), many(3, 1, count=4, confidence=0.9)
+    assert capped([*doubtful, *sure], EPISODES)[0] == [doubtful[0], *sure]
+
+
+def asked(text: str, **changed: Any) -> Episode:
+    return replace(EPISODES[0], text=text, **changed)
+
+
+REQUEST = "Remember that I bill in euros. I ski."
+
+
+@pytest.mark.parametrize(
+    ("episode", "span", "speech", "kept_count"),
+    [
+        (asked(REQUEST), "I bill in euros", Speech.LITERAL, 8),
+        (asked(REQUEST), "I ski", Speech.LITERAL, 5),
+        (asked(REQUEST), "was never said", Speech.LITERAL, 5),
+        (asked(REQUEST), "I bill in euros", Speech.SARCASTIC, 5),
+        (asked(REQUEST, role=Role.TOOL), "I bill in euros", Speech.LITERAL, 5),
+        (asked("I bill in euros."), "I bill in euros", Speech.LITERAL, 5),
+    ],
+)
+def test_what_the_contact_asked_to_have_remembered_is_never_left_out(
+    episode: Episode, span: str, speech: Speech, kept_count: int
+) -> None:
+    cited = (Citation(episode=1, span=span),)
+    proposals = many(1, count=8, citations=cited, speech=speech)
+    kept, left_out = capped(proposals, [episode])
+    assert (len(kept), left_out) == (kept_count, 8 - kept_count)
 
 
 def test_a_claim_that_cites_an_episode_nobody_showed_has_no_evidence() -> None:

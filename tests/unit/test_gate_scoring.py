@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -65,6 +66,8 @@ def episodes(*texts: str, sessions: int = 1, said_at: datetime = LONG_AGO) -> tu
 
 PLAIN = episodes(TEXT, TEXT)
 """Two old observations in one session: neither a guess nor a pattern, and not recent."""
+REQUEST = f"Hello! Remember that I live in Pune. {TEXT}"
+ASKED = episodes(TEXT, REQUEST)[1]
 
 
 def candidate(
@@ -165,7 +168,7 @@ def test_two_old_observations_of_one_session_move_only_what_their_source_does(
             RULE.many_observations,
         ),
         (
-            {"evidence": episodes(TEXT, f"Remember that: {TEXT}")},
+            {"evidence": (PLAIN[0], replace(ASKED, spans=(TEXT,)))},
             "asked to remember",
             RULE.asked_to_remember,
         ),
@@ -266,6 +269,33 @@ def test_the_same_episode_again_is_no_further_observation() -> None:
 def test_evidence_is_recent_up_to_the_bound(age: timedelta, is_recent: bool) -> None:
     found = parts(candidate(evidence=episodes(TEXT, TEXT, said_at=NOW - age)))
     assert ("recent" in found) is is_recent
+
+
+def of_request(said: str = REQUEST, span: str = "I live in Pune", **changed: Any) -> Candidate:
+    """A claim read out of what the contact said long ago."""
+    return candidate(evidence=(replace(ASKED, text=said, spans=(span,), **changed),))
+
+
+def test_a_request_to_remember_counts_as_much_at_any_age() -> None:
+    new = replace(of_request().evidence[0], said_at=NOW)
+    assert scored(of_request()) == scored(candidate(evidence=(new,)))
+    assert parts(of_request())["a request keeps"] == RULE.recent
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        of_request(span=TEXT),
+        of_request(span="was never said"),
+        of_request(source_kind=OPERATOR),
+        of_request(source_kind=TOOL),
+        of_request(said="I live in Pune."),
+        of_request(said=f"Remember that: {DREAM}", span=DREAM),
+        replace(of_request(), is_literal=False),
+    ],
+)
+def test_only_the_contacts_own_literal_request_keeps(other: Candidate) -> None:
+    assert "a request keeps" not in parts(other)
 
 
 def test_the_newest_evidence_says_whether_it_is_recent() -> None:

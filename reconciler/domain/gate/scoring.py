@@ -9,6 +9,7 @@ from reconciler.domain.gate.literalness import Literalness
 from reconciler.domain.gate.meaning import Meaning
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import Reading
+from reconciler.domain.gate.requests import is_asked_to_keep
 from reconciler.domain.records.assessment import ScorePart
 from reconciler.domain.records.candidates import Candidate, Precedents
 from reconciler.domain.records.kinds import SourceKind
@@ -66,8 +67,9 @@ def _effects(
     observations = precedents.observations_with(candidate)
     sessions = precedents.sessions_with(candidate)
     is_pattern = observations >= rule.observations_min and sessions >= rule.sessions_min
-    newest = max((each.said_at for each in candidate.evidence), default=None)
-    is_recent = newest is not None and now - newest <= timedelta(days=rule.recent_days)
+    is_recent = _is_recent(candidate, policy, now)
+    # How old words are says how far they may be out of date; a request does not go out of date.
+    keeps = not is_recent and is_literal and _is_contacts_request(candidate)
     for name, effect, holds in (
         ("said directly", rule.direct_statement, is_direct),
         ("in person", rule.in_person, is_direct and reading.is_in_person),
@@ -80,9 +82,23 @@ def _effects(
         ("in passing", rule.remark, reading.meaning.kind is Meaning.REMARK),
         ("from a tool", rule.from_tool, source is SourceKind.TOOL_OUTPUT),
         ("recent", rule.recent, is_recent),
+        ("a request keeps", rule.recent, keeps),
     ):
         if holds:
             yield ScorePart(name=name, effect=effect)
+
+
+def _is_recent(candidate: Candidate, policy: GatePolicy, now: datetime) -> bool:
+    newest = max((each.said_at for each in candidate.evidence), default=None)
+    return newest is not None and now - newest <= timedelta(days=policy.file.score.recent_days)
+
+
+def _is_contacts_request(candidate: Candidate) -> bool:
+    """Whether the contact asked, in the words that the claim rests on, to have it kept."""
+    return candidate.is_literal and any(
+        each.source_kind is SourceKind.USER_EXPLICIT and is_asked_to_keep(each.text, each.quoted)
+        for each in candidate.evidence
+    )
 
 
 def _cap(candidate: Candidate, reading: Reading, policy: GatePolicy) -> ScorePart | None:

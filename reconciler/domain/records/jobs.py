@@ -40,7 +40,7 @@ class Outcomes:
         held: waiting for somebody's yes.
         refused: by the gate, each with its decision and reason; or of no use at all, which the
             worker's log tells.
-        left_out: of too little importance to be proposed, or beyond the five of a window.
+        left_out: of too little importance to be proposed, or beyond the five of a turn.
     """
 
     added: int = 0

@@ -1,35 +1,42 @@
 """Explicit statements: the sentences in which somebody plainly says what holds of them.
 
 What a sentence says by the openings of ``config/lexicon/statements.toml`` ("my … is", "from now
-on", "remember that") lives here. Nothing is understood that no opening gives away: a sentence that
-no list knows is left alone, which is what is wanted of a reader without a model. What becomes of a
-statement, and any model or clock, must never come in here. Every pattern is tried at places that it
-cannot move from, in sentences of bounded length, so a long text costs as it is long.
+on", "remember that") lives here, and so does what the slot reader finds in a sentence in the first
+person. Nothing is understood that neither gives away: a sentence that no list knows is left alone,
+which is what is wanted of a reader without a model. What becomes of a statement, and any model or
+clock, must never come in here. Every pattern is tried at places that it cannot move from, in
+sentences of bounded length, so a long text costs as it is long.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from reconciler.domain.gate.classification import infer_category
 from reconciler.domain.gate.literalness import Literalness, classify_literalness, find_hedge
 from reconciler.domain.records.kinds import Category, Speech
+from reconciler.domain.sessions.third_person import about_the_contact
+from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.locales import country
 from reconciler.lexicon import Cues, lexicon
+
+if TYPE_CHECKING:
+    from reconciler.domain.values.slot_reading import ReadSlot
 
 __all__ = ["Statement", "find_statements"]
 
 SENTENCE_LENGTH_MAX = 400
 """Characters in a sentence that is read; whoever says something plainly needs fewer."""
 
+REQUEST_LENGTH_MAX = 1_000
+"""Characters in a sentence that asks to be remembered, which is not passed over for its length."""
+
 VALUE_LENGTH_MAX = 100
 """Characters in a value; what is longer is a text, and its statement goes without one."""
-
-IsKnown = Callable[[str], bool]
-"""Whether an attribute of that name is known to whoever keeps the facts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +44,11 @@ class Statement:
     """What one sentence says of its speaker.
 
     Attributes:
-        text: the statement, in the speaker's words and single spaces; it stands alone.
+        text: the statement in the third person and single spaces; it stands alone.
         span: the sentence, letter by letter as it stands in the text.
         category: preference, fact, decision or procedure.
         is_request: whether it asks to be remembered or obeyed from now on.
+        is_passing: whether it was mentioned in passing.
         is_hedged: whether the speaker leaves it open.
         speech: how it is meant.
         subject, attribute, value: the slot that it fills, as far as it fills one.
@@ -51,6 +59,7 @@ class Statement:
     span: str
     category: Category
     is_request: bool = False
+    is_passing: bool = False
     is_hedged: bool = False
     speech: Speech = Speech.LITERAL
     subject: str | None = None
@@ -59,7 +68,7 @@ class Statement:
     replaces: bool = False
 
 
-def find_statements(text: str, is_known: IsKnown = lambda _: False) -> Iterator[Statement]:
+def find_statements(text: str, attributes: AttributeBook) -> Iterator[Statement]:
     """The explicit statements of a text, in their order; a sentence may hold several.
 
     Questions, other people's words, and what holds only at the moment give none. What is played,
@@ -67,32 +76,42 @@ def find_statements(text: str, is_known: IsKnown = lambda _: False) -> Iterator[
 
     Args:
         text: one message of one speaker, of any length.
-        is_known: whether an attribute is known; "my … is" is taken more readily for one that is.
+        attributes: those that are known, which read slots; "my … is" is taken more readily for
+            one of them.
     """
     for sentence in dict.fromkeys(_sentences(text)):
         # What a sentence claims is asked first: most claim nothing, and need no further reading.
-        if claims := _claims(" ".join(sentence.text.split()), is_known):
+        if claims := _claims(" ".join(sentence.text.split()), attributes):
             yield from _statements(sentence, claims)
 
 
 def _statements(sentence: _Sentence, claims: list[_Claim]) -> Iterator[Statement]:
     said, speech = sentence.text, _speech(sentence)
-    if speech is None or infer_category(said) is Category.VOLATILE:
-        return
-    is_hedged = find_hedge(said) is not None
+    is_left_alone = speech is None or infer_category(said) is Category.VOLATILE
+    speech = speech or Speech.LITERAL  # a request that quotes somebody is meant
     for claim in claims:
+        if is_left_alone and not claim.is_request:
+            continue
         yield Statement(
-            text=claim.text,
+            text=about_the_contact(claim.text),
             span=said,
             category=_lasting(infer_category(claim.text)),
             is_request=claim.is_request,
-            is_hedged=is_hedged,
+            is_passing=claim.is_passing,
+            is_hedged=find_hedge(_up_to(claim, said)) is not None,
             speech=_of_request(speech, said) if claim.is_request else speech,
             subject=claim.slot.subject,
             attribute=claim.slot.attribute,
             value=claim.slot.value,
             replaces=claim.slot.replaces,
         )
+
+
+def _up_to(claim: _Claim, said: str) -> str:
+    """The sentence to the claim's end: "I think" stands in front of what it weakens, or in it."""
+    words = claim.text[1:]
+    before, found, _ = said.partition(words)
+    return before + found
 
 
 def _lasting(category: Category) -> Category:
@@ -137,7 +156,7 @@ _END = re.compile(r"[.!?…]+[\"”’')\]*]*(?=\s|$)")
 _BULLET = re.compile(r"\s*(?:[-*•–]+\s+|\(?\d{1,2}[.)]\s+)?")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _QUOTED_LINE = re.compile(r"\s*(?:>|\|)")
-_OPENING_MARKS, _CLOSING_MARKS = '"“«', '"”»'
+_OPENING_MARKS = frozenset('"“«')
 
 
 def _sentences(text: str) -> Iterator[_Sentence]:
@@ -152,8 +171,8 @@ def _sentences(text: str) -> Iterator[_Sentence]:
                 continue
             frame = _frame(said) or frame
             is_own = not _is_within_quotation(line, begun)
-            if is_own and len(said) <= SENTENCE_LENGTH_MAX and not _is_question(said):
-                yield _Sentence(said, frame)
+            if is_own and _is_of_length(said) and (told := _told(said)):
+                yield _Sentence(told, frame)
 
 
 def _own_lines(text: str) -> Iterator[str]:
@@ -188,6 +207,22 @@ def _frame(said: str) -> Speech | None:
     if _the("played").search(head):
         return Speech.ROLEPLAY
     return Speech.HYPOTHETICAL if _the("imagined").search(head) else None
+
+
+def _is_of_length(said: str) -> bool:
+    if len(said) <= SENTENCE_LENGTH_MAX:
+        return True
+    is_request = _the("remember").match(said, _after(_the("fillers"), said, 0))
+    return bool(is_request) and len(said) <= REQUEST_LENGTH_MAX
+
+
+def _told(said: str) -> str:
+    """What the sentence states: all of it, or what stands before its question; "" for nothing."""
+    if not _is_question(said):
+        return said
+    asked = _the("asked_then").search(said)
+    stated = said[: asked.start()].rstrip() if asked else ""
+    return "" if _is_question(stated) else stated
 
 
 def _is_question(said: str) -> bool:
@@ -241,6 +276,7 @@ class _Claim:
     text: str
     slot: _Slot = _NO_SLOT
     is_request: bool = False
+    is_passing: bool = False
 
 
 def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
@@ -248,30 +284,79 @@ def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _claims(said: str, is_known: IsKnown) -> list[_Claim]:
+def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
     start = _after(_the("fillers"), said, 0)
-    if requested := _request(said, start, is_known):
-        return [requested]
+    start = _after(_the("presupposed"), said, start)
+    if not _OPENING_MARKS.isdisjoint(said[:start]):
+        return []  # it begins with somebody's words
+    if requested := _request(said, start, attributes):
+        return [_with_read_slot(requested, attributes)]
     if _asks_not_to_be_kept(said, start):
         return []
-    return _plain_claims(said, start, is_known)
+    if found := _plain_claims(said, start, attributes):
+        return [_with_read_slot(each, attributes) for each in found]
+    return _read_claim(said, start, attributes)
+
+
+def _read_claim(said: str, start: int, attributes: AttributeBook) -> list[_Claim]:
+    """What the slot reader finds in a sentence that no opening gives away."""
+    is_open = _the("subordinate").match(said, start) or _the("unsettled").match(said, start)
+    if is_open or not _the("own").search(said, start):
+        return []
+    read = attributes.read_slot(said[start:])
+    slot = _own_slot(read)
+    if read is None or slot is None:
+        return []
+    core_end = max(start, said.find(read.value) + len(read.value))
+    return [_Claim(_clause(said, start, core_end, len(said)), slot)]
+
+
+def _with_read_slot(claim: _Claim, attributes: AttributeBook) -> _Claim:
+    """The claim with the slot that its words give away, where its opening gave none."""
+    if claim.slot.attribute:
+        return claim
+    slot = _own_slot(attributes.read_slot(claim.text))
+    return replace(claim, slot=slot) if slot else claim
+
+
+def _own_slot(read: ReadSlot | None) -> _Slot | None:
+    """The slot of the speaker or the speaker's people; None for somebody else's.
+
+    What has ended fills no slot: its words say all of it.
+    """
+    if read is None or read.name or not _the("own").search(read.words):
+        return None
+    if read.has_ended:
+        return _NO_SLOT
+    subject = read.subject and _the("of_mine").sub("", read.subject).casefold()
+    return _Slot(subject, read.attribute, read.value, read.is_change)
 
 
 def _asks_not_to_be_kept(said: str, start: int) -> bool:
     return bool(_the("forget").match(said, start))
 
 
-def _plain_claims(said: str, start: int, is_known: IsKnown) -> list[_Claim]:
-    """Each clause that states something; alone in its sentence, it keeps all of its words."""
-    starts = dict.fromkeys((start, *(each.end() for each in _the("break").finditer(said, start))))
-    found = [(at, slot) for at in starts if (slot := _stated(said, at, is_known)) is not None]
-    if len(found) <= 1:
-        return [_Claim(_standing(said[start:]), slot) for _, slot in found]
-    ends = [*(at for at, _ in found[1:]), len(said)]
+def _plain_claims(said: str, start: int, attributes: AttributeBook) -> list[_Claim]:
+    """Each clause that states something, the first one with what it leans on in front of it."""
+    breaks = _the("break").finditer(said, start)
+    behind = (_after(_the("presupposed"), said, each.end()) for each in breaks)
+    starts = dict.fromkeys((start, *behind))
+    found = [each for at in starts if (each := _stated(said, at, attributes)) is not None]
+    if not found:
+        return []
+    leans = found[0].is_passing or _the("subordinate").match(said, start)
+    begins = [start if leans else found[0].at, *(each.at for each in found[1:])]
+    ends = [*(each.at for each in found[1:]), len(said)]
     return [
-        _Claim(_standing(_the("loose_end").sub("", said[at:end])), slot)
-        for (at, slot), end in zip(found, ends, strict=True)
+        _Claim(_clause(said, begin, each.core_end, end), each.slot, is_passing=each.is_passing)
+        for each, begin, end in zip(found, begins, ends, strict=True)
     ]
+
+
+def _clause(said: str, begin: int, core_end: int, end: int) -> str:
+    """The clause without what goes on about something else."""
+    aside = _the("aside").search(said, core_end, end)
+    return _standing(_the("loose_end").sub("", said[begin : aside.start() if aside else end]))
 
 
 def _standing(clause: str) -> str:
@@ -283,12 +368,14 @@ def _standing(clause: str) -> str:
 # Requests: to remember something, or to do something from now on
 
 
-def _request(said: str, start: int, is_known: IsKnown) -> _Claim | None:
+def _request(said: str, start: int, attributes: AttributeBook) -> _Claim | None:
     if wrapper := _the("remember").match(said, start):
-        return _remembered(said, start, wrapper, is_known)
+        return _remembered(said, start, wrapper, attributes)
     if named := _the("call_me").match(said, start):
         slot = _called(named, said)
         return None if slot is None else _Claim(_standing(said[start:]), slot, is_request=True)
+    if _the("reach").match(said, start):
+        return _Claim(_standing(said[start:]), is_request=True)
     if rule := _the("rule").match(said, start):
         rest = rule["rest"] or ""
         is_open = bool(_the("unresolved").match(rest))
@@ -296,13 +383,16 @@ def _request(said: str, start: int, is_known: IsKnown) -> _Claim | None:
     return None
 
 
-def _remembered(said: str, start: int, wrapper: re.Match[str], is_known: IsKnown) -> _Claim | None:
+def _remembered(
+    said: str, start: int, wrapper: re.Match[str], attributes: AttributeBook
+) -> _Claim | None:
     """What is to be remembered; with the request in front where it is no sentence alone."""
     rest = said[wrapper.end() :]
     if _the("unresolved").match(rest) or _the("no_memory").match(rest) or len(rest.split()) < 2:
         return None
     if (_the("clause") if wrapper["open"] else _the("own_clause")).match(rest):
-        slot = _stated(rest, 0, is_known) or _NO_SLOT
+        stated = _stated(rest, 0, attributes)
+        slot = stated.slot if stated else _NO_SLOT
         return _Claim(_standing(_ASKED.sub(".", rest)), slot, is_request=True)
     if wrapper["open"] or _the("order").match(rest):
         return _Claim(_standing(_ASKED.sub(".", said[start:])), is_request=True)
@@ -323,18 +413,52 @@ def _called(named: re.Match[str], said: str) -> _Slot | None:
 # Statements: what is so
 
 
-def _stated(said: str, at: int, is_known: IsKnown) -> _Slot | None:
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """What a clause states, and where it begins and its opening ends."""
+
+    at: int
+    core_end: int
+    slot: _Slot
+    is_passing: bool = False
+
+
+_PASSING = frozenset({"lasting_state", "habit", "turn", "so_far"})
+"""Openings of what is mentioned in passing. They are read only where nothing points elsewhere."""
+
+
+def _stated(said: str, at: int, attributes: AttributeBook) -> _Stated | None:
     """What the clause that begins there states; a slot of nothing where only its words say it."""
     for name, read in _STATEMENTS:
         if found := _the(name).match(said, at):
-            return read(found, is_known)
+            if name in _PASSING:
+                return _passing(found)
+            slot = read(found, attributes)
+            return (
+                None
+                if slot is None
+                else _Stated(
+                    at,
+                    found.start("value") if "value" in found.re.groupindex else found.end(),
+                    slot,
+                )
+            )
     return None
 
 
-_Read = Callable[[re.Match[str], IsKnown], _Slot | None]
+def _passing(found: re.Match[str]) -> _Stated | None:
+    """What is mentioned in passing, in one clause that points to nothing outside its sentence."""
+    said = found.string
+    is_torn = _the("aside").search(said, found.start(), found.end())
+    if is_torn or _the("pointing").search(_clause(said, 0, found.end(), len(said))):
+        return None
+    return _Stated(found.start(), found.end(), _NO_SLOT, is_passing=True)
 
 
-def _placed(found: re.Match[str], _: IsKnown) -> _Slot | None:
+_Read = Callable[[re.Match[str], AttributeBook], _Slot | None]
+
+
+def _placed(found: re.Match[str], _: AttributeBook) -> _Slot | None:
     value = _trimmed(found["value"])
     is_all_of_us = found["move"] and found["who"].casefold() == "we"
     if value.casefold() in _word_set("no_places") or is_all_of_us:
@@ -345,21 +469,21 @@ def _placed(found: re.Match[str], _: IsKnown) -> _Slot | None:
     return _Slot(None, "country" if is_country else "city", value)
 
 
-def _of_nothing(_: re.Match[str], __: IsKnown) -> _Slot:
+def _of_nothing(_: re.Match[str], __: AttributeBook) -> _Slot:
     return _NO_SLOT
 
 
-def _employed(found: re.Match[str], _: IsKnown) -> _Slot:
+def _employed(found: re.Match[str], _: AttributeBook) -> _Slot:
     return _Slot(None, "employer", _trimmed(found["value"]))
 
 
-def _allergic(found: re.Match[str], _: IsKnown) -> _Slot:
+def _allergic(found: re.Match[str], _: AttributeBook) -> _Slot:
     value = _trimmed(_the("continued").split(found["value"])[0])
     is_one = len(value.split()) <= 3 and not _SEVERAL.search(found.string[found.end("value") - 1 :])
     return _Slot(None, "allergy", value) if is_one and not _SEVERAL.search(value) else _NO_SLOT
 
 
-def _diet(found: re.Match[str], _: IsKnown) -> _Slot:
+def _diet(found: re.Match[str], _: AttributeBook) -> _Slot:
     value = found["value"]
     is_allergy = "intolerant" in value.casefold()
     return _NO_SLOT if is_allergy else _Slot(None, "diet", value)
@@ -373,7 +497,7 @@ _SEVERAL = re.compile(r"\s(?:and|or|&)\s|^,\s*\w+(?:,|\s+and\b)", re.IGNORECASE)
 _THING_WORDS_MAX = 3
 
 
-def _owned(found: re.Match[str], is_known: IsKnown) -> _Slot | None:
+def _owned(found: re.Match[str], attributes: AttributeBook) -> _Slot | None:
     thing = _words(found["thing"])
     is_no_thing = not _word_set("no_things").isdisjoint(map(_folded, thing))
     if not 1 <= len(thing) <= _THING_WORDS_MAX or is_no_thing:
@@ -383,7 +507,7 @@ def _owned(found: re.Match[str], is_known: IsKnown) -> _Slot | None:
         return None
     if found["named"]:
         return _of_relation(thing, "name", value, bool(found["changed"]))
-    return _attributed(thing, value, found, is_known)
+    return _attributed(thing, value, found, attributes)
 
 
 def _words(thing: str) -> list[str]:
@@ -396,7 +520,7 @@ def _folded(word: str) -> str:
 
 
 def _attributed(
-    thing: list[str], value: str, found: re.Match[str], is_known: IsKnown
+    thing: list[str], value: str, found: re.Match[str], attributes: AttributeBook
 ) -> _Slot | None:
     owners = [at for at, word in enumerate(thing) if _folded(word).endswith("'s")]
     replaces = bool(found["changed"])
@@ -404,12 +528,12 @@ def _attributed(
         cut = owners[-1] + 1
         subject = [*thing[: cut - 1], thing[cut - 1][:-2]]
         attribute = _snake(thing[cut:])
-        if not _says_something(thing[cut:], value, is_known):
+        if not _says_something(thing[cut:], value, attributes):
             return None
         return _of_relation(subject, attribute, value, replaces)
     if _is_relation(thing):
         return _related(thing, value)
-    if not _says_something(thing, value, is_known):
+    if not _says_something(thing, value, attributes):
         return None
     if not _fits(thing, value):
         return _NO_SLOT
@@ -443,7 +567,7 @@ def _of_relation(subject: list[str], attribute: str, value: str, replaces: bool)
     return _Slot(about, attribute, value, replaces)
 
 
-def _says_something(thing: list[str], value: str, is_known: IsKnown) -> bool:
+def _says_something(thing: list[str], value: str, attributes: AttributeBook) -> bool:
     """Whether it will hold tomorrow: a known attribute, a favourite, a name, a number."""
     words = frozenset(map(_folded, thing))
     if words & _word_set("in_figures"):
@@ -451,7 +575,7 @@ def _says_something(thing: list[str], value: str, is_known: IsKnown) -> bool:
     rest = value[_after(_the("preposition"), value, 0) :]
     if rest != value:
         return bool(re.match(rf"{_NAME}|[\d$€£]", rest))
-    if words & _word_set("lasting", "favoured") or is_known(_snake(thing)):
+    if words & _word_set("lasting", "favoured") or attributes.find(_snake(thing)):
         return True
     return bool(re.match(rf"(?i:an? |the |my )\w|{_NAME}|[\d$€£\"“]", value))
 
@@ -497,5 +621,9 @@ _STATEMENTS: tuple[tuple[str, _Read], ...] = (
     ("prefer", _of_nothing),
     ("fan", _of_nothing),
     ("decided", _of_nothing),
+    ("lasting_state", _of_nothing),
+    ("habit", _of_nothing),
+    ("turn", _of_nothing),
+    ("so_far", _of_nothing),
 )
 """Openings in the order in which they are tried, the one that says more before the other."""

@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from reconciler.domain.gate.requests import is_asked_to_keep
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Usage
 from reconciler.domain.records.kinds import Category, SourceKind, Speech
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import Episode
+from reconciler.domain.records.sessions import Episode, Role
 from reconciler.domain.records.slots import Slot
 
 __all__ = [
-    "CANDIDATES_MAX",
+    "CANDIDATES_OF_A_TURN_MAX",
     "CONFIDENCE_MAX_UNLESS_LITERAL",
     "Citation",
     "Extracted",
@@ -28,11 +29,13 @@ __all__ = [
     "Proposal",
     "Window",
     "candidate_from",
+    "capped",
+    "is_request",
     "merged",
 ]
 
-CANDIDATES_MAX = 5
-"""Candidates that one window may give. Source: seed 002."""
+CANDIDATES_OF_A_TURN_MAX = 5
+"""Candidates that one turn may give, beyond what it asks to have remembered. Source: seed 002."""
 
 CONFIDENCE_MAX_UNLESS_LITERAL = 0.3
 """The most that make-believe, what-ifs and sarcasm may be trusted. Source: seed 002."""
@@ -101,13 +104,13 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """What an extractor read out of a window; none to five candidates, and none is a good answer.
+    """What an extractor read out of a window; no candidate at all is a good answer.
 
     Attributes:
-        candidates: what it proposes.
+        candidates: all that it proposes; how many of them a turn may give is not its concern.
         summary: the window in a sentence or two; "" where it gives none.
-        left_out: how many more there were than five.
-        usage: what the call cost, or None.
+        left_out: how many more it found than it may give, as far as it knows.
+        usage: what its calls cost, or None.
     """
 
     candidates: tuple[Extracted, ...] = ()
@@ -195,13 +198,47 @@ def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Proposal]:
     """
     found: dict[tuple[str, ...], Proposal] = {}
     for window, extraction in read:
-        for extracted in extraction.candidates[:CANDIDATES_MAX]:
+        for extracted in extraction.candidates:
             proposal = _proposal(window, extracted)
             if proposal.is_cited and proposal.spans and not window.new_ids & proposal.spans.keys():
                 continue
             key = _key(extracted)
             found[key] = _together(found[key], proposal) if key in found else proposal
     return list(found.values())
+
+
+def capped(
+    proposals: Iterable[Proposal], episodes: Sequence[Episode]
+) -> tuple[list[Proposal], int]:
+    """At most five proposals of each turn, and how many were left out.
+
+    A proposal counts for the first turn that it cites. The weightiest stay: the most important,
+    then the surest, then the earliest. What the contact asked to have remembered always stays.
+
+    Args:
+        proposals: of one session, each claim once.
+        episodes: the session's, in their order.
+    """
+    turns: dict[str | None, list[Proposal]] = {}
+    for proposal in proposals:
+        cited = (each.episode_id for each in episodes if each.episode_id in proposal.spans)
+        turns.setdefault(next(cited, None), []).append(proposal)
+    by_id = {each.episode_id: each for each in episodes}
+    kept = [each for said in turns.values() for each in _weightiest(said, by_id)]
+    return kept, sum(map(len, turns.values())) - len(kept)
+
+
+def is_request(proposal: Proposal, episodes: Mapping[str, Episode]) -> bool:
+    """Whether the contact asked, in the cited words and in earnest, to have it remembered.
+
+    Args:
+        proposal: a claim.
+        episodes: the session's, by id.
+    """
+    cited = ((episodes[key], spans) for key, spans in proposal.spans.items() if key in episodes)
+    return proposal.extracted.speech is Speech.LITERAL and any(
+        each.role is Role.CONTACT and is_asked_to_keep(each.text, spans) for each, spans in cited
+    )
 
 
 def candidate_from(
@@ -256,6 +293,17 @@ def candidate_from(
         is_literal=extracted.speech is Speech.LITERAL,
         proposed_by=proposed_by,
     )
+
+
+def _weightiest(proposals: list[Proposal], episodes: Mapping[str, Episode]) -> list[Proposal]:
+    """The proposals of one turn that it may give, in their order."""
+    if len(proposals) <= CANDIDATES_OF_A_TURN_MAX:
+        return proposals
+    by_weight = sorted(
+        proposals, key=lambda each: (-each.extracted.importance, -each.extracted.confidence)
+    )
+    taken = {id(each) for each in by_weight[:CANDIDATES_OF_A_TURN_MAX]}
+    return [each for each in proposals if id(each) in taken or is_request(each, episodes)]
 
 
 def _proposal(window: Window, extracted: Extracted) -> Proposal:

@@ -33,10 +33,13 @@ from reconciler.domain.records.sessions import (
 )
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.sessions.extraction import (
+    CANDIDATES_OF_A_TURN_MAX,
     Extracted,
     Proposal,
     Window,
     candidate_from,
+    capped,
+    is_request,
     merged,
 )
 from reconciler.domain.sessions.windows import windows
@@ -209,11 +212,20 @@ class SessionReader:
             sum(each.input_tokens for each in costs),
             sum(each.output_tokens for each in costs),
         )
+        proposals, left_out = capped(merged(read), episodes)
+        if left_out:
+            _LOG.warning(
+                "%d candidates of session %s were left out: a turn gives at most %d, and what it "
+                "asks to have remembered",
+                left_out,
+                episodes[0].session_id,
+                CANDIDATES_OF_A_TURN_MAX,
+            )
         return ReadSession(
             extractor=self.name,
-            proposals=tuple(merged(read)),
+            proposals=tuple(proposals),
             summary=" ".join(found.summary for _, found in read if found.summary),
-            left_out=sum(found.left_out for _, found in read),
+            left_out=left_out + sum(found.left_out for _, found in read),
         )
 
     def read_raw(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> ReadSession:
@@ -274,12 +286,13 @@ class SessionReader:
             [replace(each, text=without(each.text)) for each in episodes],
         )
 
-    def important(self, read: ReadSession) -> list[Proposal]:
-        """What is worth proposing."""
+    def important(self, read: ReadSession, episodes: Sequence[Episode]) -> list[Proposal]:
+        """What is worth proposing: all that has some importance or was asked to be remembered."""
+        by_id = {each.episode_id: each for each in episodes}
         return [
             each
             for each in read.proposals
-            if each.extracted.importance >= self._policy.importance_min
+            if each.extracted.importance >= self._policy.importance_min or is_request(each, by_id)
         ]
 
     def candidates(
@@ -293,7 +306,7 @@ class SessionReader:
         """
         by_id = {each.episode_id: each for each in episodes}
         found = []
-        for each in self.important(read):
+        for each in self.important(read, episodes):
             try:
                 found.append(self.candidate(each, read.extractor, scope, session_id, by_id))
             except InvalidRequestError as error:

@@ -220,7 +220,7 @@ class ExtractionWorker:
 
     def _settle_all(self, lease: _Lease, read: ReadSession, episodes: Sequence[Episode]) -> None:
         job = lease.job
-        proposed = len(self._reader.important(read))
+        proposed = len(self._reader.important(read, episodes))
         candidates = self._reader.candidates(read, job.scope, job.session_id, episodes)
         settled = [each for each in (self._settled(lease, c) for c in candidates) if each]
         self._at(Stage.SETTLED, lease)

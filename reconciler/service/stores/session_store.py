@@ -40,7 +40,7 @@ class ReadSession:
         extractor: who read it.
         proposals: what it proposes, counted over all windows.
         summary: the session in a few sentences; "" where the extractor gives none.
-        left_out: how many claims there were beyond the five of a window.
+        left_out: how many claims there were beyond the five of a turn.
     """
 
     extractor: str
