@@ -97,7 +97,7 @@ def _load_others(memory: Memory, count: int) -> None:
 def _load_neo4j(graph: Any, rows: list[dict[str, Any]]) -> None:
     graph._driver.execute_query(
         "UNWIND $rows AS row MERGE (contact:Contact {contact_key: row.contact}) "
-        "CREATE (fact:Fact {fact_id: row.id, text: 'x', is_live: true, embedding_model: 'random'})"
+        "CREATE (fact:Fact {fact_id: row.id, text: 'x', state: 'live', embedding_model: 'random'})"
         "-[:ABOUT]->(contact) WITH fact, row "
         "CALL db.create.setNodeVectorProperty(fact, 'embedding', row.v)",
         rows=rows,
@@ -113,7 +113,7 @@ def _load_embedded(graph: Any, rows: list[dict[str, Any]]) -> None:
         )
         connection.execute(
             "UNWIND $rows AS row MATCH (contact:Contact {contact_key: row.contact}) "
-            "CREATE (fact:Fact {fact_id: row.id, text: 'x', is_live: true, "
+            "CREATE (fact:Fact {fact_id: row.id, text: 'x', state: 'live', "
             "embedding_model: 'random', embedding: row.v})-[:ABOUT]->(contact)",
             {"rows": rows},
         )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
     from reconciler.domain.records.facts import (
         Conflict as Conflict,
         Contact as Contact,
+        Dispute as Dispute,
         Fact as Fact,
         FactHistory as FactHistory,
         RankedFact as RankedFact,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
         Category as Category,
         DecidedBy as DecidedBy,
         Disposal as Disposal,
+        FactState as FactState,
         GateReason as GateReason,
         JobState as JobState,
         RecallSemantics as RecallSemantics,
@@ -86,11 +88,11 @@ _HOMES = {
     "reconciler.domain.records.candidates": "Candidate Evidence",
     "reconciler.domain.records.decisions": "Comparison Decision",
     "reconciler.domain.records.facts": (
-        "Conflict Contact Fact FactHistory RankedFact RefusalCount Supersession"
+        "Conflict Contact Dispute Fact FactHistory RankedFact RefusalCount Supersession"
     ),
     "reconciler.domain.records.jobs": "Job Outcomes QueueReport",
     "reconciler.domain.records.kinds": (
-        "Action Category DecidedBy Disposal GateReason JobState "
+        "Action Category DecidedBy Disposal FactState GateReason JobState "
         "RecallSemantics Relation Sensitivity SourceKind Speech"
     ),
     "reconciler.domain.records.notes": "Note",

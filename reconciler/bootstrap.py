@@ -55,9 +55,11 @@ if TYPE_CHECKING:
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
     from reconciler.service.stores.session_store import SessionStore
     from reconciler.service.stores.task_store import TaskStore
+    from reconciler.service.writing.amendments import Amendments
     from reconciler.service.writing.arbitration import Arbitration
     from reconciler.service.writing.cleaning import Cleaner
     from reconciler.service.writing.confirmations import Confirmations
+    from reconciler.service.writing.disputes import Disputes
     from reconciler.service.writing.doors import LiveDoor
     from reconciler.service.writing.ledger import Ledger
     from reconciler.service.writing.memory_reconciler import MemoryReconciler
@@ -257,6 +259,29 @@ class Services:
 
         return Confirmations(
             gate=self.gate, cleaner=self.cleaner, store=self.store, clock=self.clock
+        )
+
+    @_Part
+    def disputes(self) -> Disputes:
+        """What takes answers to what is in dispute."""
+        from reconciler.service.writing.disputes import Disputes
+
+        return Disputes(
+            gate=self.gate,
+            store=self.store,
+            reconciler=self.reconciler,
+            ledger=self.ledger,
+            decision_ids=self._decision_ids,
+            clock=self.clock,
+        )
+
+    @_Part
+    def amendments(self) -> Amendments:
+        """What an operator puts right by hand."""
+        from reconciler.service.writing.amendments import Amendments
+
+        return Amendments(
+            gate=self.gate, store=self.store, attributes=self.attributes, clock=self.clock
         )
 
     @_Part

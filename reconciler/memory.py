@@ -42,7 +42,13 @@ if TYPE_CHECKING:
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.decisions import Decision
-    from reconciler.domain.records.facts import Contact, FactHistory, RankedFact, RefusalCount
+    from reconciler.domain.records.facts import (
+        Contact,
+        Dispute,
+        FactHistory,
+        RankedFact,
+        RefusalCount,
+    )
     from reconciler.domain.records.jobs import Job, QueueReport, Stage
     from reconciler.domain.records.sessions import SessionRecord, Turn
     from reconciler.domain.review.explanation import Explanation
@@ -54,7 +60,7 @@ if TYPE_CHECKING:
     from reconciler.service.sessions.extraction import MemoryExtractor
     from reconciler.service.sessions.extraction_worker import ExtractionWorker, WorkerThread
     from reconciler.service.tasks.memory_context import MemoryContext
-    from reconciler.service.writing.doors import MemoryToolset, NoteFields
+    from reconciler.service.writing.doors import MemoryToolset, NoteFields, SlotFields
     from reconciler.service.writing.note_import import ImportReport
     from reconciler.settings import Settings
 
@@ -209,8 +215,8 @@ class Memory:
             text: one fact, 1 to 2,000 characters.
             tenant: whose deployment; None for the configured one.
             **fields: what comes with the text, each optional: ``NoteFields`` lists them and says
-                what each means. Unless given, ``source_kind`` is ``user_explicit`` and
-                ``importance`` 0.5.
+                what each means. Unless given, ``source_kind`` is ``user_explicit``, and the
+                gate judges ``importance`` from the words.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used; nothing was written.
@@ -368,6 +374,109 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
         """
         return self._services.records.pending(self._scopes(tenant, agent_id, contact_id))
+
+    def disputes(
+        self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
+    ) -> list[Dispute]:
+        """What contradicts each other and was not settled yet, the newest of each contact first.
+
+        ``question`` is what to ask, and ``resolve`` takes the answer.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+        """
+        return self._services.records.disputes(self._scopes(tenant, agent_id, contact_id))
+
+    def resolve(
+        self,
+        agent_id: str,
+        contact_id: str,
+        keep: str | Sequence[str],
+        *,
+        by: str,
+        reason: str,
+        tenant: str | None = None,
+    ) -> Decision:
+        """Settle a dispute: what is kept holds, and what is in dispute with it ends, on record.
+
+        Called again with the same facts, it returns the first decision, as a replay.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: whom it is about.
+            keep: the id of the fact that holds; several where all of them do, so that they are in
+                dispute no longer. An id of a fact that was said again since counts as the later's.
+            by: ``contact`` with the contact's own answer, or an operator's name; never an agent.
+            reason: why, in a sentence.
+            tenant: whose deployment; None for the configured one.
+
+        Raises:
+            InvalidScopeError, InvalidNoteError: the arguments cannot be used.
+            UnknownFactError: the contact has no such fact.
+            InvalidAnswerError: the facts are in no open dispute, one has ended, or it is not this
+                person's to answer.
+        """
+        scope = self._scope(tenant, agent_id, contact_id)
+        kept = (keep,) if isinstance(keep, str) else tuple(keep)
+        return self._services.disputes.resolve(scope, kept, by, reason, OPERATOR_DOOR)
+
+    def amend(
+        self,
+        agent_id: str,
+        contact_id: str,
+        text: str,
+        *,
+        fact_id: str | None = None,
+        subject: str | None = None,
+        attribute: str | None = None,
+        value: str | float | None = None,
+        single_valued: bool | None = None,
+        by: str,
+        reason: str,
+        said_at: datetime | None = None,
+        tenant: str | None = None,
+    ) -> Decision:
+        """Put a fact right, as an operator: the new one ends it, whoever said it, on record.
+
+        An operator's plain note ranks below the contact's word and ends nothing of theirs; this
+        does. What the contact says later ends the amendment like any other fact.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: whom it is about.
+            text: what holds, in a sentence, 1 to 2,000 characters.
+            fact_id: the live fact to amend. In its place, ``attribute`` amends what is filed there.
+            subject: about whom the attribute is; None for the contact.
+            attribute: what is said, for example ``city``; not beside ``fact_id``.
+            value: what it is now; wherever there is an attribute.
+            single_valued: of an attribute that is not known, whether it holds one value at a time.
+            by: the operator's name.
+            reason: why, in a sentence.
+            said_at: from when it holds, time-zone aware; None for now.
+            tenant: whose deployment; None for the configured one.
+
+        Raises:
+            InvalidScopeError, InvalidNoteError: the arguments cannot be used.
+            UnknownFactError: the contact has no live fact of that id.
+            InvalidAnswerError: it is the contact's name or an agent's.
+            InvalidRequestError: there is nothing to amend, or it holds from later on.
+        """
+        slot: SlotFields = {
+            "subject": subject,
+            "attribute": attribute,
+            "value": value,
+            "single_valued": single_valued,
+        }
+        return self._services.amendments.amend(
+            self._scope(tenant, agent_id, contact_id),
+            text,
+            slot,
+            fact_id=fact_id,
+            by=by,
+            reason=reason,
+            said_at=said_at,
+            door=OPERATOR_DOOR,
+        )
 
     def confirm(
         self,
@@ -911,6 +1020,10 @@ class ContactMemory:
         """What superseded what, and why; see ``Memory.history``."""
         return self._of(self._memory.history)(fact_id=fact_id)
 
+    def disputes(self) -> list[Dispute]:
+        """What contradicts each other and was not settled yet; see ``Memory.disputes``."""
+        return self._of(self._memory.disputes)()
+
     def decisions(
         self,
         *,
@@ -979,7 +1092,8 @@ def note_to_check(
 
 def _is_replayable(decision: Decision) -> bool:
     """Whether the rule decided it; what the gate decided no threshold would have changed."""
-    return decision.action.is_reconciled and decision.decided_by is not DecidedBy.GATE
+    by_hand = (DecidedBy.GATE, DecidedBy.AMENDMENT)
+    return decision.action.is_reconciled and decision.decided_by not in by_hand
 
 
 def _checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:

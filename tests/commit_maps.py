@@ -78,7 +78,8 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
         "importance": 0.5,
         "observations": 1,
         "valid_to": None,
-        "is_live": True,
+        "state": "live",
+        "is_void": None,
         "is_contested": False,
         "category": "fact",
         "confidence": 0.9,
@@ -92,6 +93,7 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
         "embedding": EAST,
         "superseded_ids": [],
         "conflicting_ids": [],
+        "closed": [],
         "history_of_id": None,
         "restated_id": None,
         "kept": None,
@@ -120,6 +122,7 @@ def skip(old: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """Words for a SKIP: the fact of an earlier decision was said once more."""
     kept = {
         "fact_id": old["fact_id"],
+        "state": "live",
         "observations": old["observations"] + 1,
         **{name: old[name] for name in ("confidence", "is_confirmed_by_user", "expires_at")},
         "last_confirmed_at": old["last_confirmed_at"],
@@ -181,6 +184,7 @@ def _session(told: dict[str, Any]) -> dict[str, Any]:
 def _commit(said: dict[str, Any], ended: list[str]) -> dict[str, Any]:
     is_revoked, is_written = said["action"] == "REVOKE", said["action"] in ("ADD", "UPDATE")
     ended += said["superseded_ids"]
+    state = "revoked" if is_revoked else "superseded"
     episodes = [said, *_evidence(said)]
     return {
         "decision_id": said["decision_id"],
@@ -199,9 +203,13 @@ def _commit(said: dict[str, Any], ended: list[str]) -> dict[str, Any]:
         "supersessions": _supersessions(said) if is_written else [],
         "ended_ids": [] if is_revoked else list(said["superseded_ids"]),
         "ended_so_far_ids": list(ended),
-        "valid_to": said["valid_from"],
+        "states": [
+            {"fact_id": each, "state": state, "valid_to": said["valid_from"]}
+            for each in said["superseded_ids"]
+        ],
         "revoked_ids": list(said["superseded_ids"]) if is_revoked else [],
         "conflicting_ids": list(said["conflicting_ids"]),
+        "closed": [],
         "said": {name: said[name] for name in _SAID},
         "kept": said["kept"] and dict(said["kept"]),
         "compared": [

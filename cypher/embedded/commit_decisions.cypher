@@ -7,15 +7,17 @@
 // map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
 // map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
 // map contacts.sessions: session_key, session_id, channel, started_at, ended_at
-// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, valid_to, revoked_ids, conflicting_ids, said, kept, compared
+// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, closed, said, kept, compared
 // map contacts.commits.decision: fields of decision
 // map contacts.commits.new_episodes: fields of episode
 // map contacts.commits.episodes: fields of episode
 // map contacts.commits.more_evidence: episode_id, span
 // map contacts.commits.fact: columns of fact, slot_key, embedding_model, embedding_bytes
 // map contacts.commits.supersessions: new_id, old_id, is_restatement
+// map contacts.commits.states: fact_id, state, valid_to
+// map contacts.commits.closed: one_id, other_id
 // map contacts.commits.said: cosine, decided_by, reason, at
-// map contacts.commits.kept: fact_id, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
+// map contacts.commits.kept: fact_id, state, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
 // map contacts.commits.compared: fact_id, cosine, rank
 // returns: contact_key
 // script for each: each of contacts
@@ -151,13 +153,21 @@ CREATE (new)-[:CONFLICTS_WITH {
   decided_by: $commit.said.decided_by, reason: $commit.said.reason, at: $commit.said.at
 }]->(other);
 
+// Somebody answered that both hold: the link stays, and is no open question any more.
+// for each commit of each.commits
+// for each pair of commit.closed
+MATCH (one:Fact {fact_id: $pair.one_id}), (other:Fact {fact_id: $pair.other_id})
+MATCH (one)-[conflict:CONFLICTS_WITH]->(other)
+SET conflict.decided_by = $commit.said.decided_by, conflict.reason = $commit.said.reason,
+    conflict.at = $commit.said.at;
+
 // Where facts end, their open conflicts stay open, a restatement takes the evidence of the one that
 // it repeats along, and what lies beneath what is linked.
 // for each commit of each.commits
 // for each ended_id of commit.ended_ids
 MATCH (new:Fact {fact_id: $commit.fact_id}), (old:Fact {fact_id: $ended_id})
 MATCH (old)-[conflict:CONFLICTS_WITH]-(other:Fact)
-WHERE other.is_live
+WHERE other.state IN ['live', 'expired']
   AND NOT list_contains(CAST($commit.ended_so_far_ids AS STRING[]), other.fact_id)
   AND NOT coalesce(list_contains(CAST($commit.conflicting_ids AS STRING[]), other.fact_id), false)
 MERGE (new)-[open:CONFLICTS_WITH]->(other)
@@ -179,16 +189,16 @@ CREATE (new)-[:SUPERSEDES {
   at: $commit.said.at, is_restatement: $link.is_restatement
 }]->(old);
 
+// Where older facts stand from here on: what is seen to have expired, and what ends.
 // for each commit of each.commits
-// for each ended_id of commit.ended_ids
-MATCH (old:Fact {fact_id: $ended_id})
-SET old.is_live = false, old.valid_to = $commit.valid_to;
+// for each change of commit.states
+MATCH (old:Fact {fact_id: $change.fact_id})
+SET old.state = $change.state, old.valid_to = $change.valid_to;
 
-// Facts that end, and nothing takes their place.
+// What ends, and nothing takes its place.
 // for each commit of each.commits
 // for each revoked_id of commit.revoked_ids
 MATCH (decision:Decision {decision_id: $commit.decision_id}), (old:Fact {fact_id: $revoked_id})
-SET old.is_live = false, old.valid_to = $commit.valid_to
 CREATE (decision)-[:REVOKED]->(old);
 
 // One more observation of a fact that lives on.
@@ -196,7 +206,8 @@ CREATE (decision)-[:REVOKED]->(old);
 // only when commit.kept is not empty
 MATCH (fact:Fact {fact_id: $commit.kept.fact_id}),
       (episode:Episode {episode_id: $commit.decision.episode_id})
-SET fact.observations = $commit.kept.observations, fact.confidence = $commit.kept.confidence,
+SET fact.state = $commit.kept.state,
+    fact.observations = $commit.kept.observations, fact.confidence = $commit.kept.confidence,
     fact.is_confirmed_by_user = $commit.kept.is_confirmed_by_user,
     fact.expires_at = $commit.kept.expires_at,
     fact.last_confirmed_at = $commit.kept.last_confirmed_at

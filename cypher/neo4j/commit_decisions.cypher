@@ -8,15 +8,17 @@
 // map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
 // map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
 // map contacts.sessions: session_key, session_id, channel, started_at, ended_at
-// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, valid_to, revoked_ids, conflicting_ids, said, kept, compared
+// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, closed, said, kept, compared
 // map contacts.commits.decision: fields of decision
 // map contacts.commits.new_episodes: fields of episode
 // map contacts.commits.episodes: fields of episode
 // map contacts.commits.more_evidence: episode_id, span
 // map contacts.commits.fact: columns of fact, slot_key, embedding_model, embedding_bytes
 // map contacts.commits.supersessions: new_id, old_id, is_restatement
+// map contacts.commits.states: fact_id, state, valid_to
+// map contacts.commits.closed: one_id, other_id
 // map contacts.commits.said: cosine, decided_by, reason, at
-// map contacts.commits.kept: fact_id, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
+// map contacts.commits.kept: fact_id, state, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
 // map contacts.commits.compared: fact_id, cosine, rank
 // returns: contact_key
 UNWIND $contacts AS each
@@ -128,6 +130,15 @@ CALL (each) {
   SET conflict.decided_by = commit.said.decided_by, conflict.reason = commit.said.reason,
       conflict.at = datetime(commit.said.at)
 }
+// Somebody answered that both hold: the link stays, and is no open question any more.
+CALL (each) {
+  UNWIND each.commits AS commit
+  UNWIND commit.closed AS pair
+  MATCH (one:Fact {fact_id: pair.one_id})
+  MATCH (one)-[conflict:CONFLICTS_WITH]->(:Fact {fact_id: pair.other_id})
+  SET conflict.decided_by = commit.said.decided_by, conflict.reason = commit.said.reason,
+      conflict.at = datetime(commit.said.at)
+}
 // Where facts end, their open conflicts stay open, a restatement takes the evidence of the one that
 // it repeats along, and what lies beneath what is linked.
 // A subquery for each commit, because it sees what the one before it wrote.
@@ -137,7 +148,7 @@ CALL (each) {
     UNWIND commit.ended_ids AS ended_id
     MATCH (new:Fact {fact_id: commit.fact_id})
     MATCH (old:Fact {fact_id: ended_id})-[conflict:CONFLICTS_WITH]-(other:Fact)
-    WHERE other.is_live AND NOT other.fact_id IN commit.ended_so_far_ids
+    WHERE other.state IN ['live', 'expired'] AND NOT other.fact_id IN commit.ended_so_far_ids
       AND NOT other.fact_id IN coalesce(commit.conflicting_ids, [])
     MERGE (new)-[open:CONFLICTS_WITH]->(other)
       ON CREATE SET open.decided_by = conflict.decided_by, open.reason = conflict.reason,
@@ -163,19 +174,19 @@ CALL (each) {
   SET supersedes = commit.said, supersedes.at = datetime(commit.said.at),
       supersedes.is_restatement = link.is_restatement
 }
+// Where older facts stand from here on: what is seen to have expired, and what ends.
 CALL (each) {
   UNWIND each.commits AS commit
-  UNWIND commit.ended_ids AS ended_id
-  MATCH (old:Fact {fact_id: ended_id})
-  SET old.is_live = false, old.valid_to = datetime(commit.valid_to)
+  UNWIND commit.states AS change
+  MATCH (old:Fact {fact_id: change.fact_id})
+  SET old.state = change.state, old.valid_to = datetime(change.valid_to)
 }
-// Facts that end, and nothing takes their place.
+// What ends, and nothing takes its place.
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.revoked_ids AS revoked_id
   MATCH (decision:Decision {decision_id: commit.decision_id})
   MATCH (old:Fact {fact_id: revoked_id})
-  SET old.is_live = false, old.valid_to = datetime(commit.valid_to)
   CREATE (decision)-[:REVOKED]->(old)
 }
 // One more observation of a fact that lives on; it may have filled an empty slot.

@@ -1,4 +1,4 @@
-// The live facts of one contact that a note can be compared with, also expired ones, with their
+// The facts of one contact that a note can be compared with, live or expired, with their
 // vectors and the version that they were seen at; no row where there is none.
 // The version is read before the facts: a write in between then fails the version check.
 // mode: read
@@ -7,7 +7,7 @@
 MATCH (contact:Contact {contact_key: $contact_key})
 WITH contact, contact.version AS version
 MATCH (contact)<-[:ABOUT]-(fact:Fact)
-WHERE fact.is_live AND fact.embedding_model = $embedding_model
+WHERE fact.state IN ['live', 'expired'] AND fact.embedding_model = $embedding_model
 RETURN version, fact.embedding_bytes AS embedding_bytes,
        CASE WHEN fact.embedding_bytes IS NULL THEN fact.embedding END AS embedding,
        // include: fact

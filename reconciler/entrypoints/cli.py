@@ -29,6 +29,7 @@ from reconciler.domain.records.kinds import (
     SourceKind,
 )
 from reconciler.domain.visible_text import visible
+from reconciler.entrypoints.dispute_commands import add_dispute_commands
 from reconciler.entrypoints.gate_commands import add_gate_commands
 from reconciler.entrypoints.job_commands import add_job_commands
 from reconciler.entrypoints.logs import quiet_the_driver
@@ -124,6 +125,7 @@ _new_app = partial(
 
 app = _new_app()
 add_gate_commands(app)
+add_dispute_commands(app)
 add_job_commands(app)
 
 
@@ -227,7 +229,9 @@ def add(
     valid_from: Annotated[
         str | None, typer.Option(help="From when it is true, ISO 8601; default when it was said.")
     ] = None,
-    importance: Annotated[float, typer.Option(help="0 to 1.")] = 0.5,
+    importance: Annotated[
+        float | None, typer.Option(help="0 to 1; default: judged from its words.")
+    ] = None,
     category: Annotated[
         Category | None, typer.Option(help="What kind of thing it says; default: read from it.")
     ] = None,

@@ -103,14 +103,15 @@ def _checks(settings: Settings, graph: Graph) -> list[Check]:
         return [engine]
     with closing(build_embedder(settings)) as embedder:
         checks = _further_checks(settings, store, engine, embedder)
-    return [*checks, _jobs(store, SessionStore(graph))]
+    return [*checks, _disputes(store), _jobs(store, SessionStore(graph))]
 
 
 def _checks_without_store(settings: Settings, finding: str) -> list[Check]:
     engine = Check(name="engine", is_ok=True, finding=finding)
     with closing(build_embedder(settings)) as embedder:
         checks = _checks_of_parts(settings, embedder)
-    return [engine, *checks, Check(name="jobs", is_ok=True, finding="none yet")]
+    none_yet = [Check(name=each, is_ok=True, finding="none yet") for each in ("disputes", "jobs")]
+    return [engine, *checks, *none_yet]
 
 
 def _further_checks(
@@ -187,9 +188,26 @@ def _arbiter(settings: Settings) -> str:
     return f"{arbiter.name}; not called by this check, calls cost money"
 
 
+def _disputes(store: MemoryStore) -> Check:
+    """How many questions wait; none of them keeps the memory from working."""
+    try:
+        if not _has_schema(store):
+            return Check(name="disputes", is_ok=True, finding="none yet")
+        count = store.count_conflicts(datetime.now(UTC))
+    except ReconcilerError as error:
+        return Check(name="disputes", is_ok=False, finding=str(error))
+    lists = "; `reconciler disputes --agent …` lists them, `reconciler resolve` settles one"
+    finding = f"{count} open{lists if count else ''}"
+    return Check(name="disputes", is_ok=True, finding=finding, numbers={"open_disputes": count})
+
+
+def _has_schema(store: MemoryStore) -> bool:
+    return store.schema_version() >= newest_schema_version(store.describe().engine)
+
+
 def _jobs(store: MemoryStore, sessions: SessionStore) -> Check:
     try:
-        if store.schema_version() < newest_schema_version(store.describe().engine):
+        if not _has_schema(store):
             return Check(name="jobs", is_ok=True, finding="none yet")
         return _jobs_of(sessions.count_jobs(), datetime.now(UTC))
     except ReconcilerError as error:

@@ -25,7 +25,14 @@ from reconciler.domain.visible_text import visible
 if TYPE_CHECKING:
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.decisions import Decision
-    from reconciler.domain.records.facts import Contact, Fact, FactHistory, RankedFact, RefusalCount
+    from reconciler.domain.records.facts import (
+        Contact,
+        Dispute,
+        Fact,
+        FactHistory,
+        RankedFact,
+        RefusalCount,
+    )
     from reconciler.domain.review.explanation import Explanation
     from reconciler.service.writing.note_import import ImportReport
 
@@ -33,6 +40,7 @@ __all__ = [
     "contacts_table",
     "decision_line",
     "decisions_table",
+    "disputes_view",
     "explanation_panel",
     "facts_table",
     "history_tree",
@@ -56,6 +64,7 @@ _STYLES = {
     Action.DECLINE: "red",
     Action.WITHDRAW: "dim",
     Action.REVOKE: "yellow",
+    Action.RESOLVE: "yellow",
 }
 _DISPOSALS = {
     Disposal.ADMIT: Text("✓ pass", style="green"),
@@ -166,6 +175,24 @@ def _pending_panel(decision: Decision) -> Panel:
         ),
         title=decision.decision_id,
         subtitle=f"{decision.scope.contact_id}{until}",
+    )
+
+
+def disputes_view(found: Sequence[Dispute]) -> Group:
+    """What is in dispute: what to ask, the facts by their ids, and why both were kept."""
+    return Group(*map(_dispute_panel, found)) if found else Group("Nothing is in dispute.")
+
+
+def _dispute_panel(dispute: Dispute) -> Panel:
+    return panel(
+        lines(
+            shown(dispute.question),
+            *(shown(f"{each.fact_id}  {each.text}") for each in dispute.facts),
+            *(shown(each, "dim") for each in dispute.reasons),
+            shown(dispute.scope.as_options(), "dim"),
+        ),
+        title=dispute.scope.contact_id,
+        subtitle=_day(dispute.opened_at),
     )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from reconciler.domain.recalling.ranking import rank, word_overlap
 from reconciler.service.embedding import embed
+from reconciler.service.writing.open_conflicts import OpenConflicts
 
 if TYPE_CHECKING:
     from reconciler.domain.records.facts import Fact, RankedFact
@@ -56,28 +59,55 @@ class Recall:
         """
         if query and self._embedder.dimension:
             return self._near_facts(scope, query, limit)
-        found = self._matching_facts(scope, query) if query else self._live_facts(scope)
-        return rank(found, self._policy, self._clock(), limit, self._confidence_min)
+        facts = self._live_facts(scope)
+        found = _matching(facts, query) if query else [(fact, None) for fact in facts.values()]
+        ranked = rank(found, self._policy, self._clock(), limit, self._confidence_min)
+        pairs = [(each.new_id, each.old_id) for each in self._store.list_conflicts(scope)]
+        conflicts = OpenConflicts(pairs)
+        disputed = {each.fact.fact_id: conflicts.of(each.fact.fact_id) for each in ranked}
+        return self._with_disputes(ranked, disputed, facts)
 
-    def _live_facts(self, scope: Scope) -> list[tuple[Fact, float | None]]:
-        facts = self._store.list_facts(scope)
-        return [(fact, None) for fact in facts if fact.is_live]
-
-    def _matching_facts(self, scope: Scope, query: str) -> list[tuple[Fact, float | None]]:
-        facts = [fact for fact, _ in self._live_facts(scope)]
-        overlaps = [(fact, word_overlap(query, fact.text)) for fact in facts]
-        return [(fact, overlap) for fact, overlap in overlaps if overlap > 0]
+    def _live_facts(self, scope: Scope) -> dict[str, Fact]:
+        now = self._clock()
+        facts = (fact.as_of(now) for fact in self._store.list_facts(scope))
+        return {fact.fact_id: fact for fact in facts if fact.is_live}
 
     def _near_facts(self, scope: Scope, query: str, limit: int) -> list[RankedFact]:
         """Ranked on what this process knows, then read; ranked again if the contact moved on."""
-        vector = embed(self._embedder, [query])[0]
+        vector, now = embed(self._embedder, [query])[0], self._clock()
         for is_last in (False, True):
-            version, ranks = self._neighbourhoods.outline(scope).ranked(
-                vector, self._policy, self._clock(), limit, self._confidence_min
-            )
-            found_version, facts = self._store.find_facts(scope, list(ranks))
+            outline = self._neighbourhoods.outline(scope)
+            version, ranks = outline.ranked(vector, self._policy, now, limit, self._confidence_min)
+            disputed = outline.disputed(ranks)
+            wanted = dict.fromkeys((*ranks, *chain.from_iterable(disputed.values())))
+            found_version, facts = self._store.find_facts(scope, list(wanted))
             if found_version == version or is_last:
                 break
             self._neighbourhoods.expect(scope, found_version)
-        live = {fact_id for fact_id, fact in facts.items() if fact.is_live}
-        return [rank.of(facts[fact_id]) for fact_id, rank in ranks.items() if fact_id in live]
+        known = {fact_id: fact.as_of(now) for fact_id, fact in facts.items()}
+        live = {fact_id: fact for fact_id, fact in known.items() if fact.is_live}
+        ranked = [rank.of(live[fact_id]) for fact_id, rank in ranks.items() if fact_id in live]
+        return self._with_disputes(ranked, disputed, live)
+
+    def _with_disputes(
+        self,
+        ranked: list[RankedFact],
+        disputed: Mapping[str, Iterable[str]],
+        facts: Mapping[str, Fact],
+    ) -> list[RankedFact]:
+        """The same, each with the other sides of its disputes, as far as those are recalled too."""
+        told = {
+            fact_id: tuple(facts[each] for each in others if self._is_told(facts.get(each)))
+            for fact_id, others in disputed.items()
+        }
+        if not any(told.values()):
+            return ranked
+        return [replace(each, disputed_with=told.get(each.fact.fact_id, ())) for each in ranked]
+
+    def _is_told(self, fact: Fact | None) -> bool:
+        return fact is not None and fact.confidence >= self._confidence_min
+
+
+def _matching(facts: Mapping[str, Fact], query: str) -> list[tuple[Fact, float | None]]:
+    overlaps = [(fact, word_overlap(query, fact.text)) for fact in facts.values()]
+    return [(fact, overlap) for fact, overlap in overlaps if overlap > 0]

@@ -13,7 +13,7 @@ from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 
 if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Decision
-    from reconciler.domain.records.facts import Contact, FactHistory, RefusalCount
+    from reconciler.domain.records.facts import Contact, Dispute, FactHistory, RefusalCount
 
 __all__ = ["Records"]
 
@@ -42,9 +42,13 @@ class Records:
             check_identifier("fact_id", fact_id, UnknownFactError)
         # Links before facts: a fact written in between is then a chain of its own, and no link
         # points at a fact that was not read.
+        now = self._clock()
         links = self._store.list_supersessions(scope)
-        conflicts = self._store.list_conflicts(scope)
-        found = chains(self._store.list_facts(scope), links, conflicts)
+        linked = self._store.list_conflicts(scope)
+        facts = [fact.as_of(now) for fact in self._store.list_facts(scope)]
+        live = {fact.fact_id for fact in facts if fact.is_live}
+        conflicts = [each for each in linked if {each.new_id, each.old_id} <= live]
+        found = chains(facts, links, conflicts)
         if fact_id is None:
             return found
         for chain in found:
@@ -57,6 +61,18 @@ class Records:
     ) -> list[Decision]:
         """The newest decisions about some contacts that fit the filter."""
         return self._store.list_decisions(scopes, limit, wanted)
+
+    def disputes(self, scopes: Iterable[Scope]) -> list[Dispute]:
+        """What is in dispute about these contacts, the newest of each first."""
+        from reconciler.domain.reconciling.disputes import disputes_of
+
+        found: list[Dispute] = []
+        for scope in scopes:
+            if conflicts := self._store.list_conflicts(scope):
+                ids = {each for pair in conflicts for each in (pair.new_id, pair.old_id)}
+                _, facts = self._store.find_facts(scope, sorted(ids))
+                found += disputes_of(scope, facts.values(), conflicts, self._clock())
+        return found
 
     def refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
         """How often the gate refused something, by contact and reason."""
@@ -72,7 +88,7 @@ class Records:
 
     def contacts(self, tenant: str, agent_id: str) -> list[Contact]:
         """The contacts of an agent, by id."""
-        return self._store.list_contacts(tenant, agent_id)
+        return self._store.list_contacts(tenant, agent_id, self._clock())
 
     def pending(self, scopes: Iterable[Scope]) -> list[Decision]:
         """What waits for an answer about these contacts, the newest first; not what lapsed."""

@@ -106,7 +106,7 @@ def test_revoke_ends_a_fact_and_keeps_its_history(run: Run) -> None:
     assert (code, "REVOKE" in out, "Moved away." in out) == (0, True, True)
     assert _texts(run) == []
     [chain] = json_of(run, "history", *SCOPE)
-    assert [each["is_live"] for each in chain["facts"]] == [False]
+    assert [each["state"] for each in chain["facts"]] == ["revoked"]
 
 
 def test_revoke_as_json_names_what_it_ended(run: Run) -> None:

@@ -154,7 +154,7 @@ def test_an_update_that_fails_in_the_middle_leaves_the_old_fact_live(graph: Grap
     commit(graph, first)
     with pytest.raises(GraphConflictError):
         commit(graph, update(first, decision_id=first["decision_id"]))
-    assert [(row["is_live"], row["valid_to"]) for row in facts(graph)] == [(True, None)]
+    assert [(row["state"], row["valid_to"]) for row in facts(graph)] == [("live", None)]
     assert version(graph) == 1
 
 
@@ -237,7 +237,9 @@ def test_an_unknown_query_is_refused(graph: Graph) -> None:
 
 FIRST = decision(contact_name="Alice")
 SECOND = update(FIRST)
-THIRD = decision(version=2, conflicting_ids=[SECOND["fact_id"]])
+THIRD = decision(
+    version=2, conflicting_ids=[SECOND["fact_id"]], expires_at=NOON + timedelta(days=9)
+)
 HELD = decision(
     version=3,
     action="HOLD",
@@ -352,7 +354,14 @@ CALLS: dict[str, dict[str, Any]] = {
     "find_store": {},
     "list_comparisons": {"decision_ids": [SECOND["decision_id"]]},
     "list_conflicts": CONTACT,
-    "list_contacts": {"agent_key": ALICE.agent_key},
+    "count_conflicts": {"now": NOON},
+    "count_facts": {"now": NOON},
+    "list_contacts": {"agent_key": ALICE.agent_key, "now": NOON},
+    "list_expiring": {
+        "contact_keys": [ALICE.contact_key],
+        "now": NOON,
+        "until": NOON + timedelta(days=30),
+    },
     "list_decision_ids": ALL_DECISIONS | {"limit": 5},
     "list_evidence": {"decision_id": SECOND["decision_id"]},
     "list_facts": CONTACT,
@@ -470,7 +479,7 @@ def test_a_text_comes_back_to_the_letter(graph: Graph, text: str) -> None:
 
 def predecessors(graph: Graph, vector: list[float]) -> list[Row]:
     """What lies beneath the only live fact."""
-    [head] = [row["fact_id"] for row in facts(graph) if row["is_live"]]
+    [head] = [row["fact_id"] for row in facts(graph) if row["state"] == "live"]
     return graph.run("list_predecessors", {"fact_ids": [head], "embedding": vector})
 
 
@@ -624,7 +633,7 @@ def test_one_decision_may_end_several_facts_and_restate_one(graph: Graph) -> Non
     for each in (one, two, new):
         commit(graph, each)
     assert links(graph) == {(new["fact_id"], both[0]): True, (new["fact_id"], both[1]): False}
-    assert [row["fact_id"] for row in facts(graph) if row["is_live"]] == [new["fact_id"]]
+    assert [row["fact_id"] for row in facts(graph) if row["state"] == "live"] == [new["fact_id"]]
     assert rests_on(graph, new) == {new["episode_id"], one["episode_id"]}
 
 
@@ -663,13 +672,15 @@ def test_an_older_note_lies_beneath_the_newer_fact_and_is_not_live(graph: Graph)
     beneath = {"history_of_id": newer["fact_id"], "restated_id": newer["fact_id"]}
     gained = skip(newer)["kept"]
     commit(graph, newer)
-    older = decision(version=1, said_at=early, valid_to=NOON, is_live=False, kept=gained, **beneath)
+    older = decision(
+        version=1, said_at=early, valid_to=NOON, state="superseded", kept=gained, **beneath
+    )
     commit(graph, older)
     assert links(graph) == {(newer["fact_id"], older["fact_id"]): True}
     told = {row["fact_id"]: row for row in facts(graph)}
     below, above = told[older["fact_id"]], told[newer["fact_id"]]
-    assert (below["is_live"], below["valid_from"], below["valid_to"]) == (False, early, NOON)
-    assert (above["is_live"], above["valid_to"], above["observations"]) == (True, None, 2)
+    assert (below["state"], below["valid_from"], below["valid_to"]) == ("superseded", early, NOON)
+    assert (above["state"], above["valid_to"], above["observations"]) == ("live", None, 2)
     assert rests_on(graph, newer) == {newer["episode_id"], older["episode_id"]}
     assert rests_on(graph, older) == {older["episode_id"]}
 
@@ -748,7 +759,7 @@ def test_what_is_revoked_ends_and_nothing_takes_its_place(graph: Graph) -> None:
     commit(graph, first)
     commit(graph, revoking)
     [told] = facts(graph)
-    assert (told["is_live"], told["valid_to"]) == (False, NOON + timedelta(days=1))
+    assert (told["state"], told["valid_to"]) == ("revoked", NOON + timedelta(days=1))
     assert links(graph) == {}
 
 

@@ -112,7 +112,7 @@ def test_an_older_note_may_lie_beneath_a_fact_of_the_same_transaction(graph: Gra
     newer = decision()
     beneath = {"history_of_id": newer["fact_id"], "restated_id": newer["fact_id"]}
     gained = skip(newer)["kept"]
-    older = decision(version=1, is_live=False, valid_to=NOON, kept=gained, **beneath)
+    older = decision(version=1, state="superseded", valid_to=NOON, kept=gained, **beneath)
     commit(graph, newer, older)
     assert live(graph) == {newer["fact_id"]: 2}
     assert links(graph) == {(newer["fact_id"], older["fact_id"], True)}

@@ -18,7 +18,7 @@ from tests.engines import embedded_engine
 HEDGED = "I guess I prefer window seats"
 BUILDERS_OWN = [
     *("tenant", "agent_id", "contact_id", "session_id", "proposed_by", "category"),
-    *("idempotency_key", "said_at", "importance", "confirmed_by", "scope"),
+    *("idempotency_key", "said_at", "confirmed_by", "scope"),
 ]
 
 

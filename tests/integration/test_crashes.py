@@ -44,7 +44,7 @@ MISCOUNTED = {
     "successors": """
         MATCH (x:Fact) OPTIONAL MATCH (x)<-[by:SUPERSEDES]-(:Fact)
         WITH x, count(by) AS successors
-        WHERE successors <> CASE WHEN x.is_live THEN 0 ELSE 1 END RETURN 1""",
+        WHERE successors <> CASE WHEN x.state = 'live' THEN 0 ELSE 1 END RETURN 1""",
     "ended facts": """
         MATCH (x:Decision)-[:WROTE]->(new:Fact) OPTIONAL MATCH (new)-[over:SUPERSEDES]->(:Fact)
         WITH x, count(over) AS ended

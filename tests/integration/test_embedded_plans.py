@@ -22,7 +22,10 @@ from tests.embedded_plans import scanned_tables
 
 QUERIES = load_queries("embedded")
 LARGE = {"Fact", "Decision", "Episode", "Session"}
-COLD = {"count_jobs", "list_jobs", "list_due_jobs", "list_contacts", "link_task_session"}
+COLD = {
+    *("count_facts", "count_jobs", "list_jobs", "list_due_jobs"),
+    *("list_contacts", "link_task_session"),
+}
 """What an operator asks for now and then, or a task once."""
 
 SCANS_WHILE_SMALL = ("[links:SUPERSEDES*", "[conflict:CONFLICTS_WITH]-(other")
@@ -38,9 +41,9 @@ CREATE (episode:Episode {episode_id: row, text: row, said_at: $at, role: 'contac
   -[:`IN`]->(session)
 CREATE (decision:Decision {decision_id: row, action: 'ADD', inference_key: row, at: $at})
   -[:`FOR`]->(contact)
-CREATE (fact:Fact {fact_id: row, text: row, is_live: true, embedding_model: 'model'})
+CREATE (fact:Fact {fact_id: row, text: row, state: 'live', embedding_model: 'model'})
   -[:ABOUT]->(contact)
-CREATE (old:Fact {fact_id: 'old ' + row, is_live: false})-[:ABOUT]->(contact)
+CREATE (old:Fact {fact_id: 'old ' + row, state: 'superseded'})-[:ABOUT]->(contact)
 CREATE (job:Job {job_id: row, state: 'done', due_at: $at})-[:READS]->(session)
 CREATE (task:Task {task_key: row})-[:CONCERNS]->(contact)
 CREATE (session)-[:PART_OF]->(task)

@@ -66,7 +66,7 @@ MATCH (x:Episode)-[:`IN`]->(session:Session) WHERE x.job_id IS NOT NULL
 RETURN 'a turn of no job of its session' AS broken, x.text AS shown
 UNION ALL
 MATCH (x:Fact) OPTIONAL MATCH (x)<-[by:SUPERSEDES]-(:Fact)
-WITH x, count(by) AS successors WHERE successors <> CASE WHEN x.is_live THEN 0 ELSE 1 END
+WITH x, count(by) AS successors WHERE successors <> CASE WHEN x.state = 'live' THEN 0 ELSE 1 END
 RETURN 'a fork, or a chain without an end' AS broken, x.text AS shown
 UNION ALL
 MATCH (x:Fact) OPTIONAL MATCH (x)<-[wrote:WROTE]-(:Decision)
@@ -101,9 +101,9 @@ RETURN 'decided' AS place, x.session_id AS session_id,
 # All that does not depend on the order in which sessions were read.
 REMEMBERED = """
 MATCH (x:Fact)-[:ABOUT]->(contact:Contact)
-RETURN CASE WHEN x.is_live THEN 'live' ELSE 'superseded' END AS kind,
+RETURN CASE WHEN x.state = 'live' THEN 'live' ELSE 'superseded' END AS kind,
        contact.contact_id AS contact_id, x.text AS text,
-       CASE WHEN x.is_live THEN x.observations ELSE 0 END AS observations
+       CASE WHEN x.state = 'live' THEN x.observations ELSE 0 END AS observations
 UNION ALL
 MATCH (x:Decision)-[:`FOR`]->(contact:Contact) WHERE x.settles_id IS NULL
 RETURN x.action AS kind, contact.contact_id AS contact_id, x.text AS text, 0 AS observations

@@ -719,7 +719,6 @@ def test_recall_gives_the_fact_as_it_was_written(open_memory: Open) -> None:
         valid_from=NOON,
         valid_to=None,
         last_confirmed_at=NOON,
-        is_live=True,
         category=Category.PREFERENCE,
         recall_semantics=RecallSemantics.DEFAULT,
         yields_to_live_intent=True,

@@ -292,7 +292,7 @@ def test_a_disposal_is_stored_whole_as_it_was_returned(
 def assert_every_finding(decision: Decision) -> None:
     found = decision.gate
     assert found is not None
-    assert (found.policy_version, found.domain) == ("1", "general")
+    assert (found.policy_version, found.domain) == ("2", "general")
     assert [each.check for each in found.findings] == list(CHECKS)
     assert found.parts
     assert 0 <= found.confidence <= 1
@@ -1138,13 +1138,10 @@ def test_a_tool_that_agrees_confirms_and_does_not_lend_its_words(embedded: Memor
 # Lifetimes
 
 
-def test_an_expired_fact_is_neither_recalled_nor_compared_with(clock: Clock, timed: Memory) -> None:
+def test_an_expired_fact_is_not_recalled(clock: Clock, timed: Memory) -> None:
     say(timed, "Lives in Pune")
     clock.pass_days(180)
     assert timed.recall("crm", "alice") == timed.recall("crm", "alice", "Pune") == []
-    again = say(timed, "Lives in Pune")
-    assert (again.action, again.compared_with) == (Action.ADD, ())
-    assert live(timed) == ["Lives in Pune"]
 
 
 def test_a_fact_is_recalled_until_it_expires(clock: Clock, embedded: Memory) -> None:
@@ -1158,7 +1155,7 @@ def test_each_category_has_its_own_lifetime(clock: Clock, embedded: Memory) -> N
         ("Lives in Pune", Category.FACT, 180),
         ("Prefers tea", Category.PREFERENCE, 365),
         ("We agreed to use SharePoint by default", Category.DECISION, None),
-        ("The server is down right now", Category.VOLATILE, 1),
+        ("The server is down right now", Category.VOLATILE, 7),
     ):
         fact = fact_of(embedded, say(embedded, text))
         expires_at = None if days is None else clock.at + timedelta(days=days)

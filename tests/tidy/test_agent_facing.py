@@ -33,6 +33,8 @@ MODULES = {
 DOORS = ["reconciler.service.writing.doors", "reconciler.service.tasks.memory_context"]
 APPROVING = (
     "reconciler.service.writing.confirmations",
+    "reconciler.service.writing.disputes",
+    "reconciler.service.writing.amendments",
     "reconciler.memory",
     "reconciler.bootstrap",
 )
@@ -86,7 +88,15 @@ def test_only_confirmations_hand_an_answer_to_the_gate() -> None:
 
 
 def test_the_gate_has_no_way_around_its_verbs() -> None:
-    assert _public(WriteGate) == {"judge", "propose", "commit", "answer", "revoke", "settle_many"}
+    proposing = {"judge", "propose", "commit", "settle_many"}
+    assert _public(WriteGate) == proposing | {"answer", "revoke", "amend"}
+
+
+def test_only_an_operators_call_amends() -> None:
+    assert _callers("amend") == {
+        *{"reconciler.memory", "reconciler.service.writing.amendments"},
+        "reconciler.entrypoints.dispute_commands",
+    }
 
 
 def test_only_the_live_door_has_what_it_proposes_committed_by_the_same_call() -> None:

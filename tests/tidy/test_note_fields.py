@@ -26,7 +26,15 @@ from reconciler.service.writing.doors import (
 from tests.documents import documents
 
 EVERY = set(NoteFields.__annotations__)
-FOUND_BY_THE_DOOR = {"scope", "text", "is_dated", "is_cleaned", "slot", "slot_read_from"}
+FOUND_BY_THE_DOOR = {
+    "scope",
+    "text",
+    "is_dated",
+    "is_hedged",
+    "is_cleaned",
+    "slot",
+    "slot_read_from",
+}
 """Fields of a note that no caller gives beside its text."""
 SPELT = {"session_id": "session", "tags": "tag"}
 """Fields whose option has a name of its own."""

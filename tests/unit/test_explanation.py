@@ -111,6 +111,7 @@ def decided(
     trust: SourceKind = USER,
     held_from: datetime = NOW,
     filed: Slot | None = None,
+    hedged: bool = False,
     **recorded: Any,
 ) -> Decision:
     """What the reconciler records of such a note."""
@@ -121,6 +122,7 @@ def decided(
         valid_from=held_from,
         source_kind=trust,
         slot=filed,
+        is_hedged=hedged,
     )
     with simple_guard():  # The table is made before any fixture is.
         verdict = rule.decide(note, compared, policy, judgement)
@@ -193,6 +195,7 @@ INVOICE = near(("Invoice 1042 is unpaid", 0.966))
 NEWER = near(("Lives in town.", 0.97), valid_from=NOW + MONTH)
 FILED = near(("Lives in town.", 0.42), slot=slot())
 THREE = near(("a", 0.9), ("b", 0.8), ("c", 0.7), slot=slot())
+CONFIRMED = near(("a", 0.42), slot=slot(), is_confirmed_by_user=True)
 DOCUMENT = near(("Lives in town.", 0.97), trust=OPERATOR)
 NUTS = near(("Is allergic to nuts", 0.98), slot=slot("nuts", many=True))
 WIFE = near(("Works at Acme", 0.98), ("Lives here", 0.9), slot=slot("Acme", about="wife"))
@@ -289,6 +292,18 @@ PARTS: list[tuple[str, Decision, str, str]] = [
     ),
     ("midpoint up", decided(near(("a", 0.9))), "rule", "0.95 and not below 0.875, which"),
     ("another rule", OTHERWISE, "rule", 'of the profile "seed" decided.'),
+    (
+        "hedge",
+        decided(CONFIRMED, filed=slot("Berlin"), hedged=True),
+        "rule",
+        "A guess alone does not end what was confirmed or often said.",
+    ),
+    (
+        "settled",
+        decided(HIGHER, settled_ids=("fact#9",), superseded_ids=("fact#1", "fact#9")),
+        "remarks",
+        "It agrees with one side of a dispute, so the other side ended with it.",
+    ),
     ("guard", INVOICE_1043, "rule", "what makes two facts of them, so both are kept."),
     ("says less", VAGUE, "rule", "so it stays, and the note counts as said again."),
     ("arbiter", REPLACED, "rule", "so the arbiter's answer decided."),
@@ -494,7 +509,7 @@ def test_nothing_is_said_that_does_not_belong(decision: Decision, unexpected: st
     assert unexpected not in " ".join(explain(decision).sentences())
 
 
-BEFORE_THE_RULE = {DecidedBy.GATE, DecidedBy.ANSWER, DecidedBy.STANDING}
+BEFORE_THE_RULE = {DecidedBy.GATE, DecidedBy.ANSWER, DecidedBy.STANDING, DecidedBy.AMENDMENT}
 
 
 def test_the_table_has_a_row_for_every_rule() -> None:

@@ -23,7 +23,6 @@ def fact(fact_id: str, day: int = 1, recorded_day: int | None = None) -> Fact:
         valid_from=said_at,
         valid_to=None,
         last_confirmed_at=said_at,
-        is_live=True,
     )
 
 

@@ -144,7 +144,6 @@ STATEMENTS = """
     I'm tired of the delays with invoices
     I'm at home on Fridays
     I'm in a meeting every Monday at nine
-    It's raining money at Globex
     Wohnt in Berlin
     Vive en Madrid
     住在北京

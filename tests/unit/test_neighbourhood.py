@@ -120,23 +120,37 @@ def test_identical_vectors_have_a_cosine_of_exactly_1() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expires_at", "is_compared"),
-    [(None, True), (NOON + TICK, True), (NOON, False), (NOON - TICK, False)],
+    ("expires_at", "is_expired"),
+    [(None, False), (NOON + TICK, False), (NOON, True), (NOON - TICK, True)],
 )
-def test_a_fact_that_expired_is_not_compared(expires_at: Any, is_compared: bool) -> None:
-    assert seen(of([EAST], expires_at=expires_at)) == (["0"] if is_compared else [])
+def test_a_fact_that_expired_is_compared_and_known_as_expired(
+    expires_at: Any, is_expired: bool
+) -> None:
+    asked = np.asarray(EAST, dtype=np.float32)
+    [found] = of([EAST], expires_at=expires_at).look(said(), asked, NOON)[1]
+    assert (found.fact_id, found.is_expired) == ("0", is_expired)
 
 
-def test_a_fact_that_expires_while_it_is_cached_is_not_compared_from_then_on() -> None:
-    known = of([EAST], expires_at=NOON)
-    assert seen(known, now=NOON - TICK) == ["0"]
-    assert seen(known, now=NOON) == []
+def test_a_fact_that_ended_is_not_compared_also_where_others_expired() -> None:
+    known = of([EAST, EAST], expires_at=NOON)
+    ended = changed(add(7).decision, action=Action.REVOKE, superseded_ids=("0",), fact_id=None)
+    known.apply(replace(add(7), decision=ended, fact=None))
+    assert seen(known) == ["1"]
 
 
 def test_facts_that_expired_take_no_place_of_those_that_hold() -> None:
     gone = [fact(str(n), expires_at=NOON) for n in range(NEIGHBOUR_COUNT_MAX)]
-    held = np.asarray([EAST] * NEIGHBOUR_COUNT_MAX + [at_cosine(0.1)], dtype=np.float32)
-    assert seen(Neighbourhood(7, [*gone, fact("holds")], held)) == ["holds"]
+    held = np.asarray([EAST] * NEIGHBOUR_COUNT_MAX + [at_cosine(0.1)] * 5, dtype=np.float32)
+    holding = [fact(f"holds {n}") for n in range(5)]
+    found = seen(Neighbourhood(7, [*gone, *holding], held))
+    assert (len(found), set(found) >= {each.fact_id for each in holding}) == (7, True)
+
+
+def test_what_expired_is_told_until_it_is_written_as_expired() -> None:
+    known = of([EAST, EAST], expires_at=NOON)
+    assert (known.lapsed_ids(NOON - TICK), known.lapsed_ids(NOON)) == ((), ("0", "1"))
+    known.apply(replace(add(7), expired_ids=("0", "1")))
+    assert known.lapsed_ids(NOON + TICK) == ()
 
 
 @pytest.mark.parametrize(

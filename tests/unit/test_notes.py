@@ -128,7 +128,7 @@ def test_a_note_keeps_the_instant_in_utc_to_the_microsecond(said_at: datetime) -
     assert kept.tzinfo is UTC
 
 
-@pytest.mark.parametrize("importance", [-0.001, 1.001, math.nan, math.inf, "0.5", None, True])
+@pytest.mark.parametrize("importance", [-0.001, 1.001, math.nan, math.inf, "0.5", True])
 def test_an_importance_outside_0_to_1_is_refused(importance: Any) -> None:
     with pytest.raises(InvalidNoteError, match=r"^importance must be a number from 0 to 1"):
         note(importance=importance)

@@ -127,7 +127,6 @@ def fact(text: str = "Prefers tea", **changes: Any) -> RankedFact:
     usual: dict[str, Any] = {
         **{"fact_id": "fact", "text": text, "importance": 0.5, "trust": USER, "observations": 1},
         **{"recorded_at": NOW, "valid_from": NOW, "valid_to": None, "last_confirmed_at": NOW},
-        "is_live": True,
     }
     return RankedFact(fact=Fact(**usual | changes), score=1.0, similarity=None, recency=1.0)
 

@@ -30,7 +30,6 @@ def fact(fact_id: str = "fact", *, age_days: float = 0, importance: float = 0.0)
         valid_from=said_at,
         valid_to=None,
         last_confirmed_at=said_at,
-        is_live=True,
     )
 
 

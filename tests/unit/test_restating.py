@@ -19,7 +19,13 @@ from reconciler.domain.reconciling.restating import (
 )
 from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
 from reconciler.domain.records.decisions import Action, DecidedBy
-from reconciler.domain.records.kinds import Category, RecallSemantics, Sensitivity, SourceKind
+from reconciler.domain.records.kinds import (
+    Category,
+    FactState,
+    RecallSemantics,
+    Sensitivity,
+    SourceKind,
+)
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.slots import Slot
 from tests.records import decision_of
@@ -49,7 +55,6 @@ def fact(**changes: Any) -> Fact:
         "valid_from": NOON,
         "valid_to": None,
         "last_confirmed_at": NOON,
-        "is_live": True,
         "confidence": 0.5,
     }
     return Fact(**usual | changes)
@@ -257,7 +262,8 @@ UNLIKE = {
     "recorded_at": NOON - DAYS,
     "valid_from": NOON - DAYS,
     "valid_to": NOON,
-    "is_live": False,
+    "state": FactState.SUPERSEDED,
+    "is_void": True,
     "is_contested": True,
     "topic": "home",
     "tags": ("a", "b"),
@@ -358,7 +364,7 @@ def test_a_slot_is_filled_by_a_word_that_counts_whose_value_the_fact_says(
 
 
 def test_nothing_else_of_a_fact_changes_when_it_is_said_once_more() -> None:
-    before = fact(**UNLIKE | {"is_live": True, "valid_to": None, "slot": PUNE})
+    before = fact(**UNLIKE | {"state": FactState.LIVE, "valid_to": None, "slot": PUNE})
     by = decided(
         assessed(sensitivity=Sensitivity.PII, category=Category.DECISION, lifetime_days=180),
         action=Action.SKIP,

@@ -10,7 +10,7 @@ import pytest
 
 from reconciler.domain.recalling.procedures import procedure_of, procedure_slot, procedure_text
 from reconciler.domain.records.facts import Fact, FactHistory, RankedFact, Supersession
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Category, FactState, SourceKind
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.domain.tasks.task_states import Operation, Step, TaskState, after, check
@@ -135,7 +135,6 @@ def fact(fact_id: str, **given: object) -> Fact:
         valid_from=NOON,
         valid_to=None,
         last_confirmed_at=NOON,
-        is_live=True,
         slot=procedure_slot("Issue refund", STEPS),
         category=Category.PROCEDURE,
     )
@@ -177,7 +176,7 @@ def test_a_version_counts_what_it_took_the_place_of_but_no_restatement() -> None
 @pytest.mark.parametrize(
     "given",
     [
-        {"is_live": False},
+        {"state": FactState.SUPERSEDED},
         {"expires_at": NOON},
         {"category": Category.FACT},
         {"slot": None},

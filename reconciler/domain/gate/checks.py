@@ -34,6 +34,7 @@ class Case:
         policy: whose rules apply.
         confidence: the score, 0 to 1.
         precedents: what became of the same inference before.
+        is_contacts_word: whether an extractor only passes on what the contact said.
     """
 
     cleaned: Cleaned
@@ -41,6 +42,7 @@ class Case:
     policy: GatePolicy
     confidence: float
     precedents: Precedents
+    is_contacts_word: bool = False
 
     @property
     def candidate(self) -> Candidate:
@@ -73,6 +75,8 @@ def _source(case: Case) -> Finding:
     if may == "ask" and not case.is_confirmed:
         detail = f"{source} is never written without somebody's yes"
         return Disposal.CONFIRM, GateReason.UNTRUSTED_SOURCE, detail
+    if case.is_contacts_word:
+        return _pass("the contact's own literal words, checked; they count as the contact's word")
     return _pass(f"the word of {source}")
 
 
@@ -133,11 +137,21 @@ def _injection(case: Case) -> Finding:
 def _meaning(case: Case) -> Finding:
     """Would recalling it change a future action? Repetition does not make it meaningful."""
     found = case.reading.meaning
+    importance = _importance(case)
+    if found.kind is Meaning.REMARK:
+        return _pass(f"a remark of which nothing shows that it lasts; {importance}")
     if found.kind is not Meaning.STATEMENT:
         what = str(found.kind).replace("_", " ")
         detail = f"{what} ({found.cue!r}): recalling it would change no future action"
         return _reject(GateReason.NOT_MEANINGFUL, detail)
-    return _pass("a statement that a later action may go by")
+    return _pass(f"a statement that a later action may go by; {importance}")
+
+
+def _importance(case: Case) -> str:
+    given, weight = case.candidate.note.importance, case.reading.weight
+    if given is not None:
+        return f"importance {given:g}, given"
+    return f"importance {case.policy.importance(weight):g}, judged as {weight}"
 
 
 def _speculation(case: Case) -> Finding:

@@ -7,17 +7,33 @@ that no list knows is a fact, which is the category that promises least.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from functools import cache, lru_cache
 
 from reconciler.domain.records.kinds import Category, RecallSemantics
 from reconciler.lexicon import Cues, Held, lexicon
 
 __all__ = [
+    "Weight",
+    "find_hearsay",
     "find_speculation",
     "find_trigger",
     "infer_category",
     "infer_recall_semantics",
+    "infer_weight",
+    "is_in_person",
 ]
+
+
+class Weight(StrEnum):
+    """What makes a note matter in the long run, from the most to the least."""
+
+    WISH = "wish"
+    CORRECTION = "correction"
+    IDENTITY = "identity"
+    COMMITMENT = "commitment"
+    CIRCUMSTANCE = "circumstance"
+    REMARK = "remark"
 
 
 @cache
@@ -62,6 +78,32 @@ def infer_recall_semantics(text: str) -> RecallSemantics | None:
     if held.first("ban"):
         return RecallSemantics.NEGATIVE
     return RecallSemantics.CONSTRAINT if held.first("constraint") else None
+
+
+def infer_weight(text: str) -> Weight:
+    """What makes the text matter, as far as its words say; a circumstance where they say nothing.
+
+    What somebody asked to have remembered, and what is but a remark, is for the caller to see.
+    """
+    if infer_recall_semantics(text):
+        return Weight.WISH
+    held = _read(text)
+    for weight in (Weight.CORRECTION, Weight.IDENTITY, Weight.COMMITMENT):
+        if held.first(weight.value):
+            return weight
+    is_chosen = infer_category(text) in (Category.DECISION, Category.PREFERENCE)
+    return Weight.COMMITMENT if is_chosen else Weight.CIRCUMSTANCE
+
+
+def find_hearsay(text: str) -> str | None:
+    """The words by which somebody else's word is passed on, case folded; None without any."""
+    found = _read(text).first("hearsay")
+    return found.group() if found else None
+
+
+def is_in_person(text: str) -> bool:
+    """Whether somebody speaks for themselves in it, or gives an order."""
+    return bool(_read(text).first("in_person") or infer_recall_semantics(text))
 
 
 def find_trigger(text: str) -> str | None:

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from reconciler.domain.gate.checks import FORBIDDING, Case, consent_topic, findings
 from reconciler.domain.gate.cleaning import Cleaned
+from reconciler.domain.gate.contacts_word import is_contacts_word
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.questions import question
 from reconciler.domain.gate.reading import Reading, read
@@ -51,12 +52,14 @@ def assess(
     candidate = cleaned.candidate
     reading = read(candidate, policy)
     confidence, parts = score(candidate, reading, policy, now, precedents)
+    is_contacts = is_contacts_word(cleaned, reading, policy.file.trust.contacts_word_min)
     case = Case(
         cleaned=cleaned,
         reading=reading,
         policy=policy,
         confidence=confidence,
         precedents=precedents,
+        is_contacts_word=is_contacts,
     )
     found = tuple(findings(case))
     decisive = _decisive(found)
@@ -89,7 +92,17 @@ def assess(
         policy_version=policy.version,
         domain=policy.domain,
         inference_key=inference_key(candidate.note),
+        is_contacts_word=is_contacts,
+        is_hedged=not case.is_confirmed and _is_hedged(reading, confidence, policy),
+        importance=_importance(case),
     )
+
+
+def _importance(case: Case) -> float | None:
+    """What the policy gives for the weight of its words; None where the caller said otherwise."""
+    if case.candidate.note.importance is not None:
+        return None
+    return case.policy.importance(case.reading.weight)
 
 
 def with_effective_source(candidate: Candidate) -> Candidate:
@@ -133,6 +146,11 @@ def _weight(finding: CheckFinding) -> int:
     if finding.reason is GateReason.DIRECTIVE:
         return 1
     return {Disposal.CONSENT: 3, Disposal.CONFIRM: 4, Disposal.ADMIT: 5}[finding.disposal]
+
+
+def _is_hedged(reading: Reading, confidence: float, policy: GatePolicy) -> bool:
+    is_guess = bool(reading.hedge or reading.speculation)
+    return is_guess or confidence < policy.file.trust.sure_min
 
 
 def _sensitivity(cleaned: Cleaned, reading: Reading, topic: str | None) -> Sensitivity:

@@ -1,9 +1,11 @@
-"""Whether a text says anything that is worth recalling, told from its words alone.
+"""Whether a text is about something that lasts, told from its words alone.
 
 Pleasantries, moods, what is over in an hour, questions, requests and machine output change nothing
-that an agent will do later. They are recognised here as whole sentences made of known phrases; a
-sentence with anything else in it states something. The phrases themselves are in
-``config/lexicon/meaning.toml``. A model, a score or what becomes of the text must not live here,
+that an agent will do later. They are recognised here as whole sentences made of known phrases. What
+says more is a statement where its words show something that lasts: what somebody has, does, prefers
+or is bound to, since when, until when. In a note about somebody a sentence counts as one anyway,
+unless its words show that it passes; where somebody chats it is a remark. The phrases and cues are
+in ``config/lexicon/meaning.toml``. A model, a score or what becomes of the text must not live here,
 nor whether a statement is meant literally.
 """
 
@@ -21,9 +23,12 @@ __all__ = ["Meaning", "MeaningFinding", "classify_meaning"]
 
 
 class Meaning(StrEnum):
-    """What a text does; only a statement is worth keeping."""
+    """What a text does; a statement is worth keeping, a remark for some days."""
 
     STATEMENT = "statement"
+    """About something that lasts."""
+    REMARK = "remark"
+    """Says something, of nothing that is known to last."""
     FILLER = "filler"
     MOOD = "mood"
     PASSING_STATE = "passing_state"
@@ -45,22 +50,28 @@ _STATEMENT = MeaningFinding(Meaning.STATEMENT, "")
 
 
 def classify_meaning(text: str) -> MeaningFinding:
-    """What the text does; a statement as soon as one of its sentences states anything.
+    """What the text does; a statement as soon as one of its sentences is one.
 
-    Case, punctuation, emoji and drawn-out letters do not matter. A text of several kinds is of the
-    first among them that is more than filler.
+    Case, punctuation, emoji and drawn-out letters do not matter. A text of several kinds is a
+    remark if one of its sentences is, else of the first kind among them that is more than filler.
     """
     if found := _find_raw_output(text):
         return MeaningFinding(Meaning.RAW_OUTPUT, found)
+    sentences = _sentences(text)
+    if not sentences:
+        return _wordless(text)
+    is_chat = "?" in text or _the("chat").search(_spell(text)) is not None
     findings = []
-    for sentence in _sentences(text):
-        kind = _kind_of(sentence)
+    for sentence in sentences:
+        kind = _kind_of(sentence, is_chat=is_chat)
         if kind is Meaning.STATEMENT:
             return _STATEMENT
         findings.append(MeaningFinding(kind, sentence.strip()))
-    if not findings:
-        return _wordless(text)
-    return next((each for each in findings if each.kind is not Meaning.FILLER), findings[0])
+    return min(findings, key=lambda each: _WEIGHT.get(each.kind, 1))
+
+
+_WEIGHT = {Meaning.REMARK: 0, Meaning.FILLER: 2}
+"""Which kind of sentence says what a text does."""
 
 
 # The phrases, in the form that a sentence is compared with
@@ -172,19 +183,52 @@ def _undrawn(word: str) -> str:
 # What a sentence does
 
 
-def _kind_of(sentence: str) -> Meaning:
+def _kind_of(sentence: str, *, is_chat: bool) -> Meaning:
     spelled = _spell(_unaddressed(sentence.strip()))
     words = spelled.split()
     is_asked = "?" in sentence[-3:] or "？" in sentence[-3:]
     is_phrases = all(map(_is_known, words)) or not _word_set("thanks").isdisjoint(words)
     if not (is_asked or is_phrases or not _word_set("orders").isdisjoint(words)):
-        return Meaning.QUESTION if _the("asked_unmarked").match(spelled) else Meaning.STATEMENT
+        asks = _the("asked_unmarked").match(spelled) is not None
+        return Meaning.QUESTION if asks else _kind_of_statement(sentence, spelled, is_chat=is_chat)
     kinds, rest = _known_phrases(spelled)
     if not rest:
         return next((kind for kind in _SEVERITY if kind in kinds), Meaning.FILLER)
-    if any(_is_question(sentence, each, is_asked=is_asked) for each in (spelled, rest)):
-        return Meaning.QUESTION
-    return Meaning.REQUEST if _is_request(spelled) or _is_request(rest) else Meaning.STATEMENT
+    if any(_asks(sentence, each, is_asked=is_asked) for each in (spelled, rest)):
+        return Meaning.STATEMENT if _tells(sentence, spelled) else Meaning.QUESTION
+    if _is_request(spelled) or _is_request(rest):
+        return Meaning.STATEMENT if _tells(sentence, spelled) else Meaning.REQUEST
+    return _kind_of_statement(sentence, spelled, is_chat=is_chat)
+
+
+def _kind_of_statement(sentence: str, spelled: str, *, is_chat: bool) -> Meaning:
+    told = _weigh(sentence, spelled)
+    if told in _TELLING:
+        return Meaning.STATEMENT
+    words = spelled.split()
+    if len(words) <= _SMALL_WORDS_MAX and _word_set("small").issuperset(words):
+        return Meaning.FILLER
+    passes = is_chat or told == "passes" or _the("says_of_it").match(spelled)
+    return Meaning.REMARK if passes else Meaning.STATEMENT
+
+
+_SMALL_WORDS_MAX = 10
+"""A longer sentence says something, however small its words."""
+
+_TELLING = ("lasts", "states")
+
+
+def _tells(sentence: str, spelled: str) -> bool:
+    """Whether a question or a request tells something in passing: "for my dog, who is deaf"."""
+    return _weigh(sentence, spelled) in _TELLING
+
+
+def _weigh(sentence: str, spelled: str) -> str | None:
+    """The list of the weightiest cue in the sentence; None where it holds none."""
+    held = _lexicon().read(_the("turned_round").sub("|", spelled))
+    if held.first("lasts") or _the("own_named").search(sentence):
+        return "lasts"
+    return next((name for name in ("passes", "states") if held.first(name)), None)
 
 
 def _unaddressed(sentence: str) -> str:
@@ -232,13 +276,6 @@ def _longest_phrase(phrases: _Phrases, spelled: str, place: int) -> tuple[Meanin
     return best
 
 
-def _is_question(sentence: str, spelled: str, *, is_asked: bool) -> bool:
-    if not _asks(sentence, spelled, is_asked=is_asked):
-        return False
-    says_more = _the("fact_in_passing").search(spelled) or _the("named_in_passing").search(sentence)
-    return says_more is None
-
-
 def _asks(sentence: str, spelled: str, *, is_asked: bool) -> bool:
     """How it begins, which is quickly looked at."""
     if not is_asked:
@@ -247,6 +284,4 @@ def _asks(sentence: str, spelled: str, *, is_asked: bool) -> bool:
 
 
 def _is_request(spelled: str) -> bool:
-    if not _the("request").match(spelled) or _the("lasting").search(spelled):
-        return False
-    return not _the("fact_in_passing").search(spelled.removeprefix("i need "))
+    return bool(_the("request").match(spelled)) and not _the("lasting").search(spelled)

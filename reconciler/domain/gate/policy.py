@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
+from reconciler.domain.gate.classification import Weight
 from reconciler.domain.gate.topics import TopicTerms
 from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.errors import ConfigurationError
@@ -24,9 +25,11 @@ __all__ = [
     "DomainRule",
     "GatePolicy",
     "Handling",
+    "ImportanceRule",
     "RefuseRule",
     "ScoreRule",
     "SourceRule",
+    "TrustRule",
 ]
 
 Check = Literal[
@@ -92,11 +95,14 @@ class ScoreRule(_Table):
     """The rubric: what is added to where a score starts. Source: seed 000."""
 
     direct_statement: Effect
+    in_person: Effect
     asked_to_remember: Effect
     one_observation: Effect
     many_observations: Effect
     not_literal: Effect
     hedged: Effect
+    hearsay: Effect
+    remark: Effect
     from_tool: Effect
     recent: Effect
     cap_hypothetical: float = Field(ge=0, le=1)
@@ -105,6 +111,24 @@ class ScoreRule(_Table):
     observations_min: int = Field(ge=2)
     sessions_min: int = Field(ge=1)
     recent_days: float = Field(ge=0, le=36_500)
+
+
+class TrustRule(_Table):
+    """From when an extractor passes on the contact's word, and a note is more than a guess."""
+
+    contacts_word_min: Share
+    sure_min: Share
+
+
+class ImportanceRule(_Table):
+    """How much a note matters in the long run, by what it says, where the caller gave nothing."""
+
+    wish: Share
+    correction: Share
+    identity: Share
+    commitment: Share
+    circumstance: Share
+    remark: Share
 
 
 class ConfirmationRule(_Table):
@@ -147,6 +171,8 @@ class _PolicyFile(_Table):
     sources: Mapping[SourceKind, SourceRule]
     categories: Mapping[Category, CategoryRule]
     score: ScoreRule
+    trust: TrustRule
+    importance: ImportanceRule
     confirmation: ConfirmationRule
     sensitive_data: Mapping[SensitiveKind, Handling]
     topics: Mapping[str, TopicRule]
@@ -248,6 +274,10 @@ class GatePolicy:
         """The score from which a candidate of that category and source is admitted."""
         rule = self.file.categories[category]
         return rule.admit_min_by_source.get(source, rule.admit_min)
+
+    def importance(self, weight: Weight) -> float:
+        """How much a note of that weight matters in the long run, 0 to 1."""
+        return float(getattr(self.file.importance, weight))
 
     def lifetime_days(self, category: Category) -> int | None:
         """After how many days a fact of the category expires; None for never."""

@@ -1,7 +1,8 @@
 """Questions: how somebody is asked about a held candidate, in the words of a lexicon.
 
 Neutral on purpose: the question says the inference, says first that nothing is kept without a yes,
-makes no easy, and says where it can be changed. Source: seed 000, prompts that do not manipulate.
+makes no easy, says where it can be changed, and names who said so: nobody is told that they said
+what a tool or an agent concluded. Source: seed 000, prompts that do not manipulate.
 """
 
 from __future__ import annotations
@@ -32,8 +33,20 @@ def question(
 def _name(candidate: Candidate, disposal: Disposal, reason: GateReason) -> str:
     if reason is GateReason.DIRECTIVE:
         return "review"
-    if disposal is Disposal.CONSENT:
-        return "consent"
-    if reason is GateReason.NEEDS_APPROVAL:
+    if disposal is not Disposal.CONSENT and reason is GateReason.NEEDS_APPROVAL:
         return "approval"
-    return "tool" if candidate.note.trust is SourceKind.TOOL_OUTPUT else "contact"
+    asked, asked_for_consent = _BY_SOURCE[candidate.note.trust]
+    return asked_for_consent if disposal is Disposal.CONSENT else asked
+
+
+_OWN, _RECORD = ("contact", "consent"), ("contact_record", "consent_record")
+_CONCLUDED, _TOOL = ("contact_concluded", "consent_concluded"), ("contact_tool", "consent_tool")
+_BY_SOURCE = {
+    SourceKind.USER_EXPLICIT: _OWN,
+    SourceKind.OPERATOR: _RECORD,
+    SourceKind.APPROVED_DOC: _RECORD,
+    SourceKind.EXTRACTOR: _CONCLUDED,
+    SourceKind.TOOL_OUTPUT: _TOOL,
+    SourceKind.MODEL_GUESS: _CONCLUDED,
+}
+"""The words of a question, and of one for consent, by whose word is asked about."""

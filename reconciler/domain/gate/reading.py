@@ -6,10 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 
 from reconciler.domain.gate.classification import (
+    Weight,
+    find_hearsay,
     find_speculation,
     find_trigger,
     infer_category,
     infer_recall_semantics,
+    infer_weight,
+    is_in_person,
 )
 from reconciler.domain.gate.cleaning import words_of
 from reconciler.domain.gate.injection import DirectiveFinding, find_directives
@@ -19,7 +23,7 @@ from reconciler.domain.gate.literalness import (
     classify_literalness,
     find_hedge,
 )
-from reconciler.domain.gate.meaning import MeaningFinding, classify_meaning
+from reconciler.domain.gate.meaning import Meaning, MeaningFinding, classify_meaning
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.topics import find_topics
 from reconciler.domain.records.candidates import Candidate
@@ -48,30 +52,66 @@ class Reading:
     meaning: MeaningFinding
     literalness: LiteralnessFinding
     hedge: str | None
+    hearsay: str | None
+    is_in_person: bool
     speculation: str | None
     trigger: str | None
     directives: tuple[DirectiveFinding, ...]
     topics: dict[str, str]
     category: Category
     semantics: RecallSemantics | None
+    weight: Weight
 
 
 def read(candidate: Candidate, policy: GatePolicy) -> Reading:
     """The reading of a candidate, with those checks left out that the policy switches off."""
     claim = candidate.claim
     quoted = tuple(dict.fromkeys(span for each in candidate.evidence for span in each.quoted))
-    category = candidate.note.category
+    semantics = infer_recall_semantics(claim)
+    trigger = _first(find_trigger, _own_words(candidate, policy))
+    meaning = classify_meaning(claim)
+    if meaning.kind in _MAY_LAST and (_has_slot(candidate.note) or trigger or semantics):
+        meaning = MeaningFinding(Meaning.STATEMENT, "")
     return Reading(
-        meaning=classify_meaning(claim),
+        meaning=meaning,
         literalness=_literalness(candidate, (*quoted, claim), policy),
         hedge=_first(find_hedge, quoted),
+        hearsay=_first(find_hearsay, quoted),
+        is_in_person=any(map(is_in_person, quoted)),
         speculation=_first(find_speculation, (*quoted, claim)),
-        trigger=_first(find_trigger, _own_words(candidate, policy)),
+        trigger=trigger,
         directives=_directives(candidate),
         topics=find_topics(_said(candidate, quoted), policy.topics),
-        category=infer_category(claim) if category is None else Category(category),
-        semantics=infer_recall_semantics(claim),
+        category=_category(candidate, meaning),
+        semantics=semantics,
+        weight=Weight.WISH if trigger else _weight(candidate.note, claim, meaning),
     )
+
+
+def _weight(note: Note, claim: str, meaning: MeaningFinding) -> Weight:
+    if meaning.kind is not Meaning.STATEMENT:
+        return Weight.REMARK
+    found = infer_weight(claim)
+    is_known = note.slot is not None and note.slot.is_known and _has_slot(note)
+    if is_known and found in (Weight.COMMITMENT, Weight.CIRCUMSTANCE):
+        return Weight.IDENTITY
+    return found
+
+
+_MAY_LAST = frozenset(Meaning) - {Meaning.FILLER, Meaning.VENTING, Meaning.RAW_OUTPUT}
+"""What its slot, an order or "remember that" may say of it after all: that it lasts."""
+
+
+def _has_slot(note: Note) -> bool:
+    return note.slot is not None and bool(note.slot.attribute and note.slot.value)
+
+
+def _category(candidate: Candidate, meaning: MeaningFinding) -> Category:
+    """The one that was given; else what passes is volatile, and the words say the rest."""
+    if candidate.note.category is not None:
+        return Category(candidate.note.category)
+    is_remark = meaning.kind is Meaning.REMARK and not candidate.confirmed_by
+    return Category.VOLATILE if is_remark else infer_category(candidate.claim)
 
 
 def _literalness(

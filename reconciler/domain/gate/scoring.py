@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from reconciler.domain.gate.literalness import Literalness
+from reconciler.domain.gate.meaning import Meaning
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import Reading
 from reconciler.domain.gate.requests import is_asked_to_keep
@@ -61,7 +62,8 @@ def _effects(
     rule, source = policy.file.score, candidate.note.trust
     is_own_word = policy.file.sources[source].is_own_word
     is_literal = reading.literalness.kind is Literalness.LITERAL
-    is_direct = is_own_word and is_literal and not reading.hedge
+    is_plain = is_literal and not (reading.hedge or reading.hearsay)
+    is_direct = is_own_word and is_plain
     observations = precedents.observations_with(candidate)
     sessions = precedents.sessions_with(candidate)
     is_pattern = observations >= rule.observations_min and sessions >= rule.sessions_min
@@ -70,11 +72,14 @@ def _effects(
     keeps = not is_recent and is_literal and _is_contacts_request(candidate)
     for name, effect, holds in (
         ("said directly", rule.direct_statement, is_direct),
+        ("in person", rule.in_person, is_direct and reading.is_in_person),
         ("asked to remember", rule.asked_to_remember, bool(reading.trigger)),
         ("one observation", rule.one_observation, observations <= 1 and not is_own_word),
         ("many observations", rule.many_observations, is_pattern),
         (f"{reading.literalness.kind} evidence", rule.not_literal, not is_literal),
         ("hedged", rule.hedged, bool(reading.hedge)),
+        ("passed on", rule.hearsay, bool(reading.hearsay) and not reading.hedge),
+        ("in passing", rule.remark, reading.meaning.kind is Meaning.REMARK),
         ("from a tool", rule.from_tool, source is SourceKind.TOOL_OUTPUT),
         ("recent", rule.recent, is_recent),
         ("a request keeps", rule.recent, keeps),

@@ -95,7 +95,7 @@ def procedure_of(chain: FactHistory, now: datetime) -> Procedure | None:
     A live fact of this category was approved: the gate lets none through without it.
     """
     fact, slot = chain.facts[0], chain.facts[0].slot
-    is_one = fact.is_live and not fact.is_expired(now) and fact.category is Category.PROCEDURE
+    is_one = fact.as_of(now).is_live and fact.category is Category.PROCEDURE
     if not is_one or slot is None or slot.subject != SUBJECT or slot.value is None:
         return None
     return Procedure(

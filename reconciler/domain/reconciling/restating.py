@@ -14,7 +14,13 @@ from datetime import datetime, timedelta
 from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Category, RecallSemantics, Sensitivity, SourceKind
+from reconciler.domain.records.kinds import (
+    Category,
+    FactState,
+    RecallSemantics,
+    Sensitivity,
+    SourceKind,
+)
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.slots import Slot
 
@@ -45,7 +51,7 @@ def written_fact(decision: Decision, holds_to: datetime | None = None) -> Fact:
         valid_from=note.holds_from,
         valid_to=holds_to,
         last_confirmed_at=note.said_at,
-        is_live=not decision.is_history,
+        state=FactState.SUPERSEDED if decision.is_history else FactState.LIVE,
         is_contested=decision.verdict.is_contested,
         category=found.category if found else Category.FACT,
         topic=found.topic if found else None,
@@ -96,12 +102,12 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
 
 
 def confirmed(fact: Fact, by: Decision) -> Fact:
-    """The fact after one more episode that says it already: a SKIP.
+    """The fact after one more episode that says it already: a SKIP. It may have renewed it.
 
     A tool that repeats a fact is counted, and makes nobody surer of it.
     """
     expires_at = expiry_of(by)
-    return replace(
+    renewed = replace(
         observed(fact),
         slot=fact.slot or _slot_told_by(fact, by),
         confidence=_surer(fact.confidence, _confirming_confidence(by)),
@@ -109,6 +115,7 @@ def confirmed(fact: Fact, by: Decision) -> Fact:
         expires_at=expires_at if _is_later(expires_at, fact.expires_at) else fact.expires_at,
         last_confirmed_at=max(fact.last_confirmed_at, by.note.said_at),
     )
+    return renewed.as_of(by.at)
 
 
 def _slot_told_by(fact: Fact, by: Decision) -> Slot | None:
@@ -142,7 +149,7 @@ def _confirming_confidence(decision: Decision) -> float:
 
 def _is_contacts_answer(decision: Decision) -> bool:
     """Whether the contact was asked, and said yes."""
-    is_kept = decision.action in (Action.ADD, Action.UPDATE, Action.SKIP)
+    is_kept = decision.action in (Action.ADD, Action.UPDATE, Action.SKIP, Action.RESOLVE)
     return decision.proposal.answered_by == CONTACT and is_kept
 
 

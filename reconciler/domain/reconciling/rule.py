@@ -43,6 +43,9 @@ CANDIDATE_COUNT_MAX = 5
 of the right neighbours are among the first three."""
 
 
+OBSERVATIONS_OF_FIRM = 3
+"""Said so often, a fact does not end on a guess. Source: seed 000 counts a pattern from three."""
+
 _DENIALS = (Difference.NEGATION, Difference.CESSATION)
 
 
@@ -59,8 +62,8 @@ def decide(
 
     Args:
         note: what to remember.
-        neighbours: live facts in scope, nearest first, and those that share the note's slot; None
-            where there is no embedder.
+        neighbours: facts in scope that have not ended, nearest first, and those that share the
+            note's slot; None where there is no embedder.
         policy: the thresholds.
         judgement: an arbiter's answer about ``replaceable(note, neighbours)`` that
             ``check_judgement`` let through, if any.
@@ -76,7 +79,8 @@ def decide(
         verdict = _with_denied(
             note, neighbours, _by_text(note, candidates, policy, judgement), policy
         )
-    return _by_standing(note, _by_trust(note, _in_order(note, verdict), policy))
+    verdict = _by_trust(note, _in_order(note, verdict), policy)
+    return _by_standing(note, _by_hedge(note, verdict, policy))
 
 
 def restated(
@@ -91,7 +95,7 @@ def restated(
     """
     verdict = decide(note, neighbours, policy)
     known = verdict.target
-    if known is None or verdict.is_history or _news(note, known, policy):
+    if known is None or known.is_expired or verdict.is_history or _news(note, known, policy):
         return None
     says_same = verdict.is_restatement and verdict.action is Action.UPDATE
     return known if says_same or verdict.action is Action.SKIP else None
@@ -107,18 +111,18 @@ def dated(note: Note, verdict: Verdict) -> Note:
         note: what was said; without a date of its own, said now.
         verdict: what ``decide`` concluded about it.
     """
-    related = (*verdict.targets, *verdict.conflicts)
+    related = (*verdict.targets, *verdict.conflicts, *verdict.settled)
     return note.no_earlier_than(fact.valid_from for fact in related)
 
 
 def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
-    """The neighbours whose place the note could take, nearest first, at most five.
+    """The neighbours whose place the note could take, at most five: live ones first, by nearness.
 
     A fact about another subject, or a sibling value of an attribute that holds many, is none.
     """
     apart = SlotMatch.APART
     found = [each for each in neighbours if compare_slots(note.slot, each.slot) is not apart]
-    return found[:CANDIDATE_COUNT_MAX]
+    return _live_first(found)[:CANDIDATE_COUNT_MAX]
 
 
 def contest(
@@ -171,7 +175,7 @@ def _by_slot(
     note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> Verdict | None:
     """The same question about the same subject: the values decide, at any cosine."""
-    matches = [(compare_slots(note.slot, each.slot), each) for each in neighbours]
+    matches = [(compare_slots(note.slot, each.slot), each) for each in _live_first(neighbours)]
     equal = tuple(each for match, each in matches if match is SlotMatch.EQUAL)
     changed = tuple(each for match, each in matches if match is SlotMatch.CHANGED)
     if note.slot is None or not (equal or changed):
@@ -258,7 +262,7 @@ def _by_text(
 ) -> Verdict:
     if not candidates:
         return _add(DecidedBy.THRESHOLD, "no fact about this contact whose place it could take")
-    nearest = candidates[0]
+    nearest = _decided_on(candidates, policy)
     if nearest.cosine < policy.cosine_add_max:
         reason = f"{_where(nearest)}, below {policy.cosine_add_max:g}"
         return _add(DecidedBy.THRESHOLD, reason)
@@ -277,6 +281,20 @@ def _by_text(
     verdict = _update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False)
     verdict = _without_loss(note, verdict, policy)
     return replace(verdict, can_be_arbitrated=True)
+
+
+def _live_first(neighbours: Iterable[Neighbour]) -> list[Neighbour]:
+    """The same, those that expired behind the others."""
+    return sorted(neighbours, key=lambda each: each.is_expired)
+
+
+def _decided_on(candidates: Sequence[Neighbour], policy: ReconcilePolicy) -> Neighbour:
+    """The nearest live fact, unless that is far, and an expired one is not."""
+    for bound in (policy.cut, policy.cosine_add_max):
+        for each in candidates:
+            if each.cosine >= bound:
+                return each
+    return candidates[0]
 
 
 def _restated(
@@ -299,7 +317,7 @@ def _beside(note: Note, candidates: Sequence[Neighbour], policy: ReconcilePolicy
         if each.cosine >= policy.cosine_add_max
         and (findings := _changes(_differences(note, each, policy)))
     }
-    nearest = candidates[0]
+    nearest = _decided_on(candidates, policy)
     conflicts = tuple(each for each in candidates if each.fact_id in changes)
     findings = changes[conflicts[0].fact_id] if conflicts else ()
     return Verdict(
@@ -389,21 +407,43 @@ def _judged(
 
 def _by_trust(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
     """A less trusted word supersedes nothing: it repeats, or stands beside until confirmed."""
-    held = tuple(each for each in verdict.targets if note.trust.is_trusted_less_than(each.trust))
+    held = tuple(
+        each
+        for each in verdict.targets
+        if not each.is_expired and note.trust.is_trusted_less_than(each.trust)
+    )
     if verdict.action is not Action.UPDATE or not held:
         return verdict
     trusted = held[0]
     reason = f"{note.trust} does not supersede {trusted.trust} ({verdict.reason})"
     is_repeated = verdict.is_restatement and verdict.target is trusted
     if is_repeated and not _news(note, trusted, policy):
-        return replace(
-            verdict,
-            action=Action.SKIP,
-            decided_by=DecidedBy.TRUST,
-            reason=reason,
-            targets=(trusted,),
-        )
+        return _repeating(trusted, verdict, DecidedBy.TRUST, reason)
     return _sparing(held, verdict, DecidedBy.TRUST, reason)
+
+
+def _by_hedge(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
+    """One guess does not end what was confirmed or often said: it repeats it, or raises a question.
+
+    Args:
+        note: what was said.
+        verdict: what the rules before this one concluded.
+        policy: whether differences count.
+    """
+    firm = tuple(each for each in verdict.targets if _is_firm(each))
+    if verdict.action is not Action.UPDATE or not note.is_hedged or not firm:
+        return verdict
+    known = firm[0]
+    how = "confirmed" if known.is_confirmed_by_user else f"said {known.observations} times"
+    reason = f"a guess does not end what was {how} ({verdict.reason})"
+    is_repeated = verdict.is_restatement and verdict.target is known
+    if is_repeated and not _news(note, known, policy):
+        return _repeating(known, verdict, DecidedBy.HEDGE, reason)
+    return _sparing(firm, verdict, DecidedBy.HEDGE, reason)
+
+
+def _is_firm(fact: Neighbour) -> bool:
+    return fact.is_confirmed_by_user or fact.observations >= OBSERVATIONS_OF_FIRM
 
 
 def _by_standing(note: Note, verdict: Verdict) -> Verdict:
@@ -420,6 +460,13 @@ def _by_standing(note: Note, verdict: Verdict) -> Verdict:
         return verdict
     reason = f"a standing decision ends only by another one or when revoked ({verdict.reason})"
     return _sparing(standing, verdict, DecidedBy.STANDING, reason)
+
+
+def _repeating(fact: Neighbour, verdict: Verdict, decided_by: DecidedBy, reason: str) -> Verdict:
+    """The UPDATE as one more observation of the fact that may not end."""
+    return replace(
+        verdict, action=Action.SKIP, decided_by=decided_by, reason=reason, targets=(fact,)
+    )
 
 
 def _sparing(

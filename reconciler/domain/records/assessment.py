@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from reconciler.domain.records.kinds import (
@@ -72,6 +72,11 @@ class Assessment:
         policy_version: of the policy that decided.
         domain: whose rules the policy applied.
         inference_key: equal for the same inference about the same contact.
+        is_contacts_word: whether an extractor only passes on what the contact said, as far as that
+            can be checked: then the contact's trust is what the rule goes by.
+        is_hedged: whether it only guesses: a hedge, or little confidence, and nobody's yes.
+        importance: 0 to 1, what the gate makes of it; None where the caller gave one. The record
+            is the note's, and the finding of the check ``meaning``.
     """
 
     disposal: Disposal
@@ -92,6 +97,9 @@ class Assessment:
     policy_version: str
     domain: str
     inference_key: str
+    is_contacts_word: bool = False
+    is_hedged: bool = False
+    importance: float | None = field(default=None, compare=False)
 
     @property
     def is_held(self) -> bool:

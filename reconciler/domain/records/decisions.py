@@ -81,6 +81,8 @@ class Verdict:
             carries the observations and evidence of the one beneath.
         is_history: the note is written beneath its target, not live.
         is_contested: the note takes part in a to and fro; set by ``contest``.
+        settled: facts that end because the note agrees with what was in dispute with them; set by
+            ``settle``.
         findings: what the guard found between the note and the fact it was decided on.
         can_be_arbitrated: whether an arbiter, where there is one, is asked before this is written.
     """
@@ -93,6 +95,7 @@ class Verdict:
     is_restatement: bool = False
     is_history: bool = False
     is_contested: bool = False
+    settled: tuple[Neighbour, ...] = ()
     findings: tuple[Finding, ...] = ()
     can_be_arbitrated: bool = False
 
@@ -122,12 +125,16 @@ class RecordedVerdict:
         cosine: raw cosine to the fact it was decided on (the target, else the nearest), in
             [-1, 1]; None without a neighbour or an embedder.
         fact_id: the fact that now says it: the new one, or with SKIP the one it repeats; None where
-            no fact does, because the gate did not let it through.
-        superseded_ids: the facts that were ended, with UPDATE and REVOKE only.
+            no fact does, because the gate did not let it through. With RESOLVE the fact that stays.
+        superseded_ids: the facts that were ended.
+        settled_ids: those of them that were in dispute with what the note says again.
+        closed_ids: the facts that an answer let stand side by side, so that they are in dispute no
+            longer.
         conflicting_ids: live facts that it may contradict and that were kept beside it.
         history_of_id: the newer fact that it was written beneath, not live; else None.
         is_contested: it takes part in a to and fro.
         findings: what the guard found between the note and the fact it was decided on.
+        expired_ids: the compared facts whose lifetime was over by then.
     """
 
     action: Action
@@ -136,10 +143,13 @@ class RecordedVerdict:
     cosine: float | None = None
     fact_id: str | None = None
     superseded_ids: tuple[str, ...] = ()
+    settled_ids: tuple[str, ...] = ()
+    closed_ids: tuple[str, ...] = ()
     conflicting_ids: tuple[str, ...] = ()
     history_of_id: str | None = None
     is_contested: bool = False
     findings: tuple[Finding, ...] = ()
+    expired_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -378,6 +388,7 @@ _ANSWERS: Mapping[Action, str] = {
     Action.DECLINE: "Not remembered: the answer was no.",
     Action.WITHDRAW: "Not remembered: it was taken back.",
     Action.REVOKE: "No longer remembered as true; its history is kept.",
+    Action.RESOLVE: "The dispute is settled; what lost is kept as history.",
 }
 """What a decision says to the agent whose note it was."""
 
@@ -386,6 +397,7 @@ _HISTORY = (
 )
 _BESIDE: Mapping[DecidedBy, str] = {
     DecidedBy.TRUST: " A more trusted statement, which it may contradict, stays beside it.",
+    DecidedBy.HEDGE: " A surer statement, which it may contradict, stays beside it.",
     DecidedBy.STANDING: " A standing decision, which it may contradict, stays beside it.",
 }
 _BESIDE_ANY = " What it may contradict stays beside it."

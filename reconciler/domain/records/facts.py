@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from reconciler.domain.records.kinds import Category, RecallSemantics, Sensitivity, SourceKind
+from reconciler.domain.records.kinds import (
+    Category,
+    FactState,
+    RecallSemantics,
+    Sensitivity,
+    SourceKind,
+)
 from reconciler.domain.records.notes import Remembered
+from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 
 __all__ = [
     "Conflict",
     "Contact",
+    "Dispute",
     "Fact",
     "FactHistory",
     "Neighbour",
@@ -24,14 +32,18 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact(Remembered):
-    """A durable memory. Live until another fact supersedes it; kept for ever either way.
+    """A durable memory. Kept for ever, whatever its state.
 
     Attributes, beside those of ``Remembered``:
+        importance: 0 to 1, as it was given or judged.
         observations: how often it was said, counting its own restatements; 1 or more.
         recorded_at: when the graph learned it (UTC).
         valid_from: when it became true in the world, as far as anybody said (UTC).
-        valid_to: when it stopped being true, None while live (UTC).
+        valid_to: when it stopped being true, None while that has not ended (UTC).
         last_confirmed_at: when it was last said (UTC).
+        state: where it stands, as it was written last; ``as_of`` says where it stands at a time,
+            since a lifetime ends without a write.
+        is_void: whether it was never true: its interval is empty.
         is_contested: whether it took the place of a fact in a to and fro.
         category, topic: what kind of thing it says, and in which field of life.
         confidence: how sure the gate was of it, more so for every time that it was said again.
@@ -44,13 +56,15 @@ class Fact(Remembered):
     """
 
     fact_id: str
+    importance: float = 0.5
     trust: SourceKind
     observations: int
     recorded_at: datetime
     valid_from: datetime
     valid_to: datetime | None = None
     last_confirmed_at: datetime
-    is_live: bool
+    state: FactState = FactState.LIVE
+    is_void: bool = False
     is_contested: bool = False
     category: Category = Category.FACT
     topic: str | None = None
@@ -62,14 +76,40 @@ class Fact(Remembered):
     expires_at: datetime | None = None
     is_confirmed_by_user: bool = False
 
+    @property
+    def is_live(self) -> bool:
+        """Whether it is live, as of when its state was written or asked for."""
+        return self.state is FactState.LIVE
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is superseded or revoked, so that no note is compared with it."""
+        return self.state in (FactState.SUPERSEDED, FactState.REVOKED)
+
+    @property
+    def word(self) -> SourceKind:
+        """Whose word it is: the contact's, whoever said it first, once they said yes to it."""
+        return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
+
     def is_expired(self, now: datetime) -> bool:
         """Whether its lifetime is over, so that it is kept and no longer recalled."""
         return self.expires_at is not None and self.expires_at <= now
 
+    def as_of(self, now: datetime) -> Fact:
+        """The fact with the state that it has at a time (UTC): a lifetime ends unwritten."""
+        if self.has_ended:
+            return self
+        state = FactState.EXPIRED if self.is_expired(now) else FactState.LIVE
+        return self if state is self.state else replace(self, state=state)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """A live fact in scope with its raw cosine to a note, in [-1, 1]."""
+    """A fact in scope that has not ended, with its raw cosine to a note, in [-1, 1].
+
+    ``trust`` is the contact's where they confirmed it, whoever said it first. ``is_expired``: its
+    lifetime was over when the note came. Such a fact has no protection.
+    """
 
     fact_id: str
     text: str
@@ -78,6 +118,9 @@ class Neighbour:
     trust: SourceKind = SourceKind.USER_EXPLICIT
     slot: Slot | None = None
     category: Category = Category.FACT
+    is_expired: bool = False
+    observations: int = 1
+    is_confirmed_by_user: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,12 +148,14 @@ class RankedFact:
     """A recalled fact with the parts of its score, each in [0, 1] before weighting.
 
     ``similarity`` is None where nothing was asked for: then recency and importance rank alone.
+    ``disputed_with`` are the facts of which not all can hold beside it; nobody settled that yet.
     """
 
     fact: Fact
     score: float
     similarity: float | None
     recency: float
+    disputed_with: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +179,25 @@ class Conflict:
     old_id: str
     reason: str
     at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispute:
+    """Live facts that contradict each other, as far as anybody can tell, until somebody settles it.
+
+    Attributes:
+        scope: about whom.
+        facts: the sides, two or more, what holds longest first.
+        question: what to ask, with each side's words, whose word it is and since when.
+        reasons: why the sides were kept side by side.
+        opened_at: when the last of them came in (UTC).
+    """
+
+    scope: Scope
+    facts: tuple[Fact, ...]
+    question: str
+    reasons: tuple[str, ...]
+    opened_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,12 +225,15 @@ class RefusalCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """A contact of an agent with what is known about it, in numbers."""
+    """A contact of an agent with what is known about it, in numbers: its facts by their state."""
 
     tenant: str
     agent_id: str
     contact_id: str
     name: str | None
     live_facts: int
+    expired_facts: int
+    superseded_facts: int
+    revoked_facts: int
     facts: int
     last_decision_at: datetime | None

@@ -13,6 +13,7 @@ __all__ = [
     "Category",
     "DecidedBy",
     "Disposal",
+    "FactState",
     "GateReason",
     "JobState",
     "RecallSemantics",
@@ -81,6 +82,18 @@ class Speech(StrEnum):
     SARCASTIC = "sarcastic"
 
 
+class FactState(StrEnum):
+    """Where a fact stands. The first two have not ended, so a note is compared with them."""
+
+    LIVE = "live"
+    EXPIRED = "expired"
+    """Its lifetime is over: no longer recalled, and live again as soon as somebody says it."""
+    SUPERSEDED = "superseded"
+    """Another fact took its place, or it was history from the start."""
+    REVOKED = "revoked"
+    """It was ended, or what wrote it was undone, and nothing took its place."""
+
+
 class Disposal(StrEnum):
     """What the gate does with a candidate."""
 
@@ -140,6 +153,8 @@ class Action(StrEnum):
     """What was held or let through was taken back."""
     REVOKE = "REVOKE"
     """A fact was ended, and nothing takes its place."""
+    RESOLVE = "RESOLVE"
+    """Somebody said which of the facts in dispute hold; the others end."""
 
     @property
     def is_reconciled(self) -> bool:
@@ -150,10 +165,11 @@ class Action(StrEnum):
 class DecidedBy(StrEnum):
     """Which rule decided; the first that matches, in the order of ``decide``.
 
-    ``order``, ``trust`` and ``standing`` stand over the others: they say that another rule would
-    have had the note supersede a fact that is newer than it, that rests on a more trusted word, or
-    that is a standing decision. ``gate`` decides before any of them, ``answer`` after somebody was
-    asked.
+    ``order``, ``trust``, ``hedge`` and ``standing`` stand over the others: they say that another
+    rule would have had the note supersede a fact that is newer than it, that rests on a more
+    trusted word, that was confirmed or often said while the note only guesses, or that is a
+    standing decision. ``gate`` decides before any of them, ``answer`` after somebody was asked,
+    ``amendment`` by an operator's word, whatever the others say.
     """
 
     NOOP = "noop"
@@ -164,9 +180,11 @@ class DecidedBy(StrEnum):
     MIDPOINT = "midpoint"
     ORDER = "order"
     TRUST = "trust"
+    HEDGE = "hedge"
     STANDING = "standing"
     GATE = "gate"
     ANSWER = "answer"
+    AMENDMENT = "amendment"
 
 
 class Relation(StrEnum):

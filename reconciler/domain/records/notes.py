@@ -49,13 +49,13 @@ class Remembered:
     Args:
         text: 1 to 2,000 characters, not blank, no null bytes. A token that somebody typed counts
             like any other text.
-        importance: 0 to 1.
+        importance: 0 to 1; None leaves it to the gate.
         slot: what it answers about whom, normalised; None where nobody said.
         tags: words to find it by.
     """
 
     text: str
-    importance: float = 0.5
+    importance: float | None = None
     slot: Slot | None = None
     tags: tuple[str, ...] = ()
 
@@ -80,6 +80,8 @@ class Note(Remembered):
         slot_read_from: the words that the slot was read from; None where it was given.
         session_id: the session that the evidence belongs to; None makes one per UTC day.
         idempotency_key: the same key in a scope returns the first decision; None for no key.
+        is_hedged: whether it only guesses, as the gate reads it; one guess ends no fact that was
+            confirmed or often said.
         is_cleaned: whether the gate has cleaned it, or it comes from the store. Its texts may be up
             to eight times as long: they were measured before tokens took the place of values.
 
@@ -99,6 +101,7 @@ class Note(Remembered):
     valid_from: datetime | None = None
     category: Category | str | None = None
     topic: str | None = None
+    is_hedged: bool = False
     is_cleaned: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -109,7 +112,7 @@ class Note(Remembered):
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
         if self.valid_from is not None:
             object.__setattr__(self, "valid_from", utc("valid_from", self.valid_from))
-        object.__setattr__(self, "importance", unit_interval("importance", self.importance))
+        object.__setattr__(self, "importance", _importance(self.importance))
         object.__setattr__(self, "source_kind", source_kind_of(self.source_kind))
         if self.category is not None:
             object.__setattr__(self, "category", _category(self.category))
@@ -240,6 +243,10 @@ def unit_interval(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidNoteError(f"{name} must be a number from 0 to 1")
     return math.fabs(float(value))
+
+
+def _importance(value: object) -> float | None:
+    return None if value is None else unit_interval("importance", value)
 
 
 def _category(value: object) -> Category:

@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any
 
+from reconciler.domain.reconciling.disputes import WHOSE
 from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Relation
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.domain.review.calibration import Outcome
 from reconciler.domain.review.replay import outcome_of_decision, target_ids
@@ -33,15 +33,6 @@ ARGUMENT_LENGTH_MAX = 300
 QUOTE_COUNT_MAX = 3
 """Facts that a sentence quotes; the others are counted."""
 
-_WHOSE = {
-    SourceKind.USER_EXPLICIT: "the user's own word",
-    SourceKind.OPERATOR: "an operator's word",
-    SourceKind.APPROVED_DOC: "an approved document",
-    SourceKind.EXTRACTOR: "read out of a conversation",
-    SourceKind.TOOL_OUTPUT: "a tool's output",
-    SourceKind.MODEL_GUESS: "a model's guess",
-}
-
 _RELATED = {
     Relation.SAME: "says the same as {fact}",
     Relation.REFINES: "says {fact} more precisely",
@@ -57,6 +48,8 @@ _RULE = {
     DecidedBy.ARBITER: "Thresholds and guard left it open, so the arbiter's answer decided.",
     DecidedBy.ORDER: "An older note never replaces a newer fact; it becomes history beneath it.",
     DecidedBy.TRUST: "A less trusted word never replaces a more trusted one.",
+    DecidedBy.HEDGE: "A guess alone does not end what was confirmed or often said.",
+    DecidedBy.AMENDMENT: "An operator put it right by hand, which ends what was known.",
     DecidedBy.STANDING: "A standing decision ends only by another one, or when it is revoked.",
     DecidedBy.GATE: "What agrees with what is known counts as said again, and nobody is asked.",
 }
@@ -70,6 +63,7 @@ _FATES = {
     Action.DECLINE: "not remembered, because the answer was no",
     Action.WITHDRAW: "taken back before anybody answered",
     Action.REVOKE: "the reason why a fact was ended",
+    Action.RESOLVE: "the reason why one side of a dispute was kept",
 }
 _WOULD = {
     Disposal.REJECT: "refuse it",
@@ -83,6 +77,7 @@ _COUNTERFACTUALS = {
     Action.DECLINE: "A yes would have remembered it.",
     Action.WITHDRAW: "It may be proposed again.",
     Action.REVOKE: "A new note about it would be remembered as any other.",
+    Action.RESOLVE: "Another answer would have kept another side.",
 }
 
 _BY_TEXT = (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT, DecidedBy.ARBITER)
@@ -213,6 +208,10 @@ def _remarks(reopened: Reopened) -> Iterator[str]:
     if decision.verdict.is_contested:
         _, _, why = decision.reason.rpartition("; contested: ")
         yield f"It is marked as contested: {_one_line(why, 2 * QUOTE_LENGTH_MAX)}."
+    if decision.verdict.settled_ids:
+        yield "It agrees with one side of a dispute, so the other side ended with it."
+    if decision.decided_by is DecidedBy.AMENDMENT:
+        yield _stop(f"The note was {_one_line(decision.reason, ARGUMENT_LENGTH_MAX)}")
     if decision.correction is not None:
         fact = _quote(focus.text) if focus else "what was known"
         related = _RELATED[decision.correction].format(fact=fact)
@@ -251,7 +250,7 @@ def _rule_sentences(reopened: Reopened) -> Iterator[str]:
         yield f"The note holds from {note_from}, the fact from {fact_from} (UTC)."
     is_held = decision.decided_by is DecidedBy.TRUST or decision.action is Action.UPDATE
     for fact in reopened.more_trusted[:1] if is_held else ():
-        note_is, fact_is = _WHOSE[decision.note.trust], _WHOSE[fact.trust]
+        note_is, fact_is = WHOSE[decision.note.trust], WHOSE[fact.trust]
         yield f"The note is {note_is}, and {_quote(fact.text)} is {fact_is}, which is trusted more."
 
 
@@ -359,7 +358,9 @@ def _answer_sentence(decision: Decision, name: str, relation: Relation) -> str:
 def _what_if_sentences(reopened: Reopened) -> Iterator[str]:
     found = what_ifs(reopened)
     yield from map(_what_if_sentence, found)
-    if not reopened.is_reproduced:
+    if reopened.decision.decided_by is DecidedBy.AMENDMENT:
+        yield "Nothing that was compared would have changed it: an amendment goes before the rules."
+    elif not reopened.is_reproduced:
         yield (
             "The rule or the facts on record have changed since, so what would have changed the "
             "outcome cannot be told."
@@ -387,7 +388,7 @@ def _condition(what_if: WhatIf) -> str:
         case Change.LATER:
             return f"Had the note held from as late as {fact}"
         case Change.TRUST:
-            return f"Had the note been {_WHOSE[record.note.trust]}"
+            return f"Had the note been {WHOSE[record.note.trust]}"
         case Change.GUARD:
             return f"With the guard {'on' if record.policy.guard else 'off'}"
         case Change.COSINE:

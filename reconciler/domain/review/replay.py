@@ -145,7 +145,8 @@ def target_ids(decision: Decision) -> tuple[str, ...]:
         return (decision.verdict.history_of_id,)
     if decision.action is Action.SKIP and decision.fact_id is not None:
         return (decision.fact_id,)
-    return decision.superseded_ids
+    settled = decision.verdict.settled_ids
+    return tuple(each for each in decision.superseded_ids if each not in settled)
 
 
 def _note(decision: Decision) -> Note:
@@ -157,6 +158,7 @@ def _note(decision: Decision) -> Note:
         source_kind=decision.note.trust,
         slot=decision.note.slot,
         category=decision.gate.category if decision.gate else None,
+        is_hedged=decision.note.is_hedged,
         is_cleaned=True,
     )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
@@ -27,6 +28,7 @@ from reconciler.domain.records.kinds import (
     Category,
     DecidedBy,
     Disposal,
+    FactState,
     GateReason,
     Relation,
     SourceKind,
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     from reconciler.domain.gate.precedents import EarlierDecision
     from reconciler.domain.recalling.ranking import Numbers
     from reconciler.domain.records.candidates import Evidence
-    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.decisions import Comparison, Decision
 
 __all__ = ["Commit", "DecisionFilter", "MemoryStore"]
 
@@ -67,6 +69,7 @@ _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
 _FACT_FIELDS = tuple(each.name for each in fields(Fact) if each.name != "slot")
 _KEPT_FIELDS = (
     "fact_id",
+    "state",
     "observations",
     "confidence",
     "is_confirmed_by_user",
@@ -111,6 +114,7 @@ class Commit:
         restated_id: the fact that the new one says again: beneath it, or above it where the new
             one is history.
         kept: the fact that lives on as the decision leaves it, one observation richer.
+        expired_ids: facts that are written as live, and whose lifetime is seen to be over.
         known_sessions: the keys of sessions that this process has seen in the store.
     """
 
@@ -121,6 +125,7 @@ class Commit:
     vector: NDArray[np.float32] = field(default_factory=lambda: _no_vectors(0))
     restated_id: str | None = None
     kept: Fact | None = None
+    expired_ids: tuple[str, ...] = ()
     known_sessions: Set[str] = frozenset()
 
 
@@ -197,14 +202,15 @@ class MemoryStore:
     def load_neighbourhood(
         self, scope: Scope, embedding_model: str
     ) -> tuple[int, list[Fact], NDArray[np.float32]]:
-        """A contact's version, its live facts that can be compared, and their vectors.
+        """A contact's version, its facts that can be compared, and their vectors.
 
         Args:
             scope: the contact.
             embedding_model: facts of another model cannot be compared.
 
         Returns:
-            The version; the facts, expired ones too; float32, shape (len(facts), dimension).
+            The version; the facts that have not ended, expired ones too; float32, shape
+            (len(facts), dimension).
         """
         asked = {**_contact(scope), "embedding_model": embedding_model}
         version, rows = self._at_version(scope, "list_neighbourhood", asked)
@@ -213,7 +219,7 @@ class MemoryStore:
     def load_rankable(
         self, scope: Scope, embedding_model: str
     ) -> tuple[int, list[str], NDArray[np.float32], Numbers]:
-        """What ranks a contact's live facts that can be compared, without the facts themselves.
+        """What ranks a contact's facts that can be compared, without the facts themselves.
 
         Args:
             scope: the contact.
@@ -264,19 +270,42 @@ class MemoryStore:
         return [_fact(row) for row in self._graph.run("list_facts", _contact(scope))]
 
     def list_conflicts(self, scope: Scope) -> list[Conflict]:
-        """Which live facts in scope may contradict each other, each pair once; in no order."""
-        return [Conflict(**row) for row in self._graph.run("list_conflicts", _contact(scope))]
+        """Which facts in scope that have not ended may contradict each other, each pair once."""
+        rows = self._graph.run("list_conflicts", _contact(scope))
+        return [Conflict(**row) for row in rows]
+
+    def count_conflicts(self, now: datetime) -> int:
+        """How many pairs of facts in the whole store that are live now are in dispute."""
+        [row] = self._graph.run("count_conflicts", {"now": now})
+        return int(row["conflicts"])
 
     def list_supersessions(self, scope: Scope) -> list[Supersession]:
         """Which fact in scope took another's place, and why; in no order."""
         rows = self._graph.run("list_supersessions", _contact(scope))
         return [Supersession(**row) for row in rows]
 
-    def list_contacts(self, tenant: str, agent_id: str) -> list[Contact]:
-        """The contacts of an agent, by id."""
+    def list_contacts(self, tenant: str, agent_id: str, now: datetime) -> list[Contact]:
+        """The contacts of an agent, by id, with their facts counted by the state of now."""
         agent_key = Scope(tenant, agent_id, "any").agent_key
-        rows = self._graph.run("list_contacts", {"agent_key": agent_key})
+        rows = self._graph.run("list_contacts", {"agent_key": agent_key, "now": now})
         return [Contact(**row) for row in rows]
+
+    def list_expiring(
+        self, scopes: Iterable[Scope], now: datetime, until: datetime
+    ) -> list[tuple[str, Fact]]:
+        """The live facts that expire after now and until then, with their contacts' keys.
+
+        Those that expire first come first.
+        """
+        asked = {**_contact_keys(scopes), "now": now, "until": until}
+        rows = self._graph.run("list_expiring", asked)
+        return [(row.pop("contact_key"), _fact(row)) for row in rows]
+
+    def count_facts(self, now: datetime) -> dict[FactState, int]:
+        """All facts of the store, by the state of now."""
+        counted = self._graph.run("count_facts", {"now": now})
+        facts = {row["state"]: int(row["facts"]) for row in counted}
+        return {state: facts.get(state, 0) for state in FactState}
 
     def list_decisions(
         self, scopes: Iterable[Scope], limit: int, wanted: DecisionFilter = _ALL
@@ -433,7 +462,7 @@ class MemoryStore:
         for row in self._graph.run("list_comparisons", {"decision_ids": list(compared)}):
             decision_id = row.pop("decision_id")
             compared[decision_id].append(Comparison(**_neighbour_values(row), rank=row["rank"]))
-        made = [replace(each, compared_with=tuple(compared[each.decision_id])) for each in made]
+        made = [_with_comparisons(each, compared[each.decision_id]) for each in made]
         return sorted(made, key=lambda each: (-each.at.timestamp(), each.decision_id))
 
     def _made(self, contact_key: str, decision_ids: list[str]) -> Iterator[Decision]:
@@ -488,14 +517,17 @@ def _no_vectors(*shape: int) -> NDArray[np.float32]:
 
 
 def _neighbour_values(row: Row) -> dict[str, Any]:
+    is_confirmed = bool(row["is_confirmed_by_user"])
     return {
         "fact_id": row["fact_id"],
         "text": row["text"],
         "cosine": float(row["cosine"]),
         "valid_from": row["valid_from"],
-        "trust": SourceKind(row["trust"]),
+        "trust": SourceKind.USER_EXPLICIT if is_confirmed else SourceKind(row["trust"]),
         "slot": _slot(row),
         "category": Category(row["category"] or Category.FACT),
+        "observations": int(row["observations"] or 1),
+        "is_confirmed_by_user": is_confirmed,
     }
 
 
@@ -546,6 +578,13 @@ def _fact(row: Row) -> Fact:
 def _decision(row: Row) -> Decision:
     made = _of_records().validate_json(row["record"])
     return replace(made, correction=Relation(row["correction"])) if row["correction"] else made
+
+
+def _with_comparisons(decision: Decision, compared: Iterable[Comparison]) -> Decision:
+    """The decision with what it was compared with, as that was then."""
+    expired_ids = decision.verdict.expired_ids
+    as_then = tuple(replace(each, is_expired=each.fact_id in expired_ids) for each in compared)
+    return replace(decision, compared_with=as_then)
 
 
 def _evidence(row: Row, scope: Scope) -> Evidence:
@@ -637,6 +676,7 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
     is_revoked = decision.action is Action.REVOKE
     ends = () if is_revoked else verdict.superseded_ids
     ended += verdict.superseded_ids
+    end = FactState.REVOKED if is_revoked else FactState.SUPERSEDED
     return {
         "decision_id": decision.decision_id,
         "decision": _decision_map(decision),
@@ -654,9 +694,15 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
         "supersessions": list(_supersession_maps(commit)),
         "ended_ids": list(ends),
         "ended_so_far_ids": list(ended),
-        "valid_to": decision.note.holds_from,
+        "states": [
+            *(_state_map(each, FactState.EXPIRED, None) for each in commit.expired_ids),
+            *(_state_map(each, end, decision.note.holds_from) for each in verdict.superseded_ids),
+        ],
         "revoked_ids": list(verdict.superseded_ids) if is_revoked else [],
         "conflicting_ids": list(verdict.conflicting_ids),
+        "closed": [
+            {"one_id": one, "other_id": other} for one, other in permutations(verdict.closed_ids, 2)
+        ],
         "said": {
             "cosine": verdict.cosine,
             "decided_by": str(verdict.decided_by),
@@ -672,18 +718,23 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
 
 
 def _supersession_maps(commit: Commit) -> Iterator[dict[str, Any]]:
+    """What takes whose place: the new fact, or one that stays and that the decision is about."""
     verdict = commit.decision.verdict
-    if commit.fact is None:
+    if verdict.fact_id is None:
         return
     if verdict.history_of_id:
-        yield _supersession_map(verdict.history_of_id, commit.fact.fact_id, commit.restated_id)
+        yield _supersession_map(verdict.history_of_id, verdict.fact_id, commit.restated_id)
     for old_id in verdict.superseded_ids:
-        yield _supersession_map(commit.fact.fact_id, old_id, commit.restated_id)
+        yield _supersession_map(verdict.fact_id, old_id, commit.restated_id)
 
 
 def _supersession_map(new_id: str, old_id: str, restated_id: str | None) -> dict[str, Any]:
     is_restatement = restated_id in (new_id, old_id)
     return {"new_id": new_id, "old_id": old_id, "is_restatement": is_restatement}
+
+
+def _state_map(fact_id: str, state: FactState, valid_to: datetime | None) -> dict[str, Any]:
+    return {"fact_id": fact_id, "state": str(state), "valid_to": valid_to}
 
 
 def _episode_map(told: Evidence) -> dict[str, Any]:
@@ -707,7 +758,7 @@ def _fact_map(fact: Fact, commit: Commit) -> dict[str, Any]:
 
 
 def _kept_map(fact: Fact) -> dict[str, Any]:
-    return {name: getattr(fact, name) for name in _KEPT_FIELDS} | _slot_map(fact.slot)
+    return {name: _plain(getattr(fact, name)) for name in _KEPT_FIELDS} | _slot_map(fact.slot)
 
 
 def _slot_map(slot: Slot | None) -> dict[str, Any]:

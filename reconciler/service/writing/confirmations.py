@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +12,7 @@ from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
+from reconciler.domain.records.persons import is_agent, plain_name
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError
 from reconciler.service.stores.memory_store import MemoryStore
@@ -108,7 +107,7 @@ class Confirmations:
         self._cleaner.check_ids(withdrawn_by=withdrawn_by)
         held, earlier = self._held(scope, decision_id, (Action.HOLD, Action.ADMIT))
         if earlier is None:
-            if withdrawn_by != held.proposal.proposed_by and _is_agent(withdrawn_by, held):
+            if withdrawn_by != held.proposal.proposed_by and is_agent(withdrawn_by, held.scope):
                 raise InvalidAnswerError(f"{withdrawn_by} may take back its own proposals only")
             earlier = self._gate.answer(held, Action.WITHDRAW, withdrawn_by)
         return _same_answer(earlier, _BACK)
@@ -121,8 +120,10 @@ class Confirmations:
         if found.proposal.held_id is not None:
             found = self._store.get_decision(scope, found.proposal.held_id)
         if found.action not in actions or found.gate is None:
+            disputed = "; what it is in dispute with is settled with `reconciler resolve`"
             raise InvalidAnswerError(
                 f"decision {decision_id} is {found.action}; only what is held can be answered"
+                + (disputed if found.conflicting_ids else "")
             )
         settled_id = settlement_id_of(found.decision_id)
         earlier = self._store.find_decision(scope, settled_id)
@@ -135,13 +136,13 @@ class Confirmations:
 
     def _check_may_answer(self, held: Decision, answered_by: str, asked_id: str) -> None:
         self._cleaner.check_ids(answered_by=answered_by)
-        if _plain(answered_by) == CONTACT and answered_by != CONTACT:
+        if plain_name(answered_by) == CONTACT and answered_by != CONTACT:
             raise InvalidAnswerError(f"write {CONTACT!r}, not {answered_by!r}, for the contact")
         is_same = asked_id == held.decision_id
         asked = held if is_same else self._store.get_decision(held.scope, asked_id)
         proposers = {held.proposal.proposed_by, asked.proposal.proposed_by}
-        named = {_plain(each) for each in proposers if each}
-        if _plain(answered_by) in named or _is_agent(answered_by, held):
+        named = {plain_name(each) for each in proposers if each}
+        if plain_name(answered_by) in named or is_agent(answered_by, held.scope):
             raise InvalidAnswerError(
                 f"{answered_by} may not answer: who proposed it may not confirm it, and no agent "
                 f"may; answer as {CONTACT!r} with the contact's own answer, or as an operator by "
@@ -210,12 +211,3 @@ def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
         f"decision {settled.proposal.settles_id} was settled already, as {settled.action}, "
         f"by {settled.proposal.answered_by}; a fact is ended with `reconciler revoke`"
     )
-
-
-def _plain(name: str) -> str:
-    """A name without what may hide that it is another's: case, width, spaces, punctuation."""
-    return re.sub(r"[\W_]", "", unicodedata.normalize("NFKC", name).casefold())
-
-
-def _is_agent(name: str, held: Decision) -> bool:
-    return _plain(name).startswith("agent") or _plain(name) == _plain(held.scope.agent_id)

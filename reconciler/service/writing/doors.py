@@ -87,9 +87,11 @@ class AgentFields(SlotFields, total=False):
     Attributes:
         source_kind: whose word it is, one of ``SourceKind``; give the least trusted that is true.
             A tool's output waits for somebody's yes, a model's guess is never written.
+        importance: how much it matters in the long run, 0 to 1; None leaves it to the gate.
     """
 
     source_kind: SourceKind | str
+    importance: float | None
 
 
 class LineFields(AgentFields, total=False):
@@ -101,7 +103,6 @@ class LineFields(AgentFields, total=False):
         said_at: when it was said, time-zone aware; None for now.
         valid_from: from when it is true, time-zone aware; None for when it was said. An older note
             supersedes nothing newer.
-        importance: 0 to 1.
         category: preference, fact, decision, procedure, summary or volatile; None to read it from
             the text.
         topic: a broad field of life, for example ``work``.
@@ -114,7 +115,6 @@ class LineFields(AgentFields, total=False):
     source_reference: str | None
     said_at: datetime | None
     valid_from: datetime | None
-    importance: float
     category: Category | str | None
     topic: str | None
     tags: Sequence[str]
@@ -221,6 +221,7 @@ class MemoryToolset:
         attribute: str | None = None,
         value: str | float | None = None,
         single_valued: bool | None = None,
+        importance: float | None = None,
         **unknown: Any,
     ) -> Decision:
         """Remember something about the contact; ``answer`` of the decision is what to tell.
@@ -234,6 +235,7 @@ class MemoryToolset:
             attribute: what is said, for example ``city``.
             value: its value, for example ``Pune``.
             single_valued: of an attribute that is not known, whether it holds one value at a time.
+            importance: how much it matters in the long run, 0 to 1; None leaves it to the gate.
             **unknown: what a model may have made up; refused.
 
         Raises:
@@ -259,6 +261,7 @@ class MemoryToolset:
             attribute=attribute,
             value=value,
             single_valued=single_valued,
+            importance=importance,
             session_id=self._session_id,
         )
 
@@ -356,5 +359,12 @@ def _tool_properties(attributes: AttributeBook) -> dict[str, Any]:
             "type": ["boolean", "null"],
             "description": "Only for an attribute that is not listed: whether it holds one value "
             "at a time, so that a new value replaces the old one.",
+        },
+        "importance": {
+            "type": ["number", "null"],
+            "minimum": 0,
+            "maximum": 1,
+            "description": "How much it matters in the long run: from 0.9 a lasting wish or limit, "
+            "0.5 a circumstance, 0.2 a passing remark. Null to have it judged from the words.",
         },
     }

@@ -40,9 +40,11 @@ class Seen:
     Attributes:
         version: the contact's.
         number: which attempt it is, from 1.
-        neighbours: the live facts that the note is decided on, nearest first; None where there is
-            no embedder, empty where nothing is compared.
+        neighbours: the facts that the note is decided on, nearest first; None where there is no
+            embedder, empty where nothing is compared.
         facts: those facts by id.
+        expired_ids: the contact's facts that are written as live, and whose lifetime is over.
+        disputed: what those of them that are in dispute contradict, by their ids.
         sessions: the keys of the contact's sessions that this process has seen.
         compare_ms: milliseconds that looking took.
     """
@@ -51,6 +53,8 @@ class Seen:
     number: int = 1
     neighbours: tuple[Neighbour, ...] | None = ()
     facts: Mapping[str, Fact] = field(default_factory=dict)
+    expired_ids: tuple[str, ...] = ()
+    disputed: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict)
     sessions: Set[str] = frozenset()
     compare_ms: float = 0.0
 
@@ -221,12 +225,16 @@ class Ledger:
     ) -> Seen:
         if not vector.size:
             return Seen(version=known.version, number=number, neighbours=None)
-        version, neighbours, facts = known.look(submission.note, vector, self._clock())
+        note, named_id, now = submission.note, submission.amended_id, self._clock()
+        version, neighbours, facts = known.look(note, vector, now, named_id)
         return Seen(
             version=version,
             number=number,
             neighbours=neighbours,
             facts=facts,
+            expired_ids=known.lapsed_ids(now),
+            # Should a commit come between the two looks, this plan's own fails its version check.
+            disputed=known.disputed_facts(facts),
             sessions=known.sessions,
         )
 

@@ -14,6 +14,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.reconciling.amending import amended
+from reconciler.domain.reconciling.disputes import settle
 from reconciler.domain.reconciling.restating import confirmed, observed, restating, written_fact
 from reconciler.domain.reconciling.rule import contest, dated, decide, replaceable, restated
 from reconciler.domain.records.assessment import Disposal
@@ -201,7 +203,12 @@ class MemoryReconciler:
             ended_ids=ended_ids,
         )
         evidence = submission.candidate.evidence
-        return Commit(version=seen.version, decision=decision, evidence=evidence)
+        return Commit(
+            version=seen.version,
+            decision=decision,
+            evidence=evidence,
+            expired_ids=seen.expired_ids,
+        )
 
     def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
         """Keep what a person says about a decision; the graph's facts stay as they are.
@@ -252,8 +259,7 @@ class MemoryReconciler:
         note = draft.submission.note
         if not note.is_dated:
             note = replace(note, said_at=self._clock())
-        verdict = decide(note, seen.neighbours, self._policy)
-        opinion = None
+        verdict, opinion = self._verdict(draft.submission, note, seen), None
         if verdict.can_be_arbitrated and self._arbitration and seen.neighbours:
             shown = tuple(replaceable(note, seen.neighbours))
             if shown not in draft.opinions:
@@ -264,11 +270,17 @@ class MemoryReconciler:
             opinion = draft.opinions[shown]
             if opinion.judgement:
                 verdict = decide(note, seen.neighbours, self._policy, opinion.judgement)
+        verdict = settle(verdict, note, seen.disputed)
         note = dated(note, verdict)
         if verdict.is_replacement:
             beneath = self._store.list_predecessors(verdict.targets, draft.vector)
             verdict = contest(verdict, note, beneath, self._policy)
         return self._commit(draft, note, verdict, opinion, seen)
+
+    def _verdict(self, submission: Submission, note: Note, seen: Seen) -> Verdict:
+        if submission.amendment is None:
+            return decide(note, seen.neighbours, self._policy)
+        return amended(note, seen.neighbours, submission.amended_id, submission.amendment)
 
     def _plan_of_agreement(self, draft: _Draft, why: str, seen: Seen) -> Commit | None:
         note = draft.submission.note
@@ -313,6 +325,7 @@ class MemoryReconciler:
             vector=draft.vector,
             restated_id=verdict.targets[0].fact_id if is_restated else None,
             kept=kept,
+            expired_ids=seen.expired_ids,
             known_sessions=seen.sessions,
         )
 
@@ -320,7 +333,8 @@ class MemoryReconciler:
         self, decision: Decision, verdict: Verdict, seen: Seen, own: Evidence
     ) -> tuple[Fact | None, Fact | None]:
         """The new fact, and the one that lives on with an observation more; either may be None."""
-        target = seen.facts[verdict.target.fact_id] if verdict.target else None
+        known = seen.facts[verdict.target.fact_id] if verdict.target else None
+        target = known and known.as_of(decision.at)
         says_again = target is not None and (
             verdict.is_restatement or verdict.action is Action.SKIP
         )

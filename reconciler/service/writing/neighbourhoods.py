@@ -1,4 +1,6 @@
-"""Neighbourhoods: the live facts of the contacts that this process writes about, with vectors.
+"""Neighbourhoods: the facts of the contacts that this process writes about, with vectors.
+
+Those that have ended are not there; those that expired are, for a note is compared with them too.
 
 A neighbourhood holds at one version of its contact, and only the commit proves that it still does:
 where the commit writes nothing, it is dropped and loaded again. So a stale one costs a retry and
@@ -12,7 +14,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Set
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +28,7 @@ from reconciler.domain.reconciling.neighbours import (
     neighbours_of,
 )
 from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.service.stores.memory_store import Commit, MemoryStore
@@ -32,20 +36,31 @@ from reconciler.service.writing.outlines import Outline
 
 __all__ = ["Neighbourhood", "Neighbourhoods"]
 
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
 
 class Neighbourhood(Outline):
-    """One contact's live facts as they were at ``version``, for any number of threads.
+    """One contact's facts as they were at ``version``, live or expired, for any number of threads.
 
     Args:
         version: the contact's.
-        facts: its live facts that can be compared, expired ones too.
+        facts: its facts that have not ended and can be compared.
         vectors: theirs, float32, shape (len(facts), dimension), unit length.
+        conflicts: which of them are in dispute, by their ids.
     """
 
-    def __init__(self, version: int, facts: Iterable[Fact], vectors: NDArray[np.float32]) -> None:
+    def __init__(
+        self,
+        version: int,
+        facts: Iterable[Fact],
+        vectors: NDArray[np.float32],
+        conflicts: Iterable[tuple[str, str]] = (),
+    ) -> None:
         self._facts = {fact.fact_id: fact for fact in facts}
         self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
-        super().__init__(version, list(self._facts), vectors, numbers_of(self._facts.values()))
+        self._marked_to = _LONG_AGO  # what expired until then is written as expired
+        numbers = numbers_of(self._facts.values())
+        super().__init__(version, list(self._facts), vectors, numbers, conflicts)
 
     @property
     def sessions(self) -> Set[str]:
@@ -58,34 +73,62 @@ class Neighbourhood(Outline):
             kept = self._kept()
             facts = [self._facts[self._rows[row]] for row in kept]
             copy = Neighbourhood(self._version, facts, self._vectors[kept])
-            copy._sessions = self._sessions
+            copy._sessions, copy._marked_to = self._sessions, self._marked_to
+            copy._conflicts = self._conflicts.copy()
             return copy
 
+    def disputed_facts(self, fact_ids: Iterable[str]) -> dict[str, tuple[Fact, ...]]:
+        """Those of these facts that are in dispute, each with the other sides."""
+        found = self.disputed(fact_ids)
+        with self._lock:
+            return {
+                fact_id: tuple(self._facts[each] for each in others if each in self._facts)
+                for fact_id, others in found.items()
+            }
+
     def look(
-        self, note: Note, vector: NDArray[np.float32], now: datetime
+        self,
+        note: Note,
+        vector: NDArray[np.float32],
+        now: datetime,
+        named_id: str | None = None,
     ) -> tuple[int, tuple[Neighbour, ...], dict[str, Fact]]:
         """The version, the neighbours that a note is decided on, and their facts by id.
 
         Args:
             note: what is compared, with its slot.
             vector: its embedding, float32, shape (dimension,), unit length.
-            now: facts that expired by then are not compared (UTC).
+            now: facts that expired by then take no place of those that are live (UTC).
+            named_id: a fact that is among them however far away it is.
         """
         with self._lock:
             rows = self._looked_at(note, vector, now)
+            named = self._places.get(named_id or "")
+            if named is not None and named not in rows:
+                rows.append(named)
+            looked_at = [self._facts[self._rows[row]] for row in rows]
             found = [
-                neighbour_of(self._facts[self._rows[row]], cosine)
-                for row, cosine in zip(rows, self._cosines(rows, vector), strict=True)
+                neighbour_of(fact, cosine, is_expired=fact.is_expired(now))
+                for fact, cosine in zip(looked_at, self._cosines(rows, vector), strict=True)
             ]
-            kept = neighbours_of(note, found)
+            kept = neighbours_of(note, found, named_id)
             facts = {each.fact_id: self._facts[each.fact_id] for each in kept}
             return self._version, kept, facts
+
+    def lapsed_ids(self, now: datetime) -> tuple[str, ...]:
+        """The facts that are written as live, and whose lifetime is over by now (UTC)."""
+        with self._lock:
+            rows = np.flatnonzero(self._expired(now) & self._holding(self._marked_to))
+            facts = (self._facts[self._rows[row]] for row in rows.tolist())
+            return tuple(fact.fact_id for fact in facts if fact.is_live)
 
     def _take_over(self, commit: Commit) -> None:
         super()._take_over(commit)
         told_in = {told.scope.session_key(told.session_id) for told in commit.evidence}
         if not told_in <= self._sessions:
             self._sessions |= told_in
+        for fact_id in commit.expired_ids:
+            self._mark_expired(fact_id)
         for ended_id in commit.decision.superseded_ids:
             self._facts.pop(ended_id, None)
         if commit.kept and commit.kept.fact_id in self._facts:
@@ -93,13 +136,28 @@ class Neighbourhood(Outline):
         if commit.fact and self._knows(commit.fact):
             self._facts[commit.fact.fact_id] = commit.fact
 
+    def _mark_expired(self, fact_id: str) -> None:
+        fact = self._facts.get(fact_id)
+        if fact is not None and fact.expires_at is not None:
+            self._facts[fact_id] = replace(fact, state=FactState.EXPIRED)
+            self._marked_to = max(self._marked_to, fact.expires_at)
+
     def _looked_at(self, note: Note, vector: NDArray[np.float32], now: datetime) -> list[int]:
-        """The rows of the ten facts to look at: what shares the slot first, then the nearest."""
+        """The rows of the ten facts to look at: what shares the slot first, then the nearest.
+
+        And those of ten that expired, where there are any.
+        """
         nearest = np.argsort(-self._compared(vector), kind="stable")
-        live: list[int] = nearest[self._holding(now)[nearest]].tolist()
+        live, expired = self._holding(now), self._expired(now)
+        rows = self._first_of(note, nearest[live[nearest]].tolist())
+        if expired.any():
+            rows += self._first_of(note, nearest[expired[nearest]].tolist())
+        return rows
+
+    def _first_of(self, note: Note, rows: list[int]) -> list[int]:
         if note.slot is not None and note.slot.rival_prefix is not None:
-            live.sort(key=lambda row: not is_rival(note, self._facts[self._rows[row]]))
-        return live[:NEIGHBOUR_COUNT_MAX]
+            rows.sort(key=lambda row: not is_rival(note, self._facts[self._rows[row]]))
+        return rows[:NEIGHBOUR_COUNT_MAX]
 
     def _cosines(self, rows: list[int], vector: NDArray[np.float32]) -> list[float]:
         """Raw and exact: single precision alone is off by some 1e-7, which a bound would notice."""
@@ -135,7 +193,9 @@ class Neighbourhoods:
         found = self._used(scope)
         if isinstance(found, Neighbourhood):
             return found
-        loaded = Neighbourhood(*self._store.load_neighbourhood(scope, self._embedding_model))
+        loaded = Neighbourhood(
+            *self._store.load_neighbourhood(scope, self._embedding_model), self._conflicts(scope)
+        )
         with self._lock:
             self._keep(scope.contact_key, loaded)
         return loaded
@@ -145,11 +205,17 @@ class Neighbourhoods:
         found = self._used(scope)
         if found is not None:
             return found
-        loaded = Outline(*self._store.load_rankable(scope, self._embedding_model))
+        loaded = Outline(
+            *self._store.load_rankable(scope, self._embedding_model), self._conflicts(scope)
+        )
         with self._lock:
             if not isinstance(self._kept.get(scope.contact_key), Neighbourhood):
                 self._keep(scope.contact_key, loaded)
         return loaded
+
+    def _conflicts(self, scope: Scope) -> list[tuple[str, str]]:
+        """Read after the facts: one that came in between belongs to a later version."""
+        return [(each.new_id, each.old_id) for each in self._store.list_conflicts(scope)]
 
     def expect(self, scope: Scope, version: int) -> None:
         """Forget the contact's if it is older than this version."""

@@ -1,9 +1,9 @@
-"""Outlines: what ranks a contact's live facts, in arrays, without the facts themselves."""
+"""Outlines: what ranks a contact's facts, in arrays, without the facts themselves."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -19,6 +19,7 @@ from reconciler.domain.recalling.ranking import (
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.policies import RankingPolicy
 from reconciler.service.stores.memory_store import Commit
+from reconciler.service.writing.open_conflicts import OpenConflicts
 
 __all__ = ["Outline"]
 
@@ -27,15 +28,16 @@ _LONG_AGO = np.iinfo(np.int64).min
 
 
 class Outline:
-    """What ranks one contact's live facts as of ``version``, for any number of threads.
+    """What ranks one contact's facts as of ``version``, live or expired, for any number of threads.
 
     A row each. That of a fact that ended since is empty: it has no id, and expired long ago.
 
     Args:
         version: the contact's.
-        fact_ids: of its live facts that can be compared, expired ones too.
+        fact_ids: of its facts that have not ended and can be compared.
         vectors: theirs, float32, shape (len(fact_ids), dimension), unit length.
         numbers: theirs, a row each.
+        conflicts: which of its facts are in dispute, by their ids.
     """
 
     def __init__(
@@ -44,12 +46,14 @@ class Outline:
         fact_ids: Sequence[str],
         vectors: NDArray[np.float32],
         numbers: Numbers,
+        conflicts: Iterable[tuple[str, str]] = (),
     ) -> None:
         self._lock = threading.Lock()
         self._version = version
         self._rows = list(fact_ids)
         self._places = {fact_id: row for row, fact_id in enumerate(self._rows)}
         self._vectors, self._numbers = vectors, numbers
+        self._conflicts = OpenConflicts(conflicts)
 
     @property
     def size(self) -> int:
@@ -76,6 +80,12 @@ class Outline:
             ranks = rank_rows(numbers, cosines, policy, now, limit, confidence_min)
             return self._version, {self._rows[each.row]: each for each in ranks}
 
+    def disputed(self, fact_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Those of these facts that are in dispute, each with the ids of the other sides."""
+        with self._lock:
+            found = {fact_id: self._conflicts.of(fact_id) for fact_id in fact_ids}
+            return {fact_id: others for fact_id, others in found.items() if others}
+
     def apply(self, commit: Commit) -> bool:
         """Take over what was committed; whether it was made on this very version.
 
@@ -93,11 +103,12 @@ class Outline:
         return fact is not None and fact.fact_id in self._places
 
     def _take_over(self, commit: Commit) -> None:
+        self._conflicts.apply(commit)
         for ended_id in commit.decision.superseded_ids:
             self._end(ended_id)
         if commit.kept and self._knows(commit.kept):
             self._numbers[self._places[commit.kept.fact_id]] = numbers_of([commit.kept])[0]
-        if commit.fact and commit.fact.is_live and commit.vector.size:
+        if commit.fact and not commit.fact.has_ended and commit.vector.size:
             self._add(commit.fact, commit.vector)
 
     def _compared(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -110,6 +121,11 @@ class Outline:
     def _holding(self, now: datetime) -> NDArray[np.bool_]:
         """Which rows are of facts that have neither ended nor expired."""
         return holding(self._numbers[: len(self._rows)], now)
+
+    def _expired(self, now: datetime) -> NDArray[np.bool_]:
+        """Which rows are of facts that have expired, and not ended."""
+        is_there: NDArray[np.bool_] = self._numbers["expires_at"][: len(self._rows)] != _LONG_AGO
+        return is_there & ~self._holding(now)
 
     def _kept(self) -> list[int]:
         """The rows of facts that have not ended."""

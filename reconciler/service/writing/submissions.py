@@ -45,6 +45,8 @@ class Submission:
         settles_id: the held or admitted proposal that this settles, which is settled once.
         answered_by: who answered it.
         held_id: the earlier decision under which the same question waits.
+        amendment: who puts something right, and why; None for any other note.
+        amended_id: the fact that the amendment names, if it names one.
     """
 
     candidate: Candidate
@@ -55,6 +57,8 @@ class Submission:
     settles_id: str | None = None
     answered_by: str | None = None
     held_id: str | None = None
+    amendment: str | None = None
+    amended_id: str | None = None
 
     @property
     def note(self) -> Note:
@@ -161,17 +165,20 @@ def recorded_plainly(
 def _verdict(verdict: Verdict, neighbours: Sequence[Neighbour], fact_id: str) -> RecordedVerdict:
     decided_on = next(iter((*verdict.targets, *verdict.conflicts, *neighbours)), None)
     target_ids = tuple(each.fact_id for each in verdict.targets)
+    settled_ids = tuple(each.fact_id for each in verdict.settled)
     return RecordedVerdict(
         action=verdict.action,
         decided_by=verdict.decided_by,
         reason=verdict.reason,
         cosine=decided_on.cosine if decided_on else None,
         fact_id=target_ids[0] if verdict.action is Action.SKIP else fact_id,
-        superseded_ids=target_ids if verdict.action is Action.UPDATE else (),
+        superseded_ids=(*(target_ids if verdict.action is Action.UPDATE else ()), *settled_ids),
+        settled_ids=settled_ids,
         conflicting_ids=tuple(each.fact_id for each in verdict.conflicts),
         history_of_id=target_ids[0] if verdict.is_history else None,
         is_contested=verdict.is_contested,
         findings=verdict.findings,
+        expired_ids=tuple(each.fact_id for each in neighbours if each.is_expired),
     )
 
 
@@ -184,5 +191,8 @@ def _comparison(neighbour: Neighbour, rank: int) -> Comparison:
         trust=neighbour.trust,
         slot=neighbour.slot,
         category=neighbour.category,
+        is_expired=neighbour.is_expired,
+        observations=neighbour.observations,
+        is_confirmed_by_user=neighbour.is_confirmed_by_user,
         rank=rank,
     )

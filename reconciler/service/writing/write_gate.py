@@ -22,6 +22,7 @@ from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
 from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
@@ -73,9 +74,21 @@ class Judged:
 
     @property
     def candidate(self) -> Candidate:
-        """The candidate with what the gate found out about it: category, topic, no raw secrets."""
+        """The candidate with what the gate found out about it, and without raw secrets.
+
+        Its note is the contact's word from here on where an extractor only passes that on. The gate
+        itself judges it as the extractor's.
+        """
         found, candidate = self.assessment, self.cleaned.candidate
-        note = replace(candidate.note, category=found.category, topic=found.topic)
+        told = candidate.note
+        note = replace(
+            told,
+            source_kind=SourceKind.USER_EXPLICIT if found.is_contacts_word else told.source_kind,
+            category=found.category,
+            topic=found.topic,
+            importance=found.importance if told.importance is None else told.importance,
+            is_hedged=found.is_hedged,
+        )
         return replace(candidate, note=note)
 
     @property
@@ -302,10 +315,10 @@ class WriteGate:
         return self._record(submission, Action.HOLD)
 
     def revoke(self, candidate: Candidate, fact_id: str, door: str) -> Decision:
-        """End a live fact without another in its place; the candidate says why, and by whom.
+        """End a fact without another in its place; the candidate says why, and by whom.
 
         Raises:
-            UnknownFactError: the contact has no live fact of that id.
+            UnknownFactError: the contact has no fact of that id, live or expired.
             GraphUnavailableError, GraphConflictError: as ``propose``.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
@@ -328,7 +341,7 @@ class WriteGate:
 
         def plan(seen: Seen) -> Commit:
             ended = self._store.find_fact(scope, fact_id)
-            if ended is None or not ended.is_live:
+            if ended is None or ended.has_ended:
                 raise UnknownFactError(f"contact {scope.contact_id} has no live fact {fact_id}")
             # Nothing ends before it began.
             note = submission.note.no_earlier_than([ended.valid_from])
@@ -336,6 +349,30 @@ class WriteGate:
             return self._reconciler.as_disposed(about, Action.REVOKE, seen, (fact_id,))
 
         return self._ledger.write(submission, plan)
+
+    def amend(self, candidate: Candidate, fact_id: str | None, reason: str, door: str) -> Decision:
+        """What became of an operator's correction, which ends what is known whoever said it.
+
+        Args:
+            candidate: what holds instead, and who says so.
+            fact_id: the fact that it ends; None for what is in its slot.
+            reason: why.
+            door: which door it came through.
+
+        Raises:
+            InvalidRequestError: there is nothing to amend, or it holds from later on.
+            As ``propose``.
+        """
+        judged = self.judge(candidate)
+        if not judged.is_reconciled:
+            return self._propose(judged, door, may_commit=False)
+        [why] = self._cleaner.clean_texts(candidate.note.scope, [reason])
+        submission = replace(
+            self._submission(judged, door),
+            amendment=f"{candidate.proposed_by}: {why}",
+            amended_id=fact_id,
+        )
+        return self._reconciler.reconcile(submission)
 
     def _judged_anew(self, candidate: Candidate) -> Judged:
         if candidate.confirmed_by:

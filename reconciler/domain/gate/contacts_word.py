@@ -1,0 +1,126 @@
+"""Whose word a claim really is: the contact's own, where an extractor only passes it on. Pure.
+
+Trust is the evidence's, not the door's. What an extractor read out of a conversation ranks as the
+contact's word if the contact's own literal words carry it; else an extractor could attribute
+anything to anybody. Whether the claim is written at all is not decided here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from reconciler.domain.gate.classification import find_speculation
+from reconciler.domain.gate.cleaning import Cleaned
+from reconciler.domain.gate.literalness import Literalness, classify_literalness, find_hedge
+from reconciler.domain.gate.reading import Reading
+from reconciler.domain.guard import Difference, find_differences, find_news, is_repeated_in
+from reconciler.domain.guard.vocabulary import vocabulary
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.slots import Slot
+
+__all__ = ["is_contacts_word"]
+
+_SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|[…\n]")
+_CLAUSE_END = re.compile(r"[.!?。！？;,…\n]|\s(?:and|but|though|although)\s")
+_CLAIMS_OPENING = re.compile(
+    r"\A\s*(?:the\s)?(?:contact|user|customer|client|caller)(?:['’]s)?\s", re.IGNORECASE
+)
+"""How a claim names the contact, who says "I"."""
+
+_OPEN = re.compile(r"\b(?:if|unless|assuming|suppos(?:e|ing)|provided|in case)\b", re.IGNORECASE)
+"""What leaves a sentence open, wherever it stands: stricter than the gate, which only asks."""
+
+_HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
+_WORDS = re.compile(r"\w+")
+_OTHERWISE = frozenset({Difference.NEGATION, Difference.CESSATION, Difference.SUBJECT})
+"""What makes another statement of the same words: a denial, an end, somebody else."""
+
+
+def is_contacts_word(cleaned: Cleaned, reading: Reading, confidence_min: float) -> bool:
+    """Whether an extractor's claim is what the contact said, and meant as it stands.
+
+    Every cited span stands in a turn of the contact's; the sentence around it is a literal
+    statement without a hedge; and the cited words carry the claim.
+
+    Args:
+        cleaned: the candidate, its spans checked.
+        reading: what its words give away.
+        confidence_min: the extractor's own confidence from which it is believed, 0 to 1.
+    """
+    candidate = cleaned.candidate
+    is_read_out = candidate.note.trust is SourceKind.EXTRACTOR and not candidate.is_fallback
+    if not is_read_out or cleaned.missing_spans or not candidate.is_literal:
+        return False
+    if candidate.confidence is None or candidate.confidence < confidence_min:
+        return False
+    if reading.literalness.kind is not Literalness.LITERAL or reading.directives:
+        return False
+    return all(map(_is_stated_by_the_contact, candidate.evidence)) and _is_carried(candidate)
+
+
+def _is_stated_by_the_contact(evidence: Evidence) -> bool:
+    if evidence.source_kind is not SourceKind.USER_EXPLICIT or not evidence.spans:
+        return False
+    return all(map(_is_plain_statement, _sentences(evidence)))
+
+
+def _is_plain_statement(sentence: str) -> bool:
+    is_asked = sentence.rstrip(" '\")”’").endswith(("?", "？"))
+    is_hedged = bool(find_hedge(sentence) or find_speculation(sentence) or _OPEN.search(sentence))
+    is_literal = classify_literalness(sentence).kind is Literalness.LITERAL
+    return is_literal and not is_asked and not is_hedged
+
+
+def _sentences(evidence: Evidence) -> Iterator[str]:
+    """Each cited span in its whole sentence: a span may leave out "if" or "I don't think"."""
+    text = evidence.text
+    ends = [0, *(each.end() for each in _SENTENCE_END.finditer(text)), len(text)]
+    for span in evidence.spans:
+        at = text.find(span)
+        start = max(end for end in ends if end <= at) if at >= 0 else 0
+        stop = min((end for end in ends if end >= at + len(span)), default=len(text))
+        yield text[start:stop].strip() or span
+
+
+def _is_carried(candidate: Candidate) -> bool:
+    """Whether the cited words say what is claimed: its value, and no number or name beside them.
+
+    Without a value, all of the claim's words of content have to stand in them.
+    """
+    claim = _folded(_CLAIMS_OPENING.sub("", candidate.claim))
+    cited = [_folded(sentence) for each in candidate.evidence for sentence in _sentences(each)]
+    news = find_news(claim, " ".join(cited))
+    if any(each.in_note and each.kind not in (*_OTHERWISE, Difference.ROLES) for each in news):
+        return False
+    if not _relatives(claim) <= _relatives(" ".join(cited)):
+        return False
+    slot = candidate.note.slot
+    if slot is None or slot.value is None:
+        said = " ".join(cited)
+        return is_repeated_in(claim, said) and not _says_otherwise(claim, said)
+    clauses = [each for said in cited for each in _CLAUSE_END.split(said) if _holds(slot, each)]
+    return bool(clauses) and not any(_says_otherwise(claim, each) for each in clauses)
+
+
+def _relatives(text: str) -> frozenset[str]:
+    return vocabulary().relatives.intersection(_spaced(text).split())
+
+
+def _says_otherwise(claim: str, said: str) -> bool:
+    return any(each.kind in _OTHERWISE for each in find_differences(claim, said))
+
+
+def _holds(slot: Slot, said: str) -> bool:
+    """Whether the words of the value stand in what was said, one after the other."""
+    value = f" {_spaced(slot.value or '')} "
+    return value.strip() != "" and value in f" {_spaced(said)} "
+
+
+def _spaced(text: str) -> str:
+    return " ".join(_WORDS.findall(_folded(text).casefold()))
+
+
+def _folded(text: str) -> str:
+    return _HYPHEN.sub("", text)

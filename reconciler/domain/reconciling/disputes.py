@@ -1,0 +1,110 @@
+"""Disputes: what contradicts each other, how it is asked about, and what later evidence settles.
+
+Pure. A dispute is live facts joined by open conflicts; that one side is right is never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from reconciler.domain.guard import find_differences
+from reconciler.domain.reconciling.neighbours import neighbour_of
+from reconciler.domain.records.decisions import Action, Verdict
+from reconciler.domain.records.facts import Conflict, Dispute, Fact
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import SlotMatch, compare_slots
+
+__all__ = ["WHOSE", "disputes_of", "settle"]
+
+WHOSE: Mapping[SourceKind, str] = {
+    SourceKind.USER_EXPLICIT: "the user's own word",
+    SourceKind.OPERATOR: "an operator's word",
+    SourceKind.APPROVED_DOC: "an approved document",
+    SourceKind.EXTRACTOR: "read out of a conversation",
+    SourceKind.TOOL_OUTPUT: "a tool's output",
+    SourceKind.MODEL_GUESS: "a model's guess",
+}
+"""Whose word something is, for a person."""
+
+
+def disputes_of(
+    scope: Scope, facts: Iterable[Fact], conflicts: Iterable[Conflict], now: datetime
+) -> list[Dispute]:
+    """What is in dispute, the newest first; facts that hang together are one question.
+
+    Args:
+        scope: about whom.
+        facts: the contact's; what has ended or expired takes part in none.
+        conflicts: the open ones.
+        now: the time now (UTC).
+    """
+    known = {each.fact_id: each for each in facts if each.as_of(now).is_live}
+    open_ = [each for each in conflicts if {each.new_id, each.old_id} <= known.keys()]
+    sides: dict[str, frozenset[str]] = {}
+    for each in open_:
+        joined = frozenset().union(*(sides.get(i, {i}) for i in (each.new_id, each.old_id)))
+        sides |= dict.fromkeys(joined, joined)
+    found = []
+    for joined in set(sides.values()):
+        between = [each for each in open_ if each.new_id in joined]
+        found.append(_dispute(scope, [known[fact_id] for fact_id in joined], between))
+    return sorted(found, key=lambda each: (each.opened_at, each.question), reverse=True)
+
+
+def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]]) -> Verdict:
+    """The verdict; where the note says one side of a dispute again, the other side ends.
+
+    Only a plain word that is trusted no less than the other side, and later than it, does that, and
+    only where slots or texts still show that one of the two is wrong. A link that a guard once
+    drew in doubt waits for an answer.
+
+    Args:
+        verdict: what ``decide`` concluded.
+        note: what was said.
+        disputed: what a fact is in dispute with, by its id.
+    """
+    known = verdict.target
+    says_again = verdict.is_restatement or verdict.action is Action.SKIP
+    if known is None or not says_again or verdict.is_history or note.is_hedged:
+        return verdict
+    ended_ids = {each.fact_id for each in verdict.targets}
+    lost = [each for each in disputed.get(known.fact_id, ()) if each.fact_id not in ended_ids]
+    settled = tuple(neighbour_of(each, 0.0) for each in lost if _is_settled_by(note, each))
+    if not settled:
+        return verdict
+    kept_apart = tuple(each for each in verdict.conflicts if each not in settled)
+    texts = ", ".join(f'"{each.text}"' for each in settled)
+    reason = f"{verdict.reason}; that settles the dispute with {texts}"
+    return replace(verdict, settled=settled, conflicts=kept_apart, reason=reason)
+
+
+def _is_settled_by(note: Note, fact: Fact) -> bool:
+    is_later = note.said_at > fact.last_confirmed_at and note.holds_from >= fact.valid_from
+    if note.trust.is_trusted_less_than(fact.word) or not (note.is_undated or is_later):
+        return False
+    match = compare_slots(note.slot, fact.slot)
+    if match is SlotMatch.CHANGED:
+        return True
+    is_standing = fact.category is Category.DECISION and note.category is not Category.DECISION
+    return not is_standing and any(
+        each.is_change for each in find_differences(note.text, fact.text)
+    )
+
+
+def _dispute(scope: Scope, facts: Iterable[Fact], conflicts: Sequence[Conflict]) -> Dispute:
+    sides = tuple(sorted(facts, key=lambda each: (each.valid_from, each.recorded_at, each.fact_id)))
+    *first, last = (
+        f'"{" ".join(each.text.split())}" ({WHOSE[each.word]}, since {each.valid_from:%Y-%m-%d})'
+        for each in sides
+    )
+    return Dispute(
+        scope=scope,
+        facts=sides,
+        question=f"Which one holds: {', '.join(first)} or {last}?",
+        reasons=tuple(dict.fromkeys(each.reason for each in conflicts)),
+        opened_at=max(each.at for each in conflicts),
+    )

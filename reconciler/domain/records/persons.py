@@ -1,0 +1,44 @@
+"""Persons: who may answer for the contact or the agent's operator, told from a name alone."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from reconciler.domain.records.candidates import CONTACT
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import InvalidAnswerError
+
+__all__ = ["check_person", "is_agent", "plain_name"]
+
+
+def plain_name(name: str) -> str:
+    """A name without what may hide that it is another's: case, width, spaces, punctuation."""
+    return re.sub(r"[\W_]", "", unicodedata.normalize("NFKC", name).casefold())
+
+
+def is_agent(name: str, scope: Scope) -> bool:
+    """Whether it is an agent's name, who may answer for nobody."""
+    return plain_name(name).startswith("agent") or plain_name(name) == plain_name(scope.agent_id)
+
+
+def check_person(field: str, name: str, scope: Scope) -> None:
+    """Let the contact's or an operator's name through.
+
+    Args:
+        field: what the caller knows it by.
+        name: whose word it is to be.
+        scope: whose memory, and which agent's.
+
+    Raises:
+        InvalidAnswerError: it cannot be used, is an agent's, or means the contact and is spelt
+            otherwise.
+    """
+    check_identifier(field, name, InvalidAnswerError)
+    if plain_name(name) == CONTACT and name != CONTACT:
+        raise InvalidAnswerError(f"write {CONTACT!r}, not {name!r}, for the contact")
+    if is_agent(name, scope):
+        raise InvalidAnswerError(
+            f"{name} may not decide this, no agent may; give {CONTACT!r} with the contact's own "
+            "answer, or an operator's name"
+        )

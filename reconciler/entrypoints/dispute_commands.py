@@ -1,0 +1,108 @@
+"""The commands for what is in dispute, and for what an operator puts right by hand."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from reconciler.entrypoints.options import (
+    Agent,
+    AsJson,
+    ContactId,
+    MaybeContactId,
+    Tenant,
+    parse_time,
+    show,
+)
+from reconciler.entrypoints.rendering import decision_line, disputes_view
+from reconciler.memory import Memory
+
+__all__ = ["add_dispute_commands"]
+
+Reason = Annotated[str, typer.Option(help="Why, in a sentence.")]
+
+
+def add_dispute_commands(app: typer.Typer) -> None:
+    """Give the command line the commands of this module."""
+    for command in (disputes, resolve, amend):
+        app.command()(command)
+
+
+def disputes(
+    agent: Agent,
+    contact: MaybeContactId = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what contradicts each other and was not settled yet, with the question to ask."""
+    with Memory.open(must_exist=True) as memory:
+        found = memory.disputes(agent, contact, tenant=tenant)
+    show(as_json, [asdict(each) for each in found], lambda: disputes_view(found))
+
+
+def resolve(
+    keep: Annotated[
+        list[str],
+        typer.Argument(
+            help="The fact that holds, as `reconciler disputes` prints it; several where all do."
+        ),
+    ],
+    agent: Agent,
+    contact: ContactId,
+    by: Annotated[str, typer.Option("--by", help="Whose answer: contact, or an operator's name.")],
+    reason: Reason,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Settle a dispute: what is kept holds, and what is in dispute with it ends."""
+    with Memory.open() as memory:
+        decision = memory.resolve(agent, contact, keep, by=by, reason=reason, tenant=tenant)
+    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+
+
+def amend(
+    text: Annotated[str, typer.Argument(help="What holds, in a sentence.")],
+    agent: Agent,
+    contact: ContactId,
+    by: Annotated[str, typer.Option("--by", help="The operator's name.")],
+    reason: Reason,
+    fact: Annotated[
+        str | None, typer.Option("--fact", help="The fact to amend; else give --attribute.")
+    ] = None,
+    subject: Annotated[str | None, typer.Option(help="About whom, if not the contact.")] = None,
+    attribute: Annotated[
+        str | None, typer.Option(help="What is amended, for example city; not beside --fact.")
+    ] = None,
+    value: Annotated[str | None, typer.Option(help="What it is now, for example Pune.")] = None,
+    single_valued: Annotated[
+        bool | None,
+        typer.Option(
+            "--single-valued/--many-valued",
+            help="Of an attribute that is not in config/attributes.toml.",
+        ),
+    ] = None,
+    said_at: Annotated[
+        str | None, typer.Option(help="From when it holds, ISO 8601 with a zone; default now.")
+    ] = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put a fact right, as an operator: the new one ends it, whoever said it."""
+    with Memory.open(warm_up=True) as memory:
+        decision = memory.amend(
+            agent,
+            contact,
+            text,
+            fact_id=fact,
+            subject=subject,
+            attribute=attribute,
+            value=value,
+            single_valued=single_valued,
+            by=by,
+            reason=reason,
+            said_at=parse_time("--said-at", said_at),
+            tenant=tenant,
+        )
+    show(as_json, decision.to_dict(), lambda: decision_line(decision))

@@ -1,0 +1,182 @@
+"""Disputes: the answers that end them. Not for agents.
+
+What later evidence settles by itself is decided where it is reconciled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from reconciler.domain.reconciling.restating import confirmed
+from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.candidates import CONTACT
+from reconciler.domain.records.decisions import Action
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
+from reconciler.domain.records.persons import check_person
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import InvalidAnswerError, UnknownFactError
+from reconciler.service.stores.memory_store import Commit, DecisionFilter, MemoryStore
+from reconciler.service.writing.decision_ids import DecisionIds
+from reconciler.service.writing.doors import own_evidence
+from reconciler.service.writing.ledger import Ledger, Seen
+from reconciler.service.writing.memory_reconciler import MemoryReconciler
+from reconciler.service.writing.submissions import Submission
+from reconciler.service.writing.write_gate import WriteGate
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.facts import Fact
+
+__all__ = ["Disputes"]
+
+_ANSWERS_MAX = 1_000
+"""How many of an operator's last decisions are looked through for an earlier answer."""
+
+
+class Disputes:
+    """Takes answers to what is in dispute.
+
+    Args:
+        gate: reads the reason of an answer, as it reads any words that are kept.
+        store: where facts and their conflicts are kept.
+        reconciler: puts answers on record.
+        ledger: what writes.
+        decision_ids: the ids under which answers are kept.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        gate: WriteGate,
+        store: MemoryStore,
+        reconciler: MemoryReconciler,
+        ledger: Ledger,
+        decision_ids: DecisionIds,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._gate = gate
+        self._store = store
+        self._reconciler = reconciler
+        self._ledger = ledger
+        self._decision_ids = decision_ids
+        self._clock = clock
+
+    def resolve(
+        self, scope: Scope, keep: Sequence[str], by: str, reason: str, door: str
+    ) -> Decision:
+        """End what is in dispute with the facts that are kept; once, however often it is called.
+
+        Args:
+            scope: whom it is about.
+            keep: the facts that hold. What is in dispute with one of them ends, unless it is kept
+                too: then the two contradict each other no longer.
+            by: ``contact``, or an operator's name.
+            reason: why, in a sentence.
+            door: which door the answer came through.
+
+        Raises:
+            InvalidAnswerError: the facts are in no open dispute, one has ended, or it is not this
+                person's to answer.
+            UnknownFactError: the contact has no such fact.
+        """
+        check_person("by", by, scope)
+        check_text("reason", reason, TEXT_LENGTH_MAX)
+        if not keep:
+            raise InvalidAnswerError("say which facts to keep; `reconciler disputes` lists them")
+        submission = self._submission(scope, by, reason, door)
+
+        def plan(seen: Seen) -> Commit | Decision:
+            kept = self._heads(scope, keep)
+            return self._answer(submission, kept, seen) or self._earlier(scope, kept, door)
+
+        return self._ledger.write(submission, plan)
+
+    def _submission(self, scope: Scope, by: str, reason: str, door: str) -> Submission:
+        note = Note(
+            scope=scope,
+            text=reason,
+            said_at=self._clock(),
+            is_dated=False,
+            source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
+        )
+        judged = self._gate.judge(own_evidence(note, by))
+        return Submission(
+            candidate=judged.candidate,
+            assessment=replace(
+                judged.assessment,
+                disposal=Disposal.ADMIT,
+                reason=GateReason.ADMITTED,
+                detail=f"settled by {by}: {judged.candidate.claim}",
+                question=None,
+                lapses_at=None,
+            ),
+            door=door,
+            decision_id=self._decision_ids.of(note),
+            answered_by=by,
+        )
+
+    def _answer(self, submission: Submission, kept: Sequence[Fact], seen: Seen) -> Commit | None:
+        """What to write; None where nothing is in dispute with what is kept."""
+        scope, kept_ids = submission.note.scope, {each.fact_id for each in kept}
+        pairs = [{each.new_id, each.old_id} for each in self._store.list_conflicts(scope)]
+        open_ = [pair for pair in pairs if pair & kept_ids]
+        if not open_:
+            return None
+        lost_ids = sorted(set().union(*open_) - kept_ids)
+        _, lost = self._store.find_facts(scope, lost_ids)
+        begins = [each.valid_from for each in (*kept, *lost.values())]
+        about = submission.about(submission.note.no_earlier_than(begins))
+        commit = self._reconciler.as_disposed(about, Action.RESOLVE, seen, tuple(lost_ids))
+        closed = [each.fact_id for each in kept] if any(p <= kept_ids for p in open_) else []
+        verdict = replace(
+            commit.decision.verdict, fact_id=kept[0].fact_id, closed_ids=tuple(closed)
+        )
+        decision = replace(commit.decision, verdict=verdict)
+        told = confirmed(kept[0], decision) if len(kept) == 1 else None
+        return replace(commit, decision=decision, kept=told)
+
+    def _earlier(self, scope: Scope, kept: Sequence[Fact], door: str) -> Decision:
+        """The answer that was given already.
+
+        Raises:
+            InvalidAnswerError: none was.
+        """
+        ids = {each.fact_id for each in kept}
+        for made in self._store.list_decisions([scope], _ANSWERS_MAX, DecisionFilter(door=door)):
+            if made.action is Action.RESOLVE and ids <= {made.fact_id, *made.verdict.closed_ids}:
+                return made.as_replay()
+        raise InvalidAnswerError(
+            f"{' and '.join(sorted(ids))}: in no open dispute; `reconciler disputes` lists those "
+            "that are"
+        )
+
+    def _heads(self, scope: Scope, fact_ids: Sequence[str]) -> list[Fact]:
+        """The live facts that say now what these say, each once."""
+        for each in fact_ids:
+            check_identifier("keep", each, UnknownFactError)
+        after = {
+            each.old_id: each.new_id
+            for each in self._store.list_supersessions(scope)
+            if each.is_restatement
+        }
+        found = {each.fact_id: each for each in (self._head(scope, i, after) for i in fact_ids)}
+        return list(found.values())
+
+    def _head(self, scope: Scope, fact_id: str, after: dict[str, str]) -> Fact:
+        last = fact_id
+        while last in after:
+            last = after[last]
+        fact = self._store.find_fact(scope, last)
+        if fact is None:
+            raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}")
+        if fact.has_ended:
+            raise InvalidAnswerError(
+                f"fact {fact_id} has ended and cannot be kept; `reconciler history --fact "
+                f"{fact_id}` says what took its place"
+            )
+        return fact

@@ -1,0 +1,57 @@
+"""Open conflicts: which live facts of a contact are in dispute, kept as commits change it.
+
+Not for several threads at once: whoever holds it has a lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+
+from reconciler.service.stores.memory_store import Commit
+
+__all__ = ["OpenConflicts"]
+
+
+class OpenConflicts:
+    """The pairs of facts that are in dispute, looked up by either.
+
+    Args:
+        pairs: the ids of two live facts each.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self._others: dict[str, set[str]] = {}
+        for one, other in pairs:
+            self._open(one, other)
+
+    def of(self, fact_id: str) -> tuple[str, ...]:
+        """The facts that one is in dispute with, by id; most have none."""
+        return tuple(sorted(self._others.get(fact_id, ())))
+
+    def copy(self) -> OpenConflicts:
+        """One of its own with the same pairs."""
+        return OpenConflicts((one, each) for one in self._others for each in self._others[one])
+
+    def apply(self, commit: Commit) -> None:
+        """Take over what was committed.
+
+        What takes an ended fact's place takes its disputes over, as in the graph.
+        """
+        decision, fact = commit.decision, commit.fact
+        is_live = fact is not None and not fact.has_ended
+        for ended_id in decision.superseded_ids:
+            for other in self._others.pop(ended_id, set()):
+                self._others[other].discard(ended_id)
+                if fact is not None and is_live and other not in decision.superseded_ids:
+                    self._open(fact.fact_id, other)
+        if fact is not None and is_live:
+            for other in decision.conflicting_ids:
+                self._open(fact.fact_id, other)
+        for one, other in combinations(decision.verdict.closed_ids, 2):
+            self._others.get(one, set()).discard(other)
+            self._others.get(other, set()).discard(one)
+
+    def _open(self, one: str, other: str) -> None:
+        self._others.setdefault(one, set()).add(other)
+        self._others.setdefault(other, set()).add(one)

@@ -1,0 +1,344 @@
+"""Whose word holds, on each engine: disputes that are seen and settled, and amendments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from math import sqrt
+from typing import Any
+
+import pytest
+
+from reconciler import Decision, Memory, SourceKind, as_prompt
+from reconciler.domain.records.decisions import Action, DecidedBy
+from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.sessions import Turn
+from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
+from reconciler.errors import InvalidAnswerError, InvalidRequestError, UnknownFactError
+from reconciler.testing import HashingEmbedder, ScriptedExtractor, TableEmbedder
+from tests.engines import EngineUnderTest
+
+NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
+OPERATOR, TOOL = SourceKind.OPERATOR, SourceKind.TOOL_OUTPUT
+THREE, TWO = "Has three children", "Has two children"
+EMAIL, PHONE = "Prefers e-mail", "Perhaps she'd be fine with phone, not sure"
+Open = Callable[..., Memory]
+
+
+def days(number: float) -> datetime:
+    return NOON + timedelta(days=number)
+
+
+def near(cosine: float, one: str, other: str) -> Mapping[str, list[float]]:
+    return {one: [1.0, 0.0], other: [cosine, sqrt(1 - cosine**2)]}
+
+
+@pytest.fixture
+def opened(one_of_each: EngineUnderTest) -> Iterator[Open]:
+    with ExitStack() as stack:
+
+        def open_(vectors: Mapping[str, list[float]] | None = None, **given: Any) -> Memory:
+            embedder = TableEmbedder(vectors, 2) if vectors else HashingEmbedder()
+            memory = Memory.open(embedder=embedder, **one_of_each.settings_arguments | given)
+            stack.callback(memory.close)
+            return memory
+
+        yield open_
+
+
+def say(memory: Memory, text: str, day: float = 0, **given: Any) -> Decision:
+    return memory.add_contact_note("crm", "alice", text, **{"said_at": days(day)} | given)
+
+
+def city(value: str) -> dict[str, str]:
+    return {"attribute": "city", "value": value}
+
+
+def live(memory: Memory) -> list[str]:
+    return sorted(each.fact.text for each in memory.recall("crm", "alice", limit=100))
+
+
+def disputes(memory: Memory) -> list[set[str]]:
+    return [{fact.text for fact in each.facts} for each in memory.disputes("crm", "alice")]
+
+
+def disputed(memory: Memory) -> tuple[Decision, Decision]:
+    """What the contact said, and what an operator noted of it later, which ranks lower."""
+    return (
+        say(memory, "Lives in Pune", **city("Pune")),
+        say(memory, "Lives in Mumbai", 9, source_kind=OPERATOR, **city("Mumbai")),
+    )
+
+
+# Whose word
+
+
+def at_brightwave(span: str = "I work at Brightwave now") -> Extraction:
+    claimed = Extracted(
+        text="Works at Brightwave.",
+        category=Category.FACT,
+        importance=0.6,
+        confidence=0.9,
+        citations=(Citation(episode=1, span=span),),
+        attribute="employer",
+        value="Brightwave",
+    )
+    return Extraction(candidates=(claimed,))
+
+
+def test_what_the_contact_says_in_a_session_ends_what_it_said_before(opened: Open) -> None:
+    memory = opened(extractor=ScriptedExtractor([at_brightwave()] * 4))
+    nordlys = {"attribute": "employer", "value": "Nordlys"}
+    first = memory.add_contact_note("crm", "alice", "Works at Nordlys.", **nordlys)
+    for number in range(4):
+        said = Turn(role="contact", text="Hello. I work at Brightwave now.")
+        memory.submit_session("crm", "alice", f"chat-{number}", [said])
+        memory.drain()
+    [employer] = [each.fact for each in memory.recall("crm", "alice")]
+    [history] = memory.history("crm", "alice")
+    assert (employer.text, str(employer.trust)) == ("Works at Brightwave.", "user_explicit")
+    assert (employer.observations, history.facts[-1].fact_id) == (4, first.fact_id)
+
+
+# What ranks lower
+
+
+def test_a_lower_word_raises_one_question_however_often_it_is_said(opened: Open) -> None:
+    memory = opened()
+    disputed(memory)
+    say(memory, "Lives in Mumbai", 10, source_kind=OPERATOR, **city("Mumbai"))
+    assert disputes(memory) == [{"Lives in Pune", "Lives in Mumbai"}]
+
+
+def test_the_question_names_both_texts_whose_word_and_since_when(opened: Open) -> None:
+    memory = opened()
+    disputed(memory)
+    [found] = memory.disputes("crm", "alice")
+    assert found.question == (
+        'Which one holds: "Lives in Pune" (the user\'s own word, since 2025-03-09) or '
+        '"Lives in Mumbai" (an operator\'s word, since 2025-03-18)?'
+    )
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+def test_the_answer_ends_the_other_side(opened: Open, kept: int) -> None:
+    memory = opened()
+    sides = disputed(memory)
+    keep, lost = sides[kept].fact_id, sides[1 - kept].fact_id
+    made = memory.resolve("crm", "alice", keep, by="contact", reason="She said so.")
+    assert (made.action, made.fact_id, made.superseded_ids) == (Action.RESOLVE, keep, (lost,))
+    [history] = memory.history("crm", "alice")
+    assert [fact.fact_id for fact in history.facts] == [keep, lost]
+    assert (history.facts[0].is_confirmed_by_user, disputes(memory)) == (True, [])
+
+
+def test_an_answer_given_twice_is_one_decision(opened: Open) -> None:
+    memory = opened()
+    keep = disputed(memory)[1].fact_id
+    first = memory.resolve("crm", "alice", keep, by="anna", reason="Checked.")
+    again = memory.resolve("crm", "alice", keep, by="anna", reason="Checked.")
+    assert (again.decision_id, again.replayed) == (first.decision_id, True)
+
+
+def test_what_was_kept_by_the_contact_is_the_contacts_word(opened: Open) -> None:
+    memory = opened()
+    keep = disputed(memory)[1].fact_id
+    memory.resolve("crm", "alice", keep, by="contact", reason="She said so.")
+    goa = say(memory, "Lives in Goa", source_kind=OPERATOR, **city("Goa"), said_at=None)
+    assert (goa.action, goa.decided_by) == (Action.ADD, DecidedBy.TRUST)
+
+
+def test_an_id_of_what_was_restated_since_names_the_same_side(opened: Open) -> None:
+    memory = opened()
+    lower = disputed(memory)[1]
+    again = say(memory, "Lives in Mumbai", 10, source_kind=OPERATOR, **city("Mumbai"))
+    made = memory.resolve("crm", "alice", lower.fact_id, by="anna", reason="Checked.")
+    assert made.fact_id == again.fact_id
+
+
+def test_a_fact_in_no_dispute_is_not_resolved(opened: Open) -> None:
+    memory = opened()
+    said = say(memory, "Lives in Pune", **city("Pune"))
+    with pytest.raises(InvalidAnswerError, match="no open dispute; `reconciler disputes` lists"):
+        memory.resolve("crm", "alice", said.fact_id, by="anna", reason="Checked.")
+    with pytest.raises(UnknownFactError):
+        memory.resolve("crm", "alice", "nobody's", by="anna", reason="Checked.")
+
+
+def test_no_agent_answers_a_dispute(opened: Open) -> None:
+    memory = opened()
+    keep = disputed(memory)[1].fact_id
+    with pytest.raises(InvalidAnswerError, match="no agent may"):
+        memory.resolve("crm", "alice", keep, by="agent:crm", reason="I think so.")
+
+
+def test_both_may_be_kept_where_they_do_not_contradict(opened: Open) -> None:
+    memory = opened(near(0.9, THREE, TWO))
+    sides = [say(memory, THREE), say(memory, TWO, 1)]
+    ids = [each.fact_id for each in sides]
+    made = memory.resolve("crm", "alice", ids, by="anna", reason="Two of them are hers.")
+    assert (made.superseded_ids, disputes(memory)) == ((), [])
+    assert live(memory) == sorted([THREE, TWO])
+    assert all(not each.disputed_with for each in memory.recall("crm", "alice"))
+
+
+def test_later_evidence_that_agrees_with_one_side_settles_it(opened: Open) -> None:
+    memory = opened(near(0.9, THREE, TWO))
+    three = say(memory, THREE)
+    two = say(memory, TWO, 1)
+    assert disputes(memory) == [{THREE, TWO}]
+    again = say(memory, THREE, 2)
+    assert (again.superseded_ids, disputes(memory)) == ((three.fact_id, two.fact_id), [])
+    assert live(memory) == [THREE]
+
+
+def test_agreement_by_a_word_that_ranks_lower_settles_nothing(opened: Open) -> None:
+    memory = opened(near(0.9, THREE, TWO))
+    say(memory, THREE, source_kind=OPERATOR)
+    say(memory, TWO, 1)
+    say(memory, THREE, 2, source_kind=OPERATOR)
+    assert disputes(memory) == [{THREE, TWO}]
+
+
+def test_what_only_counts_as_said_again_settles_too(opened: Open) -> None:
+    memory = opened()
+    kept, lost = disputed(memory)
+    again = say(memory, "Lives in Pune", 10, source_kind=OPERATOR, **city("Pune"))
+    assert (again.action, again.fact_id) == (Action.SKIP, kept.fact_id)
+    assert (again.superseded_ids, disputes(memory)) == ((lost.fact_id,), [])
+    [history] = memory.history("crm", "alice")
+    assert [fact.fact_id for fact in history.facts] == [kept.fact_id, lost.fact_id]
+
+
+def test_what_was_said_before_the_dispute_settles_nothing(opened: Open) -> None:
+    memory = opened(near(0.9, THREE, TWO))
+    say(memory, THREE)
+    say(memory, TWO, 5)
+    say(memory, THREE, 3)
+    assert disputes(memory) == [{THREE, TWO}]
+
+
+# Recall and prompt
+
+
+def test_recall_and_prompt_show_the_conflict_on_both_lines(opened: Open) -> None:
+    memory = opened(near(0.9, THREE, TWO))
+    say(memory, THREE)
+    say(memory, TWO, 1)
+    ranked = memory.recall("crm", "alice", THREE)
+    shown = {each.fact.text: [other.text for other in each.disputed_with] for each in ranked}
+    assert shown == {THREE: [TWO], TWO: [THREE]}
+    lines = as_prompt(ranked).splitlines()
+    assert f'- [known, disputed: see "{TWO}"] {THREE}' in "\n".join(lines)
+    assert f'- [known, disputed: see "{THREE}"] {TWO}' in "\n".join(lines)
+
+
+def test_a_prompt_brings_the_other_side_where_it_was_not_chosen(opened: Open) -> None:
+    memory = opened(near(0.9, THREE, TWO))
+    say(memory, THREE)
+    say(memory, TWO, 1)
+    told = as_prompt(memory.recall("crm", "alice", THREE, limit=1))
+    assert (told.count("disputed:"), told.count("ask the contact once")) == (2, 1)
+
+
+# One hedged word
+
+
+def by(channel: str) -> dict[str, str]:
+    return {"attribute": "preferred_channel", "value": channel}
+
+
+def confirmed_email(memory: Memory) -> None:
+    held = say(memory, EMAIL, source_kind=TOOL, **by("e-mail"))
+    memory.confirm("crm", "alice", held.decision_id, "contact")
+
+
+def often_email(memory: Memory) -> None:
+    for day in range(3):
+        say(memory, EMAIL, day, **by("e-mail"))
+
+
+@pytest.mark.parametrize("given", [confirmed_email, often_email])
+def test_a_guess_does_not_end_what_is_confirmed_or_often_said(
+    opened: Open, given: Callable[[Memory], None]
+) -> None:
+    memory = opened(near(0.9, EMAIL, PHONE))
+    given(memory)
+    guessed = say(memory, PHONE, said_at=None, **by("phone"))
+    assert (guessed.action, guessed.decided_by) == (Action.ADD, DecidedBy.HEDGE)
+    assert disputes(memory) == [{EMAIL, PHONE}]
+
+
+# Amendments
+
+
+def amend(memory: Memory, **given: Any) -> Decision:
+    usual = {"by": "anna", "reason": "She moved; the form was wrong.", "text": "Lives in Mumbai"}
+    return memory.amend("crm", "alice", **usual | given)
+
+
+@pytest.mark.parametrize("by_id", [True, False])
+def test_an_operators_amendment_ends_what_the_contact_said(opened: Open, by_id: bool) -> None:
+    memory = opened()
+    pune = say(memory, "Lives in Pune", **city("Pune"))
+    which = {"fact_id": pune.fact_id} if by_id else {"attribute": "city"}
+    made = amend(memory, **which, value="Mumbai")
+    assert (made.action, made.decided_by) == (Action.UPDATE, DecidedBy.AMENDMENT)
+    assert "anna: She moved; the form was wrong." in made.reason
+    [mumbai] = [each.fact for each in memory.recall("crm", "alice")]
+    assert (mumbai.slot and mumbai.slot.value, str(mumbai.trust)) == ("Mumbai", "operator")
+    assert made.superseded_ids == (pune.fact_id,)
+
+
+def test_an_amendment_ends_a_fact_without_a_slot_however_far_its_words_are(opened: Open) -> None:
+    memory = opened()
+    said = say(memory, "Signs for everything above 5,000 euros")
+    made = amend(memory, fact_id=said.fact_id, text="Her manager signs contracts")
+    assert (made.decided_by, live(memory)) == (DecidedBy.AMENDMENT, ["Her manager signs contracts"])
+
+
+def test_an_amendment_settles_what_was_disputed_in_its_slot(opened: Open) -> None:
+    memory = opened()
+    disputed(memory)
+    amend(memory, attribute="city", value="Goa", text="Lives in Goa")
+    assert (live(memory), disputes(memory)) == (["Lives in Goa"], [])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"fact_id": "PUNE"}, "give value"),
+        ({"attribute": "city"}, "give value"),
+        ({}, "either fact_id or attribute"),
+        ({"attribute": "allergy", "value": "nuts"}, "holds many values"),
+        ({"attribute": "employer", "value": "Acme"}, "no live fact"),
+        ({"fact_id": "PUNE", "value": "Mumbai", "said_at": days(-9)}, "holds from 2025-03-09"),
+    ],
+)
+def test_an_amendment_that_cannot_be_made_says_why(
+    opened: Open, given: dict[str, Any], told: str
+) -> None:
+    memory = opened()
+    pune = say(memory, "Lives in Pune", **city("Pune"))
+    named = {name: pune.fact_id if value == "PUNE" else value for name, value in given.items()}
+    with pytest.raises(InvalidRequestError, match=told):
+        amend(memory, **named)
+    assert live(memory) == ["Lives in Pune"]
+
+
+@pytest.mark.parametrize("by", ["contact", "agent:crm", "crm"])
+def test_an_amendment_is_an_operators(opened: Open, by: str) -> None:
+    memory = opened()
+    say(memory, "Lives in Pune", **city("Pune"))
+    with pytest.raises(InvalidAnswerError):
+        amend(memory, attribute="city", value="Mumbai", by=by)
+
+
+def test_a_decision_that_settles_can_be_printed(opened: Open) -> None:
+    memory = opened()
+    keep = disputed(memory)[1].fact_id
+    made = memory.resolve("crm", "alice", keep, by="anna", reason="Checked.")
+    assert json.loads(json.dumps(made.to_dict()))["action"] == "RESOLVE"
+    assert memory.explain("crm", "alice", made.decision_id).outcome

@@ -1,0 +1,154 @@
+"""Whose word an extractor's claim is: the contact's, where the contact's own words carry it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from reconciler.bootstrap import build_judge
+from reconciler.config_files import load_attribute_book
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.settings import load_settings
+
+SCOPE = Scope("acme", "crm", "alice")
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+BOOK = load_attribute_book(None)
+JUDGE = build_judge(load_settings())
+WORK = {"claim": "Works at Brightwave.", "attribute": "employer", "value": "Brightwave"}
+
+
+def told(text: str, *spans: str, source: SourceKind = SourceKind.USER_EXPLICIT) -> Evidence:
+    return Evidence(
+        episode_id=f"turn-{text[:50]}",
+        session_id="chat",
+        scope=SCOPE,
+        text=text,
+        said_at=NOW,
+        spans=spans or (text,),
+        source_kind=source,
+    )
+
+
+def candidate(
+    *evidence: Evidence, claim: str, attribute: str = "", value: str = "", **given: Any
+) -> Candidate:
+    slot = BOOK.slot(attribute=attribute, value=value) if attribute else None
+    note = Note(scope=SCOPE, text=claim, said_at=NOW, source_kind=SourceKind.EXTRACTOR, slot=slot)
+    usual = {"confidence": 0.9, "proposed_by": "an extractor"}
+    return Candidate(note=note, evidence=evidence, **usual | given)
+
+
+def is_contacts(proposed: Candidate) -> bool:
+    judged = JUDGE(proposed)
+    counts_as = judged.candidate.note.source_kind is SourceKind.USER_EXPLICIT
+    assert counts_as == judged.assessment.is_contacts_word
+    return counts_as
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "attribute", "value"),
+    [
+        ("I work at Brightwave now.", "Works at Brightwave.", "employer", "Brightwave"),
+        ("Hi there! I work at Brightwave.", "Employer: Brightwave", "employer", "Brightwave"),
+        ("I left Nordlys, I work at Brightwave.", "Works at Brightwave", "employer", "Brightwave"),
+        ("My city is Pune", "Lives in Pune.", "city", "Pune"),
+        ("My time zone is CET.", "The contact's time zone is CET.", "", ""),
+        ("I prefer e-mail over phone calls.", "Prefers email over phone.", "", ""),
+        ("I have three children.", "The contact has three children.", "", ""),
+        ("I don't eat meat.", "Does not eat meat.", "", ""),
+        ("I no longer work at Globex.", "No longer works at Globex.", "", ""),
+    ],
+)
+def test_the_contacts_own_literal_words_are_the_contacts_word(
+    text: str, claim: str, attribute: str, value: str
+) -> None:
+    assert is_contacts(candidate(told(text), claim=claim, attribute=attribute, value=value))
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("If all goes well, I work at Brightwave by May.", "I work at Brightwave"),
+        ("I guess I work at Brightwave.", "I work at Brightwave"),
+        ("Perhaps I work at Brightwave soon.", "I work at Brightwave"),
+        ("Do you think I work at Brightwave?", "I work at Brightwave"),
+        ("I no longer work at Brightwave.", "work at Brightwave"),
+        ("I don't work at Brightwave.", "work at Brightwave"),
+        ("My wife says: I work at Brightwave.", "I work at Globex"),
+        ("I met people of Nordlys.", "I met people of Nordlys."),
+    ],
+)
+def test_words_that_do_not_carry_the_claim_stay_the_extractors(text: str, span: str) -> None:
+    assert not is_contacts(candidate(told(text, span), **WORK))
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("I work at Brightwave.", "Works at Brightwave, account 4411 0099."),
+        ("I work at Brightwave.", "Works at Brightwave for Victor Lustig."),
+        ("I work at Brightwave.", "Wife works at Brightwave."),
+        ("I work at Brightwave.", "Does not work at Brightwave."),
+        ("My wife works at Brightwave.", "Works at Brightwave."),
+    ],
+)
+def test_a_claim_that_says_more_or_otherwise_stays_the_extractors(text: str, claim: str) -> None:
+    assert not is_contacts(candidate(told(text), **WORK | {"claim": claim}))
+
+
+def test_without_a_value_every_word_of_the_claim_must_have_been_said() -> None:
+    said = told("I like the reports of Nordlys.")
+    assert not is_contacts(candidate(said, claim="Wants weekly reports of Nordlys."))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"confidence": 0.69},
+        {"confidence": None},
+        {"is_literal": False},
+        {"proposed_by": "fallback"},
+        {"evidence": (told("I work at Brightwave", source=SourceKind.TOOL_OUTPUT),)},
+        {"evidence": (told("I work at Brightwave", source=SourceKind.MODEL_GUESS),)},
+        {"evidence": (replace(told("I work at Brightwave"), spans=()),)},
+        {"evidence": ()},
+        {
+            "evidence": (
+                told("I work at Brightwave"),
+                told("Works at Brightwave, says the page", source=SourceKind.TOOL_OUTPUT),
+            )
+        },
+    ],
+)
+def test_one_thing_that_is_not_the_contacts_own_makes_it_the_extractors(
+    changed: dict[str, Any],
+) -> None:
+    proposed = candidate(told("I work at Brightwave"), **WORK)
+    assert is_contacts(proposed)
+    assert not is_contacts(replace(proposed, **changed))
+
+
+def test_the_gate_itself_judges_it_as_the_extractors() -> None:
+    judged = JUDGE(candidate(told("I work at Brightwave"), **WORK))
+    assert (judged.is_own_word, judged.is_reconciled) == (False, False)
+    assert judged.assessment.parts[0].name == "extractor's confidence"
+
+
+def test_the_assessment_says_whose_word_it_is_and_why() -> None:
+    found = JUDGE(candidate(told("I work at Brightwave"), **WORK)).assessment.findings[0]
+    assert str(found).startswith("source: admit: the contact's own literal words, checked")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("Perhaps fine with phone.", True), ("Fine with phone.", False)],
+)
+def test_a_hedge_makes_a_note_a_guess(text: str, expected: bool) -> None:
+    said = candidate(told(text), claim="Fine with phone.")
+    assert JUDGE(said).candidate.note.is_hedged is expected
