@@ -282,6 +282,14 @@ def test_a_request_to_remember_counts_as_much_at_any_age() -> None:
     assert parts(of_request())["a request keeps"] == RULE.recent
 
 
+def test_a_preference_that_the_contact_asked_to_have_remembered_is_admitted_once_said() -> None:
+    asked = replace(of_request(), confidence=0.9)
+    asked = replace(asked, note=replace(asked.note, category=Category.PREFERENCE))
+    assert assessed(asked).disposal is ADMIT
+    plain = replace(asked, evidence=(replace(asked.evidence[0], text="I live in Pune."),))
+    assert assessed(plain).disposal is CONFIRM
+
+
 @pytest.mark.parametrize(
     "other",
     [

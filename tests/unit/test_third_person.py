@@ -42,6 +42,10 @@ TOLD = {
     ),
     "My wife taught me chess.": "The contact's wife taught the contact chess.",
     'My favourite book is "Emma".': 'The contact\'s favourite book is "Emma".',
+    "I rent, and I'm glad I was told I'd get a garden.": (
+        "The contact rents, and they are glad they were told they'd get a garden."
+    ),
+    "My boss knows I travel.": "The contact's boss knows the contact travels.",
     "The flat I live in is old.": "The flat the contact lives in is old.",
     "Call me Sam.": "Call the contact Sam.",
     "Don't e-mail me.": "Don't e-mail the contact.",
@@ -54,11 +58,9 @@ TOLD = {
     "Ship it to us.": "Ship it to the contact and others.",
     "The depot closes at four.": "The depot closes at four.",
     "I fly when I can, because I hate trains.": (
-        "The contact flies when the contact can, because the contact hates trains."
+        "The contact flies when they can, because they hate trains."
     ),
-    "I live in Leeds and I work in York.": (
-        "The contact lives in Leeds and the contact works in York."
-    ),
+    "I live in Leeds and I work in York.": ("The contact lives in Leeds and they work in York."),
 }
 
 

@@ -68,13 +68,14 @@ def _effects(
     sessions = precedents.sessions_with(candidate)
     is_pattern = observations >= rule.observations_min and sessions >= rule.sessions_min
     is_recent = _is_recent(candidate, policy, now)
-    # How old words are says how far they may be out of date; a request does not go out of date.
-    keeps = not is_recent and is_literal and _is_contacts_request(candidate)
+    # A request is no guess, and how old it is does not say how far it may be out of date.
+    is_asked = is_literal and _is_contacts_request(candidate)
+    is_guess = observations <= 1 and not is_own_word and not is_asked
     for name, effect, holds in (
         ("said directly", rule.direct_statement, is_direct),
         ("in person", rule.in_person, is_direct and reading.is_in_person),
         ("asked to remember", rule.asked_to_remember, bool(reading.trigger)),
-        ("one observation", rule.one_observation, observations <= 1 and not is_own_word),
+        ("one observation", rule.one_observation, is_guess),
         ("many observations", rule.many_observations, is_pattern),
         (f"{reading.literalness.kind} evidence", rule.not_literal, not is_literal),
         ("hedged", rule.hedged, bool(reading.hedge)),
@@ -82,7 +83,7 @@ def _effects(
         ("in passing", rule.remark, reading.meaning.kind is Meaning.REMARK),
         ("from a tool", rule.from_tool, source is SourceKind.TOOL_OUTPUT),
         ("recent", rule.recent, is_recent),
-        ("a request keeps", rule.recent, keeps),
+        ("a request keeps", rule.recent, is_asked and not is_recent),
     ):
         if holds:
             yield ScorePart(name=name, effect=effect)

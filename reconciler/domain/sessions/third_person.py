@@ -38,6 +38,15 @@ _REPEATED = _PRONOUNS | {"me": "them", "my": "their", "myself": "themselves"}
 _SUBJECTS = {"i": "", "i'm": " is", "i've": " has", "i'll": " will", "i'd": " would"}
 """Forms of "I", and what they hold beside it; a bare "I" is followed by its verb."""
 
+_THEY = {
+    "i": "they",
+    "i'm": "they are",
+    "i've": "they have",
+    "i'll": "they will",
+    "i'd": "they'd",
+}
+_BEING = {"am": "are", "was": "were", "wasn't": "weren't"}
+
 _UNSURE = frozenset({"we'd", "let's", "ourselves", "mine", "ours", "myself", "ain't"})
 _QUOTES = {'"': '"', "“": "”"}
 _NO_TITLE = frozenset({*_SUBJECTS, *_REPEATED, *_UNSURE})
@@ -73,7 +82,8 @@ def _told(tokens: Sequence[str]) -> str:
             words, at = _title(tokens, at)
         elif _folded(tokens[at]) in _SUBJECTS:
             _check_subject(tokens, at)
-            words, at, may_go_on = _subject(tokens, at)
+            read = _subject_again if is_named else _subject
+            words, at, may_go_on = read(tokens, at)
             is_named = True
         elif may_go_on and _is_second_verb(tokens, at):
             raise _UnsureError  # whose verb it is, the words alone do not say
@@ -145,10 +155,7 @@ def _subject(tokens: Sequence[str], at: int) -> tuple[list[str], int, bool]:
         _UnsureError: the verb's form is not known.
     """
     subject = _folded(tokens[at])
-    told, at = [_CONTACT + _SUBJECTS[subject]], at + 1
-    while at < len(tokens) and (tokens[at] == " " or _folded(tokens[at]) in _words("adverb")):
-        told.append(tokens[at])
-        at += 1
+    told, at = _with_adverbs(_CONTACT + _SUBJECTS[subject], tokens, at)
     verb = tokens[at] if at < len(tokens) else ""
     if subject == "i":
         told.append(_agreeing(verb))
@@ -156,6 +163,24 @@ def _subject(tokens: Sequence[str], at: int) -> tuple[list[str], int, bool]:
     if subject == "i'd" and _folded(verb) not in _words("after_would"):
         raise _UnsureError
     return told, at, subject in ("i'm", "i've")
+
+
+def _with_adverbs(subject: str, tokens: Sequence[str], at: int) -> tuple[list[str], int]:
+    """The subject with the adverbs that follow, and where its verb stands."""
+    told, at = [subject], at + 1
+    while at < len(tokens) and (tokens[at] == " " or _folded(tokens[at]) in _words("adverb")):
+        told.append(tokens[at])
+        at += 1
+    return told, at
+
+
+def _subject_again(tokens: Sequence[str], at: int) -> tuple[list[str], int, bool]:
+    """The contact once more, as "they": a verb behind it is as it was behind "I"."""
+    subject = _folded(tokens[at])
+    told, at = _with_adverbs(_THEY[subject], tokens, at)
+    if subject == "i" and at < len(tokens) and _folded(tokens[at]) in _BEING:
+        return [*told, _BEING[_folded(tokens[at])]], at + 1, False
+    return told, at, False
 
 
 def _is_second_verb(tokens: Sequence[str], at: int) -> bool:
