@@ -183,6 +183,7 @@ def test_a_statement_fills_the_slot_it_names(
         "I prefer the second option.",
         "I used to live in Rome.",
         "She works at Globex.",
+        "She works at Globex, and I like tea.",
         "Lives in Rome.",
         '"I work at Globex" is what she said.',
         "My boss says I work at Globex too much.",

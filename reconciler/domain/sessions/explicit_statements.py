@@ -324,7 +324,10 @@ def _own_slot(read: ReadSlot | None) -> _Slot | None:
 
     What has ended fills no slot: its words say all of it.
     """
-    if read is None or read.name or not _the("own").search(read.words):
+    if read is None or read.name:
+        return None
+    cut = _the("break").search(read.words)
+    if not _the("own").search(read.words, 0, cut.start() if cut else len(read.words)):
         return None
     if read.has_ended:
         return _NO_SLOT
