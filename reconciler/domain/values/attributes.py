@@ -205,7 +205,7 @@ class AttributeBook:
         if given is not None and given.attribute is not None:
             return given, None
         read = self.read_slot(text)
-        slot = read and self.slot_of(read, names)
+        slot = self.slot_of(read, names) if read else None
         if read is None or slot is None:
             return given, None
         if given is not None:
