@@ -5,20 +5,18 @@ from __future__ import annotations
 import re
 import re._parser as parser
 import time
-from pathlib import Path
 
 import pytest
 
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.lexicon import Cue, lexicon
+from reconciler.lexicon import Cue
 from tests.tidy.test_lexicons import _is_needed
 
 BOOK = load_attribute_book(None)
 CUES = BOOK.reader.cues
 PLACES = [(each.name, number) for each in BOOK for number in range(len(each.phrasings))]
 VALUE = re.compile(r"\[([^\]]+)\]")
-ATTRIBUTES = Path(__file__).resolve().parents[2] / "config" / "attributes.toml"
 
 
 def _cue(name: str, number: int) -> Cue:
@@ -61,19 +59,6 @@ def test_every_shipped_attribute_can_be_read() -> None:
         "country",
         "region",
     ]
-
-
-def test_every_word_list_of_phrasings_is_used() -> None:
-    said = ATTRIBUTES.read_text("utf-8") + (ATTRIBUTES.parent / "lexicon" / "slots.toml").read_text(
-        "utf-8"
-    )
-    code = (ATTRIBUTES.parents[1] / "reconciler/domain/values/slot_reading.py").read_text("utf-8")
-    unused = [
-        each
-        for each in lexicon("slots").lists
-        if f"<{each}>" not in said and f'"{each}"' not in code
-    ]
-    assert unused == []
 
 
 ENDLESS = [

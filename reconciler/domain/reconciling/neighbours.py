@@ -57,9 +57,7 @@ def filed(fact: Fact, attributes: AttributeBook, names: Iterable[str | None]) ->
 
 def is_rival(note: Note, fact: Fact) -> bool:
     """Whether the note's slot decides about the fact, however far away its text is."""
-    prefix = note.slot.rival_prefix if note.slot else None
-    key = fact.slot.key if fact.slot and prefix else None
-    return key is not None and prefix is not None and key.startswith(prefix)
+    return bool(note.slot and fact.slot) and note.slot.decides_about(fact.slot)
 
 
 def neighbours_of(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -41,6 +41,7 @@ class ReadSlot:
         subject: whom it is about, such as ``assistant``; None for whom the text is about.
         name: the name by which the sentence calls whom it is about; None where it uses none.
         is_change: whether it says that the value was another one before.
+        replaces: the value before, where the sentence names it.
         has_ended: whether it says that the value holds no longer, and names no other.
     """
 
@@ -50,6 +51,7 @@ class ReadSlot:
     subject: str | None = None
     name: str | None = None
     is_change: bool = False
+    replaces: str | None = None
     has_ended: bool = False
 
 
@@ -125,6 +127,7 @@ def _read_clause(clause: _Clause, sentence: str, tried: Iterable[_Tried]) -> Rea
         subject=_group(match, "who") or ("company" if _group(match, "firm") else None),
         name=_group(match, "name") or clause.name,
         is_change=kind == "change",
+        replaces=_replaced(match),
         has_ended=kind == "end",
     )
 
@@ -297,6 +300,14 @@ def trimmed(value: str) -> str:
     return _the("trailing").sub("", value).strip(" ,;:.!\"'")
 
 
+def _replaced(match: re.Match[str]) -> str | None:
+    """The value that gives way: named by the phrasing itself, or behind "instead of"."""
+    if said := _group(match, "old"):
+        return trimmed(said)
+    behind = _the("in_place_of").match(match.string, match.end())
+    return trimmed(behind["old"]) if behind else None
+
+
 def _the_only(found: Sequence[ReadSlot]) -> ReadSlot | None:
     """The one slot that all clauses agree on; what has ended gives way to what holds now."""
     if not found:
@@ -306,4 +317,5 @@ def _the_only(found: Sequence[ReadSlot]) -> ReadSlot | None:
     told = {(each.attribute, each.value.casefold(), each.subject) for each in standing}
     if len(told) > 1 or any(each.attribute != first.attribute for each in found):
         return None
-    return first
+    ended = next((each.value for each in found if each.has_ended), None)
+    return replace(first, replaces=first.replaces or ended) if not first.has_ended else first
