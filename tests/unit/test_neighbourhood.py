@@ -283,7 +283,7 @@ def test_an_older_fact_whose_words_give_the_slot_away_comes_before_nearer_ones()
     held = np.asarray([*[EAST] * len(nearer), at_cosine(0.0)], dtype=np.float32)
     told = fact("told", text="Lives in Goa.", slot=None)
     book = load_attribute_book(None)
-    known = Neighbourhood(7, [*nearer, told], held, lambda: book)
+    known = Neighbourhood(7, [*nearer, told], held, attributes=lambda: book)
     assert "told" in seen(known, note=said(slot=city("Pune")))
 
 

@@ -57,7 +57,9 @@ def filed(fact: Fact, attributes: AttributeBook, names: Iterable[str | None]) ->
 
 def is_rival(note: Note, fact: Fact) -> bool:
     """Whether the note's slot decides about the fact, however far away its text is."""
-    return bool(note.slot and fact.slot) and note.slot.decides_about(fact.slot)
+    if note.slot is None or fact.slot is None:
+        return False
+    return note.slot.decides_about(fact.slot)
 
 
 def neighbours_of(
