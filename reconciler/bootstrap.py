@@ -193,7 +193,10 @@ class Services:
         from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
         return Neighbourhoods(
-            self.store, self.embedder.model_id, self.settings.reconcile.cached_facts_max
+            self.store,
+            self.embedder.model_id,
+            self.settings.reconcile.cached_facts_max,
+            lambda: self.attributes,
         )
 
     @_Part

@@ -290,9 +290,9 @@ class Held:
     _numbers: Mapping[str, list[int]]
 
     @property
-    def is_promising(self) -> bool:
-        """Whether there is any cue that the text may hold."""
-        return bool(self._numbers)
+    def names(self) -> Iterable[str]:
+        """The lists of which the text may hold a cue."""
+        return self._numbers.keys()
 
     def worth_trying(self, name: str) -> Sequence[tuple[Cue, re.Pattern[str]]]:
         """The cues of a list that the text may hold, in the file's order, compiled."""

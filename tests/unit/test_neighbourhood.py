@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from reconciler import Action, Fact, Note, Scope, Slot
+from reconciler.config_files import load_attribute_book
 from reconciler.domain.recalling.ranking import numbers_of
 from reconciler.domain.reconciling.neighbours import NEIGHBOUR_COUNT_MAX
 from reconciler.domain.reconciling.restating import observed
@@ -275,6 +276,15 @@ def test_an_outline_ranks_a_fact_that_was_said_once_more_by_what_it_is_since() -
     kept = replace(fact("0"), expires_at=NOON)
     assert known.apply(replace(add(7, action=Action.SKIP, fact_id="0"), kept=kept, fact=None))
     assert known.ranked(np.asarray(EAST, dtype=np.float32), BY_CLOSENESS, NOON, 5, 0.0) == (8, {})
+
+
+def test_an_older_fact_whose_words_give_the_slot_away_comes_before_nearer_ones() -> None:
+    nearer = [fact(str(number)) for number in range(NEIGHBOUR_COUNT_MAX)]
+    held = np.asarray([*[EAST] * len(nearer), at_cosine(0.0)], dtype=np.float32)
+    told = fact("told", text="Lives in Goa.", slot=None)
+    book = load_attribute_book(None)
+    known = Neighbourhood(7, [*nearer, told], held, attributes=lambda: book)
+    assert "told" in seen(known, note=said(slot=city("Pune")))
 
 
 def taken_over(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import SlotMatch, compare_slots
+from reconciler.domain.values.attributes import AttributeBook
+from reconciler.sensitive_data import TOKEN
 
-__all__ = ["NEIGHBOUR_COUNT_MAX", "is_rival", "neighbour_of", "neighbours_of"]
+__all__ = ["NEIGHBOUR_COUNT_MAX", "filed", "is_rival", "neighbour_of", "neighbours_of"]
 
 NEIGHBOUR_COUNT_MAX = 10
 """Facts that are looked at: the nearest, and before them those that share the note's slot."""
@@ -36,11 +39,27 @@ def neighbour_of(fact: Fact, cosine: float, *, is_expired: bool = False) -> Neig
     )
 
 
+def filed(fact: Fact, attributes: AttributeBook, names: Iterable[str | None]) -> Fact:
+    """The fact with the slot that its words give away, where it was kept without one.
+
+    What stands for a sensitive value is no value that a note's could be compared with.
+
+    Args:
+        fact: as it is kept.
+        attributes: whose phrasings are read.
+        names: what the contact is called, as far as it is known.
+    """
+    slot, words = attributes.filled(fact.slot, fact.text, names)
+    if words is None or slot is None or TOKEN.fullmatch(slot.value or ""):
+        return fact
+    return replace(fact, slot=slot)
+
+
 def is_rival(note: Note, fact: Fact) -> bool:
     """Whether the note's slot decides about the fact, however far away its text is."""
-    prefix = note.slot.rival_prefix if note.slot else None
-    key = fact.slot.key if fact.slot and prefix else None
-    return key is not None and prefix is not None and key.startswith(prefix)
+    if note.slot is None or fact.slot is None:
+        return False
+    return note.slot.decides_about(fact.slot)
 
 
 def neighbours_of(

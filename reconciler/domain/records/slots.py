@@ -32,6 +32,8 @@ class Slot:
             that somebody made up may be another word for another name.
         said_subject, said_attribute: as they were said, until the gate has looked at them; never
             stored.
+        replaced_key: of an attribute that holds many values, the one that this takes the place of,
+            normalised; never stored with a fact.
         is_personal: whether the value is personal data, which no reason or prompt repeats.
     """
 
@@ -42,6 +44,7 @@ class Slot:
     is_single_valued: bool
     is_known: bool = False
     is_personal: bool = False
+    replaced_key: str | None = None
     said_subject: str | None = field(default=None, compare=False, repr=False)
     said_attribute: str | None = field(default=None, compare=False, repr=False)
 
@@ -66,6 +69,14 @@ class Slot:
         if self.value_key is None:
             return None
         return self._question if self.is_single_valued else self.key
+
+    def decides_about(self, other: Slot) -> bool:
+        """Whether it decides about what is filed under the other slot, whatever the texts say."""
+        prefix, key = self.rival_prefix, other.key
+        if prefix is None or key is None:
+            return False
+        replaced = self.replaced_key and self._question + _escaped(self.replaced_key)
+        return key.startswith(prefix) or key == replaced
 
     @property
     def _question(self) -> str:
@@ -120,4 +131,5 @@ def _compare_values(note: Slot, fact: Slot) -> SlotMatch:
         return SlotMatch.UNKNOWN
     if note.value_key == fact.value_key:
         return SlotMatch.EQUAL
-    return SlotMatch.CHANGED if note.is_single_valued else SlotMatch.APART
+    is_replaced = note.is_single_valued or note.replaced_key == fact.value_key
+    return SlotMatch.CHANGED if is_replaced else SlotMatch.APART

@@ -205,6 +205,9 @@ def _fate(outcome: Outcome, targets: Sequence[str], conflicts: Sequence[str]) ->
 
 def _remarks(reopened: Reopened) -> Iterator[str]:
     decision, focus = reopened.decision, reopened.focus
+    if decision.note.slot and decision.note.slot_read_from:
+        words = _quote(decision.note.slot_read_from)
+        yield f"It came without a slot; {_filed(decision.note.slot)} was read from {words}."
     if decision.verdict.is_contested:
         _, _, why = decision.reason.rpartition("; contested: ")
         yield f"It is marked as contested: {_one_line(why, 2 * QUOTE_LENGTH_MAX)}."

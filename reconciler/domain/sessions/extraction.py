@@ -247,6 +247,7 @@ def candidate_from(
     episodes: Mapping[str, Episode],
     *,
     slot: Slot | None,
+    slot_read_from: str | None = None,
     idempotency_key: str,
     proposed_by: str,
     session_id: str,
@@ -260,6 +261,7 @@ def candidate_from(
         scope: whose memory.
         episodes: the session's, by id.
         slot: what it answers, normalised, or None.
+        slot_read_from: the words that the slot was read from; None where it was given.
         idempotency_key: the same for the same claim of the same spans in the same session.
         proposed_by: which extractor.
         session_id: the session.
@@ -284,6 +286,7 @@ def candidate_from(
         category=extracted.category,
         topic=(extracted.topic or "").strip() or None,
         slot=slot,
+        slot_read_from=slot_read_from,
         is_cleaned=proposal.is_cleaned,
     )
     return Candidate(

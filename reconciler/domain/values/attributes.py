@@ -205,7 +205,7 @@ class AttributeBook:
         if given is not None and given.attribute is not None:
             return given, None
         read = self.read_slot(text)
-        slot = read and self.slot_of(read, names)
+        slot = self.slot_of(read, names) if read else None
         if read is None or slot is None:
             return given, None
         if given is not None:
@@ -234,7 +234,19 @@ class AttributeBook:
             return None
         if slot is None or slot.value is None:
             return None
-        return replace(slot, is_single_valued=False) if read.has_ended else slot
+        if read.has_ended:
+            return replace(slot, is_single_valued=False)
+        return replace(slot, replaced_key=self._replaced_key(read))
+
+    def _replaced_key(self, read: ReadSlot) -> str | None:
+        """The value, of several that may hold, in whose place the new one stands.
+
+        Addresses and numbers are left alone: what is stored in their place has another key.
+        """
+        known = self.find(read.attribute)
+        if known is None or known.is_single_valued or known.normaliser in ("email", "phone"):
+            return None
+        return self._value_key(known, read.replaces) if read.replaces else None
 
     def _resolved(self, subject: str, asked: str) -> tuple[str, Attribute | None, str]:
         """Subject, attribute and its name; "wife's birthday" is the wife's, not the contact's."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -37,10 +37,11 @@ class ReadSlot:
     Attributes:
         attribute: the canonical name of what is said.
         value: its value in the words of the sentence; the one that ended, where it has ended.
-        words: the words that it was read from.
+        words: the sentence that it was read from.
         subject: whom it is about, such as ``assistant``; None for whom the text is about.
         name: the name by which the sentence calls whom it is about; None where it uses none.
         is_change: whether it says that the value was another one before.
+        replaces: the value before, where the sentence names it.
         has_ended: whether it says that the value holds no longer, and names no other.
     """
 
@@ -50,6 +51,7 @@ class ReadSlot:
     subject: str | None = None
     name: str | None = None
     is_change: bool = False
+    replaces: str | None = None
     has_ended: bool = False
 
 
@@ -65,7 +67,6 @@ class SlotReader:
 
     def __init__(self, source: str, phrasings: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
         cues = read_lexicon(source, phrasings).cues
-        self._attributes = tuple(phrasings)
         self._cues = Cues(
             Lexicon(source, lexicon("slots").lists, cues),
             lambda _, pattern: re.compile(_with_groups(pattern), re.IGNORECASE),
@@ -85,7 +86,7 @@ class SlotReader:
         if len(text) > TEXT_LENGTH_MAX:
             return None
         plain = _plain(text)
-        if not self._cues.read(plain, plain.casefold()).is_promising:
+        if not self._cues.read(plain, plain.casefold()).names:
             return None
         found = [read for sentence in _sentences(plain) for read in self._read(sentence)]
         return _the_only(found)
@@ -94,34 +95,41 @@ class SlotReader:
         folded = rewritten(sentence)
         if is_doubtful(folded):
             return []
-        found = []
-        for clause in _clauses(folded):
-            if read := self._read_clause(clause):
-                found.append(read)
-        return found
-
-    def _read_clause(self, clause: _Clause) -> ReadSlot | None:
-        """What the phrasing says that fits most of the clause from its beginning."""
-        held = self._cues.read(clause.said, clause.said.casefold())
-        matches = [
-            (match, attribute, cue.kind)
-            for attribute in self._attributes
+        held = self._cues.read(folded, folded.casefold())
+        tried = [
+            (attribute, cue.kind, pattern)
+            for attribute in held.names
             for cue, pattern in held.worth_trying(attribute)
-            if (match := pattern.match(clause.said)) and _is_whole(match)
         ]
-        if not matches:
-            return None
-        match, attribute, kind = max(matches, key=lambda each: each[0].end())
-        value = trimmed(_group(match, "value"))
-        return ReadSlot(
-            attribute=_of_place(value) if attribute == "city" else attribute,
-            value=value,
-            words=clause.words,
-            subject=_group(match, "who") or ("company" if _group(match, "firm") else None),
-            name=_group(match, "name") or clause.name,
-            is_change=kind == "change",
-            has_ended=kind == "end",
-        )
+        reads = [_read_clause(clause, sentence, tried) for clause in _clauses(folded)]
+        return [each for each in reads if each]
+
+
+_Tried = tuple[str, str, re.Pattern[str]]
+"""An attribute, what its phrasing says of the value, and the pattern."""
+
+
+def _read_clause(clause: _Clause, sentence: str, tried: Iterable[_Tried]) -> ReadSlot | None:
+    """What the phrasing says that fits most of the clause."""
+    matches = [
+        (match, attribute, kind)
+        for attribute, kind, pattern in tried
+        if (match := pattern.match(clause.said)) and _is_whole(match)
+    ]
+    if not matches:
+        return None
+    match, attribute, kind = max(matches, key=lambda each: each[0].end())
+    value = trimmed(_group(match, "value"))
+    return ReadSlot(
+        attribute=_of_place(value) if attribute == "city" else attribute,
+        value=value,
+        words=sentence,
+        subject=_group(match, "who") or ("company" if _group(match, "firm") else None),
+        name=_group(match, "name") or clause.name,
+        is_change=kind == "change",
+        replaces=_replaced(match),
+        has_ended=kind == "end",
+    )
 
 
 @cache
@@ -185,9 +193,8 @@ def is_doubtful(sentence: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause to the end of its sentence: as it stands, and as phrasings expect it."""
+    """A clause to the end of its sentence as phrasings expect it, and a name it may be about."""
 
-    words: str
     said: str
     name: str | None = None
 
@@ -210,7 +217,7 @@ def _clauses(sentence: str) -> Iterator[_Clause]:
             name, is_of_another = _first_name(said), is_named
         elif is_of_another and not (is_named or _the("own_subject").match(said)):
             continue
-        yield _Clause(sentence[start:].strip(), said, name)
+        yield _Clause(said, name)
 
 
 def _first_name(said: str) -> str | None:
@@ -293,6 +300,14 @@ def trimmed(value: str) -> str:
     return _the("trailing").sub("", value).strip(" ,;:.!\"'")
 
 
+def _replaced(match: re.Match[str]) -> str | None:
+    """The value that gives way: named by the phrasing itself, or behind "instead of"."""
+    if said := _group(match, "old"):
+        return trimmed(said)
+    behind = _the("in_place_of").match(match.string, match.end())
+    return trimmed(behind["old"]) if behind else None
+
+
 def _the_only(found: Sequence[ReadSlot]) -> ReadSlot | None:
     """The one slot that all clauses agree on; what has ended gives way to what holds now."""
     if not found:
@@ -302,4 +317,5 @@ def _the_only(found: Sequence[ReadSlot]) -> ReadSlot | None:
     told = {(each.attribute, each.value.casefold(), each.subject) for each in standing}
     if len(told) > 1 or any(each.attribute != first.attribute for each in found):
         return None
-    return first
+    ended = next((each.value for each in found if each.has_ended), None)
+    return replace(first, replaces=first.replaces or ended) if not first.has_ended else first

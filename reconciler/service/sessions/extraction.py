@@ -326,11 +326,14 @@ class SessionReader:
         Raises:
             InvalidNoteError: the claim cannot be used.
         """
+        given, text = self._slot(proposal.extracted), proposal.extracted.text
+        slot, slot_read_from = self._attributes.filled(given, text, [scope.contact_id])
         return candidate_from(
             proposal,
             scope,
             episodes,
-            slot=self._slot(proposal.extracted),
+            slot=slot,
+            slot_read_from=slot_read_from,
             idempotency_key=self._key(session_id, proposal),
             proposed_by=extractor,
             session_id=session_id,

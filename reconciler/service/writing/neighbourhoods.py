@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from reconciler.domain.recalling.ranking import numbers_of
 from reconciler.domain.reconciling.neighbours import (
     NEIGHBOUR_COUNT_MAX,
+    filed,
     is_rival,
     neighbour_of,
     neighbours_of,
@@ -31,12 +32,15 @@ from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.values.attributes import AttributeBook
 from reconciler.service.stores.memory_store import Commit, MemoryStore
 from reconciler.service.writing.outlines import Outline
 
 __all__ = ["Neighbourhood", "Neighbourhoods"]
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+_READ_COUNT_MAX = 100
+"""Facts without a slot whose words are read when a note with one comes, the nearest; each once."""
 
 
 class Neighbourhood(Outline):
@@ -47,6 +51,7 @@ class Neighbourhood(Outline):
         facts: its facts that have not ended and can be compared.
         vectors: theirs, float32, shape (len(facts), dimension), unit length.
         conflicts: which of them are in dispute, by their ids.
+        attributes: gives what reads the slot of a fact that was kept without one.
     """
 
     def __init__(
@@ -55,8 +60,11 @@ class Neighbourhood(Outline):
         facts: Iterable[Fact],
         vectors: NDArray[np.float32],
         conflicts: Iterable[tuple[str, str]] = (),
+        attributes: Callable[[], AttributeBook] = lambda: AttributeBook(()),
     ) -> None:
+        self._attributes = attributes
         self._facts = {fact.fact_id: fact for fact in facts}
+        self._unread = {each.fact_id for each in self._facts.values() if not _is_filed(each)}
         self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
         self._marked_to = _LONG_AGO  # what expired until then is written as expired
         numbers = numbers_of(self._facts.values())
@@ -72,7 +80,10 @@ class Neighbourhood(Outline):
         with self._lock:
             kept = self._kept()
             facts = [self._facts[self._rows[row]] for row in kept]
-            copy = Neighbourhood(self._version, facts, self._vectors[kept])
+            copy = Neighbourhood(
+                self._version, facts, self._vectors[kept], attributes=self._attributes
+            )
+            copy._unread &= self._unread
             copy._sessions, copy._marked_to = self._sessions, self._marked_to
             copy._conflicts = self._conflicts.copy()
             return copy
@@ -156,8 +167,17 @@ class Neighbourhood(Outline):
 
     def _first_of(self, note: Note, rows: list[int]) -> list[int]:
         if note.slot is not None and note.slot.rival_prefix is not None:
+            self._read(note, rows[:_READ_COUNT_MAX])
             rows.sort(key=lambda row: not is_rival(note, self._facts[self._rows[row]]))
         return rows[:NEIGHBOUR_COUNT_MAX]
+
+    def _read(self, note: Note, rows: list[int]) -> None:
+        """Read the slots of facts that were kept without one, before slots were read."""
+        unread = self._unread.intersection(self._rows[row] for row in rows)
+        for fact_id in unread:
+            names = (note.contact_name, note.scope.contact_id)
+            self._facts[fact_id] = filed(self._facts[fact_id], self._attributes(), names)
+        self._unread -= unread
 
     def _cosines(self, rows: list[int], vector: NDArray[np.float32]) -> list[float]:
         """Raw and exact: single precision alone is off by some 1e-7, which a bound would notice."""
@@ -169,6 +189,10 @@ class Neighbourhood(Outline):
         return [float(cosine) for cosine in np.clip(products, -1.0, 1.0)]
 
 
+def _is_filed(fact: Fact) -> bool:
+    return fact.slot is not None and fact.slot.attribute is not None
+
+
 class Neighbourhoods:
     """The neighbourhoods that were used last, at most so many facts in all.
 
@@ -177,10 +201,18 @@ class Neighbourhoods:
         embedding_model: facts of another model are not compared.
         facts_max: facts that are kept, of all contacts, some 2.5 kB each, and one more for each
             contact; 0 keeps none, nor is a contact kept that has more by itself.
+        attributes: gives what reads the slots of facts that were kept without one.
     """
 
-    def __init__(self, store: MemoryStore, embedding_model: str, facts_max: int) -> None:
+    def __init__(
+        self,
+        store: MemoryStore,
+        embedding_model: str,
+        facts_max: int,
+        attributes: Callable[[], AttributeBook] = lambda: AttributeBook(()),
+    ) -> None:
         self._store = store
+        self._attributes = attributes
         self._embedding_model = embedding_model
         self._facts_max = facts_max
         self._lock = threading.Lock()
@@ -193,9 +225,9 @@ class Neighbourhoods:
         found = self._used(scope)
         if isinstance(found, Neighbourhood):
             return found
-        loaded = Neighbourhood(
-            *self._store.load_neighbourhood(scope, self._embedding_model), self._conflicts(scope)
-        )
+        version, facts, vectors = self._store.load_neighbourhood(scope, self._embedding_model)
+        conflicts = self._conflicts(scope)
+        loaded = Neighbourhood(version, facts, vectors, conflicts, self._attributes)
         with self._lock:
             self._keep(scope.contact_key, loaded)
         return loaded

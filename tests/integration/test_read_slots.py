@@ -1,0 +1,118 @@
+"""Slots that nobody gave: what becomes of plain notes at every door, and of what was there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from reconciler import Decision, Memory
+from reconciler.domain.review.explanation import explain
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest, embedded_engine
+
+CHANNEL = [
+    "Prefers email.",
+    "Likes being emailed.",
+    "Wants email follow-ups.",
+    "Asked to be contacted by email.",
+    "Now wants a phone call instead of email.",
+]
+CITY = ["Lives in Pune.", "She relocated to Mumbai last month."]
+
+
+def tell(memory: Memory, texts: Sequence[str], contact_id: str = "priya") -> list[Decision]:
+    return [memory.add_contact_note("crm", contact_id, text) for text in texts]
+
+
+def live(memory: Memory, contact_id: str = "priya") -> list[str]:
+    return [each.fact.text for each in memory.recall("crm", contact_id)]
+
+
+def chains(memory: Memory, contact_id: str = "priya") -> list[int]:
+    return [len(each.facts) for each in memory.history("crm", contact_id)]
+
+
+@pytest.mark.parametrize("texts", [CHANNEL, CITY], ids=["channel", "city"])
+def test_plain_notes_about_one_thing_are_one_fact_and_a_chain(
+    one_of_each: EngineUnderTest, texts: list[str]
+) -> None:
+    with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
+        tell(memory, texts)
+        assert (live(memory), chains(memory)) == ([texts[-1]], [len(texts)])
+
+
+@pytest.mark.parametrize("profile", ["seed", "minilm"])
+def test_so_they_are_with_the_packaged_model_under_either_profile(
+    tmp_path: Path, profile: str
+) -> None:
+    arguments = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(reconcile={"profile": profile}, **arguments) as memory:
+        for contact_id, texts in (("ann", CHANNEL), ("bob", CITY)):
+            tell(memory, texts, contact_id)
+            assert live(memory, contact_id) == [texts[-1]]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    arguments = embedded_engine(tmp_path).settings_arguments
+    return Memory.open(embedder=HashingEmbedder(), **arguments)
+
+
+def test_an_end_takes_the_place_of_its_value_and_of_no_other(memory: Memory) -> None:
+    with memory:
+        tell(memory, ["Works at Globex.", "No longer works at Globex."])
+        assert live(memory) == ["No longer works at Globex."]
+        tell(memory, ["Works at Brightwave.", "No longer works at Globex."])
+        assert "Works at Brightwave." in live(memory)
+
+
+def test_a_decision_says_that_its_slot_was_read_and_from_which_words(memory: Memory) -> None:
+    with memory:
+        _, made = tell(memory, CITY)
+        kept = memory.decision("crm", "priya", made.decision_id)
+    assert kept.to_dict()["note"]["slot_read_from"] == CITY[1]
+    assert f'"city" of the contact as "Mumbai" was read from "{CITY[1]}"' in " ".join(
+        explain(kept).sentences()
+    )
+
+
+def test_no_number_is_left_in_the_words_that_a_slot_was_read_from(memory: Memory) -> None:
+    with memory:
+        made, mailed = tell(
+            memory, ["My number has changed to 781 5991.", "Her e-mail is ann.b@example.com."]
+        )
+        assert made.note.slot is not None
+        assert made.note.slot.attribute == "phone"
+        for decision, said in ((made, "5991"), (mailed, "ann.b")):
+            assert decision.note.slot_read_from is not None
+            assert said not in decision.note.slot_read_from
+            assert said not in decision.text
+
+
+def test_lines_of_an_import_are_read_too(memory: Memory) -> None:
+    with memory:
+        lines = [json.dumps({"text": text}) for text in CITY]
+        assert memory.import_notes(lines, agent_id="crm", contact_id="priya").errors == []
+        assert live(memory) == [CITY[1]]
+
+
+def test_an_older_fact_without_a_slot_ends_by_a_note_with_one(
+    one_of_each: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened() -> Memory:
+        return Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments)
+
+    with opened() as memory, monkeypatch.context() as before:
+        before.setattr("reconciler.domain.values.slot_reading.SlotReader.read", _unread)
+        [old] = tell(memory, CITY[:1])
+    assert old.note.slot is None
+    with opened() as memory:
+        [new] = tell(memory, CITY[1:])
+    assert (new.decided_by, new.superseded_ids) == ("slot", (old.fact_id,))
+
+
+def _unread(*_: object) -> None:
+    """As it was before slots were read."""

@@ -1,0 +1,234 @@
+"""Slots read from plain sentences: what is read of whom, what is left alone, what comes of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from reconciler import Scope
+from reconciler.config_files import load_attribute_book
+from reconciler.domain.guard import Difference, find_differences
+from reconciler.domain.reconciling.neighbours import filed
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.slots import Slot, SlotMatch, compare_slots
+from reconciler.service.writing.doors import note_of
+from tests.commits import committed
+
+BOOK = load_attribute_book(None)
+PRIYA = Scope("acme", "crm", "priya")
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+
+
+def note(text: str, **fields: object) -> Note:
+    return note_of(PRIYA, text, fields, BOOK, NOON)
+
+
+def slot(text: str, **fields: object) -> Slot:
+    read = note(text, **fields).slot
+    assert read is not None, text
+    return read
+
+
+def told(text: str) -> tuple[str, str | None, str | None]:
+    read = slot(text)
+    return read.subject, read.attribute, read.value
+
+
+# Whom it is about
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("Lives in Pune.", "contact"),
+        ("I live in Pune.", "contact"),
+        ("She's living in Pune now.", "contact"),
+        ("The customer lives in Pune.", "contact"),
+        ("Priya lives in Pune.", "contact"),
+        ("Priya Sharma lives in Pune.", "contact"),
+        ("Her assistant lives in Pune.", "assistant"),
+        ("My wife lives in Pune.", "wife"),
+        ("Raj Patel lives in Pune.", "raj patel"),
+    ],
+)
+def test_a_sentence_tells_about_whom_it_is(text: str, subject: str) -> None:
+    assert told(text) == (subject, "city", "Pune")
+
+
+def test_who_goes_by_the_name_that_came_with_the_note_is_the_contact() -> None:
+    assert slot("Raj lives in Goa.", contact_name="Raj Patel").subject == "contact"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Her brother called, and lives in Pune.",
+        "Met a friend of hers, works at Globex.",
+        "The Berlin office is a mess, located in Pune.",
+    ],
+)
+def test_behind_somebody_else_a_bare_verb_is_not_read(text: str) -> None:
+    assert note(text).slot is None
+
+
+# What is left alone
+
+DOUBTFUL = [
+    "Does she live in Pune?",
+    "If she lives in Pune, call her.",
+    "She might live in Pune.",
+    "I think she lives in Pune.",
+    "She lives in Pune, I guess.",
+    "She used to live in Pune.",
+    "She is thinking of moving to Mumbai.",
+    "She will move to Mumbai in May.",
+    "Is moving to Mumbai next month.",
+    "She wants to move to Mumbai.",
+    "She nearly moved to Mumbai.",
+    "Rumour has it that she moved to Mumbai.",
+    "In the film she lives in Pune.",
+    "Lives in Pune and Mumbai.",
+    "Lives in Pune, works at Globex.",
+    "Lives in Pune for a week.",
+    "Works for Globex's biggest rival.",
+    "Not sure where she lives.",
+    "When I was a child we lived in Pune.",
+    "Moved to Brightwave.",
+    "Imagine you live in Tokyo.",
+]
+
+
+@pytest.mark.parametrize("text", DOUBTFUL)
+def test_in_doubt_there_is_no_slot(text: str) -> None:
+    assert (note(text).slot, note(text).slot_read_from) == (None, None)
+
+
+@pytest.mark.parametrize("text", ["", "x" * 700, "Lives in Pune. " * 60])
+def test_what_is_no_short_text_is_not_read(text: str) -> None:
+    assert BOOK.read_slot(text) is None
+
+
+# Changes and ends
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Lives in Pune.", "Moved from Pune to Mumbai in March."),
+        ("Lives in Pune.", "She relocated to Mumbai last month."),
+        ("Works at Globex.", "He's back at Initech after two years."),
+        ("Works at Globex.", "Left Globex to join Brightwave."),
+        ("Prefers e-mail.", "Now wants a phone call instead of email."),
+        ("Prefers e-mail.", "Switched from e-mail to WhatsApp."),
+        ("Is on the Basic plan.", "Upgraded from Basic to Pro last week."),
+        ("Budget: 40,000 EUR.", "The budget was cut from 40,000 to 35,000 EUR."),
+        ("The contract renews on 1 May 2027.", "The renewal date is now 20 July 2027."),
+    ],
+)
+def test_a_change_answers_the_same_question_anew(old: str, new: str) -> None:
+    assert compare_slots(slot(new), slot(old)) is SlotMatch.CHANGED
+
+
+@pytest.mark.parametrize(
+    "text", ["Prefers email.", "Likes being emailed.", "Wants e-mail follow-ups."]
+)
+def test_one_channel_in_other_words_is_the_same_value(text: str) -> None:
+    asked = slot("Asked to be contacted by email.")
+    assert compare_slots(slot(text), asked) is SlotMatch.EQUAL
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        ("Plays squash.", "Has given up squash and taken up padel.", "Plays golf."),
+        ("She is into knitting.", "She's into pottery now instead of knitting.", "Plays golf."),
+        ("He is vegan.", "No longer vegan, he's vegetarian now.", "He eats halal."),
+        ("They use HubSpot for sales.", "Switched from HubSpot to Pipedrive.", "They use Jira."),
+    ],
+)
+def test_of_many_values_a_change_ends_the_one_that_it_names(old: str, new: str, kept: str) -> None:
+    assert compare_slots(slot(new), slot(old)) is SlotMatch.CHANGED
+    assert slot(new).decides_about(slot(old))
+    assert compare_slots(slot(new), slot(kept)) is SlotMatch.APART
+
+
+ENDS = [
+    ("Works at Globex.", "No longer works at Globex."),
+    ("Works at Globex.", "She left Globex in March."),
+    ("Lives in Pune.", "I'm not living in Pune any more."),
+    ("Prefers e-mail.", "Please don't e-mail me."),
+    ("Wants phone calls only.", "No longer wants phone calls."),
+    ("He is vegan.", "He's no longer vegan."),
+]
+
+
+@pytest.mark.parametrize(("fact", "end"), ENDS)
+def test_an_end_decides_about_its_own_value_alone(fact: str, end: str) -> None:
+    read = BOOK.read_slot(end)
+    assert read
+    assert read.has_ended
+    assert compare_slots(slot(end), slot(fact)) is SlotMatch.EQUAL
+    other = Slot(
+        subject="contact",
+        attribute=read.attribute,
+        value="other",
+        value_key="other",
+        is_single_valued=True,
+        is_known=True,
+    )
+    assert compare_slots(slot(end), other) is SlotMatch.APART
+    if other.attribute != "diet":
+        assert compare_slots(other, slot(end)) is SlotMatch.CHANGED
+
+
+@pytest.mark.parametrize(("fact", "end"), ENDS)
+def test_the_guard_sees_that_what_is_read_as_an_end_is_one(fact: str, end: str) -> None:
+    kinds = {each.kind for each in find_differences(end, fact)}
+    assert kinds & {Difference.CESSATION, Difference.NEGATION}
+
+
+def test_what_holds_now_goes_before_what_has_ended() -> None:
+    assert told("No longer in Berlin, she's settled in Leipzig.") == ("contact", "city", "Leipzig")
+
+
+# What was given
+
+
+def test_a_slot_that_was_given_wins() -> None:
+    given = note("Lives in Pune.", attribute="city", value="Goa")
+    assert (given.slot and given.slot.value, given.slot_read_from) == ("Goa", None)
+
+
+def test_an_attribute_that_was_given_without_a_value_is_left_so() -> None:
+    assert slot("Lives in Pune.", attribute="city").value is None
+
+
+def test_a_subject_that_was_given_gets_the_rest_from_the_words() -> None:
+    read = slot("Lives in Pune.", subject="my wife")
+    assert (read.subject, read.attribute, read.value) == ("wife", "city", "Pune")
+
+
+def test_a_subject_that_the_words_contradict_is_left_alone() -> None:
+    assert slot("Her brother lives in Pune.", subject="wife").attribute is None
+
+
+def test_the_note_says_from_which_words_its_slot_was_read() -> None:
+    made = note("Met at the fair. She's living in Pune now.")
+    assert made.slot_read_from == "She's living in Pune now."
+
+
+# Facts that were kept without a slot
+
+
+def test_the_words_of_an_older_fact_give_it_the_slot_that_it_lacks() -> None:
+    made = committed(PRIYA, 0, text="Lives in Pune.").fact
+    assert made is not None
+    assert made.slot is None
+    assert filed(made, BOOK, ["priya"]).slot == slot("Lives in Pune.")
+
+
+def test_what_stands_for_a_number_is_no_value_of_an_older_fact() -> None:
+    made = committed(PRIYA, 0, text="My phone number is [phone:0123456789ab].").fact
+    assert made is not None
+    assert filed(made, BOOK, ["priya"]) == made
