@@ -31,7 +31,11 @@ def test_disputes_are_listed_with_question_ids_and_reason(run: Run, sides: list[
     code, out, _ = run("disputes", *AGENT)
     printed = " ".join(out.split())
     assert (code, [each in out for each in sides]) == (0, [True, True])
-    for told in ("Which one holds:", "Lives in [Pune]", "operator does not supersede user_explicit"):
+    for told in (
+        "Which one holds:",
+        "Lives in [Pune]",
+        "operator does not supersede user_explicit",
+    ):
         assert told in printed
 
 
