@@ -1,14 +1,13 @@
-// The neighbours that decisions looked at; how often they were said and confirmed, as of now.
+// The neighbours that decisions looked at, with what does not change about them.
 // mode: read
 // params: decision_ids
 // script for each: wanted_id of decision_ids
-// returns: decision_id, fact_id, cosine, rank, text, valid_from, trust, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, category, observations, is_confirmed_by_user
+// returns: decision_id, fact_id, cosine, rank, text, valid_from, trust, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, category
 MATCH (decision:Decision {decision_id: $wanted_id})-[compared:COMPARED_WITH]->(fact:Fact)
 RETURN decision.decision_id AS decision_id, fact.fact_id AS fact_id, compared.cosine AS cosine,
        compared.rank AS rank, fact.text AS text, fact.valid_from AS valid_from,
        fact.trust AS trust, fact.subject AS subject, fact.attribute AS attribute,
        fact.value AS value, fact.value_key AS value_key, fact.is_single_valued AS is_single_valued,
        fact.is_known AS is_known, fact.is_personal AS is_personal,
-       fact.category AS category, fact.observations AS observations,
-       fact.is_confirmed_by_user AS is_confirmed_by_user
+       fact.category AS category
 ORDER BY decision_id, rank

@@ -271,9 +271,13 @@ def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
             _cosine(each.similarity),
             f"{each.recency:.2f}",
             f"{each.fact.importance:.2f}",
-            shown(each.fact.text),
+            lines(shown(each.fact.text), *map(_against, each.disputed_with)),
         )
     return found
+
+
+def _against(other: Fact) -> Text:
+    return Text.assemble(("in dispute with ", "red"), shown(other.text))
 
 
 def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:

@@ -22,6 +22,7 @@ READING = {
     "calibrate": ("--from-decisions", *AGENT),
     "contacts": AGENT,
     "pending": AGENT,
+    "disputes": AGENT,
     "refusals": AGENT,
     "jobs": (),
     "job": (str(uuid4()), *WHO),
@@ -29,6 +30,7 @@ READING = {
 WRITING = {
     *("add", "import", "extract", "init", "demo", "drain", "worker", "retry"),
     *("confirm", "reject", "withdraw", "revoke", "correct"),
+    *("resolve", "amend"),
 }
 
 

@@ -23,7 +23,7 @@ from tests.embedded_plans import scanned_tables
 QUERIES = load_queries("embedded")
 LARGE = {"Fact", "Decision", "Episode", "Session"}
 COLD = {
-    *("count_facts", "count_jobs", "list_jobs", "list_due_jobs"),
+    *("count_facts", "count_jobs", "count_conflicts", "list_jobs", "list_due_jobs"),
     *("list_contacts", "link_task_session"),
 }
 """What an operator asks for now and then, or a task once."""

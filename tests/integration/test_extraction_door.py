@@ -140,7 +140,7 @@ def test_a_session_becomes_facts_with_its_turns_as_evidence(opened: Open) -> Non
         ScriptedExtractor.name,
     )
     [ranked] = memory.recall("crm", "alice")
-    assert (ranked.fact.text, str(ranked.fact.trust)) == ("Lives in Pune.", "extractor")
+    assert (ranked.fact.text, str(ranked.fact.trust)) == ("Lives in Pune.", "user_explicit")
     [proposal] = memory.decisions("crm", "alice", disposal="admit", door="extractor", limit=1)
     assert proposal.note.session_id == "chat"
 

@@ -388,13 +388,12 @@ def test_a_result_makes_what_it_mentions_known(memory: Memory) -> None:
 
 @pytest.mark.parametrize(("more", "count"), [(-1, 1), (0, 2), (1, 2)])
 def test_a_budget_is_kept_to_the_character(memory: Memory, more: int, count: int) -> None:
-    texts = [f"Likes the number {number}" for number in "12"]
-    for text in texts:
+    for text in ("Likes hot red soup", "Likes old dry wine"):
         memory.add_contact_note("crm", "alice", text)
-    lines = as_prompt(memory.recall("crm", "alice", "number")).splitlines()[2:-1]
+    lines = as_prompt(memory.recall("crm", "alice", "Likes")).splitlines()[2:-1]
     characters = sum(len(line) + 1 for line in lines)
     assert characters % 4 == 0
-    found = context(memory, goal="Answer").recall("number", budget_tokens=characters // 4 + more)
+    found = context(memory, goal="Answer").recall("Likes", budget_tokens=characters // 4 + more)
     assert len(found) == count
 
 

@@ -85,7 +85,7 @@ def test_a_guess_that_says_the_same_is_counted() -> None:
 @pytest.mark.parametrize(("confirmed", "word"), [(True, USER), (False, OPERATOR)])
 def test_what_the_contact_confirmed_is_their_word(confirmed: bool, word: SourceKind) -> None:
     told = fact("Lives in Pune", trust=OPERATOR, is_confirmed_by_user=confirmed)
-    assert neighbour_of(told, 1.0).trust is word
+    assert neighbour_of(told, 1.0).word is word
 
 
 # What later evidence settles

@@ -14,7 +14,7 @@ from html import escape
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import Category, RecallSemantics
 
-__all__ = ["as_prompt", "without_recalled"]
+__all__ = ["as_prompt", "prompt_lines", "without_recalled"]
 
 _OPENING = (
     "<recalled_facts>\n"
@@ -59,10 +59,14 @@ def as_prompt(ranked: Iterable[RankedFact]) -> str:
     Args:
         ranked: as ``recall`` returns them.
     """
-    sides = _with_other_sides(list(ranked))
-    lines = [f"- {_line(fact, others)}" for fact, others in sides]
-    opening = _OPENING + (_DISPUTED if any(others for _, others in sides) else "")
-    return "\n".join((opening, *(lines or [_EMPTY]), _CLOSING))
+    listed = list(ranked)
+    opening = _OPENING + (_DISPUTED if any(each.disputed_with for each in listed) else "")
+    return "\n".join((opening, *(prompt_lines(listed) or [_EMPTY]), _CLOSING))
+
+
+def prompt_lines(ranked: Sequence[RankedFact]) -> list[str]:
+    """What stands between the fence: a line for each fact, and for sides that were not recalled."""
+    return [f"- {_line(fact, others)}" for fact, others in _with_other_sides(ranked)]
 
 
 def _with_other_sides(ranked: Sequence[RankedFact]) -> list[tuple[Fact, tuple[Fact, ...]]]:

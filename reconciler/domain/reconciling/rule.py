@@ -30,6 +30,7 @@ from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.errors import ArbiterAnswerError
 
 __all__ = [
+    "OBSERVATIONS_OF_FIRM",
     "check_judgement",
     "contest",
     "dated",
@@ -358,7 +359,7 @@ def _without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verd
         return verdict
     lost = "; ".join(map(str, losses))
     is_repeated = verdict.is_restatement and is_repeated_in(note.text, fact.text)
-    if is_repeated and not fact.trust.is_trusted_less_than(note.trust):
+    if is_repeated and not fact.word.is_trusted_less_than(note.trust):
         return replace(
             verdict,
             action=Action.SKIP,
@@ -391,7 +392,7 @@ def _judged(
         return _kept_apart(target, findings, reason)
     # A SKIP drops the note: not its new details, and not a more trusted word.
     is_dropped = judgement.action is Action.SKIP and not (
-        _news(note, target, policy) or target.trust.is_trusted_less_than(note.trust)
+        _news(note, target, policy) or target.word.is_trusted_less_than(note.trust)
     )
     verdict = Verdict(
         action=Action.SKIP if is_dropped else Action.UPDATE,
@@ -410,12 +411,12 @@ def _by_trust(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
     held = tuple(
         each
         for each in verdict.targets
-        if not each.is_expired and note.trust.is_trusted_less_than(each.trust)
+        if not each.is_expired and note.trust.is_trusted_less_than(each.word)
     )
     if verdict.action is not Action.UPDATE or not held:
         return verdict
     trusted = held[0]
-    reason = f"{note.trust} does not supersede {trusted.trust} ({verdict.reason})"
+    reason = f"{note.trust} does not supersede {trusted.word} ({verdict.reason})"
     is_repeated = verdict.is_restatement and verdict.target is trusted
     if is_repeated and not _news(note, trusted, policy):
         return _repeating(trusted, verdict, DecidedBy.TRUST, reason)

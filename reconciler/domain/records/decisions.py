@@ -112,7 +112,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Neighbour):
-    """One neighbour that a decision looked at, as it was then; rank 1 is the nearest."""
+    """One neighbour that a decision looked at, as it was then; rank 1 is the nearest.
+
+    How often it was said, and whether it was confirmed, is not on record: that goes on changing.
+    """
 
     rank: int
 

@@ -107,8 +107,7 @@ class Fact(Remembered):
 class Neighbour:
     """A fact in scope that has not ended, with its raw cosine to a note, in [-1, 1].
 
-    ``trust`` is the contact's where they confirmed it, whoever said it first. ``is_expired``: its
-    lifetime was over when the note came. Such a fact has no protection.
+    ``is_expired``: its lifetime was over when the note came. Such a fact has no protection.
     """
 
     fact_id: str
@@ -121,6 +120,11 @@ class Neighbour:
     is_expired: bool = False
     observations: int = 1
     is_confirmed_by_user: bool = False
+
+    @property
+    def word(self) -> SourceKind:
+        """Whose word it is, as ``Fact.word``."""
+        return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

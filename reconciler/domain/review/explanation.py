@@ -214,7 +214,7 @@ def _remarks(reopened: Reopened) -> Iterator[str]:
     if decision.verdict.settled_ids:
         yield "It agrees with one side of a dispute, so the other side ended with it."
     if decision.decided_by is DecidedBy.AMENDMENT:
-        yield _stop(f"The note was {_one_line(decision.reason, ARGUMENT_LENGTH_MAX)}")
+        yield _stop(f"The note was {_one_line(decision.reason, ARGUMENT_LENGTH_MAX).rstrip('.')}")
     if decision.correction is not None:
         fact = _quote(focus.text) if focus else "what was known"
         related = _RELATED[decision.correction].format(fact=fact)

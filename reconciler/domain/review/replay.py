@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from reconciler.domain.reconciling.rule import check_judgement, decide, replaceable
+from reconciler.domain.reconciling.rule import (
+    OBSERVATIONS_OF_FIRM,
+    check_judgement,
+    decide,
+    replaceable,
+)
 from reconciler.domain.records.decisions import (
     Action,
     Comparison,
@@ -167,7 +172,17 @@ def _neighbours(decision: Decision) -> list[Neighbour] | None:
     if decision.decided_by is DecidedBy.NOOP:
         return None
     ranked: Sequence[Comparison] = sorted(decision.compared_with, key=lambda each: each.rank)
-    return list(ranked)
+    spared = {*decision.conflicting_ids, *target_ids(decision)}
+    return [_as_spared(each, decision) if each.fact_id in spared else each for each in ranked]
+
+
+def _as_spared(fact: Neighbour, decision: Decision) -> Neighbour:
+    """The fact; where it was spared as said too often to end on a guess, said so often.
+
+    How often it was said then is not on record.
+    """
+    is_firm = decision.decided_by is DecidedBy.HEDGE
+    return replace(fact, observations=OBSERVATIONS_OF_FIRM) if is_firm else fact
 
 
 def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None) -> bool:

@@ -276,8 +276,7 @@ class MemoryStore:
 
     def count_conflicts(self, now: datetime) -> int:
         """How many pairs of facts in the whole store that are live now are in dispute."""
-        [row] = self._graph.run("count_conflicts", {"now": now})
-        return int(row["conflicts"])
+        return sum(row["conflicts"] for row in self._graph.run("count_conflicts", {"now": now}))
 
     def list_supersessions(self, scope: Scope) -> list[Supersession]:
         """Which fact in scope took another's place, and why; in no order."""
@@ -517,17 +516,14 @@ def _no_vectors(*shape: int) -> NDArray[np.float32]:
 
 
 def _neighbour_values(row: Row) -> dict[str, Any]:
-    is_confirmed = bool(row["is_confirmed_by_user"])
     return {
         "fact_id": row["fact_id"],
         "text": row["text"],
         "cosine": float(row["cosine"]),
         "valid_from": row["valid_from"],
-        "trust": SourceKind.USER_EXPLICIT if is_confirmed else SourceKind(row["trust"]),
+        "trust": SourceKind(row["trust"]),
         "slot": _slot(row),
         "category": Category(row["category"] or Category.FACT),
-        "observations": int(row["observations"] or 1),
-        "is_confirmed_by_user": is_confirmed,
     }
 
 

@@ -21,7 +21,7 @@ from reconciler.domain.recalling.procedures import (
     procedure_slot,
     procedure_text,
 )
-from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.domain.recalling.prompting import prompt_lines
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.facts import RankedFact
@@ -471,10 +471,10 @@ class MemoryContext:
 
 
 def _within(ranked: Iterable[RankedFact], characters: int) -> list[RankedFact]:
-    """As many of the first as print within so many characters."""
+    """As many of the first as print within so many characters, each with what it brings along."""
     fitting: list[RankedFact] = []
     for each in ranked:
-        characters -= len(as_prompt([each, each])) - len(as_prompt([each]))
+        characters -= sum(len(line) + 1 for line in prompt_lines([each]))
         if characters < 0:
             break
         fitting.append(each)

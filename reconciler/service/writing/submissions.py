@@ -192,7 +192,5 @@ def _comparison(neighbour: Neighbour, rank: int) -> Comparison:
         slot=neighbour.slot,
         category=neighbour.category,
         is_expired=neighbour.is_expired,
-        observations=neighbour.observations,
-        is_confirmed_by_user=neighbour.is_confirmed_by_user,
         rank=rank,
     )
