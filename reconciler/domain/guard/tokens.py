@@ -20,14 +20,23 @@ TOKENS_MAX = 500
 """Tokens read of a text: bounds the time for any string; a note has 2,000 characters at most."""
 
 
+_SINGULAR = ("a", "an")
+
+
 @cache
 def _token() -> re.Pattern[str]:
     month = vocabulary().month_beside_day
+    numbers = "|".join(vocabulary().cardinals)
     return re.compile(
         rf"""
         (?P<id>[\w.+-]{{1,64}}@[\w.-]{{1,64}} | https?://\S+ | \+\d[\d\ ().-]{{6,20}}\d
              | \b\d{{3}}[-.]\d{{3}}[-.]\d{{4}}\b | \b[a-z]{{1,8}}[-_/]?\d[\w/-]*
              | \b\d+-\d+-[\d-]+\b )
+      | (?P<frequency>\b(?:(?:once|twice|thrice
+             |(?:\d{{1,3}}|{numbers})[ -]?(?:times|x|days|nights|mornings|evenings))
+             \ ?(?:\ an?|\ per|\ each|\ every|/)\ ?
+             |every\ (?:(?:other|second|third|\d{{1,3}}|{numbers})\ )?)
+             (?:day|week|weekend|fortnight|month|quarter|year)s?\b)
       | (?P<time>\b\d{{1,2}}(?::\d\d)?\ ?[ap]\.?m\b\.? | \b\d{{1,2}}:\d\d\b)
       | (?P<day>\b\d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?{month}\b
               | \b{month}\ \d{{1,2}}(?:st|nd|rd|th)?\b)
@@ -60,6 +69,7 @@ def _closed() -> dict[str, tuple[str, str]]:
             if len(word) > 2
         }
         | {word: ("currency", code) for word, code in known.currencies.items()}
+        | {word: ("frequency", times) for word, times in known.frequencies.items()}
     )
 
 
@@ -82,6 +92,8 @@ def tokens_of(text: str) -> list[Token]:
             token = _added(read, token)
         elif token.kind == "year" and _is_numbered(read):
             token = token._replace(kind="number")
+        elif token.kind == "word" and read and read[-1].value in _SINGULAR:
+            _count_article(read, token)
         read.append(token)
     return read
 
@@ -99,6 +111,16 @@ def _is_numbered(read: list[Token]) -> bool:
     """Whether what stands before says that the next number is one: "invoice 2022", "no. 2022"."""
     said = [token.text.lower() for token in read[-2:] if token.value not in (".", ":")]
     return bool(said) and said[-1] in vocabulary().numbered
+
+
+def _count_article(read: list[Token], token: Token) -> None:
+    """Make a number of "a" where it counts: "for a month", "a single night"; not "$5 an hour"."""
+    before = read[-2] if len(read) > 1 else Token("mark", "", "")
+    is_rate = before.kind in ("number", "one", "currency", "year") or (
+        before.value in vocabulary().measures or (len(read) > 2 and read[-3].kind == "number")
+    )
+    if (token.value in vocabulary().measures and not is_rate) or token.value == "singl":
+        read[-1] = Token("one", "1", read[-1].text)
 
 
 def _multiplied(read: list[Token], token: Token) -> Token:
@@ -152,6 +174,18 @@ def _read_time(text: str) -> Token:
     return Token("time", f"{hour}:{minute:02}", text)
 
 
+def _read_frequency(text: str) -> Token:
+    """How often a year: "twice a week" and "2 times per week" are one."""
+    said = re.findall(r"[a-z]+|\d+", text.lower())
+    known = vocabulary()
+    a_year = float(known.times_a_year[said[-1].removesuffix("s")])
+    number = next((float(each) for each in said if each.isdecimal()), 0.0) or next(
+        (float(known.numerals[each]) for each in said if each in known.numerals), 1.0
+    )
+    often = a_year / number if said[0] == "every" else a_year * number
+    return Token("frequency", f"{min(often, 365):.4g}", text)
+
+
 def _read_ordinal(text: str) -> Token:
     return Token("ordinal", f"{int(text[:-2])}th", text)
 
@@ -173,6 +207,7 @@ _READERS: dict[str, Callable[[str], Token]] = {
     "number": _read_number,
     "day": _read_day,
     "time": _read_time,
+    "frequency": _read_frequency,
     "ordinal": _read_ordinal,
     "id": _read_id,
     "mark": _read_mark,

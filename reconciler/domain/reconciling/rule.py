@@ -47,6 +47,8 @@ OBSERVATIONS_OF_FIRM = 3
 """Said so often, a fact does not end on a guess. Source: seed 000 counts a pattern from three."""
 
 _DENIALS = (Difference.NEGATION, Difference.CESSATION)
+_LOOSE = (*_DENIALS, Difference.ROLES, Difference.SUBJECT)
+"""Differences that need not be about the same thing; ``Finding.is_change`` says where they are."""
 
 
 def decide(
@@ -331,11 +333,17 @@ def _beside(note: Note, candidates: Sequence[Neighbour], policy: ReconcilePolicy
 
 
 def _kept_apart(target: Neighbour, findings: tuple[Finding, ...], why: str) -> Verdict:
+    """Both stay, linked where they cannot both hold.
+
+    That one of two long texts has a "not" somewhere, or that words moved while others changed, says
+    only that they are not the same.
+    """
+    is_conflict = any(each.is_change or each.kind not in _LOOSE for each in findings)
     return Verdict(
         action=Action.ADD,
         decided_by=DecidedBy.GUARD,
         reason=why + _listed(findings),
-        conflicts=(target,),
+        conflicts=(target,) if is_conflict else (),
         findings=findings,
     )
 
