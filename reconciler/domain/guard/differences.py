@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from reconciler.domain.guard.reading import VALUE_KINDS, Clause, Count, Denial, Reading
+from reconciler.domain.guard.reading import VALUE_KINDS, Clause, Count, Denial, Reading, clauses_of
 from reconciler.domain.guard.tokens import stem_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
@@ -250,7 +250,7 @@ def _is_denied(denials: Iterable[Denial], other: Reading) -> bool:
         clause.is_plain and _says(clause, denial.phrase)
         for denial in denials
         if denial.phrase
-        for clause in other.clauses
+        for clause in clauses_of(other.canonical)
     )
 
 

@@ -13,7 +13,6 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from reconciler.domain.guard.reading import Reading, Word
-from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 
 __all__ = ["find_order", "find_voice"]
@@ -44,9 +43,9 @@ def find_order(new: Reading, old: Reading) -> Iterator[Finding]:
         as_here = " ".join(here.words[pair.here].text for pair in swapped)
         as_there = " ".join(there.words[at].text for at in sorted(pair.there for pair in swapped))
         in_note, in_fact = (as_here, as_there) if is_sorted else (as_there, as_here)
-        is_all = new.stems ^ old.stems <= vocabulary().light
+        is_change = new.stems == old.stems  # where words changed too, it may be a paraphrase
         yield Finding(
-            kind=Difference.ROLES, in_note=in_note, in_fact=in_fact, is_change=is_all
+            kind=Difference.ROLES, in_note=in_note, in_fact=in_fact, is_change=is_change
         )
 
 

@@ -18,7 +18,7 @@ from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.notes import canonical_text
 
-__all__ = ["VALUE_KINDS", "Clause", "Count", "Denial", "Reading", "Word", "read"]
+__all__ = ["VALUE_KINDS", "Clause", "Count", "Denial", "Reading", "Word", "clauses_of", "read"]
 
 VALUE_KINDS = {
     "number": Difference.NUMBER,
@@ -120,7 +120,6 @@ class Reading:
         stems: what is compared of the words.
         values: by token kind, each number, date or id, and how the text has it.
         counts: the values that count or date something.
-        clauses: the pieces of its sentences.
         currencies: the codes of the currencies that it names.
         negated: what is denied.
         ceased: what is said to have ended.
@@ -137,7 +136,6 @@ class Reading:
     stems: frozenset[str]
     values: dict[str, dict[str, str]]
     counts: tuple[Count, ...]
-    clauses: tuple[Clause, ...]
     currencies: frozenset[str]
     negated: tuple[Denial, ...]
     ceased: tuple[Denial, ...]
@@ -164,7 +162,6 @@ def read(text: str) -> Reading:
         stems=frozenset(word.stem for word in words),
         values=_values(words),
         counts=tuple(_counts(words, names)),
-        clauses=tuple(_clauses(tokens)),
         currencies=frozenset(token.value for token in tokens if token.kind == "currency"),
         negated=tuple(_negated(tokens)),
         ceased=tuple(_ceased(canonical)),
@@ -173,6 +170,12 @@ def read(text: str) -> Reading:
         degrees={each.value: each.text for each in tokens if each.text.lower() in known.degrees},
         subject=_subject(tokens),
     )
+
+
+@lru_cache(maxsize=1024)
+def clauses_of(canonical: str) -> tuple[Clause, ...]:
+    """The pieces of a text's sentences; apart from ``read``, as few comparisons look at them."""
+    return tuple(_clauses(tokens_of(canonical)))
 
 
 def _words(tokens: Iterable[Token]) -> Iterator[Word]:

@@ -30,6 +30,7 @@ class Vocabulary:
     cardinals: dict[str, int]
     cessation: re.Pattern[str]
     clause_marks: frozenset[str]
+    countable: frozenset[str]
     currencies: dict[str, str]
     degrees: frozenset[str]
     frequencies: dict[str, str]
@@ -44,6 +45,7 @@ class Vocabulary:
     negative_prefixes: tuple[str, ...]
     numbered: frozenset[str]
     numerals: dict[str, int]
+    occasions: frozenset[str]
     ordinals: dict[str, int]
     positions: frozenset[str]
     possessives: frozenset[str]
@@ -71,6 +73,7 @@ def vocabulary() -> Vocabulary:
         cardinals=_numbers("cardinal"),
         cessation=_cues().pattern("cessation"),
         clause_marks=word_set("clause_mark", "supposition"),
+        countable=word_set("measure") | {"singl", "weekend", "fortnight", "quarter"},
         currencies=lexicon("guard").by_word("currency"),
         degrees=word_set("degree"),
         frequencies=lexicon("guard").by_word("frequency"),
@@ -87,6 +90,7 @@ def vocabulary() -> Vocabulary:
         negative_prefixes=words("negative_prefix"),
         numbered=word_set("numbered"),
         numerals=_numbers("cardinal") | _numbers("numeral"),
+        occasions=word_set("occasion"),
         ordinals=_numbers("ordinal"),
         positions=word_set("position"),
         possessives=word_set("possessive"),
