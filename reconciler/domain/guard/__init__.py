@@ -109,12 +109,16 @@ def is_repeated_in(note: str, fact: str) -> bool:
 
 
 def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
-    """Whether the two texts have the same words of content but for what was found, light ones aside.
+    """Whether nothing but what was found differs in the two texts' words of content.
 
     Then the findings answer one question in two ways; else they may be about different things.
     """
-    found = " ".join(f"{each.in_note} {each.in_fact}" for each in findings)
-    return not _other_words(note, fact) - {token.value for token in tokens_of(found)}
+    # Of words that moved the finding itself says whether they may be a paraphrase.
+    still = [each for each in findings if each.kind is not Difference.ROLES]
+    found = " ".join(f"{each.in_note} {each.in_fact}" for each in still)
+    return bool(still) and not _other_words(note, fact) - {
+        token.value for token in tokens_of(found)
+    }
 
 
 def has_other_words(note: str, fact: str) -> bool:
@@ -141,7 +145,3 @@ def _replaced(note: str, fact: str) -> int:
     light, new, old = vocabulary().light, read(note).stems, read(fact).stems
     only_note, only_fact = new - old - light, old - new - light
     return len(only_note) + len(only_fact) if only_note and only_fact else 0
-
-
-def _other_words(note: str, fact: str) -> frozenset[str]:
-    return (read(note).stems ^ read(fact).stems) - vocabulary().light

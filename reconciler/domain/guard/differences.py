@@ -34,8 +34,11 @@ __all__ = [
 
 Values = Mapping[str, str]
 
-_RATIO_MAX = 3.0
-"""How many times as large a number may be that counts, without saying so, what the other counts."""
+_RATIO_MAX = 10.0
+"""How many times as large the later of two counts of one thing may be."""
+
+_ELIDED_RATIO_MAX = 3.0
+"""The same where one of them does not say what it counts ("close to 1300 now")."""
 
 _SHORT = 3
 """Words of a clause that says hardly more than the one word that the other text denies."""
@@ -54,9 +57,9 @@ def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
         pairs = counted.get(kind, ())
         changed = next(
             (
-                pair
-                for pair in pairs
-                if _is_same_matter(*pair) and not _is_known(*pair, in_new, in_old)
+                (here, there)
+                for here, there in pairs
+                if _is_same_matter(here, there) and not _is_known(here, there, in_new, in_old)
             ),
             None,
         )
@@ -207,19 +210,21 @@ def _things_shared(here: Count, there: Count) -> Collection[str]:
     if here.kind == "frequency":
         return here.context & there.context
     shared = set(here.things).intersection(there.things)
-    if here.is_elided != there.is_elided and _is_of_one_size(here, there):
+    if here.is_elided != there.is_elided and _is_of_one_size(here, there, _ELIDED_RATIO_MAX):
         elided, full = (here, there) if here.is_elided else (there, here)
         shared |= elided.context.intersection(full.things)
     return shared
 
 
-def _is_of_one_size(here: Count, there: Count) -> bool:
+def _is_of_one_size(here: Count, there: Count, ratio_max: float) -> bool:
     small, large = sorted((float(here.value), float(there.value)))
-    return large <= small * _RATIO_MAX
+    return large <= small * ratio_max
 
 
 def _is_same_matter(here: Count, there: Count) -> bool:
     """Whether both speak of the same thing, so that only one of the two values can hold now."""
+    if here.kind == "number" and not _is_of_one_size(here, there, _RATIO_MAX):
+        return False
     if here.days and there.days and here.days.isdisjoint(there.days):
         return False
     if here.names and there.names and here.names.isdisjoint(there.names):
@@ -234,9 +239,7 @@ def _is_same_matter(here: Count, there: Count) -> bool:
 
 def _is_known(here: Count, there: Count, in_new: Values, in_old: Values) -> bool:
     """Whether a number without a noun stands in the other text too, whatever it counts there."""
-    return (here.is_elided and here.value in in_old) or (
-        there.is_elided and there.value in in_new
-    )
+    return (here.is_elided and here.value in in_old) or (there.is_elided and there.value in in_new)
 
 
 def _is_same_but_for(new: Reading, old: Reading, *stems: str) -> bool:

@@ -39,6 +39,7 @@ _NOT_FINITE = ("be", "been", "being")
 _PHRASE_LENGTH_MAX = 2
 """Words of what is denied or has ended that are looked for in the other text."""
 
+_NO_DENIAL = frozenset({"only", "longer"})
 _SENTENCE_ENDS = frozenset(".!?")
 
 _AGO = ("ago", "later", "earlier", "away")
@@ -48,8 +49,10 @@ _ORDINAL_MIN = 2
 """Ordinals above it count: a fifth project is the last of five; a first or a second may be any."""
 
 _REACH = {"number": 2, "day": 1, "month": 1, "weekday": 2, "time": 2, "frequency": 0}
-"""How many words before a date, or a number without a noun, say what it is about. Weekdays and times tell a habit ("gym at 7:00 on
-Mondays"), days an event, of which there are many; a year dates whatever stands near, so nothing."""
+"""How many words before a date, or a number without a noun, say what it is about.
+
+Weekdays and times tell a habit ("gym at 7:00 on Mondays"), days an event, of which there are many;
+a year dates whatever stands near, so nothing."""
 
 
 @cache
@@ -63,7 +66,8 @@ class Word(NamedTuple):
     """A token that carries content, and how it hangs on the one before.
 
     ``gap`` says what stands between the two: "" for nothing, "list", "of", "own" (a possessive),
-    "hyphen", "is", "phrase" (a preposition) or "other"; ``governor`` is the preposition right before, or "".
+    "hyphen", "is", "phrase" (a preposition) or "other"; ``governor`` is the preposition right
+    before, or "".
     """
 
     kind: str
@@ -255,12 +259,18 @@ def _counted(words: Sequence[Word], at: int, names: Collection[str]) -> tuple[st
 
 
 def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
-    """Whether a number only names something ("invoice 7", "a 10K run") or dates it ("3 days ago")."""
+    """Whether a number only names something ("invoice 7", "a 10K run") or tells of one event.
+
+    That is what "3 days ago" and "a 3-day trip" do: there may be any number of those.
+    """
     known = vocabulary()
     here = words[at]
     if here.text in _RACES and not known.races.isdisjoint(each.stem for each in words):
         return True
-    if at + 2 < len(words) and words[at + 2].text in _AGO:
+    after = words[at + 1 : at + 3]
+    if (len(after) > 1 and after[1].text in _AGO) or (
+        after and after[0].gap == "hyphen" and after[0].stem in known.measures
+    ):
         return True
     if not at or here.gap:
         return False
@@ -277,10 +287,13 @@ def _nouns(words: Sequence[Word], at: int) -> list[str]:
     after = list(words[at + 1 : at + 5])
     while after and after[0].kind == "number" and words[at].kind == "number":
         del after[0]  # "30-45 minutes"
-    if after and (after[0].gap == "hyphen" or after[0].gap == "of" and words[at].kind == "number"):
+    is_own_number = words[at].kind == "number"
+    if after and (after[0].gap == "hyphen" or (after[0].gap == "of" and is_own_number)):
         after[0] = after[0]._replace(gap="")  # "a 6-person group", "3 of Ana's cars"
     nouns = [each.stem for each in takewhile(_is_owned_or_beside, after[:3])]
     measures = vocabulary().measures
+    if any(each.kind == "frequency" for each in words[at + 1 : at + 6]):
+        return [f"{noun} each time" for noun in nouns]  # "1 episode daily"
     if not nouns or nouns[0] not in measures:
         return nouns
     # "2 hours a day" is of another kind than "2 hours".
@@ -336,8 +349,8 @@ def _negated(tokens: Sequence[Token]) -> Iterator[Denial]:
     for at, token in enumerate(tokens):
         if token.kind == "function" and token.value in known.negations:
             after = tokens[at + 1 : at + 10]
-            # "Not only" affirms; "no longer" is a cessation.
-            if not after or after[0].text.lower() not in ("only", "longer"):
+            # "Not only", "not the only" affirm; "no longer" is a cessation.
+            if _NO_DENIAL.isdisjoint(each.text.lower() for each in after[:2]):
                 asked = _asked(tokens) if asked is None else asked
                 yield _denial(token.text, after, says_so=at not in asked)
 
@@ -362,6 +375,7 @@ def _denial(marker: str, after: Sequence[Token], *, says_so: bool) -> Denial:
         or each.value == "been"
     ]
     denies = says_so and first is not None and first.value not in known.attitudes
+    denies = denies and not known.light.issuperset(stems)
     return Denial(
         f"{marker} {first.text}" if first else marker,
         tuple(stems[:_PHRASE_LENGTH_MAX]) if denies else (),

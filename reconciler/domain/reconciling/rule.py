@@ -355,9 +355,7 @@ def _beside(
     )
 
 
-def _kept_apart(
-    note: Note, target: Neighbour, findings: tuple[Finding, ...], why: str
-) -> Verdict:
+def _kept_apart(note: Note, target: Neighbour, findings: tuple[Finding, ...], why: str) -> Verdict:
     """Both stay, linked where they cannot both hold.
 
     A name, a number or a "not" that only one has, beside other words that only one has, says only
