@@ -40,8 +40,8 @@ from reconciler.domain.records.findings import Difference, Finding
 __all__ = [
     "Difference",
     "Finding",
-    "find_differences",
     "differ_only_in",
+    "find_differences",
     "find_losses",
     "find_news",
     "has_many_other_words",
@@ -116,9 +116,8 @@ def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
     # Of words that moved the finding itself says whether they may be a paraphrase.
     still = [each for each in findings if each.kind is not Difference.ROLES]
     found = " ".join(f"{each.in_note} {each.in_fact}" for each in still)
-    return bool(still) and not _other_words(note, fact) - {
-        token.value for token in tokens_of(found)
-    }
+    known = {token.value for token in tokens_of(found)} | vocabulary().light
+    return bool(still) and (read(note).stems ^ read(fact).stems) <= known
 
 
 def has_other_words(note: str, fact: str) -> bool:

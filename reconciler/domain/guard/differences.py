@@ -54,7 +54,7 @@ def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
     for kind in sorted((new.values.keys() & old.values.keys()) | counted.keys()):
         in_new, in_old = new.values.get(kind, {}), old.values.get(kind, {})
         in_note, in_fact = _missing(in_new, in_old), _missing(in_old, in_new)
-        pairs = counted.get(kind, ())
+        pairs = counted.get(kind, [])
         changed = next(
             (
                 (here, there)
