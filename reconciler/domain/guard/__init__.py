@@ -18,8 +18,10 @@ Read on in this order; each module imports only those above it::
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from reconciler.domain.guard.differences import (
+    count_replaced,
     find_additions,
     find_cessation,
     find_currencies,
@@ -29,12 +31,11 @@ from reconciler.domain.guard.differences import (
     find_subject,
     find_values,
     find_words,
+    has_no_other_words,
     says_no_more,
 )
 from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, read
-from reconciler.domain.guard.tokens import tokens_of
-from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 
 __all__ = [
@@ -79,7 +80,11 @@ def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
     new, old = read(note), read(fact)
     if new.canonical == old.canonical:
         return ()
-    return tuple(finding for find in _FINDERS for finding in find(new, old))
+    findings = tuple(finding for find in _FINDERS for finding in find(new, old))
+    if any(each.kind is Difference.SUBJECT for each in findings):
+        # What holds of her husband changes nothing that holds of her.
+        return tuple(replace(each, is_change=False) for each in findings)
+    return findings
 
 
 def find_news(note: str, fact: str) -> tuple[Finding, ...]:
@@ -115,9 +120,7 @@ def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
     """
     # Of words that moved the finding itself says whether they may be a paraphrase.
     still = [each for each in findings if each.kind is not Difference.ROLES]
-    found = " ".join(f"{each.in_note} {each.in_fact}" for each in still)
-    known = {token.value for token in tokens_of(found)} | vocabulary().light
-    return bool(still) and (read(note).stems ^ read(fact).stems) <= known
+    return bool(still) and has_no_other_words(read(note), read(fact), still)
 
 
 def has_other_words(note: str, fact: str) -> bool:
@@ -125,7 +128,7 @@ def has_other_words(note: str, fact: str) -> bool:
 
     That may be a synonym, or another object, place or plan; without a model nobody can tell.
     """
-    return bool(_replaced(note, fact))
+    return bool(count_replaced(read(note), read(fact)))
 
 
 def has_many_other_words(note: str, fact: str) -> bool:
@@ -134,13 +137,7 @@ def has_many_other_words(note: str, fact: str) -> bool:
     A cosine tells whether one word for another says the same. Of several it does not, nor in a long
     text, whose cosine hardly moves by one.
     """
-    replaced = _replaced(note, fact)
-    is_long = min(len(read(note).words), len(read(fact).words)) > _LONG
+    new, old = read(note), read(fact)
+    replaced = count_replaced(new, old)
+    is_long = min(len(new.words), len(old.words)) > _LONG
     return replaced > 2 or (replaced > 0 and is_long)
-
-
-def _replaced(note: str, fact: str) -> int:
-    """How many words of content only one of the texts has, where each has some."""
-    light, new, old = vocabulary().light, read(note).stems, read(fact).stems
-    only_note, only_fact = new - old - light, old - new - light
-    return len(only_note) + len(only_fact) if only_note and only_fact else 0

@@ -9,16 +9,17 @@ finder may ever read a text itself.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from reconciler.domain.guard.reading import VALUE_KINDS, Clause, Count, Denial, Reading, clauses_of
-from reconciler.domain.guard.tokens import stem_of
+from reconciler.domain.guard.tokens import stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 
 __all__ = [
+    "count_replaced",
     "find_additions",
     "find_cessation",
     "find_currencies",
@@ -28,11 +29,10 @@ __all__ = [
     "find_subject",
     "find_values",
     "find_words",
+    "has_no_other_words",
     "says_no_more",
 ]
 
-
-Values = Mapping[str, str]
 
 _RATIO_MAX = 10.0
 """How many times as large the later of two counts of one thing may be."""
@@ -55,14 +55,7 @@ def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
         in_new, in_old = new.values.get(kind, {}), old.values.get(kind, {})
         in_note, in_fact = _missing(in_new, in_old), _missing(in_old, in_new)
         pairs = counted.get(kind, [])
-        changed = next(
-            (
-                (here, there)
-                for here, there in pairs
-                if _is_same_matter(here, there) and not _is_known(here, there, in_new, in_old)
-            ),
-            None,
-        )
+        changed = next((pair for pair in pairs if _is_change(*pair, new, old)), None)
         if changed or (kind == "number" and pairs and not (in_note and in_fact)):
             note_count, fact_count = changed or pairs[0]
             in_note, in_fact = note_count.text, fact_count.text
@@ -178,6 +171,20 @@ def find_subject(new: Reading, old: Reading) -> Iterator[Finding]:
         yield Finding(kind=Difference.SUBJECT, in_note=new.subject, in_fact=old.subject)
 
 
+def count_replaced(new: Reading, old: Reading) -> int:
+    """How many words of content only one of the texts has, where each has some; else 0."""
+    light = vocabulary().light
+    only_new, only_old = new.stems - old.stems - light, old.stems - new.stems - light
+    return len(only_new) + len(only_old) if only_new and only_old else 0
+
+
+def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) -> bool:
+    """Whether both have the same words of content, those of the findings and light ones aside."""
+    found = tokens_of(" ".join(f"{each.in_note} {each.in_fact}" for each in findings))
+    known = vocabulary().light.union(token.value for token in found)
+    return (new.stems ^ old.stems) <= known
+
+
 def _stems(reading: Reading) -> Counter[str]:
     return Counter(word.stem for word in reading.words)
 
@@ -231,15 +238,20 @@ def _is_same_matter(here: Count, there: Count) -> bool:
         return False
     shared = (here.context | set(here.things)) & (there.context | set(there.things))
     return len(shared) > 1 or (
-        here.kind != "frequency"
-        and vocabulary().measures.isdisjoint(shared)
+        vocabulary().measures.isdisjoint(shared)
         and min(len(here.context), len(there.context)) <= _SHORT
     )
 
 
-def _is_known(here: Count, there: Count, in_new: Values, in_old: Values) -> bool:
-    """Whether a number without a noun stands in the other text too, whatever it counts there."""
-    return (here.is_elided and here.value in in_old) or (there.is_elided and there.value in in_new)
+def _is_change(here: Count, there: Count, new: Reading, old: Reading) -> bool:
+    """Whether only one of the two values can hold now.
+
+    A number without a noun that stands in the other text too may count the same as there.
+    """
+    is_known = (here.is_elided and here.value in old.values.get(here.kind, ())) or (
+        there.is_elided and there.value in new.values.get(there.kind, ())
+    )
+    return not is_known and _is_same_matter(here, there)
 
 
 def _is_same_but_for(new: Reading, old: Reading, *stems: str) -> bool:

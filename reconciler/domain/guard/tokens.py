@@ -89,6 +89,8 @@ def tokens_of(text: str) -> list[Token]:
             token = token._replace(kind="number")
         elif token.kind == "word" and read and token.value in vocabulary().countable:
             token = _often(read, token) or _counted_by_article(read, token)
+        elif token.value == "." and read and read[-1].text.lower() in vocabulary().abbreviations:
+            continue
         read.append(token)
     return read
 

@@ -23,6 +23,7 @@ class Vocabulary:
         sides: by word, its closed class and the side of it on which the word stands.
     """
 
+    abbreviations: frozenset[str]
     articles: frozenset[str]
     attitudes: frozenset[str]
     auxiliaries: frozenset[str]
@@ -66,6 +67,7 @@ def vocabulary() -> Vocabulary:
     words, word_set = lexicon("guard").words, lexicon("guard").word_set
     auxiliaries = word_set("be") | word_set("auxiliary")
     return Vocabulary(
+        abbreviations=word_set("abbreviation"),
         articles=word_set("article"),
         attitudes=word_set("attitude"),
         auxiliaries=auxiliaries,
