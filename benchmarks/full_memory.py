@@ -26,6 +26,7 @@ from benchmarks.data import HALVES, half_of, rows, user_turns
 from benchmarks.engines import Engines
 from benchmarks.error_rate import ReadyVectors
 from reconciler.bootstrap import build_judge, build_policy
+from reconciler.domain.guard import find_differences
 from reconciler.domain.reconciling.neighbours import neighbours_of
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.assessment import Disposal
@@ -75,7 +76,7 @@ class Step:
                 "decided_by": str(self.verdict.decided_by),
                 "fact": fact.text,
                 "note": self.said.text,
-                "findings": [str(finding) for finding in self.verdict.findings],
+                "findings": [str(each) for each in find_differences(self.said.text, fact.text)],
             }
 
 

@@ -48,11 +48,11 @@ _RACES = ("5K", "10K", "5k", "10k")
 _ORDINAL_MIN = 2
 """Ordinals above it count: a fifth project is the last of five; a first or a second may be any."""
 
-_REACH = {"number": 2, "day": 1, "month": 1, "weekday": 2, "time": 2, "frequency": 0}
+_REACH = {"number": 2, "weekday": 2, "time": 2, "frequency": 0}
 """How many words before a date, or a number without a noun, say what it is about.
 
-Weekdays and times tell a habit ("gym at 7:00 on Mondays"), days an event, of which there are many;
-a year dates whatever stands near, so nothing."""
+Weekdays and times tell a habit ("gym at 7:00 on Mondays"). Days, months and years date an event, of
+which there may be many, and are no count of anything."""
 
 
 @cache
