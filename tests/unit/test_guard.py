@@ -348,6 +348,7 @@ def test_a_denial_of_something_else_is_no_change(note: str, fact: str) -> None:
         ("Likes long walks", "Likes long walks", False, False),
         ("Likes long walks", "Really likes long walks", False, False),
         ("Likes long walks by the sea", "Likes long walks", False, False),
+        ("Uses e-mail at work", "Uses email while working", False, False),
         ("Drinks tea at work", "Drinks coffee at work", True, False),
         ("Puts old shoes in the closet", "Gives old shoes to a charity shop", True, True),
     ],

@@ -13,7 +13,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from reconciler.domain.guard.reading import VALUE_KINDS, Clause, Count, Denial, Reading, clauses_of
+from reconciler.domain.guard.reading import (
+    VALUE_KINDS,
+    Clause,
+    Count,
+    Denial,
+    Reading,
+    Word,
+    clauses_of,
+)
 from reconciler.domain.guard.tokens import stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
@@ -39,6 +47,9 @@ _RATIO_MAX = 10.0
 
 _ELIDED_RATIO_MAX = 3.0
 """The same where one of them does not say what it counts ("close to 1300 now")."""
+
+_PART_LENGTH_MIN = 4
+"""Letters of a word that, at the beginning of another, make it another form: "work", "working"."""
 
 _SHORT = 3
 """Words of a clause that says hardly more than the one word that the other text denies."""
@@ -173,9 +184,31 @@ def find_subject(new: Reading, old: Reading) -> Iterator[Finding]:
 
 def count_replaced(new: Reading, old: Reading) -> int:
     """How many words of content only one of the texts has, where each has some; else 0."""
-    light = vocabulary().light
-    only_new, only_old = new.stems - old.stems - light, old.stems - new.stems - light
+    only_new, only_old = _words_of_its_own(new, old), _words_of_its_own(old, new)
     return len(only_new) + len(only_old) if only_new and only_old else 0
+
+
+def _words_of_its_own(of: Reading, other: Reading) -> set[str]:
+    """The stems that the other text has in no form ("email" is in "e-mail"), light ones aside.
+
+    A single letter is what a contraction leaves, or a name's, which is found as one.
+    """
+    known = vocabulary().light | other.stems
+    return {
+        word.stem
+        for word in of.words
+        if word.stem not in known and len(word.text) > 1 and not _has_in_part(other, word)
+    }
+
+
+def _has_in_part(reading: Reading, word: Word) -> bool:
+    said = word.text.casefold()
+    if len(said) < _PART_LENGTH_MIN:
+        return False
+    beginning = said[: max(_PART_LENGTH_MIN, len(said) * 2 // 3)]
+    return said in reading.letters or any(
+        each.text.casefold().startswith(beginning) for each in reading.words
+    )
 
 
 def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) -> bool:
