@@ -3,7 +3,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.guard import Difference, Finding, find_differences, find_losses
+from reconciler.domain.guard import (
+    Difference,
+    Finding,
+    find_differences,
+    find_losses,
+    has_many_other_words,
+    has_other_words,
+)
 from reconciler.domain.records.notes import canonical_text
 
 VOCABULARY = """
@@ -30,7 +37,12 @@ def is_change(note: str, fact: str) -> bool:
         ("number", "Invoice 2022 is due on 23 May 2018", "Invoice 1500 is due on 23 May 2018"),
         ("number", "Order #2022 was shipped", "Order #1999 was shipped"),
         ("number", "Ticket no. 2022 is open", "Ticket no. 2021 is open"),
+        ("number", "Seat 2022 is hers", "Seat 2021 is hers"),
+        ("number", "Article 2022 is sold out", "Article 1999 is sold out"),
         ("date", "Joined in 2022", "Joined in 2021"),
+        ("number", "Calls every week", "Calls every two weeks"),
+        ("number", "Calls daily", "Calls twice a month"),
+        ("number", "The ride takes an hour", "The ride takes two hours"),
         ("number", "Has twenty-five staff", "Has twenty-six staff"),
         ("number", "Has two million users", "Has 3 million users"),
         ("number", "Finished in 2nd place", "Finished in third place"),
@@ -62,6 +74,12 @@ def test_another_number_amount_date_or_id_is_found(kind: str, note: str, fact: s
         ("Budget is 40k", "Budget is 40,000"),
         ("Budget is 40 thousand", "Budget is 40,000"),
         ("Budget is 2 million euros", "Budget is €2m"),
+        ("Calls twice a week", "Calls 2 times per week"),
+        ("Calls weekly", "Calls every week"),
+        ("Calls once a week", "Calls every week"),
+        ("Calls 3x a month", "Calls three times every month"),
+        ("The ride takes an hour", "The ride takes one hour"),
+        ("Charges $50 an hour", "Charges $50 per hour"),
         ("Has two kids", "Has 2 kids"),
         ("Has twenty-five staff", "Has 25 staff"),
         ("Has two hundred staff", "Has 200 staff"),
@@ -239,18 +257,113 @@ def test_another_count_of_the_same_thing_is_a_change(note: str, fact: str) -> No
 @pytest.mark.parametrize(
     ("note", "fact"),
     [
+        ("Has lived in Harajuku for 3 months now", "Moved to Harajuku, it's been a month now"),
+        ("The train to work takes two hours", "Her way to work by train takes an hour"),
+        ("Has two free nights at the Hilton", "Got a single free night at the Hilton"),
+        ("Is on the 5th project for Acme", "Did 4 projects for Acme"),
+        ("Practises yoga twice a week", "Goes to yoga three times a week"),
+        ("Sees Dr. Smith every week", "Has seen Dr. Smith every two weeks"),
+        ("Her mother visits once a month", "Her mother visits weekly"),
+        ("Tried out 3 of Emma's recipes", "Emma's recipes are great, tried two of them"),
+        ("Just finished 50 episodes of Science", "Is on episode 10 of the Science series"),
+        ("Takes 3 pills daily for her heart", "Takes 2 heart pills every day"),
+    ],
+)
+def test_another_count_frequency_or_duration_in_other_words_is_a_change(
+    note: str, fact: str
+) -> None:
+    assert is_change(note, fact)
+    assert is_change(fact, note)
+
+
+@pytest.mark.parametrize(
+    ("note", "fact"),
+    [
         ("Spent $800 on boots", "A meal there is $50"),
         ("Has three dogs", "Has two cats"),
         ("Has one dog", "Has two cats"),
         ("Went to Paris for 5 days", "Was ill for 3 weeks"),
         ("Watched 5 films and 12 plays", "Watched 5 films and 9 operas"),
         ("Moved house in 2021", "Moved house in 2019"),
-        ("Never eats out", "Has a red car"),
-        ("Stopped smoking", "Has a red car"),
+        ("Took 12 courses on Coursera", "Took 8 courses on edX"),
+        ("Invoice 1043 went to Acme for paper", "Invoice 1042 of Acme was for ink"),
+        ("Went to Rome 3 days ago by train", "Went to Rome by train 5 days ago"),
+        ("Took a 4-day trip to Rome", "Plans a 5-day trip to Rome"),
+        ("Signed up for a 10K charity run", "Finished a 5K charity run"),
+        ("Watched 50 episodes of the course", "Watches 1 episode of the course daily"),
+        ("Sold 15 jars on May 29th at the market", "Sold 12 jars on May 15th at the market"),
+        ("Redeemed 50,000 points for a card", "Customers redeem 20 points for tea"),
+        ("Her brother has two kids at school", "Has three kids at school"),
+        ("Spent $60 on mugs and $50 on a gift", "Spent $60 on mugs, a gift to all"),
     ],
 )
 def test_a_number_of_something_else_is_no_change(note: str, fact: str) -> None:
     assert not is_change(note, fact)
+    assert not is_change(fact, note)
+
+
+@pytest.mark.parametrize(
+    ("note", "fact"),
+    [
+        ("Doesn't eat fish, only meat", "Eats fish on Fridays"),
+        ("Has never been to Japan", "Has been to Japan twice"),
+        ("No longer lives in Leeds, misses it", "Lives in Leeds with a friend"),
+        ("Quit smoking for good", "Smokes"),
+        ("The invoice is unpaid", "The invoice is paid"),
+    ],
+)
+def test_a_denial_of_what_the_other_text_says_is_a_change(note: str, fact: str) -> None:
+    assert is_change(note, fact)
+    assert is_change(fact, note)
+
+
+@pytest.mark.parametrize(
+    ("note", "fact"),
+    [
+        ("Never eats out", "Has a red car"),
+        ("Stopped smoking", "Has a red car"),
+        ("Has never been to Japan", "Loves the gardens of Japan and its food"),
+        ("Is not sure about Maroon Lake", "Wants to see Maroon Lake"),
+        ("Found a museum that she hasn't visited", "Visited many museums lately"),
+        ("The croissants didn't turn out well", "The lemon bars turned out sweet"),
+        ("The train is not the only option", "Is considering other options"),
+        ("Thinks of stopping at Maroon Lake", "Drives to Maroon Lake"),
+        ("Wants scenic stops along the way", "Wants a scenic way"),
+        ("Needs any more tips for the ride?", "Needs tips for the ride"),
+        ("Reads in order to unwind", "Reads to wind down"),
+        ("Avoids unhealthy snacks", "Likes healthy drinks"),
+        ("Her husband doesn't eat fish", "Eats fish on Fridays"),
+        ("Has she not been to Japan in spring?", "Has been to Japan twice"),
+        ("Calls if the parcel doesn't come", "The parcel comes"),
+    ],
+)
+def test_a_denial_of_something_else_is_no_change(note: str, fact: str) -> None:
+    assert not is_change(note, fact)
+    assert not is_change(fact, note)
+
+
+@pytest.mark.parametrize(
+    ("note", "fact", "some", "many"),
+    [
+        ("Likes long walks", "Likes long walks", False, False),
+        ("Likes long walks", "Really likes long walks", False, False),
+        ("Likes long walks by the sea", "Likes long walks", False, False),
+        ("Uses e-mail at work", "Uses email while working", False, False),
+        ("Drinks tea at work", "Drinks coffee at work", True, False),
+        ("Puts old shoes in the closet", "Gives old shoes to a charity shop", True, True),
+    ],
+)
+def test_words_that_only_one_text_has_count_where_each_has_some(
+    note: str, fact: str, some: bool, many: bool
+) -> None:
+    assert (has_other_words(note, fact), has_many_other_words(note, fact)) == (some, many)
+    assert (has_other_words(fact, note), has_many_other_words(fact, note)) == (some, many)
+
+
+def test_one_other_word_is_many_in_a_long_text() -> None:
+    words = "bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike oscar papa"
+    assert has_many_other_words(f"{words} oscar papa tea", f"{words} oscar papa milk")
+    assert not has_many_other_words(f"{words} tea", f"{words} milk")
 
 
 def test_a_finding_reads_as_words_for_the_record() -> None:

@@ -423,11 +423,51 @@ def test_below_the_cut_a_change_is_linked_to_each_fact_that_it_may_contradict() 
         neighbour(0.86, "Has 3 children", 1),
         neighbour(0.84, "the text", 2),
         neighbour(0.82, "Has 5 children", 3),
-        neighbour(0.79, "Has 6 children", 4),
+        neighbour(0.44, "Has 6 children", 4),
     ]
     verdict = decide(note("Has 4 children"), near, DEFAULT)
     assert (verdict.action, verdict.decided_by) == (ADD, MIDPOINT)
     assert verdict.conflicts == (near[0], near[2])
+
+
+def test_below_the_band_a_change_is_linked_too() -> None:
+    near = neighbour(0.6, "Has 3 children")
+    verdict = decide(note("Has 4 children"), [near], DEFAULT)
+    assert (verdict.action, verdict.decided_by) == (ADD, THRESHOLD)
+    assert verdict.conflicts == (near,)
+    assert not decide(note("Has 4 children"), [near], BARE).conflicts
+
+
+@pytest.mark.parametrize(
+    ("cosine", "said", "rule"),
+    [
+        (0.9, "Drinks coffee at work", GUARD),
+        (0.9, "Drinks tea at work daily", MIDPOINT),
+        (0.96, "Drinks coffee at work", THRESHOLD),
+        (0.96, "Drinks coffee on the sofa", GUARD),
+    ],
+)
+def test_a_note_that_says_other_things_than_the_fact_stands_beside_it(
+    cosine: float, said: str, rule: DecidedBy
+) -> None:
+    verdict = decide(note(said), [neighbour(cosine, "Drinks tea at work")], DEFAULT)
+    assert (verdict.action, verdict.decided_by) == (ADD if rule is GUARD else UPDATE, rule)
+    assert not verdict.conflicts
+
+
+def test_without_the_guard_other_words_do_not_count() -> None:
+    verdict = decide(note("Drinks coffee"), [neighbour(0.9, "Drinks tea")], BARE)
+    assert verdict.action is UPDATE
+
+
+@pytest.mark.parametrize(
+    ("said", "is_linked"),
+    [("Works for Globex", True), ("Works for Globex, after a year at sea", False)],
+)
+def test_two_facts_are_linked_only_where_nothing_else_differs(said: str, is_linked: bool) -> None:
+    verdict = decide(note(said), [neighbour(0.96, "Works for Acme")], DEFAULT)
+    assert (verdict.action, verdict.decided_by) == (ADD, GUARD)
+    assert bool(verdict.conflicts) is is_linked
 
 
 @pytest.mark.parametrize("action", [SKIP, UPDATE])

@@ -8,17 +8,26 @@ finder may ever read a text itself.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from reconciler.domain.guard.reading import VALUE_KINDS, Reading
-from reconciler.domain.guard.tokens import stem_of
+from reconciler.domain.guard.reading import (
+    VALUE_KINDS,
+    Clause,
+    Count,
+    Denial,
+    Reading,
+    Word,
+    clauses_of,
+)
+from reconciler.domain.guard.tokens import stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 
 __all__ = [
+    "count_replaced",
     "find_additions",
     "find_cessation",
     "find_currencies",
@@ -28,8 +37,22 @@ __all__ = [
     "find_subject",
     "find_values",
     "find_words",
+    "has_no_other_words",
     "says_no_more",
 ]
+
+
+_RATIO_MAX = 10.0
+"""How many times as large the later of two counts of one thing may be."""
+
+_ELIDED_RATIO_MAX = 3.0
+"""The same where one of them does not say what it counts ("close to 1300 now")."""
+
+_PART_LENGTH_MIN = 4
+"""Letters of a word that, at the beginning of another, make it another form: "work", "working"."""
+
+_SHORT = 3
+"""Words of a clause that says hardly more than the one word that the other text denies."""
 
 
 def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
@@ -38,20 +61,22 @@ def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
     A number that both have settles nothing where it counts something else there: 13 schools and
     30 clubs are not 30 schools and 13 clubs.
     """
-    kinds = (new.values.keys() & old.values.keys()) | (new.counts.keys() & old.counts.keys())
-    for kind in sorted(kinds):
+    counted = _counted_otherwise(new, old)
+    for kind in sorted((new.values.keys() & old.values.keys()) | counted.keys()):
         in_new, in_old = new.values.get(kind, {}), old.values.get(kind, {})
         in_note, in_fact = _missing(in_new, in_old), _missing(in_old, in_new)
-        counts = next(_counted_otherwise(kind, new, old), None)
-        if kind == "number" and counts and not (in_note and in_fact):
-            in_note, in_fact = counts
+        pairs = counted.get(kind, [])
+        changed = next((pair for pair in pairs if _is_change(*pair, new, old)), None)
+        if changed or (kind == "number" and pairs and not (in_note and in_fact)):
+            note_count, fact_count = changed or pairs[0]
+            in_note, in_fact = note_count.text, fact_count.text
         if in_note and in_fact:
             is_amount = kind == "number" and bool(new.currencies or old.currencies)
             yield Finding(
                 kind=Difference.AMOUNT if is_amount else VALUE_KINDS[kind],
                 in_note=in_note,
                 in_fact=in_fact,
-                is_change=bool(counts),
+                is_change=bool(changed),
             )
 
 
@@ -105,15 +130,20 @@ def find_negation(new: Reading, old: Reading) -> Iterator[Finding]:
     if bool(new.negated) != bool(old.negated):
         yield Finding(
             kind=Difference.NEGATION,
-            in_note=", ".join(new.negated.values()),
-            in_fact=", ".join(old.negated.values()),
-            is_change=_is_about(new.negated, old) or _is_about(old.negated, new),
+            in_note=", ".join(each.text for each in new.negated),
+            in_fact=", ".join(each.text for each in old.negated),
+            is_change=_is_same_but_for(new, old)
+            or _is_denied(new.negated, old)
+            or _is_denied(old.negated, new),
         )
     elif not new.negated:
         for plain, denied in (*_prefixed(new.stems, old.stems), *_prefixed(old.stems, new.stems)):
             in_note, in_fact = (plain, denied) if plain in new.stems else (denied, plain)
             yield Finding(
-                kind=Difference.NEGATION, in_note=in_note, in_fact=in_fact, is_change=True
+                kind=Difference.NEGATION,
+                in_note=in_note,
+                in_fact=in_fact,
+                is_change=_is_same_but_for(new, old, plain, denied),
             )
 
 
@@ -122,9 +152,9 @@ def find_cessation(new: Reading, old: Reading) -> Iterator[Finding]:
     if bool(new.ceased) != bool(old.ceased):
         yield Finding(
             kind=Difference.CESSATION,
-            in_note=", ".join(new.ceased.values()),
-            in_fact=", ".join(old.ceased.values()),
-            is_change=_is_about(new.ceased, old) or _is_about(old.ceased, new),
+            in_note=", ".join(each.text for each in new.ceased),
+            in_fact=", ".join(each.text for each in old.ceased),
+            is_change=_is_denied(new.ceased, old) or _is_denied(old.ceased, new),
         )
 
 
@@ -152,6 +182,42 @@ def find_subject(new: Reading, old: Reading) -> Iterator[Finding]:
         yield Finding(kind=Difference.SUBJECT, in_note=new.subject, in_fact=old.subject)
 
 
+def count_replaced(new: Reading, old: Reading) -> int:
+    """How many words of content only one of the texts has, where each has some; else 0."""
+    only_new, only_old = _words_of_its_own(new, old), _words_of_its_own(old, new)
+    return len(only_new) + len(only_old) if only_new and only_old else 0
+
+
+def _words_of_its_own(of: Reading, other: Reading) -> set[str]:
+    """The stems that the other text has in no form ("email" is in "e-mail"), light ones aside.
+
+    A single letter is what a contraction leaves, or a name's, which is found as one.
+    """
+    known = vocabulary().light | other.stems
+    return {
+        word.stem
+        for word in of.words
+        if word.stem not in known and len(word.text) > 1 and not _has_in_part(other, word)
+    }
+
+
+def _has_in_part(reading: Reading, word: Word) -> bool:
+    said = word.text.casefold()
+    if len(said) < _PART_LENGTH_MIN:
+        return False
+    beginning = said[: max(_PART_LENGTH_MIN, len(said) * 2 // 3)]
+    return said in reading.letters or any(
+        each.text.casefold().startswith(beginning) for each in reading.words
+    )
+
+
+def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) -> bool:
+    """Whether both have the same words of content, those of the findings and light ones aside."""
+    found = tokens_of(" ".join(f"{each.in_note} {each.in_fact}" for each in findings))
+    known = vocabulary().light.union(token.value for token in found)
+    return (new.stems ^ old.stems) <= known
+
+
 def _stems(reading: Reading) -> Counter[str]:
     return Counter(word.stem for word in reading.words)
 
@@ -164,16 +230,83 @@ def _missing(values: dict[Any, str], others: Collection[Any]) -> str:
     return ", ".join(text for value, text in values.items() if value not in others)
 
 
-def _counted_otherwise(kind: str, new: Reading, old: Reading) -> Iterator[tuple[str, str]]:
-    """For each thing that has numbers here and there, and never the same one, both of them."""
-    in_new, in_old = new.counts.get(kind, {}), old.counts.get(kind, {})
-    for thing in in_new:
-        if thing in in_old and in_new[thing].keys().isdisjoint(in_old[thing]):
-            yield ", ".join(in_new[thing].values()), ", ".join(in_old[thing].values())
+def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count, Count]]]:
+    """By kind, the counts of one thing here and there where the texts agree on none of them."""
+    pairs: dict[tuple[str, str], list[tuple[Count, Count]]] = defaultdict(list)
+    for here in new.counts:
+        for there in old.counts:
+            if here.kind == there.kind:
+                for thing in _things_shared(here, there):
+                    pairs[here.kind, thing].append((here, there))
+    found: dict[str, list[tuple[Count, Count]]] = defaultdict(list)
+    for (kind, _), counts in pairs.items():
+        if all(here.value != there.value for here, there in counts):
+            found[kind] += counts
+    return found
 
 
-def _is_about(markers: Iterable[str], other: Reading) -> bool:
-    return not other.stems.isdisjoint(markers)
+def _things_shared(here: Count, there: Count) -> Collection[str]:
+    """What both count; of how often something is, whatever both speak of."""
+    if here.kind == "frequency":
+        return here.context & there.context
+    shared = set(here.things).intersection(there.things)
+    if here.is_elided != there.is_elided and _is_of_one_size(here, there, _ELIDED_RATIO_MAX):
+        elided, full = (here, there) if here.is_elided else (there, here)
+        shared |= elided.context.intersection(full.things)
+    return shared
+
+
+def _is_of_one_size(here: Count, there: Count, ratio_max: float) -> bool:
+    small, large = sorted((float(here.value), float(there.value)))
+    return large <= small * ratio_max
+
+
+def _is_same_matter(here: Count, there: Count) -> bool:
+    """Whether both speak of the same thing, so that only one of the two values can hold now."""
+    if here.kind == "number" and not _is_of_one_size(here, there, _RATIO_MAX):
+        return False
+    if here.days and there.days and here.days.isdisjoint(there.days):
+        return False
+    if here.names and there.names and here.names.isdisjoint(there.names):
+        return False
+    shared = (here.context | set(here.things)) & (there.context | set(there.things))
+    return len(shared) > 1 or (
+        vocabulary().measures.isdisjoint(shared)
+        and min(len(here.context), len(there.context)) <= _SHORT
+    )
+
+
+def _is_change(here: Count, there: Count, new: Reading, old: Reading) -> bool:
+    """Whether only one of the two values can hold now.
+
+    A number without a noun that stands in the other text too may count the same as there.
+    """
+    is_known = (here.is_elided and here.value in old.values.get(here.kind, ())) or (
+        there.is_elided and there.value in new.values.get(there.kind, ())
+    )
+    return not is_known and _is_same_matter(here, there)
+
+
+def _is_same_but_for(new: Reading, old: Reading, *stems: str) -> bool:
+    """Whether the texts have the same words of content, light words and these aside."""
+    return (new.stems ^ old.stems) <= vocabulary().light.union(stems)
+
+
+def _is_denied(denials: Iterable[Denial], other: Reading) -> bool:
+    """Whether a clause of the other text says what is denied, in the same order of words."""
+    return any(
+        clause.is_plain and _says(clause, denial.phrase)
+        for denial in denials
+        if denial.phrase
+        for clause in clauses_of(other.canonical)
+    )
+
+
+def _says(clause: Clause, phrase: Sequence[str]) -> bool:
+    rest = iter(clause.stems)
+    if not all(stem in rest for stem in phrase):
+        return False
+    return len(phrase) > 1 or len(clause.stems) <= _SHORT
 
 
 def _prefixed(stems: frozenset[str], others: frozenset[str]) -> Iterator[tuple[str, str]]:

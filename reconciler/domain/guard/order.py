@@ -43,7 +43,8 @@ def find_order(new: Reading, old: Reading) -> Iterator[Finding]:
         as_here = " ".join(here.words[pair.here].text for pair in swapped)
         as_there = " ".join(there.words[at].text for at in sorted(pair.there for pair in swapped))
         in_note, in_fact = (as_here, as_there) if is_sorted else (as_there, as_here)
-        yield Finding(kind=Difference.ROLES, in_note=in_note, in_fact=in_fact)
+        is_change = new.stems == old.stems  # where words changed too, it may be a paraphrase
+        yield Finding(kind=Difference.ROLES, in_note=in_note, in_fact=in_fact, is_change=is_change)
 
 
 def _turned(passive: Reading, active: Reading) -> Iterator[tuple[str, str]]:

@@ -7,10 +7,10 @@ has ended, names, whom it is about. Nothing that looks at two texts may ever liv
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import islice, pairwise, takewhile
+from itertools import groupby, islice, pairwise, takewhile
 from typing import NamedTuple
 
 from reconciler.domain.guard.tokens import TOKENS_MAX, Token, tokens_of
@@ -18,11 +18,12 @@ from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.notes import canonical_text
 
-__all__ = ["VALUE_KINDS", "Counts", "Reading", "Word", "read"]
+__all__ = ["VALUE_KINDS", "Clause", "Count", "Denial", "Reading", "Word", "clauses_of", "read"]
 
 VALUE_KINDS = {
     "number": Difference.NUMBER,
     "ordinal": Difference.NUMBER,
+    "frequency": Difference.NUMBER,
     "day": Difference.DATE,
     "month": Difference.DATE,
     "weekday": Difference.DATE,
@@ -35,12 +36,23 @@ VALUE_KINDS = {
 _NOT_FINITE = ("be", "been", "being")
 """What makes no name of the word before it: "Prefers being called"."""
 
-Counts = dict[str, dict[str, dict[str, str]]]
-"""By token kind, by the stem of what is counted or dated, its values and how the text has them."""
+_PHRASE_LENGTH_MAX = 2
+"""Words of what is denied or has ended that are looked for in the other text."""
 
-_DATE_REACH = {"day": 1, "month": 1, "weekday": 2, "time": 2}
-"""How many words before a date say what it dates. Weekdays and times tell a habit ("gym at 7:00 on
-Mondays"), days an event, of which there are many; a year dates whatever stands near, so nothing."""
+_NO_DENIAL = frozenset({"only", "longer"})
+_SENTENCE_ENDS = frozenset(".!?")
+
+_AGO = ("ago", "later", "earlier", "away")
+_RACES = ("5K", "10K", "5k", "10k")
+
+_ORDINAL_MIN = 2
+"""Ordinals above it count: a fifth project is the last of five; a first or a second may be any."""
+
+_REACH = {"number": 2, "weekday": 2, "time": 2, "frequency": 0}
+"""How many words before a date, or a number without a noun, say what it is about.
+
+Weekdays and times tell a habit ("gym at 7:00 on Mondays"). Days, months and years date an event, of
+which there may be many, and are no count of anything."""
 
 
 @cache
@@ -54,7 +66,8 @@ class Word(NamedTuple):
     """A token that carries content, and how it hangs on the one before.
 
     ``gap`` says what stands between the two: "" for nothing, "list", "of", "own" (a possessive),
-    "is", "phrase" (a preposition) or "other"; ``governor`` is the preposition right before, or "".
+    "hyphen", "is", "phrase" (a preposition) or "other"; ``governor`` is the preposition right
+    before, or "".
     """
 
     kind: str
@@ -62,6 +75,41 @@ class Word(NamedTuple):
     text: str
     gap: str
     governor: str
+    sentence: int
+
+
+class Count(NamedTuple):
+    """A value, what it counts or dates, and what else its sentence says.
+
+    ``things`` are stems of nouns; ``context`` the other stems of the sentence that say what it is
+    about, ``names`` those of its names; ``days`` the days that it names.
+    """
+
+    kind: str
+    value: str
+    text: str
+    things: tuple[str, ...]
+    context: frozenset[str]
+    names: frozenset[str]
+    days: frozenset[str]
+    is_elided: bool
+
+
+class Clause(NamedTuple):
+    """Words between two marks or conjunctions: their stems in order.
+
+    ``is_plain`` where it neither denies, asks, supposes nor ends anything.
+    """
+
+    stems: tuple[str, ...]
+    is_plain: bool
+
+
+class Denial(NamedTuple):
+    """What is denied, or has ended: the marker with the word after it, and the phrase's stems."""
+
+    text: str
+    phrase: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +123,10 @@ class Reading:
         words: its words of content, in order.
         stems: what is compared of the words.
         values: by token kind, each number, date or id, and how the text has it.
-        counts: by token kind and by what is counted or dated, its values.
+        counts: the values that count or date something.
         currencies: the codes of the currencies that it names.
-        negated: by stem, what is denied, as the text has it.
-        ceased: by stem, what is said to have ended, as the text has it.
+        negated: what is denied.
+        ceased: what is said to have ended.
         sides: by closed class, the sides that the text names, and with which word.
         names: by folded form, the capitalised words that do not only open a sentence.
         degrees: the words that say how much or how often, as the text has them.
@@ -91,10 +139,10 @@ class Reading:
     words: tuple[Word, ...]
     stems: frozenset[str]
     values: dict[str, dict[str, str]]
-    counts: Counts
+    counts: tuple[Count, ...]
     currencies: frozenset[str]
-    negated: dict[str, str]
-    ceased: dict[str, str]
+    negated: tuple[Denial, ...]
+    ceased: tuple[Denial, ...]
     sides: dict[int, dict[int, str]]
     names: dict[str, str]
     degrees: dict[str, str]
@@ -108,6 +156,7 @@ def read(text: str) -> Reading:
     canonical = plain.casefold()
     tokens = tokens_of(plain)
     words = tuple(_words(tokens))
+    names = _names(tokens)
     known = vocabulary()
     return Reading(
         canonical=canonical,
@@ -116,24 +165,32 @@ def read(text: str) -> Reading:
         words=words,
         stems=frozenset(word.stem for word in words),
         values=_values(words),
-        counts=_counts(words),
+        counts=tuple(_counts(words, names)),
         currencies=frozenset(token.value for token in tokens if token.kind == "currency"),
-        negated=dict(_negated(tokens)),
-        ceased=dict(_ceased(canonical)),
+        negated=tuple(_negated(tokens)),
+        ceased=tuple(_ceased(canonical)),
         sides=_sides(tokens),
-        names=_names(tokens),
+        names=names,
         degrees={each.value: each.text for each in tokens if each.text.lower() in known.degrees},
         subject=_subject(tokens),
     )
 
 
+@lru_cache(maxsize=1024)
+def clauses_of(canonical: str) -> tuple[Clause, ...]:
+    """The pieces of a text's sentences; apart from ``read``, as few comparisons look at them."""
+    return tuple(_clauses(tokens_of(canonical)))
+
+
 def _words(tokens: Iterable[Token]) -> Iterator[Word]:
     between: list[str] = []
+    sentence = 0
     for token in tokens:
         if token.kind in ("function", "mark"):
             between.append(token.value)
+            sentence += token.value in _SENTENCE_ENDS
         elif token.kind != "currency":
-            yield Word(token.kind, token.value, token.text, *_gap(between))
+            yield Word(token.kind, token.value, token.text, *_gap(between), sentence)
             between = []
 
 
@@ -151,6 +208,8 @@ def _gap(between: Sequence[str]) -> tuple[str, str]:
         return ("other" if rest == [","] and between[-1] in vocabulary().articles else "list"), ""
     if rest == ["s"]:
         return "own", ""
+    if rest == ["-"]:
+        return "hyphen", ""
     return ("is" if rest[-1] in vocabulary().be else "other"), ""
 
 
@@ -162,58 +221,169 @@ def _values(words: Iterable[Word]) -> dict[str, dict[str, str]]:
     return values
 
 
-def _counts(words: Sequence[Word]) -> Counts:
-    counts: Counts = {}
-    for at, word in enumerate(words):
-        if word.kind != "word":
-            kind = "number" if word.kind == "one" else word.kind
-            for thing in _things(words, at):
-                counts.setdefault(kind, {}).setdefault(thing, {})[word.stem] = word.text
-    return counts
+def _counts(words: Sequence[Word], names: Collection[str]) -> Iterator[Count]:
+    if all(word.kind == "word" for word in words):
+        return
+    known = vocabulary()
+    for _, group in groupby(words, key=lambda word: word.sentence):
+        sentence = list(group)
+        stems = frozenset(word.stem for word in sentence if word.kind == "word") - known.light
+        named = frozenset(word.stem for word in sentence if word.text.casefold() in names)
+        days = frozenset(word.stem for word in sentence if word.kind == "day")
+        for at, word in enumerate(sentence):
+            kind, value = _counted(sentence, at, names)
+            if kind:
+                nouns = _nouns(sentence, at) if kind == "number" else []
+                things = nouns or _words_before(sentence, at, kind)
+                yield Count(
+                    kind=kind,
+                    value=value,
+                    text=word.text,
+                    things=tuple(things),
+                    context=stems.difference(things),
+                    names=named,
+                    days=days,
+                    is_elided=word.kind == "number" and not nouns,
+                )
 
 
-def _things(words: Sequence[Word], at: int) -> list[str]:
-    """What the number counts or the date dates: the nouns right after it, else the words before.
+def _counted(words: Sequence[Word], at: int, names: Collection[str]) -> tuple[str, str]:
+    """The kind and value of a word that counts or dates something; "" for any other."""
+    word = words[at]
+    if word.kind in ("number", "one"):
+        return ("", "") if _is_name(words, at, names) else ("number", word.stem)
+    if word.kind == "ordinal":
+        value = word.stem.removesuffix("th")
+        return ("number", value) if int(value) > _ORDINAL_MIN else ("", "")
+    return (word.kind, word.stem) if word.kind in _REACH else ("", "")
 
-    A unit is counted in its context. "One" counts only what follows it at once ("one dog"); else it
-    stands for somebody or something ("one of them", "the red one").
+
+def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
+    """Whether a number only names something ("invoice 7", "a 10K run") or tells of one event.
+
+    That is what "3 days ago" and "a 3-day trip" do: there may be any number of those.
     """
-    kind = words[at].kind
-    before = [each.stem for each in words[max(at - 4, 0) : at] if each.kind == "word"]
-    if kind not in ("number", "one"):
-        return before[-_DATE_REACH[kind] :] if kind in _DATE_REACH else []
-    nouns = [each.stem for each in takewhile(_is_noun_beside, words[at + 1 : at + 4])]
-    if not nouns:
-        return before[-2:] if kind == "number" else []
-    if nouns[0] not in vocabulary().measures:
+    known = vocabulary()
+    here = words[at]
+    if here.text in _RACES and not known.races.isdisjoint(each.stem for each in words):
+        return True
+    after = words[at + 1 : at + 3]
+    if (len(after) > 1 and after[1].text in _AGO) or (
+        after and after[0].gap == "hyphen" and after[0].stem in known.measures
+    ):
+        return True
+    if not at or here.gap:
+        return False
+    before = words[at - 1]
+    is_product = before.text.casefold() in names and here.kind == "number"
+    is_numbered = before.text.lower() in known.numbered
+    return (is_product or is_numbered) and before.stem not in known.positions
+
+
+def _nouns(words: Sequence[Word], at: int) -> list[str]:
+    """The nouns that a number counts: those right after it ("3 red cars", "3 of Ana's cars")."""
+    if at and words[at - 1].stem in vocabulary().positions:
+        return [words[at - 1].stem]  # "page 200"
+    after = list(words[at + 1 : at + 5])
+    while after and after[0].kind == "number" and words[at].kind == "number":
+        del after[0]  # "30-45 minutes"
+    is_own_number = words[at].kind == "number"
+    if after and (after[0].gap == "hyphen" or (after[0].gap == "of" and is_own_number)):
+        after[0] = after[0]._replace(gap="")  # "a 6-person group", "3 of Ana's cars"
+    nouns = [each.stem for each in takewhile(_is_owned_or_beside, after[:3])]
+    measures = vocabulary().measures
+    if any(each.kind == "frequency" for each in words[at + 1 : at + 6]):
+        return [f"{noun} each time" for noun in nouns]  # "1 episode daily"
+    if not nouns or nouns[0] not in measures:
         return nouns
-    after = [each.stem for each in words[at + 2 : at + 5] if each.kind == "word"]
-    return [f"{nouns[0]} {stem}" for stem in before + after]
+    # "2 hours a day" is of another kind than "2 hours".
+    return [" ".join(nouns[:2])] if len(nouns) > 1 and nouns[1] in measures else nouns[:1]
 
 
-def _is_noun_beside(word: Word) -> bool:
-    return word.kind == "word" and not word.gap
+def _words_before(words: Sequence[Word], at: int, kind: str) -> list[str]:
+    """The words right before a date, or before a number without a noun: what it is about.
+
+    "One" without a noun stands for somebody or something ("one of them", "the red one").
+    """
+    reach = 0 if words[at].kind == "one" else _REACH[kind]
+    before = [each.stem for each in words[max(at - 4, 0) : at] if each.kind == "word"]
+    return before[-reach:] if reach else []
 
 
-def _negated(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
+def _is_owned_or_beside(word: Word) -> bool:
+    return word.kind == "word" and word.gap in ("", "own")
+
+
+def _clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
+    """The pieces of the sentences, from one mark or conjunction to the next."""
+    known = vocabulary()
+    asked = _asked(tokens)
+    stems: list[str] = []
+    is_plain = True
+    for at, token in enumerate([*tokens, Token("mark", ".", ".")]):
+        if token.value in known.clause_marks and token.kind in ("mark", "function"):
+            if stems:
+                yield Clause(tuple(stems), is_plain and at not in asked)
+            stems, is_plain = [], token.value not in known.suppositions
+        elif token.value in known.negations:
+            is_plain = False
+        elif token.kind == "word" or token.value == "been":
+            stems.append(token.value)
+
+
+def _asked(tokens: Sequence[Token]) -> set[int]:
+    """The places of all tokens that stand in a question."""
+    asked: set[int] = set()
+    start = 0
     for at, token in enumerate(tokens):
-        if token.kind == "function" and token.value in vocabulary().negations:
-            after = tokens[at + 1 : at + 5]
-            # "Not only" affirms; "no longer" is a cessation.
-            if not after or after[0].text.lower() not in ("only", "longer"):
-                yield _with_word_after(token.text, after)
+        if token.value in _SENTENCE_ENDS and token.kind == "mark":
+            if token.value == "?":
+                asked.update(range(start, at + 1))
+            start = at + 1
+    return asked
 
 
-def _ceased(canonical: str) -> Iterator[tuple[str, str]]:
+def _negated(tokens: Sequence[Token]) -> Iterator[Denial]:
+    known = vocabulary()
+    asked: set[int] | None = None
+    for at, token in enumerate(tokens):
+        if token.kind == "function" and token.value in known.negations:
+            after = tokens[at + 1 : at + 10]
+            # "Not only", "not the only" affirm; "no longer" is a cessation.
+            if _NO_DENIAL.isdisjoint(each.text.lower() for each in after[:2]):
+                asked = _asked(tokens) if asked is None else asked
+                yield _denial(token.text, after, says_so=at not in asked)
+
+
+def _ceased(canonical: str) -> Iterator[Denial]:
     for match in islice(vocabulary().cessation.finditer(canonical), TOKENS_MAX):
-        after = tokens_of(canonical[match.end() : match.end() + 40])
-        yield _with_word_after(match.group(), after)
+        after = tokens_of(canonical[match.end() : match.end() + 60])
+        yield _denial(match.group(), after, says_so=True)
 
 
-def _with_word_after(marker: str, after: Iterable[Token]) -> tuple[str, str]:
-    """The stem that a marker such as "not" speaks of, and the two as the text has them."""
-    word = next((each for each in after if each.kind == "word"), None)
-    return (word.value, f"{marker} {word.text}") if word else (marker, marker)
+def _denial(marker: str, after: Sequence[Token], *, says_so: bool) -> Denial:
+    """What a marker such as "not" speaks of, as the text has it, and the phrase that it denies."""
+    known = vocabulary()
+    first = next((each for each in after[:4] if each.kind == "word"), None)
+    phrase = takewhile(
+        lambda each: each.value not in known.clause_marks or each.kind == "word", after
+    )
+    stems = [
+        each.value
+        for each in phrase
+        if (each.kind == "word" and not (each.value in known.light and _is_adverb(each)))
+        or each.value == "been"
+    ]
+    denies = says_so and first is not None and first.value not in known.attitudes
+    denies = denies and not known.light.issuperset(stems)
+    return Denial(
+        f"{marker} {first.text}" if first else marker,
+        tuple(stems[:_PHRASE_LENGTH_MAX]) if denies else (),
+    )
+
+
+def _is_adverb(token: Token) -> bool:
+    return token.text.endswith("ly") or token.text == "good"  # "for good"
 
 
 def _sides(tokens: Iterable[Token]) -> dict[int, dict[int, str]]:
@@ -232,7 +402,7 @@ def _names(tokens: Sequence[Token]) -> dict[str, str]:
         # A word that opens a sentence is a name before an auxiliary: "Acme is", not "Likes tea".
         if (
             token.kind in ("word", "one")
-            and token.text[0].isupper()
+            and not token.text.islower()
             and (
                 not opens_sentence
                 or (after.value in vocabulary().auxiliaries and after.value not in _NOT_FINITE)

@@ -20,12 +20,16 @@ TOKENS_MAX = 500
 """Tokens read of a text: bounds the time for any string; a note has 2,000 characters at most."""
 
 
+_PER = ("a", "an", "per", "each", "/")
+
+
 @cache
 def _token() -> re.Pattern[str]:
     month = vocabulary().month_beside_day
     return re.compile(
         rf"""
-        (?P<id>[\w.+-]{{1,64}}@[\w.-]{{1,64}} | https?://\S+ | \+\d[\d\ ().-]{{6,20}}\d
+        (?P<plain>(?!{month}\b)[a-z]+(?=[\ ,]))  # most words; the rest takes five times as long
+      | (?P<id>[\w.+-]{{1,64}}@[\w.-]{{1,64}} | https?://\S+ | \+\d[\d\ ().-]{{6,20}}\d
              | \b\d{{3}}[-.]\d{{3}}[-.]\d{{4}}\b | \b[a-z]{{1,8}}[-_/]?\d[\w/-]*
              | \b\d+-\d+-[\d-]+\b )
       | (?P<time>\b\d{{1,2}}(?::\d\d)?\ ?[ap]\.?m\b\.? | \b\d{{1,2}}:\d\d\b)
@@ -60,6 +64,7 @@ def _closed() -> dict[str, tuple[str, str]]:
             if len(word) > 2
         }
         | {word: ("currency", code) for word, code in known.currencies.items()}
+        | {word: ("frequency", times) for word, times in known.frequencies.items()}
     )
 
 
@@ -82,6 +87,10 @@ def tokens_of(text: str) -> list[Token]:
             token = _added(read, token)
         elif token.kind == "year" and _is_numbered(read):
             token = token._replace(kind="number")
+        elif token.kind == "word" and read and token.value in vocabulary().countable:
+            token = _often(read, token) or _counted_by_article(read, token)
+        elif token.value == "." and read and read[-1].text.lower() in vocabulary().abbreviations:
+            continue
         read.append(token)
     return read
 
@@ -99,6 +108,66 @@ def _is_numbered(read: list[Token]) -> bool:
     """Whether what stands before says that the next number is one: "invoice 2022", "no. 2022"."""
     said = [token.text.lower() for token in read[-2:] if token.value not in (".", ":")]
     return bool(said) and said[-1] in vocabulary().numbered
+
+
+def _often(read: list[Token], unit: Token) -> Token | None:
+    """Make one token of "twice a week", "3 times per month" and "every other day", if it is one."""
+    known = vocabulary()
+    a_year = known.times_a_year.get(unit.text.lower().removesuffix("s"))
+    said = [token.text.lower() for token in read[-3:]]
+    if a_year is None or not said:
+        return None
+    if "every" in said[-2:]:
+        length = said[::-1].index("every") + 1
+        number = _number_of(read[-1]) if length == 2 else 1.0
+        often = a_year / number if number else 0.0
+        # "Three times every week", "twice every month"
+        more, times = _times(read[:-1]) if length == 1 else (0, 1.0)
+        length, often = length + more, often * times
+    elif said[-1] in _PER:
+        length, times = _times(read[:-1])
+        length, often = (length + 1, a_year * times) if length else (0, 0.0)
+    else:
+        return None
+    if not length or not often:
+        return None
+    text = " ".join(token.text for token in [*read[-length:], unit])
+    del read[-length:]
+    return Token("frequency", f"{min(often, 365):.4g}", text)
+
+
+def _times(read: list[Token]) -> tuple[int, float]:
+    """How many tokens at the end say how many times, and how many: "twice", "3 times", "3x"."""
+    if not read:
+        return 0, 1.0
+    last = read[-1]
+    if last.kind == "word" and last.text.lower() in ("once", "twice", "thrice"):
+        return 1, _number_of(last)
+    if len(read) > 1 and last.value in vocabulary().occasions:
+        number = _number_of(read[-2])
+        return (2, number) if number else (0, 1.0)
+    return 0, 1.0
+
+
+def _number_of(token: Token) -> float:
+    if token.kind in ("number", "one"):
+        return float(token.value)
+    return float(vocabulary().numerals.get(token.text.lower(), 0))
+
+
+def _counted_by_article(read: list[Token], token: Token) -> Token:
+    """Let "a" count where it does: "for a month", "a single night"; not in "$5 an hour"."""
+    if read[-1].value not in ("a", "an"):
+        return token
+    before = read[-2] if len(read) > 1 else None
+    is_rate = before is not None and (
+        before.kind in ("number", "one", "currency", "year")
+        or before.value in vocabulary().measures
+        or (len(read) > 2 and read[-3].kind == "number")
+    )
+    if not is_rate:
+        read[-1] = Token("one", "1", read[-1].text)
+    return token
 
 
 def _multiplied(read: list[Token], token: Token) -> Token:
@@ -169,6 +238,7 @@ def _read_mark(text: str) -> Token:
 
 
 _READERS: dict[str, Callable[[str], Token]] = {
+    "plain": _read_word,
     "word": _read_word,
     "number": _read_number,
     "day": _read_day,

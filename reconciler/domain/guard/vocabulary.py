@@ -23,14 +23,20 @@ class Vocabulary:
         sides: by word, its closed class and the side of it on which the word stands.
     """
 
+    abbreviations: frozenset[str]
     articles: frozenset[str]
+    attitudes: frozenset[str]
     auxiliaries: frozenset[str]
     be: frozenset[str]
     cardinals: dict[str, int]
     cessation: re.Pattern[str]
+    clause_marks: frozenset[str]
+    countable: frozenset[str]
     currencies: dict[str, str]
     degrees: frozenset[str]
+    frequencies: dict[str, str]
     function_words: frozenset[str]
+    light: frozenset[str]
     list_marks: frozenset[str]
     measures: frozenset[str]
     month_beside_day: str
@@ -39,13 +45,19 @@ class Vocabulary:
     negations: frozenset[str]
     negative_prefixes: tuple[str, ...]
     numbered: frozenset[str]
+    numerals: dict[str, int]
+    occasions: frozenset[str]
     ordinals: dict[str, int]
+    positions: frozenset[str]
     possessives: frozenset[str]
     prepositions: frozenset[str]
     quotes: frozenset[str]
+    races: frozenset[str]
     relatives: frozenset[str]
     sentence_marks: frozenset[str]
     sides: dict[str, tuple[int, int]]
+    suppositions: frozenset[str]
+    times_a_year: dict[str, int]
     weekdays: frozenset[str]
 
 
@@ -55,16 +67,22 @@ def vocabulary() -> Vocabulary:
     words, word_set = lexicon("guard").words, lexicon("guard").word_set
     auxiliaries = word_set("be") | word_set("auxiliary")
     return Vocabulary(
+        abbreviations=word_set("abbreviation"),
         articles=word_set("article"),
+        attitudes=word_set("attitude"),
         auxiliaries=auxiliaries,
         be=word_set("be"),
         cardinals=_numbers("cardinal"),
         cessation=_cues().pattern("cessation"),
+        clause_marks=word_set("clause_mark", "supposition"),
+        countable=word_set("measure") | {"singl", "weekend", "fortnight", "quarter"},
         currencies=lexicon("guard").by_word("currency"),
         degrees=word_set("degree"),
+        frequencies=lexicon("guard").by_word("frequency"),
         function_words=auxiliaries.union(
             *map(word_set, ("preposition", "negation", "article", "possessive", "function_word"))
         ),
+        light=word_set("light"),
         list_marks=word_set("list_mark"),
         measures=word_set("measure"),
         month_beside_day=lexicon("guard").any_of("month_beside_day"),
@@ -73,13 +91,19 @@ def vocabulary() -> Vocabulary:
         negations=word_set("negation"),
         negative_prefixes=words("negative_prefix"),
         numbered=word_set("numbered"),
+        numerals=_numbers("cardinal") | _numbers("numeral"),
+        occasions=word_set("occasion"),
         ordinals=_numbers("ordinal"),
+        positions=word_set("position"),
         possessives=word_set("possessive"),
         prepositions=word_set("preposition"),
         quotes=word_set("quote"),
+        races=word_set("race"),
         relatives=word_set("relative"),
         sentence_marks=word_set("sentence_mark"),
         sides=_sides(words("opposite")),
+        suppositions=word_set("supposition"),
+        times_a_year=_numbers("times_a_year"),
         weekdays=word_set("weekday"),
     )
 

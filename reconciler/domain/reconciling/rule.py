@@ -9,9 +9,12 @@ from datetime import timedelta
 from reconciler.domain.guard import (
     Difference,
     Finding,
+    differ_only_in,
     find_differences,
     find_losses,
     find_news,
+    has_many_other_words,
+    has_other_words,
     is_repeated_in,
 )
 from reconciler.domain.records.decisions import (
@@ -46,6 +49,10 @@ of the right neighbours are among the first three."""
 
 OBSERVATIONS_OF_FIRM = 3
 """Said so often, a fact does not end on a guess. Source: seed 000 counts a pattern from three."""
+
+_LINK_COSINE_MIN = 0.45
+"""Below it two texts are about different things even where they count the same noun. Source:
+measured on LongMemEval with all-MiniLM-L6-v2: 31 of 33 updates lie above it."""
 
 _DENIALS = (Difference.NEGATION, Difference.CESSATION)
 
@@ -265,8 +272,8 @@ def _by_text(
         return _add(DecidedBy.THRESHOLD, "no fact about this contact whose place it could take")
     nearest = _decided_on(candidates, policy)
     if nearest.cosine < policy.cosine_add_max:
-        reason = f"{_where(nearest)}, below {policy.cosine_add_max:g}"
-        return _add(DecidedBy.THRESHOLD, reason)
+        where = f"{_where(nearest)}, below {policy.cosine_add_max:g}"
+        return _beside(note, candidates, policy, DecidedBy.THRESHOLD, where)
     if same := _restated(note, candidates, policy):
         which = "nearest" if same is nearest else "another"
         reason = f"{which} fact at {same.cosine:.3f}, at or above {policy.cosine_update_min:g}"
@@ -275,9 +282,15 @@ def _by_text(
     if judgement is not None:
         return _judged(note, judgement, candidates, policy)
     if nearest.cosine < policy.cut:
-        return _beside(note, candidates, policy)
+        where = f"{_where(nearest)}, below the cut {policy.cut:g}"
+        verdict = _beside(note, candidates, policy, DecidedBy.MIDPOINT, where)
+        return replace(verdict, can_be_arbitrated=True)
     if findings := _differences(note, nearest, policy):
-        return replace(_kept_apart(nearest, findings, _where(nearest)), can_be_arbitrated=True)
+        verdict = _kept_apart(note, nearest, findings, _where(nearest))
+        return replace(verdict, can_be_arbitrated=True)
+    if policy.guard and has_other_words(note.text, nearest.text):
+        reason = f"{_where(nearest)}, yet each has words that the other lacks"
+        return replace(_add(DecidedBy.GUARD, reason), can_be_arbitrated=True)
     reason = f"{_where(nearest)}, at or above the cut {policy.cut:g}"
     verdict = _update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False)
     verdict = _without_loss(note, verdict, policy)
@@ -307,36 +320,54 @@ def _restated(
     nearer to the other.
     """
     near = (each for each in candidates if each.cosine >= policy.cosine_update_min)
-    return next((each for each in near if not _differences(note, each, policy)), None)
+    return next(
+        (
+            each
+            for each in near
+            if not _differences(note, each, policy)
+            and not (policy.guard and has_many_other_words(note.text, each.text))
+        ),
+        None,
+    )
 
 
-def _beside(note: Note, candidates: Sequence[Neighbour], policy: ReconcilePolicy) -> Verdict:
+def _beside(
+    note: Note,
+    candidates: Sequence[Neighbour],
+    policy: ReconcilePolicy,
+    decided_by: DecidedBy,
+    where: str,
+) -> Verdict:
     """Below the cut a note is new; what it seems to contradict is linked to it."""
     changes = {
         each.fact_id: findings
         for each in candidates
-        if each.cosine >= policy.cosine_add_max
+        if each.cosine >= min(_LINK_COSINE_MIN, policy.cosine_add_max)
         and (findings := _changes(_differences(note, each, policy)))
     }
-    nearest = _decided_on(candidates, policy)
     conflicts = tuple(each for each in candidates if each.fact_id in changes)
     findings = changes[conflicts[0].fact_id] if conflicts else ()
     return Verdict(
         action=Action.ADD,
-        decided_by=DecidedBy.MIDPOINT,
-        reason=f"{_where(nearest)}, below the cut {policy.cut:g}" + _listed(findings),
+        decided_by=decided_by,
+        reason=where + _listed(findings),
         conflicts=conflicts,
         findings=findings,
-        can_be_arbitrated=True,
     )
 
 
-def _kept_apart(target: Neighbour, findings: tuple[Finding, ...], why: str) -> Verdict:
+def _kept_apart(note: Note, target: Neighbour, findings: tuple[Finding, ...], why: str) -> Verdict:
+    """Both stay, linked where they cannot both hold.
+
+    A name, a number or a "not" that only one has, beside other words that only one has, says only
+    that they are not the same.
+    """
+    is_conflict = bool(_changes(findings)) or differ_only_in(findings, note.text, target.text)
     return Verdict(
         action=Action.ADD,
         decided_by=DecidedBy.GUARD,
         reason=why + _listed(findings),
-        conflicts=(target,),
+        conflicts=(target,) if is_conflict else (),
         findings=findings,
     )
 
@@ -389,7 +420,7 @@ def _judged(
     if judgement.relation is Relation.SAME and any(
         each.kind is not Difference.ROLES for each in findings
     ):
-        return _kept_apart(target, findings, reason)
+        return _kept_apart(note, target, findings, reason)
     # A SKIP drops the note: not its new details, and not a more trusted word.
     is_dropped = judgement.action is Action.SKIP and not (
         _news(note, target, policy) or target.word.is_trusted_less_than(note.trust)

@@ -99,8 +99,30 @@ def money(said: str) -> str:
     return " ".join([amount.number, *filter(None, codes)]) + amount.period
 
 
+@cache
+def _numeral() -> re.Pattern[str]:
+    tens, ones, others = map(lexicon("values").by_word, ("tens", "ones", "dozen"))
+    return re.compile(
+        rf"^(?P<hedge>(?:about|around|approximately|roughly|some) )?"
+        rf"(?:(?P<tens>{any_of(tuple(tens))})(?:[ -](?P<ones>{any_of(tuple(ones))}))?"
+        rf"|(?P<one>{any_of(tuple(ones))})|(?P<dozen>{any_of(tuple(others))}))(?![^\W\d_]|-)"
+    )
+
+
+def _in_digits(folded: str) -> str:
+    """The text with the number word that it begins with as digits: "twenty-five" is "25"."""
+    found = _numeral().match(folded)
+    if found is None:
+        return folded
+    values = lexicon("values")
+    known = values.by_word("tens") | values.by_word("ones") | values.by_word("dozen")
+    words = (found["tens"], found["ones"], found["one"], found["dozen"])
+    number = sum(int(known[word]) for word in words if word)
+    return f"{found['hedge'] or ''}{number}{folded[found.end() :]}"
+
+
 def _amount(said: str) -> _Amount | None:
-    found = _AMOUNT.fullmatch(plain(said).casefold())
+    found = _AMOUNT.fullmatch(_in_digits(plain(said).casefold()))
     if found is None:
         return None
     after, power = found["after"], 0
