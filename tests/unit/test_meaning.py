@@ -214,7 +214,9 @@ def test_what_nothing_shows_to_last_is_a_remark(text: str) -> None:
     assert classify_meaning(text).kind is Meaning.REMARK
 
 
-@pytest.mark.parametrize("text", ["idk", "Hmm, who knows...", "Will get back to you", "So far so good!"])
+@pytest.mark.parametrize(
+    "text", ["idk", "Hmm, who knows...", "Will get back to you", "So far so good!"]
+)
 def test_a_short_text_of_nothing_but_small_words_is_filler(text: str) -> None:
     assert classify_meaning(text).kind is Meaning.FILLER
 
