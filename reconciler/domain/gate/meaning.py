@@ -217,8 +217,9 @@ def _kind_of_statement(sentence: str, spelled: str) -> Meaning | None:
     words = spelled.split()
     if len(words) <= _SMALL_WORDS_MAX and _word_set("small").issuperset(words):
         return Meaning.FILLER
-    passes = told == "passes" or _the("says_of_it").match(spelled)
-    return Meaning.REMARK if passes else None
+    if told == "passes" or _the("says_of_it").match(spelled) or _the("mulls").match(spelled):
+        return Meaning.REMARK
+    return Meaning.STATEMENT if told == "tells" else None
 
 
 _SMALL_WORDS_MAX = 10
@@ -230,7 +231,7 @@ _TELLING = ("lasts", "states")
 @cache
 def _weights() -> Cues:
     """The cues that are tried on what says more than phrases."""
-    return Cues(lexicon("meaning"), names=("lasts", "passes", "states"))
+    return Cues(lexicon("meaning"), names=("lasts", "passes", "states", "tells"))
 
 
 @cache
@@ -248,7 +249,7 @@ def _weigh(sentence: str, spelled: str) -> str | None:
     held = _weights().read(_the("turned_round").sub("|", spelled))
     if held.first("lasts") or _the("own_named").search(sentence):
         return "lasts"
-    return next((name for name in ("passes", "states") if held.first(name)), None)
+    return next((name for name in ("passes", "states", "tells") if held.first(name)), None)
 
 
 def _unaddressed(sentence: str) -> str:
