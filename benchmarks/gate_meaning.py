@@ -1,115 +1,134 @@
-"""What the write gate refuses as not worth recalling, and whether it lets ordinary notes pass.
+"""Whether the write gate tells what lasts from what passes, by half.
 
-``fillers.jsonl`` holds a hundred pleasantries, moods and passing states of our own making, written
-before the rules were; notes and user turns are real ones that this project did not write.
+Every text goes through the live door's gate as the contact's own word. Raw turns of conversations
+are mostly requests to an assistant, some with a fact in a side clause; those that questions cite
+must be kept. ``gate_texts.jsonl`` was written by somebody who had not seen the cues: small talk,
+what is over in an hour, what lasts, what needs consent and what only sounds so. ``fillers.jsonl``
+holds a hundred pleasantries that the first phrases were written from.
 """
 
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from statistics import median, quantiles
 from typing import Any
 
-from benchmarks.data import rows
+from benchmarks.data import HALVES, half_of, rows
 from benchmarks.gate_literalness import share
-from reconciler.domain.gate.literalness import Literalness, classify_literalness
-from reconciler.domain.gate.meaning import Meaning, classify_meaning
+from reconciler.bootstrap import build_judge
+from reconciler.domain.records.assessment import Assessment, Disposal
+from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX
+from reconciler.memory import note_to_check
+from reconciler.settings import load_settings
 
-FILLERS = Path(__file__).with_name("fillers.jsonl")
+FOLDER = Path(__file__).parent
 NOTES = ("longmemeval_ku", "longmemeval_ms", "synthetic_persona")
-GREETING_WORDS_MAX = 4
-ABOUT_200_CHARACTERS = range(150, 251)
+OUTCOMES = ("refused", "held", "volatile", "admitted")
+ADMITTED, VOLATILE, REFUSED, HELD = "admitted", "volatile", "refused", "held"
+
+Judge = Callable[[str], str]
+Half = str
 
 
 def main(_engines: object) -> None:
-    _print_fillers()
-    pairs = rows("note_pairs.jsonl")
-    if pairs is not None:
-        _print_notes(pairs)
-        _print_cost(pairs)
-    turns = rows("injection.jsonl")
-    if turns is not None:
-        _print_turns([row["text"] for row in turns if row["kind"] == "benign_user_turn"])
+    judge = _judge()
+    print("## what lasts and what passes, by half; in brackets Wilson's 95 % interval\n")
+    print("| texts | half | " + " | ".join(OUTCOMES) + " |")
+    print("|---|---|" + "--:|" * len(OUTCOMES))
+    for name, texts in _sets():
+        for half in HALVES:
+            found = Counter(judge(text) for of, text in texts if of == half)
+            _print_row(name, half, found)
+    print("\nconfidence of what is admitted or volatile, and importance as it was judged:\n")
+    _print_spread(texts for name, texts in _sets() if name.startswith(("all user turns", "notes")))
 
 
-def _print_fillers() -> None:
-    lines = FILLERS.read_text(encoding="utf-8").splitlines()
-    fillers = [json.loads(line) for line in lines]
-    print("## meaning: fillers of our own making; in brackets Wilson's 95 % interval\n")
-    print("| kind | refused | told by the same kind |")
-    print("|---|--:|--:|")
-    for kind in (*dict.fromkeys(row["kind"] for row in fillers), "all"):
-        mine = [row for row in fillers if kind in (row["kind"], "all")]
-        refused = sum(not _is_statement(row["text"]) for row in mine)
-        same = sum(classify_meaning(row["text"]).kind.value == row["kind"] for row in mine)
-        print(f"| {kind} | {share(refused, len(mine))} | {same}/{len(mine)} |")
-    for row in fillers:
-        if _is_statement(row["text"]):
-            print(f"| kept: {row['text']} | | |")
+def _sets() -> Iterator[tuple[str, Sequence[tuple[Half, str]]]]:
+    """Each set of texts by its name, each text with its half."""
+    conversations = rows("conversations.jsonl") or []
+    if conversations:
+        yield "all user turns", [(half, text) for half, text, _ in _turns(conversations)]
+        cited = [(half, text) for half, text, is_cited in _turns(conversations) if is_cited]
+        yield "of them those that questions cite", cited
+    pairs = rows("note_pairs.jsonl") or []
+    for source in NOTES if pairs else ():
+        both = ((row, side) for row in pairs if row["source"] == source for side in ("a", "b"))
+        yield (
+            f"notes, {source}",
+            list({row[side]: (half_of(row["a"]), row[side]) for row, side in both}.values()),
+        )
+    yield "fillers of our own making", [(HALVES[0], each["text"]) for each in _lines("fillers")]
+    written = _lines("gate_texts")
+    for kind in dict.fromkeys(each["kind"] for each in written):
+        texts = [(half_of(each["text"]), each["text"]) for each in written if each["kind"] == kind]
+        yield f"written apart: {kind}", texts
+
+
+def _turns(conversations: Iterable[dict[str, Any]]) -> Iterator[tuple[Half, str, bool]]:
+    for conversation in conversations:
+        half = half_of(conversation["conv_id"])
+        cited = {each for asked in conversation["qa"] for each in asked["evidence_turn_ids"]}
+        for session in conversation["sessions"]:
+            for turn in session["turns"]:
+                if turn["role"] == "user":
+                    yield half, turn["text"][:TEXT_LENGTH_MAX], turn["turn_id"] in cited
+
+
+def _lines(name: str) -> list[dict[str, Any]]:
+    path = FOLDER / f"{name}.jsonl"
+    if not path.is_file():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _judge() -> Judge:
+    judged = _assess()
+
+    def judge(text: str) -> str:
+        found = judged(text)
+        if found.disposal is Disposal.REJECT:
+            return REFUSED
+        if found.disposal is not Disposal.ADMIT:
+            return HELD
+        return VOLATILE if found.category is Category.VOLATILE else ADMITTED
+
+    return judge
+
+
+def _assess() -> Callable[[str], Assessment]:
+    judged = build_judge(load_settings())
+
+    def assess(text: str) -> Assessment:
+        candidate = note_to_check(
+            text, agent_id="any", source_kind="user_explicit", category=None, topic=None
+        )
+        return judged(candidate).assessment
+
+    return assess
+
+
+def _print_row(name: str, half: Half, found: Counter[str]) -> None:
+    count = sum(found.values())
+    if count:
+        cells = " | ".join(share(found[each], count) for each in OUTCOMES)
+        print(f"| {name} | {half} | {cells} |", flush=True)
+
+
+def _print_spread(sets: Iterable[Sequence[tuple[Half, str]]]) -> None:
+    assess = _assess()
+    found = [assess(text) for texts in sets for _, text in texts]
+    kept = [each for each in found if each.disposal is Disposal.ADMIT]
+    for what, told in (
+        ("confidence", Counter(f"{each.confidence:.2f}" for each in kept)),
+        ("importance", Counter(f"{each.importance:.2f}" for each in kept)),
+    ):
+        shares = ", ".join(
+            f"{value}: {100 * count / len(kept):.0f} %"
+            for value, count in sorted(told.items())
+            if count
+        )
+        print(f"{what}: {shares}")
     print(flush=True)
-
-
-def _print_notes(pairs: Sequence[dict[str, Any]]) -> None:
-    print("### ordinary notes that pass, both columns\n")
-    print("| source | statement | literal | both |")
-    print("|---|--:|--:|--:|")
-    for source in NOTES:
-        texts = _texts(pairs, source)
-        stated = [_is_statement(text) for text in texts]
-        literal = [classify_literalness(text).kind is Literalness.LITERAL for text in texts]
-        both = sum(map(all, zip(stated, literal, strict=True)))
-        cells = (share(count, len(texts)) for count in (sum(stated), sum(literal), both))
-        print(f"| {source} | " + " | ".join(cells) + " |")
-    print(flush=True)
-
-
-def _print_turns(texts: Sequence[str]) -> None:
-    greetings = [
-        text for text in texts if len(text.split()) <= GREETING_WORDS_MAX and "?" not in text
-    ]
-    refused = sum(not _is_statement(text) for text in greetings)
-    kinds = Counter(classify_meaning(text).kind for text in texts)
-    print("### harmless user turns\n")
-    print("| | |")
-    print("|---|--:|")
-    print(
-        f"| of at most {GREETING_WORDS_MAX} words and no question: refused "
-        f"| {share(refused, len(greetings)) if greetings else 'there is none'} |"
-    )
-    for kind in Meaning:
-        print(f"| all {len(texts)}: {kind} | {kinds[kind]} |")
-    print(flush=True)
-
-
-def _print_cost(pairs: Sequence[dict[str, Any]]) -> None:
-    texts = [
-        text
-        for source in NOTES
-        for text in _texts(pairs, source)
-        if len(text) in ABOUT_200_CHARACTERS
-    ]
-    taken = [_milliseconds(text) for text in texts]
-    print(
-        f"both classifiers on {len(texts)} notes of about 200 characters: median "
-        f"{median(taken):.2f} ms, 95th percentile {quantiles(taken, n=20)[-1]:.2f} ms\n",
-        flush=True,
-    )
-
-
-def _milliseconds(text: str) -> float:
-    started = time.perf_counter()
-    classify_meaning(text)
-    classify_literalness(text)
-    return (time.perf_counter() - started) * 1000
-
-
-def _texts(pairs: Sequence[dict[str, Any]], source: str) -> list[str]:
-    return [text for row in pairs if row["source"] == source for text in (row["a"], row["b"])]
-
-
-def _is_statement(text: str) -> bool:
-    return classify_meaning(text).kind is Meaning.STATEMENT

@@ -32,6 +32,12 @@ _SAID_BEFORE = regex.compile(
     r"|our|your|new|work|home|office|mobile|phone|cell|please|or|under|registered|line|nr)\b)*"
     r"[ ]?[.:#=]*[\s('\"]*\Z"
 )
+_ANSWERED_BEFORE = regex.compile(
+    r"(?i)\b(?:(?:answer(?:s|ed|ing)?(?:[ ]the[ ]phone)?|(?:un)?available|pick(?:s|ed|ing)?[ ]up"
+    r"|(?:try|tried|trying|got|get)(?:[ ]hold[ ]of)?[ ](?:me|him|her|them|us))[ ](?:at|on|under)"
+    r"|(?:my|his|her|our|their)(?:[ ]\w{1,12})?[ ]number[ ](?:is|was))[ ]?:?[ ]?\Z"
+)
+"""Running text about a phone that does not name it: a date may stand there as well."""
 _SAID_AFTER = regex.compile(
     r"(?i)[ ]?[-(,]?[ ]?\(?(?:office|fax|mobile|cell|home|work|tel|phone|landline|direct)\b"
     r"(?=[)\]]*[ ]*(?:[,;|\\/\n]|\.?\Z|\.\s))"
@@ -78,6 +84,8 @@ def _is_phone(text: str, start: int, end: int) -> bool:
         return count >= 8
     if _SAID_BEFORE.search(text, max(0, start - 60), start):
         return not re.match(r"(?:19|20)\d\d[-/.]|\d{1,3}(?: 000)+\Z", found)
+    if _ANSWERED_BEFORE.search(text, max(0, start - 60), start):
+        return not _DATE_OR_SPAN.match(found)
     if _SAID_AFTER.match(text, end):
         return not re.search(r"(?:19|20)\d\d\b", found) or count > 8
     return not _DATE_OR_SPAN.match(found) and _is_national(text, start, found)

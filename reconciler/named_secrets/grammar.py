@@ -475,6 +475,11 @@ _SAID_TO_BE = (
         rf"(?i)\b(?:{_LOGIN}|{_KEY}){_BETWEEN % '0,5'}{_IS}[ ]+(?P<value>[^\s]{{5,200}}+)"
         r"(?![ ](?:encrypted|encoded|hashed|compliant|characters|bits?)\b)"
     ),
+    # "our token for the integration: Blue42"
+    re.compile(
+        rf"(?i)\b(?:{_LOGIN}|{_KEY}|(?:tokens?|secrets?)\b{NO_COMPOUND})"
+        rf"{_BETWEEN % '1,6'}[ ]?[:=][ ]*(?P<value>[^\s]{{5,200}}+)"
+    ),
 )
 
 

@@ -39,7 +39,7 @@ UNFOLDED = {
         ("meaning", each)
         for each in ("raw_line", "raw_text", "dump", "emoticon", "emoji", "addressed_at_the_end")
     ),
-    *(("meaning", each) for each in ("vocative", "asked_of_a_name", "own_named")),
+    *(("meaning", each) for each in ("vocative", "asked_of_a_name", "own_named", "chat")),
 }
 PLACES = [
     (name, list_name, number)

@@ -87,6 +87,12 @@ NOT_LITERAL = {
 }
 
 LITERAL = """
+    I work outside. I love it when it's warm
+    I enjoy working on vintage cars
+    I love early mornings
+    Her assistant is a real genius
+    I really, really want a demo
+    I LOVE hiking
     Would like a call on Monday
     Would prefer email
     Would rather meet in person

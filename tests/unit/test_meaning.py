@@ -109,6 +109,26 @@ REFUSED = {
     """,
 }
 
+REMARKS = """
+    It's Tuesday.
+    I had a sandwich for lunch.
+    I'm looking for a new pair of sandals. Can you recommend some?
+    I think I'll start with the second one, thanks for the tips!
+    I like these ideas, especially the first.
+    I was thinking of asking my hotel about that.
+    The train was crowded
+    The weather was lovely
+    He is stuck in a lift
+    I'm on hold with the bank
+    There's a long queue at passport control.
+    The printer is jammed again.
+    I watched some TV last night.
+    I've been thinking about getting a dog
+    That sounds like a plan for the whole family
+    Do you like it? I'm wearing a blue shirt.
+    It's raining money at Globex
+"""
+
 STATEMENTS = """
     note 17
     Invoice 1042 is unpaid
@@ -123,6 +143,20 @@ STATEMENTS = """
     Please always email her
     Please call me in the evening
     Prefers email
+    I'm looking for a hotel in Rome; by the way, I'm vegetarian.
+    Thanks! I've had my camera for nine months now. Any tips?
+    Can you plan around my gym sessions, which I usually do at seven?
+    I recently signed with our first client, how exciting!
+    Could you help? My cousin Rachel had a baby in March.
+    What helps against dust with a cat that sheds a lot?
+    I don't drink.
+    My employer doesn't allow video calls.
+    I can sign alone up to five thousand.
+    We pay after sixty days, that's group policy.
+    He does not fly.
+    Two of their plants are in Slovakia.
+    I would rather pay more than wait.
+    I think she lives in Pune
     Is always tired
     Happy customer since 2019
     Thanks for the update, she moved to Oslo
@@ -175,8 +209,20 @@ def test_a_text_not_worth_recalling_is_told_by_its_kind(kind: Meaning, text: str
     assert classify_meaning(text).kind is kind
 
 
+@pytest.mark.parametrize("text", lines(REMARKS))
+def test_what_nothing_shows_to_last_is_a_remark(text: str) -> None:
+    assert classify_meaning(text).kind is Meaning.REMARK
+
+
+@pytest.mark.parametrize(
+    "text", ["idk", "Hmm, who knows...", "Will get back to you", "So far so good!"]
+)
+def test_a_short_text_of_nothing_but_small_words_is_filler(text: str) -> None:
+    assert classify_meaning(text).kind is Meaning.FILLER
+
+
 @pytest.mark.parametrize("text", lines(STATEMENTS))
-def test_what_states_anything_is_a_statement(text: str) -> None:
+def test_what_is_about_something_that_lasts_is_a_statement(text: str) -> None:
     assert classify_meaning(text).kind is Meaning.STATEMENT
 
 

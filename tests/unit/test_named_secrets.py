@@ -46,6 +46,8 @@ NOTATIONS = [
     "| Password | %s |",
     "login --password %s now",
     "%s is my password",
+    "Our token for the integration: %s",
+    "the password for their test system: %s",
     "%s is the portal password.",
     '"secrets": ["%s", "b"]',
     '{"password": "[x]%s"}',
@@ -99,6 +101,8 @@ DIGITS = [
     "The password reset code is 4711",
 ]
 HARMLESS = [
+    "Our token for the integration: expired",
+    "Secret for the webhook: see below",
     "She forgot her password",
     "The password reset link expired",
     "Wants a secret gift",

@@ -72,9 +72,9 @@ def _plain(text: str) -> str:
     return _SPACES.sub(" ", text.translate(_PLAIN_MARKS))
 
 
-def _compiled(name: str, pattern: str) -> re.Pattern[str]:
-    """In any case, but for love in capitals: the letters around it must be small."""
-    return re.compile(pattern, 0 if name == "shouted_love" else re.IGNORECASE)
+def _compiled(_: str, pattern: str) -> re.Pattern[str]:
+    """In any case."""
+    return re.compile(pattern, re.IGNORECASE)
 
 
 @cache
@@ -144,7 +144,6 @@ _RULES: Sequence[tuple[Literalness, str, _Find]] = (
     (Literalness.QUOTED, "quoted_whole", _anywhere),
     (Literalness.SARCASTIC, "ironic_opening", _at_each_start),
     (Literalness.SARCASTIC, "ironic_phrase", _anywhere),
-    (Literalness.SARCASTIC, "shouted_love", _anywhere),
     (Literalness.HYPOTHETICAL, "unreal", _in_each_sentence),
     (Literalness.HYPOTHETICAL, "wish", _in_each_sentence),
     (Literalness.HYPOTHETICAL, "unreal_if", _if_unreal),

@@ -60,10 +60,13 @@ def classify_meaning(text: str) -> MeaningFinding:
     sentences = _sentences(text)
     if not sentences:
         return _wordless(text)
-    is_chat = "?" in text or _the("chat").search(_spell(text)) is not None
     findings = []
+    is_chat = None
     for sentence in sentences:
-        kind = _kind_of(sentence, is_chat=is_chat)
+        kind = _kind_of(sentence)
+        if kind is None:
+            is_chat = _is_chat(text) if is_chat is None else is_chat
+            kind = Meaning.REMARK if is_chat else Meaning.STATEMENT
         if kind is Meaning.STATEMENT:
             return _STATEMENT
         findings.append(MeaningFinding(kind, sentence.strip()))
@@ -183,14 +186,20 @@ def _undrawn(word: str) -> str:
 # What a sentence does
 
 
-def _kind_of(sentence: str, *, is_chat: bool) -> Meaning:
+def _is_chat(text: str) -> bool:
+    """Whether somebody talks to somebody in it; a note about somebody does not."""
+    return "?" in text or _the("chat").search(text) is not None
+
+
+def _kind_of(sentence: str) -> Meaning | None:
+    """What it does; None for a statement of which its words do not show whether it lasts."""
     spelled = _spell(_unaddressed(sentence.strip()))
     words = spelled.split()
     is_asked = "?" in sentence[-3:] or "？" in sentence[-3:]
     is_phrases = all(map(_is_known, words)) or not _word_set("thanks").isdisjoint(words)
     if not (is_asked or is_phrases or not _word_set("orders").isdisjoint(words)):
         asks = _the("asked_unmarked").match(spelled) is not None
-        return Meaning.QUESTION if asks else _kind_of_statement(sentence, spelled, is_chat=is_chat)
+        return Meaning.QUESTION if asks else _kind_of_statement(sentence, spelled)
     kinds, rest = _known_phrases(spelled)
     if not rest:
         return next((kind for kind in _SEVERITY if kind in kinds), Meaning.FILLER)
@@ -198,24 +207,36 @@ def _kind_of(sentence: str, *, is_chat: bool) -> Meaning:
         return Meaning.STATEMENT if _tells(sentence, spelled) else Meaning.QUESTION
     if _is_request(spelled) or _is_request(rest):
         return Meaning.STATEMENT if _tells(sentence, spelled) else Meaning.REQUEST
-    return _kind_of_statement(sentence, spelled, is_chat=is_chat)
+    return _kind_of_statement(sentence, spelled)
 
 
-def _kind_of_statement(sentence: str, spelled: str, *, is_chat: bool) -> Meaning:
+def _kind_of_statement(sentence: str, spelled: str) -> Meaning | None:
     told = _weigh(sentence, spelled)
     if told in _TELLING:
         return Meaning.STATEMENT
     words = spelled.split()
     if len(words) <= _SMALL_WORDS_MAX and _word_set("small").issuperset(words):
         return Meaning.FILLER
-    passes = is_chat or told == "passes" or _the("says_of_it").match(spelled)
-    return Meaning.REMARK if passes else Meaning.STATEMENT
+    if told == "passes" or _the("says_of_it").match(spelled) or _the("mulls").match(spelled):
+        return Meaning.REMARK
+    return Meaning.STATEMENT if told == "tells" else None
 
 
 _SMALL_WORDS_MAX = 10
 """A longer sentence says something, however small its words."""
 
 _TELLING = ("lasts", "states")
+
+
+@cache
+def _weights() -> Cues:
+    """The cues that are tried on what says more than phrases."""
+    return Cues(lexicon("meaning"), names=("lasts", "passes", "states", "tells"))
+
+
+@cache
+def _phrase_cues() -> Cues:
+    return Cues(lexicon("meaning"), _compiled, [name for _, name in _PHRASES])
 
 
 def _tells(sentence: str, spelled: str) -> bool:
@@ -225,10 +246,10 @@ def _tells(sentence: str, spelled: str) -> bool:
 
 def _weigh(sentence: str, spelled: str) -> str | None:
     """The list of the weightiest cue in the sentence; None where it holds none."""
-    held = _lexicon().read(_the("turned_round").sub("|", spelled))
+    held = _weights().read(_the("turned_round").sub("|", spelled))
     if held.first("lasts") or _the("own_named").search(sentence):
         return "lasts"
-    return next((name for name in ("passes", "states") if held.first(name)), None)
+    return next((name for name in ("passes", "states", "tells") if held.first(name)), None)
 
 
 def _unaddressed(sentence: str) -> str:
@@ -246,7 +267,7 @@ def _is_known(word: str) -> bool:
 
 def _known_phrases(spelled: str) -> tuple[set[Meaning], str]:
     """The kinds of the phrases that the sentence begins with, and what is left of it."""
-    held = _lexicon().read(spelled)
+    held = _phrase_cues().read(spelled)
     phrases = [(kind, pattern) for kind, name in _PHRASES for _, pattern in held.worth_trying(name)]
     kinds: set[Meaning] = set()
     place = 0

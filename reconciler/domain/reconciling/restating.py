@@ -33,17 +33,23 @@ _FILLS_SLOTS = SourceKind.EXTRACTOR
 """Whose word is trusted less fills no slot."""
 
 
-def written_fact(decision: Decision, holds_to: datetime | None = None) -> Fact:
+def written_fact(
+    decision: Decision, holds_to: datetime | None = None, *, restates: Fact | None = None
+) -> Fact:
     """The fact that an ADD or an UPDATE writes, before it takes anything over.
 
     Args:
         decision: what was decided; its ``fact_id`` names the new fact.
         holds_to: from when something newer holds, where the fact is history from the start (UTC).
+        restates: the fact that it says again; what the gate judged does not make that matter less.
     """
     note, found = decision.note, decision.gate
     assert decision.fact_id is not None, "what is written has an id"  # noqa: S101
+    brought = {name: getattr(note, name) for name in _BROUGHT}
+    if restates is not None and found is not None and found.importance is not None:
+        brought["importance"] = max(found.importance, restates.importance)
     return Fact(
-        **{name: getattr(note, name) for name in _BROUGHT},
+        **brought,
         fact_id=decision.fact_id,
         trust=note.trust,
         observations=1,

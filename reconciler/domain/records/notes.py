@@ -49,13 +49,13 @@ class Remembered:
     Args:
         text: 1 to 2,000 characters, not blank, no null bytes. A token that somebody typed counts
             like any other text.
-        importance: 0 to 1; None leaves it to the gate.
+        importance: 0 to 1.
         slot: what it answers about whom, normalised; None where nobody said.
         tags: words to find it by.
     """
 
     text: str
-    importance: float | None = None
+    importance: float | None = 0.5
     slot: Slot | None = None
     tags: tuple[str, ...] = ()
 
@@ -68,6 +68,7 @@ class Note(Remembered):
 
     Args, beside those of ``Remembered``:
         scope: whose memory it belongs to.
+        importance: None leaves it to the gate's reading of the text.
         said_at: when it was said; time-zone aware, kept in UTC.
         is_dated: whether somebody said when. A note that nobody dated is as new as the moment in
             which it is compared, and never older than what it is compared with.
@@ -90,6 +91,7 @@ class Note(Remembered):
     """
 
     scope: Scope
+    importance: float | None = None
     said_at: datetime
     source_kind: SourceKind | str = SourceKind.USER_EXPLICIT
     source_reference: str | None = None

@@ -348,7 +348,9 @@ class MemoryReconciler:
         if verdict.is_history:
             fact = written_fact(decision, target.valid_from)
             return fact, None if is_read_again else observed(target)
-        return restating(written_fact(decision), target, is_read_again=is_read_again), None
+        return restating(
+            written_fact(decision, restates=target), target, is_read_again=is_read_again
+        ), None
 
     def _recorded(self, opinion: Opinion | None, note: Note, seen: Seen) -> RecordedOpinion:
         """What the record keeps of an arbiter; its target as a rank among all that was compared."""
