@@ -28,6 +28,7 @@ class Vocabulary:
     be: frozenset[str]
     cardinals: dict[str, int]
     cessation: re.Pattern[str]
+    correction: re.Pattern[str]
     currencies: dict[str, str]
     degrees: frozenset[str]
     function_words: frozenset[str]
@@ -60,6 +61,7 @@ def vocabulary() -> Vocabulary:
         be=word_set("be"),
         cardinals=_numbers("cardinal"),
         cessation=_cues().pattern("cessation"),
+        correction=_cues().pattern("correction"),
         currencies=lexicon("guard").by_word("currency"),
         degrees=word_set("degree"),
         function_words=auxiliaries.union(
