@@ -347,6 +347,7 @@ def test_a_decision_from_before_changes_were_kept_is_undone_where_that_can_be(
     one_of_each: EngineUnderTest, clock: Clock, memory: Memory
 ) -> None:
     lives_in(memory, "Pune")
+    clock.pass_days(1)
     changed = lives_in(memory, "Goa")
     say(memory, "Is severely allergic to peanuts.", attribute="allergy", value="peanuts")
     counted = say(memory, "Is allergic to peanuts.", attribute="allergy", value="peanuts")
