@@ -23,12 +23,15 @@ READING = {
     "contacts": AGENT,
     "pending": AGENT,
     "refusals": AGENT,
+    "expiring": AGENT,
+    "disputes": AGENT,
     "jobs": (),
     "job": (str(uuid4()), *WHO),
 }
 WRITING = {
     *("add", "import", "extract", "init", "demo", "drain", "worker", "retry"),
     *("confirm", "reject", "withdraw", "revoke", "correct"),
+    *("revert", "resolve", "amend"),
 }
 
 
