@@ -19,7 +19,9 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
         Conflict as Conflict,
         Contact as Contact,
         Dispute as Dispute,
+        ExpiringFact as ExpiringFact,
         Fact as Fact,
+        FactEvent as FactEvent,
         FactHistory as FactHistory,
         RankedFact as RankedFact,
         RefusalCount as RefusalCount,
@@ -88,7 +90,8 @@ _HOMES = {
     "reconciler.domain.records.candidates": "Candidate Evidence",
     "reconciler.domain.records.decisions": "Comparison Decision",
     "reconciler.domain.records.facts": (
-        "Conflict Contact Dispute Fact FactHistory RankedFact RefusalCount Supersession"
+        "Conflict Contact Dispute ExpiringFact Fact FactEvent FactHistory RankedFact "
+        "RefusalCount Supersession"
     ),
     "reconciler.domain.records.jobs": "Job Outcomes QueueReport",
     "reconciler.domain.records.kinds": (

@@ -8,6 +8,7 @@
     │   ├── InvalidAnswerError
     │   ├── InvalidSessionError
     │   ├── IllegalMemoryOperationError
+    │   ├── RevertRefusedError
     │   ├── UnknownFactError
     │   ├── UnknownDecisionError
     │   ├── UnknownJobError
@@ -66,6 +67,7 @@ __all__ = [
     "QueryError",
     "QueryFileError",
     "ReconcilerError",
+    "RevertRefusedError",
     "SchemaError",
     "UnknownDecisionError",
     "UnknownFactError",
@@ -110,6 +112,18 @@ class InvalidAnswerError(InvalidRequestError):
 
 class UnknownDecisionError(InvalidRequestError):
     """No decision of that id exists."""
+
+
+class RevertRefusedError(InvalidRequestError):
+    """Later decisions rest on what is to be undone.
+
+    Attributes:
+        decision_ids: those decisions, the newest first.
+    """
+
+    def __init__(self, text: str = "", decision_ids: tuple[str, ...] = ()) -> None:
+        super().__init__(text)
+        self.decision_ids = decision_ids
 
 
 class UnknownFactError(InvalidRequestError):

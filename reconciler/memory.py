@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from reconciler.domain.records.kinds import (
+    OPERATOR_DOOR,
     Category,
     DecidedBy,
     Disposal,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.facts import (
         Contact,
         Dispute,
+        ExpiringFact,
         FactHistory,
         RankedFact,
         RefusalCount,
@@ -67,8 +69,8 @@ if TYPE_CHECKING:
 __all__ = ["ContactMemory", "Memory", "note_to_check"]
 
 PROPOSAL_DOOR = "proposal"
-OPERATOR_DOOR = "operator"
 _LIMIT_MAX = 1_000_000
+_DAYS_MAX = 36_500
 E = TypeVar("E", bound=StrEnum)
 R = TypeVar("R")
 
@@ -365,6 +367,34 @@ class Memory:
         """
         return self._services.records.refusals(self._scopes(tenant, agent_id, contact_id))
 
+    def expiring(
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        days: float = 30,
+        tenant: str | None = None,
+    ) -> list[ExpiringFact]:
+        """The live facts that go silent within so many days, the next one first, with a question.
+
+        A yes is the same note again, which renews the fact; a no is ``revoke``.
+
+        Args:
+            agent_id: whose facts.
+            contact_id: only those about one contact; None for all of the agent's.
+            days: from now on, above 0.
+            tenant: None for the configured one.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: days are not above 0, or too many.
+        """
+        is_number = isinstance(days, int | float) and not isinstance(days, bool)
+        if not is_number or not 0 < days <= _DAYS_MAX:
+            raise InvalidRequestError(f"days must be a number above 0, at most {_DAYS_MAX:,}")
+        scopes = self._scopes(tenant, agent_id, contact_id)
+        return self._services.records.expiring(scopes, days)
+
     def pending(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
     ) -> list[Decision]:
@@ -599,37 +629,81 @@ class Memory:
         *,
         revoked_by: str,
         reason: str,
+        never: bool = False,
         tenant: str | None = None,
     ) -> Decision:
-        """End a live fact without another in its place; its history is kept.
+        """End a fact without another in its place; its history is kept.
 
         Args:
             agent_id: whose memory.
             contact_id: about whom.
-            fact_id: the live fact.
+            fact_id: the fact, live or expired.
             revoked_by: who says so, ``contact`` or an operator's name.
             reason: why, in a sentence.
+            never: whether it was not true at any time, so that its interval becomes empty. What
+                it had once replaced stays ended; ``revert`` the decision that wrote it for that.
             tenant: None for the configured one.
 
         Raises:
             InvalidScopeError, InvalidNoteError: the arguments cannot be used.
-            UnknownFactError: the contact has no live fact of that id.
+            UnknownFactError: the contact has no live or expired fact of that id.
         """
+        check_identifier("revoked_by", revoked_by, InvalidAnswerError)
+        candidate = self._reason(self._scope(tenant, agent_id, contact_id), reason, revoked_by)
+        return self._services.gate.revoke(candidate, fact_id, OPERATOR_DOOR, never=never)
+
+    def revert(
+        self,
+        agent_id: str,
+        contact_id: str,
+        decision_id: str,
+        *,
+        by: str,
+        reason: str,
+        and_later: bool = False,
+        tenant: str | None = None,
+    ) -> Decision:
+        """Undo a decision: what it wrote no longer holds, and what it ended holds again.
+
+        What lives again has its old interval, evidence, counts and open conflicts. What was undone
+        stays in the graph. A revert is a decision, so it can be reverted too. Undone already, the
+        decision that did it is returned, marked ``replayed``.
+
+        Args:
+            agent_id: whose memory.
+            contact_id: about whom.
+            decision_id: what is undone.
+            by: who says so, ``contact`` or an operator's name.
+            reason: why, in a sentence.
+            and_later: whether the later decisions that rest on it are undone too.
+            tenant: None for the configured one.
+
+        Raises:
+            InvalidScopeError, InvalidNoteError: the arguments cannot be used.
+            UnknownDecisionError: the contact has no decision of that id.
+            RevertRefusedError: later decisions rest on it; the text lists them.
+            InvalidRequestError: it changed no fact, or did not keep what it changed.
+        """
+        check_identifier("by", by, InvalidAnswerError)
+        candidate = self._reason(self._scope(tenant, agent_id, contact_id), reason, by)
+        return self._services.gate.revert(
+            candidate, decision_id, OPERATOR_DOOR, and_later=and_later
+        )
+
+    def _reason(self, scope: Scope, reason: str, by: str) -> Candidate:
+        """Why a person decides about what is known, as that person's word."""
         from reconciler.domain.records.candidates import CONTACT
         from reconciler.service.writing.doors import own_evidence
 
-        source = SourceKind.USER_EXPLICIT if revoked_by == CONTACT else SourceKind.OPERATOR
-        check_identifier("revoked_by", revoked_by, InvalidAnswerError)
         check_text("reason", reason, TEXT_LENGTH_MAX)
         note = Note(
-            scope=self._scope(tenant, agent_id, contact_id),
+            scope=scope,
             text=reason,
             said_at=self._services.clock(),
             is_dated=False,
-            source_kind=source,
+            source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
         )
-        candidate = own_evidence(note, revoked_by)
-        return self._services.gate.revoke(candidate, fact_id, OPERATOR_DOOR)
+        return own_evidence(note, by)
 
     def decision(
         self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None

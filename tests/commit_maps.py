@@ -35,6 +35,7 @@ _SLOT = (
     *("subject", "attribute", "value", "value_key", "slot_key"),
     *("is_single_valued", "is_known", "is_personal"),
 )
+_UNDOING = ("reverted_ids", "restored", "reopened", "unlinked", "unrested", "rested")
 _SAID = ("cosine", "decided_by", "reason", "at")
 
 
@@ -97,6 +98,7 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
         "history_of_id": None,
         "restated_id": None,
         "kept": None,
+        **{name: [] for name in _UNDOING},
         "neighbours": {},
     }
     usual |= new | changes
@@ -204,7 +206,7 @@ def _commit(said: dict[str, Any], ended: list[str]) -> dict[str, Any]:
         "ended_ids": [] if is_revoked else list(said["superseded_ids"]),
         "ended_so_far_ids": list(ended),
         "states": [
-            {"fact_id": each, "state": state, "valid_to": said["valid_from"]}
+            {"fact_id": each, "state": state, "valid_to": said["valid_from"], "is_void": None}
             for each in said["superseded_ids"]
         ],
         "revoked_ids": list(said["superseded_ids"]) if is_revoked else [],
@@ -212,6 +214,7 @@ def _commit(said: dict[str, Any], ended: list[str]) -> dict[str, Any]:
         "closed": [],
         "said": {name: said[name] for name in _SAID},
         "kept": said["kept"] and dict(said["kept"]),
+        **{name: said[name] for name in _UNDOING},
         "compared": [
             {"fact_id": fact_id, "cosine": cosine, "rank": rank}
             for rank, (fact_id, cosine) in enumerate(said["neighbours"].items(), start=1)
@@ -252,6 +255,7 @@ def _supersessions(said: dict[str, Any]) -> list[dict[str, Any]]:
         {
             "new_id": new_id,
             "old_id": old_id,
+            **{name: said[name] for name in _SAID},
             "is_restatement": said["restated_id"] in (new_id, old_id),
         }
         for new_id, old_id in pairs

@@ -7,17 +7,22 @@
 // map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
 // map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
 // map contacts.sessions: session_key, session_id, channel, started_at, ended_at
-// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, closed, said, kept, compared
+// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, closed, said, kept, reverted_ids, restored, unlinked, unrested, rested, reopened, compared
 // map contacts.commits.decision: fields of decision
 // map contacts.commits.new_episodes: fields of episode
 // map contacts.commits.episodes: fields of episode
 // map contacts.commits.more_evidence: episode_id, span
 // map contacts.commits.fact: columns of fact, slot_key, embedding_model, embedding_bytes
-// map contacts.commits.supersessions: new_id, old_id, is_restatement
-// map contacts.commits.states: fact_id, state, valid_to
+// map contacts.commits.supersessions: new_id, old_id, cosine, decided_by, reason, at, is_restatement
+// map contacts.commits.states: fact_id, state, valid_to, is_void
 // map contacts.commits.closed: one_id, other_id
+// map contacts.commits.reopened: new_id, old_id, decided_by, reason, at
 // map contacts.commits.said: cosine, decided_by, reason, at
 // map contacts.commits.kept: fact_id, state, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
+// map contacts.commits.restored: fact_id, state, is_void, valid_to, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
+// map contacts.commits.unlinked: new_id, old_id
+// map contacts.commits.unrested: fact_id, decision_id
+// map contacts.commits.rested: fact_id, decision_id
 // map contacts.commits.compared: fact_id, cosine, rank
 // returns: contact_key
 // script for each: each of contacts
@@ -185,15 +190,15 @@ MERGE (new)-[again:EVIDENCED_BY]->(earlier)
 // for each link of commit.supersessions
 MATCH (new:Fact {fact_id: $link.new_id}), (old:Fact {fact_id: $link.old_id})
 CREATE (new)-[:SUPERSEDES {
-  cosine: $commit.said.cosine, decided_by: $commit.said.decided_by, reason: $commit.said.reason,
-  at: $commit.said.at, is_restatement: $link.is_restatement
+  cosine: $link.cosine, decided_by: $link.decided_by, reason: $link.reason, at: $link.at,
+  is_restatement: $link.is_restatement
 }]->(old);
 
 // Where older facts stand from here on: what is seen to have expired, and what ends.
 // for each commit of each.commits
 // for each change of commit.states
 MATCH (old:Fact {fact_id: $change.fact_id})
-SET old.state = $change.state, old.valid_to = $change.valid_to;
+SET old.state = $change.state, old.valid_to = $change.valid_to, old.is_void = $change.is_void;
 
 // What ends, and nothing takes its place.
 // for each commit of each.commits
@@ -221,6 +226,49 @@ SET fact.subject = $commit.kept.subject, fact.attribute = $commit.kept.attribute
     fact.value = $commit.kept.value, fact.value_key = $commit.kept.value_key,
     fact.is_single_valued = $commit.kept.is_single_valued, fact.is_known = $commit.kept.is_known,
     fact.is_personal = $commit.kept.is_personal, fact.slot_key = $commit.kept.slot_key;
+
+// What undoes earlier decisions puts their facts back as they were, with their links.
+// for each commit of each.commits
+// for each before of commit.restored
+MATCH (fact:Fact {fact_id: $before.fact_id})
+SET fact.state = $before.state, fact.is_void = $before.is_void, fact.valid_to = $before.valid_to,
+    fact.observations = $before.observations, fact.confidence = $before.confidence,
+    fact.is_confirmed_by_user = $before.is_confirmed_by_user,
+    fact.expires_at = $before.expires_at, fact.last_confirmed_at = $before.last_confirmed_at,
+    fact.subject = $before.subject, fact.attribute = $before.attribute,
+    fact.value = $before.value, fact.value_key = $before.value_key,
+    fact.is_single_valued = $before.is_single_valued, fact.is_known = $before.is_known,
+    fact.is_personal = $before.is_personal, fact.slot_key = $before.slot_key;
+
+// for each commit of each.commits
+// for each link of commit.unlinked
+MATCH (new:Fact {fact_id: $link.new_id})-[supersedes:SUPERSEDES]->(old:Fact {fact_id: $link.old_id})
+DELETE supersedes;
+
+// for each commit of each.commits
+// for each tie of commit.unrested
+MATCH (told:Decision {decision_id: $tie.decision_id})-[:JUDGED]->(episode:Episode)
+WHERE episode.episode_id = told.episode_id
+MATCH (fact:Fact {fact_id: $tie.fact_id})-[resting:EVIDENCED_BY]->(episode)
+DELETE resting;
+
+// for each commit of each.commits
+// for each tie of commit.rested
+MATCH (told:Decision {decision_id: $tie.decision_id})-[judged:JUDGED]->(episode:Episode)
+WHERE episode.episode_id = told.episode_id
+MATCH (fact:Fact {fact_id: $tie.fact_id})
+CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(episode);
+
+// for each commit of each.commits
+// for each pair of commit.reopened
+MATCH (new:Fact {fact_id: $pair.new_id})-[conflict:CONFLICTS_WITH]->(old:Fact {fact_id: $pair.old_id})
+SET conflict.decided_by = $pair.decided_by, conflict.reason = $pair.reason, conflict.at = $pair.at;
+
+// for each commit of each.commits
+// for each reverted_id of commit.reverted_ids
+MATCH (decision:Decision {decision_id: $commit.decision_id}),
+      (undone:Decision {decision_id: $reverted_id})
+CREATE (decision)-[:REVERTED]->(undone);
 
 // What was compared, nearest first, in one statement: five of them cost three times as much. The
 // decision comes first, and each fact in a MATCH of its own, by its index.

@@ -8,17 +8,22 @@
 // map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
 // map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
 // map contacts.sessions: session_key, session_id, channel, started_at, ended_at
-// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, closed, said, kept, compared
+// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, closed, said, kept, reverted_ids, restored, unlinked, unrested, rested, reopened, compared
 // map contacts.commits.decision: fields of decision
 // map contacts.commits.new_episodes: fields of episode
 // map contacts.commits.episodes: fields of episode
 // map contacts.commits.more_evidence: episode_id, span
 // map contacts.commits.fact: columns of fact, slot_key, embedding_model, embedding_bytes
-// map contacts.commits.supersessions: new_id, old_id, is_restatement
-// map contacts.commits.states: fact_id, state, valid_to
+// map contacts.commits.supersessions: new_id, old_id, cosine, decided_by, reason, at, is_restatement
+// map contacts.commits.states: fact_id, state, valid_to, is_void
 // map contacts.commits.closed: one_id, other_id
+// map contacts.commits.reopened: new_id, old_id, decided_by, reason, at
 // map contacts.commits.said: cosine, decided_by, reason, at
 // map contacts.commits.kept: fact_id, state, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
+// map contacts.commits.restored: fact_id, state, is_void, valid_to, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
+// map contacts.commits.unlinked: new_id, old_id
+// map contacts.commits.unrested: fact_id, decision_id
+// map contacts.commits.rested: fact_id, decision_id
 // map contacts.commits.compared: fact_id, cosine, rank
 // returns: contact_key
 UNWIND $contacts AS each
@@ -171,7 +176,8 @@ CALL (each) {
   MATCH (new:Fact {fact_id: link.new_id})
   MATCH (old:Fact {fact_id: link.old_id})
   CREATE (new)-[supersedes:SUPERSEDES]->(old)
-  SET supersedes = commit.said, supersedes.at = datetime(commit.said.at),
+  SET supersedes.cosine = link.cosine, supersedes.decided_by = link.decided_by,
+      supersedes.reason = link.reason, supersedes.at = datetime(link.at),
       supersedes.is_restatement = link.is_restatement
 }
 // Where older facts stand from here on: what is seen to have expired, and what ends.
@@ -179,7 +185,8 @@ CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.states AS change
   MATCH (old:Fact {fact_id: change.fact_id})
-  SET old.state = change.state, old.valid_to = datetime(change.valid_to)
+  SET old.state = change.state, old.valid_to = datetime(change.valid_to),
+      old.is_void = change.is_void
 }
 // What ends, and nothing takes its place.
 CALL (each) {
@@ -201,6 +208,53 @@ CALL (each) {
   WITH fact, commit
   MATCH (episode:Episode {episode_id: commit.decision.episode_id})
   CREATE (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)
+}
+// What undoes earlier decisions puts their facts back as they were, with their links.
+CALL (each) {
+  UNWIND each.commits AS commit
+  WITH commit WHERE size(commit.reverted_ids) > 0
+  CALL (commit) {
+    UNWIND commit.restored AS before
+    MATCH (fact:Fact {fact_id: before.fact_id})
+    SET fact.state = before.state, fact.is_void = before.is_void,
+        fact.valid_to = datetime(before.valid_to),
+        fact.observations = before.observations, fact.confidence = before.confidence,
+        fact.is_confirmed_by_user = before.is_confirmed_by_user,
+        fact.expires_at = datetime(before.expires_at),
+        fact.last_confirmed_at = datetime(before.last_confirmed_at),
+        fact.subject = before.subject, fact.attribute = before.attribute,
+        fact.value = before.value, fact.value_key = before.value_key,
+        fact.is_single_valued = before.is_single_valued, fact.is_known = before.is_known,
+        fact.is_personal = before.is_personal, fact.slot_key = before.slot_key
+  }
+  CALL (commit) {
+    UNWIND commit.unlinked AS link
+    MATCH (:Fact {fact_id: link.new_id})-[supersedes:SUPERSEDES]->(:Fact {fact_id: link.old_id})
+    DELETE supersedes
+  }
+  CALL (commit) {
+    UNWIND commit.unrested AS tie
+    MATCH (told:Decision {decision_id: tie.decision_id})
+    MATCH (:Fact {fact_id: tie.fact_id})-[resting:EVIDENCED_BY]->(:Episode {episode_id: told.episode_id})
+    DELETE resting
+  }
+  CALL (commit) {
+    UNWIND commit.rested AS tie
+    MATCH (fact:Fact {fact_id: tie.fact_id})
+    MATCH (told:Decision {decision_id: tie.decision_id})
+    MATCH (told)-[judged:JUDGED]->(episode:Episode {episode_id: told.episode_id})
+    CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(episode)
+  }
+  CALL (commit) {
+    UNWIND commit.reopened AS pair
+    MATCH (:Fact {fact_id: pair.new_id})-[conflict:CONFLICTS_WITH]->(:Fact {fact_id: pair.old_id})
+    SET conflict.decided_by = pair.decided_by, conflict.reason = pair.reason,
+        conflict.at = datetime(pair.at)
+  }
+  UNWIND commit.reverted_ids AS reverted_id
+  MATCH (decision:Decision {decision_id: commit.decision_id})
+  MATCH (undone:Decision {decision_id: reverted_id})
+  CREATE (decision)-[:REVERTED]->(undone)
 }
 // What was compared, nearest first.
 CALL (each) {

@@ -30,6 +30,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.dispute_commands import add_dispute_commands
+from reconciler.entrypoints.fact_commands import add_fact_commands
 from reconciler.entrypoints.gate_commands import add_gate_commands
 from reconciler.entrypoints.job_commands import add_job_commands
 from reconciler.entrypoints.logs import quiet_the_driver
@@ -126,6 +127,7 @@ _new_app = partial(
 app = _new_app()
 add_gate_commands(app)
 add_dispute_commands(app)
+add_fact_commands(app)
 add_job_commands(app)
 
 
@@ -303,10 +305,15 @@ def history(
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what superseded what, and why."""
+    """Show what superseded what, what was revoked or undone, and why."""
     with Memory.open(must_exist=True) as memory:
         chains = memory.history(agent, contact, fact_id=fact, tenant=tenant)
-    show(as_json, [asdict(each) for each in chains], lambda: history_tree(contact, chains))
+    nothing = f"Nothing is known of contact {contact} of agent {agent}; check both names."
+    show(
+        as_json,
+        [asdict(each) for each in chains],
+        lambda: history_tree(contact, chains) if chains else nothing,
+    )
 
 
 @app.command()

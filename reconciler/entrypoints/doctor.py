@@ -103,7 +103,8 @@ def _checks(settings: Settings, graph: Graph) -> list[Check]:
         return [engine]
     with closing(build_embedder(settings)) as embedder:
         checks = _further_checks(settings, store, engine, embedder)
-    return [*checks, _disputes(store), _jobs(store, SessionStore(graph))]
+    facts = _check("facts", lambda: _facts(store))
+    return [*checks, facts, _disputes(store), _jobs(store, SessionStore(graph))]
 
 
 def _checks_without_store(settings: Settings, finding: str) -> list[Check]:
@@ -203,6 +204,13 @@ def _disputes(store: MemoryStore) -> Check:
 
 def _has_schema(store: MemoryStore) -> bool:
     return store.schema_version() >= newest_schema_version(store.describe().engine)
+
+
+def _facts(store: MemoryStore) -> str:
+    if not _has_schema(store):
+        return "none yet"
+    counted = store.count_facts(datetime.now(UTC))
+    return ", ".join(f"{count} {state}" for state, count in counted.items())
 
 
 def _jobs(store: MemoryStore, sessions: SessionStore) -> Check:

@@ -105,13 +105,16 @@ def revoke(
     contact: ContactId,
     by: Annotated[str, typer.Option("--by", help="contact, or an operator's name.")],
     reason: Annotated[str, typer.Option(help="Why, in a sentence.")],
+    never: Annotated[
+        bool, typer.Option("--never", help="It was not true at any time, so its interval is empty.")
+    ] = False,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """End a live fact without another in its place; its history is kept."""
+    """End a fact without another in its place; its history is kept."""
     with Memory.open() as memory:
         decision = memory.revoke(
-            agent, contact, fact_id, revoked_by=by, reason=reason, tenant=tenant
+            agent, contact, fact_id, revoked_by=by, reason=reason, never=never, tenant=tenant
         )
     show(as_json, decision.to_dict(), lambda: decision_line(decision))
 

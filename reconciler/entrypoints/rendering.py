@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from reconciler.domain.records.kinds import Action, Disposal
+from reconciler.domain.records.kinds import Action, Disposal, FactState
 from reconciler.domain.visible_text import visible
 
 if TYPE_CHECKING:
@@ -28,10 +28,13 @@ if TYPE_CHECKING:
     from reconciler.domain.records.facts import (
         Contact,
         Dispute,
+        ExpiringFact,
         Fact,
+        FactEvent,
         FactHistory,
         RankedFact,
         RefusalCount,
+        Supersession,
     )
     from reconciler.domain.review.explanation import Explanation
     from reconciler.service.writing.note_import import ImportReport
@@ -41,6 +44,7 @@ __all__ = [
     "decision_line",
     "decisions_table",
     "disputes_view",
+    "expiring_view",
     "explanation_panel",
     "facts_table",
     "history_tree",
@@ -65,12 +69,27 @@ _STYLES = {
     Action.WITHDRAW: "dim",
     Action.REVOKE: "yellow",
     Action.RESOLVE: "yellow",
+    Action.REVERT: "yellow",
 }
 _DISPOSALS = {
     Disposal.ADMIT: Text("✓ pass", style="green"),
     Disposal.REJECT: Text("✗ refuse", style="red"),
     Disposal.CONFIRM: Text("? ask", style="magenta"),
     Disposal.CONSENT: Text("? ask for consent", style="magenta"),
+}
+_STATES = {
+    FactState.LIVE: "green",
+    FactState.EXPIRED: "dim",
+    FactState.SUPERSEDED: "dim strike",
+    FactState.REVOKED: "dim strike",
+}
+_DONE = {
+    Action.ADD: "amended",
+    Action.UPDATE: "amended",
+    Action.SKIP: "said again",
+    Action.REVOKE: "revoked",
+    Action.RESOLVE: "settled",
+    Action.REVERT: "changed by a revert",
 }
 _BAR_WIDTH = 12
 
@@ -196,6 +215,23 @@ def _dispute_panel(dispute: Dispute) -> Panel:
     )
 
 
+def expiring_view(found: Sequence[ExpiringFact]) -> Group:
+    """What goes silent soon: when, what to ask, and how to answer no."""
+    return Group(*map(_expiring_panel, found)) if found else Group("Nothing goes silent so soon.")
+
+
+def _expiring_panel(each: ExpiringFact) -> Panel:
+    until = f" · until {_day(each.fact.expires_at)}" if each.fact.expires_at else ""
+    return panel(
+        lines(
+            shown(each.question),
+            shown("Yes is the same note again; no is `reconciler revoke`.", "dim"),
+        ),
+        title=each.fact.fact_id,
+        subtitle=f"{each.contact_id}{until}",
+    )
+
+
 def refusals_table(counts: Sequence[RefusalCount]) -> Table:
     """How often the gate refused something, the numbers also as bars."""
     found = table("Refused by the gate")
@@ -281,17 +317,20 @@ def _against(other: Fact) -> Text:
 
 
 def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
-    """Each history as a branch: the live fact on top, what it superseded beneath, and why."""
+    """Each history as a branch: the last fact on top, what it superseded beneath, and why."""
     tree = Tree(shown(contact, style="bold"))
     texts = {fact.fact_id: fact.text for history in histories for fact in history.facts}
     for history in histories:
         branches = {history.facts[0].fact_id: tree.add(_fact_label(history.facts[0]))}
+        heads = {fact.fact_id: fact for fact in history.facts}
         for fact, link in zip(history.facts[1:], history.supersessions, strict=True):
             why = f" {_cosine(link.cosine)} by {link.decided_by}, {_day(link.at)}: {link.reason}"
             branch = branches[link.new_id].add(
                 Text("SUPERSEDES", style="yellow").append(shown(why, style="dim"))
             )
-            branches[fact.fact_id] = branch.add(_fact_label(fact))
+            branches[fact.fact_id] = branch.add(_fact_label(fact, heads[link.new_id], link))
+        for event in history.events:
+            branches[event.fact_id].add(_event_label(event))
         for conflict in history.conflicts:
             other = {conflict.new_id, conflict.old_id} - {history.facts[0].fact_id}
             branches[history.facts[0].fact_id].add(
@@ -307,14 +346,18 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
 def contacts_table(contacts: Sequence[Contact]) -> Table:
     """Contacts with what is known about them, in numbers."""
     found = table("Contacts")
-    for name in ("contact", "name", "live facts", "facts ever", "last decision"):
-        found.add_column(name, justify="right" if "facts" in name else "left")
+    counted = ("live", "expired", "superseded", "revoked", "facts ever")
+    for name in ("contact", "name", *counted, "last decision"):
+        found.add_column(name, justify="right" if name in counted else "left")
     for contact in contacts:
         last = _day(contact.last_decision_at) if contact.last_decision_at else ""
         found.add_row(
             shown(contact.contact_id),
             shown(contact.name or ""),
             str(contact.live_facts),
+            str(contact.expired_facts),
+            str(contact.superseded_facts),
+            str(contact.revoked_facts),
             str(contact.facts),
             last,
         )
@@ -341,12 +384,30 @@ def print_errors(console: Console, report: ImportReport) -> None:
         console.print(Text.assemble(where, ": ", shown(error.message)))
 
 
-def _fact_label(fact: Fact) -> Text:
-    style = "green" if fact.is_live else "dim strike"
-    until = "" if fact.valid_to is None else f" to {_day(fact.valid_to)}"
-    said = f" from {_day(fact.valid_from)}{until}, said {fact.observations}×"
-    label = Text.assemble(shown(fact.text, style), (said, "dim"))
+def _fact_label(fact: Fact, above: Fact | None = None, link: Supersession | None = None) -> Text:
+    label = Text.assemble(shown(fact.text, _STATES[fact.state]), (_held(fact), "dim"))
+    if not fact.is_live:
+        label.append(f" {fact.state}", style="yellow")
+    if fact.is_void and above is not None and link is not None:
+        who = f': {above.trust} said on {_day(link.at)} "{visible(above.text)}"'
+        label.append(who, style="dim")
     return label.append(" contested", style="red") if fact.is_contested else label
+
+
+def _held(fact: Fact) -> str:
+    """From when to when it held, and how often it was said."""
+    if fact.is_void:
+        return f" never held, said {fact.observations}×"
+    until = "" if fact.valid_to is None else f" to {_day(fact.valid_to)}"
+    if fact.valid_to is None and fact.expires_at is not None and not fact.is_live:
+        until = f", silent since {_day(fact.expires_at)}"
+    return f" from {_day(fact.valid_from)}{until}, said {fact.observations}×"
+
+
+def _event_label(event: FactEvent) -> Text:
+    done = _DONE.get(event.action, str(event.action).lower())
+    who = f" by {event.by}, {_day(event.at)}: {event.reason}"
+    return Text(done, style="yellow").append(shown(who, style="dim"))
 
 
 def _gate_remarks(decision: Decision) -> Iterator[str]:
@@ -361,7 +422,10 @@ def _gate_remarks(decision: Decision) -> Iterator[str]:
 
 def _touched(decision: Decision) -> Iterator[tuple[str, str]]:
     """What became of which other fact, in a word and its id."""
-    yield from (("supersedes", each) for each in decision.superseded_ids)
+    verb = "revokes fact" if decision.action is Action.REVOKE else "supersedes"
+    yield from ((verb, each) for each in decision.superseded_ids)
+    undo = decision.verdict.undo
+    yield from (("undoes decision", each) for each in (undo.decision_ids if undo else ()))
     if decision.action is Action.SKIP and decision.fact_id:
         yield "repeats", decision.fact_id
     if decision.verdict.history_of_id:

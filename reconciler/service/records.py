@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from datetime import datetime
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from reconciler.domain.recalling.history import chains
+from reconciler.domain.recalling.history import chains, events_of
+from reconciler.domain.records.facts import ExpiringFact, FactEvent
+from reconciler.domain.records.kinds import OPERATOR_DOOR
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import UnknownFactError
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Records"]
 
+_EVENTS_MAX = 10_000
 _ALL = DecisionFilter()
 
 
@@ -48,13 +51,34 @@ class Records:
         facts = [fact.as_of(now) for fact in self._store.list_facts(scope)]
         live = {fact.fact_id for fact in facts if fact.is_live}
         conflicts = [each for each in linked if {each.new_id, each.old_id} <= live]
-        found = chains(facts, links, conflicts)
+        found = chains(facts, links, conflicts, self._events(scope))
         if fact_id is None:
             return found
         for chain in found:
             if any(fact.fact_id == fact_id for fact in chain.facts):
                 return [chain]
         raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}")
+
+    def _events(self, scope: Scope) -> list[FactEvent]:
+        """What persons decided about the contact's facts, the oldest first."""
+        wanted = DecisionFilter(door=OPERATOR_DOOR)
+        made = self._store.list_decisions([scope], _EVENTS_MAX, wanted)
+        made.sort(key=lambda decision: (decision.version, decision.at))
+        return [event for decision in made for event in events_of(decision)]
+
+    def expiring(self, scopes: Sequence[Scope], days: float) -> list[ExpiringFact]:
+        """The live facts about these contacts that expire within so many days, the next first."""
+        from reconciler.domain.gate.questions import revalidation
+
+        now = self._clock()
+        contacts = {scope.contact_key: scope.contact_id for scope in scopes}
+        found = self._store.list_expiring(scopes, now, now + timedelta(days=days))
+        return [
+            ExpiringFact(
+                contact_id=contacts[key], fact=fact.as_of(now), question=revalidation(fact.text)
+            )
+            for key, fact in found
+        ]
 
     def decisions(
         self, scopes: Iterable[Scope], limit: int, wanted: DecisionFilter = _ALL

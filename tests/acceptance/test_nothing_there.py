@@ -22,15 +22,16 @@ READING = {
     "calibrate": ("--from-decisions", *AGENT),
     "contacts": AGENT,
     "pending": AGENT,
-    "disputes": AGENT,
     "refusals": AGENT,
+    "expiring": AGENT,
+    "disputes": AGENT,
     "jobs": (),
     "job": (str(uuid4()), *WHO),
 }
 WRITING = {
     *("add", "import", "extract", "init", "demo", "drain", "worker", "retry"),
     *("confirm", "reject", "withdraw", "revoke", "correct"),
-    *("resolve", "amend"),
+    *("revert", "resolve", "amend"),
 }
 
 

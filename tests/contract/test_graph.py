@@ -365,6 +365,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "list_decision_ids": ALL_DECISIONS | {"limit": 5},
     "list_evidence": {"decision_id": SECOND["decision_id"]},
     "list_facts": CONTACT,
+    "list_made_ids": CONTACT,
     "list_neighbourhood": CONTACT | {"embedding_model": MODEL},
     "list_pending_ids": {"contact_keys": [ALICE.contact_key], "now": NOON},
     "list_rankable": CONTACT | {"embedding_model": MODEL},

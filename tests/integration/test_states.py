@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from rich.console import Console
 
-from reconciler import Action, Decision, Fact, FactState, Memory, SourceKind
+from reconciler import Action, Decision, Fact, FactHistory, FactState, Memory, SourceKind
 from reconciler.domain.records.kinds import Disposal
+from reconciler.entrypoints.rendering import history_tree
+from reconciler.errors import InvalidRequestError, SchemaError
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest
@@ -147,7 +152,7 @@ def one_of_each_state(clock: Clock, memory: Memory) -> Memory:
     memory.revoke("crm", "alice", gone.fact_id, revoked_by="dana", reason="It ran away.")
     say(memory, "The server is down right now", category="volatile")
     lives_in(memory, "Pune")
-    clock.pass_days(2)
+    clock.pass_days(30)
     lives_in(memory, "Goa")
     return memory
 
@@ -189,3 +194,179 @@ def test_the_graph_says_live_again_when_a_fact_is_renewed(
     memory.close()
     rows = raw_store.query(one_of_each, "MATCH (fact:Fact) RETURN fact.state")
     assert rows == [["live"], ["live"]]
+
+
+# What never was
+
+
+def test_a_denial_that_it_ever_was_empties_the_interval_and_says_who(
+    clock: Clock, memory: Memory
+) -> None:
+    wrong = works_at(memory, "Globex")
+    clock.pass_days(30)
+    denial = works_at(memory, "Globex", "Never worked at {}.")
+    fact = facts(memory)[str(wrong.fact_id)]
+    assert (fact.state, fact.is_void, fact.valid_to) == (SUPERSEDED, True, fact.valid_from)
+    [chain] = memory.history("crm", "alice")
+    tree = rendered(chain)
+    assert "Works at Globex. never held" in tree
+    assert 'user_explicit said on 2025-04-08 "Never worked at Globex."' in tree
+    assert "never true" in denial.answer
+
+
+@pytest.mark.parametrize("text", ["No longer works at {}.", "Does not work at {}."])
+def test_a_denial_of_what_is_now_closes_the_interval(
+    clock: Clock, memory: Memory, text: str
+) -> None:
+    was = works_at(memory, "Globex")
+    clock.pass_days(30)
+    works_at(memory, "Globex", text)
+    fact = facts(memory)[str(was.fact_id)]
+    assert (fact.is_void, fact.valid_to) == (False, clock.at)
+
+
+def test_an_operator_revokes_what_never_was(clock: Clock, memory: Memory) -> None:
+    wrong = str(works_at(memory, "Globex").fact_id)
+    clock.pass_days(30)
+    said = {"revoked_by": "dana", "reason": "That was her sister."}
+    ended = memory.revoke("crm", "alice", wrong, never=True, **said)
+    fact = facts(memory)[wrong]
+    assert (fact.state, fact.is_void, fact.valid_to) == (REVOKED, True, fact.valid_from)
+    assert "never true" in ended.answer
+
+
+def test_a_reverted_correction_gives_the_interval_back(clock: Clock, memory: Memory) -> None:
+    works_at(memory, "Globex")
+    before = facts(memory)
+    clock.pass_days(30)
+    denial = works_at(memory, "Globex", "Never worked at {}.")
+    said = {"by": "dana", "reason": "She did after all."}
+    memory.revert("crm", "alice", denial.decision_id, **said)
+    assert before.items() <= facts(memory).items()
+
+
+def test_the_employer_before_a_mistake_comes_back_by_a_revert(memory: Memory) -> None:
+    works_at(memory, "Nordlys")
+    wrong = works_at(memory, "Globex")
+    said = {"by": "dana", "reason": "Another Alice."}
+    memory.revert("crm", "alice", wrong.decision_id, **said)
+    assert told(memory) == ["Works at Nordlys."]
+
+
+# What the history says of persons' decisions
+
+
+def rendered(*chains: FactHistory) -> str:
+    console = Console(width=300, file=io.StringIO(), record=True)
+    console.print(history_tree("alice", chains))
+    return console.export_text()
+
+
+def test_a_history_says_who_revoked_and_who_undid_that_and_why(memory: Memory) -> None:
+    fact_id = str(lives_in(memory, "Pune").fact_id)
+    gone = memory.revoke("crm", "alice", fact_id, revoked_by="dana", reason="She moved.")
+    said = {"by": "vera", "reason": "She did not."}
+    memory.revert("crm", "alice", gone.decision_id, **said)
+    [chain] = memory.history("crm", "alice")
+    assert [(each.action, each.by, each.reason) for each in chain.events] == [
+        (Action.REVOKE, "dana", "She moved."),
+        (Action.REVERT, "vera", "She did not."),
+    ]
+    assert "revoked by dana, 2025-03-09: She moved." in rendered(chain)
+    assert "changed by a revert by vera, 2025-03-09: She did not." in rendered(chain)
+
+
+# What goes silent soon
+
+
+def test_what_expires_soon_is_listed_with_a_question_the_next_first(
+    clock: Clock, memory: Memory
+) -> None:
+    lives_in(memory, "Pune")
+    say(memory, "Prefers tea.", category="preference")
+    memory.add_contact_note("crm", "bob", "Has a dog called Bo.")
+    say(memory, "We agreed to use SharePoint by default", category="decision")
+    clock.pass_days(160)
+    lives_in(memory, "Agra")
+    clock.pass_days(1)
+    works_at(memory, "Globex")
+    found = memory.expiring("crm", days=30)
+    assert [(each.contact_id, each.fact.text) for each in found] == [
+        ("bob", "Has a dog called Bo.")
+    ]
+    assert "“Has a dog called Bo”. Is that still true?" in found[0].question
+    texts = [each.fact.text for each in memory.expiring("crm", "alice", days=250)]
+    assert texts == ["Lives in Agra.", "Works at Globex.", "Prefers tea."]
+
+
+@pytest.mark.parametrize(("days", "is_listed"), [(19.9, False), (20, True)])
+def test_a_fact_is_listed_from_the_very_day(
+    clock: Clock, memory: Memory, days: float, is_listed: bool
+) -> None:
+    lives_in(memory, "Pune")
+    clock.pass_days(160)
+    assert bool(memory.expiring("crm", "alice", days=days)) is is_listed
+
+
+def test_a_yes_renews_what_would_go_silent(clock: Clock, memory: Memory) -> None:
+    lives_in(memory, "Pune")
+    clock.pass_days(170)
+    lives_in(memory, "Pune")
+    assert memory.expiring("crm", "alice") == []
+
+
+@pytest.mark.parametrize("days", [0, -1, True, "30", 1e9, float("nan")])
+def test_days_that_cannot_be_used_are_refused(memory: Memory, days: Any) -> None:
+    with pytest.raises(InvalidRequestError, match="days must be"):
+        memory.expiring("crm", days=days)
+
+
+# A store of the sixth schema
+
+
+def test_a_store_that_only_knew_live_or_not_is_brought_up_to_date(
+    one_of_each: EngineUnderTest, clock: Clock, one_of_each_state: Memory
+) -> None:
+    one_of_each_state.close()
+    for statement in (
+        "MATCH (fact:Fact) SET fact.is_live = fact.state IN ['live', 'expired']",
+        "MATCH (fact:Fact) SET fact.state = NULL",
+        "MATCH (store:Store) SET store.schema_version = 6",
+    ):
+        raw_store.query(one_of_each, statement)
+    given = {"embedder": HashingEmbedder(), **one_of_each.settings_arguments}
+    with pytest.raises(SchemaError, match="reconciler init"):
+        Memory.open(clock=clock, **given)
+    with Memory.open(clock=clock, migrate=True, **given) as memory:
+        assert states(memory) == EACH
+        say(memory, "Works in logistics.")
+        assert states(memory) == EACH | {"Works in logistics.": LIVE}
+
+
+def test_a_decision_from_before_changes_were_kept_is_undone_where_that_can_be(
+    one_of_each: EngineUnderTest, clock: Clock, memory: Memory
+) -> None:
+    lives_in(memory, "Pune")
+    clock.pass_days(1)
+    changed = lives_in(memory, "Goa")
+    say(memory, "Is severely allergic to peanuts.", attribute="allergy", value="peanuts")
+    counted = say(memory, "Is allergic to peanuts.", attribute="allergy", value="peanuts")
+    memory.close()
+    found = raw_store.query(one_of_each, "MATCH (d:Decision) RETURN d.decision_id, d.record")
+    for decision_id, record in found:
+        older = json.loads(record)
+        del older["version"]
+        older["verdict"].pop("undo", None)
+        raw_store.query(
+            one_of_each,
+            "MATCH (d:Decision {decision_id: $id}) SET d.record = $record",
+            id=decision_id,
+            record=json.dumps(older),
+        )
+    given = {"embedder": HashingEmbedder(), **one_of_each.settings_arguments}
+    said = {"by": "dana", "reason": "A mix-up."}
+    with Memory.open(clock=clock, **given) as reopened:
+        reopened.revert("crm", "alice", changed.decision_id, **said)
+        assert states(reopened)["Lives in Pune."] is LIVE
+        with pytest.raises(InvalidRequestError, match="did not keep what it changed"):
+            reopened.revert("crm", "alice", counted.decision_id, **said)

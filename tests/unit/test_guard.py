@@ -6,6 +6,7 @@ from hypothesis import given, strategies as st
 from reconciler.domain.guard import (
     Difference,
     Finding,
+    denies_ever,
     find_differences,
     find_losses,
     has_many_other_words,
@@ -434,3 +435,36 @@ def test_what_only_the_fact_says_would_be_lost(fact: str, said: str, lost: str) 
 )
 def test_nothing_is_lost_for_what_says_as_much(fact: str, said: str) -> None:
     assert find_losses(said, fact) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("Never worked at Globex.", "Works at Globex."),
+        ("Correction: she has never worked at Globex", "Works at Globex."),
+        ("Dana never lived in Pune", "Lives in Pune"),
+        ("Was never a vegetarian", "Is a vegetarian"),
+        ("He never had a dog", "Has a dog"),
+    ],
+)
+def test_what_is_denied_to_have_ever_been_is_a_correction(said: str, fact: str) -> None:
+    assert denies_ever(said, fact)
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("No longer works at Globex.", "Works at Globex."),
+        ("Does not work at Globex.", "Works at Globex."),
+        ("Never works at Globex.", "Works at Globex."),
+        ("Never worked at Globex on Fridays.", "Works at Globex."),
+        ("Has never left Globex.", "Works at Globex."),
+        ("Never worked at Globex.", "Works at Nordlys."),
+        ("Her sister never worked at Globex.", "Works at Globex."),
+        ("Never worked at Globex.", "Never worked at Globex before."),
+        ("Never worked at Globex again.", "Works at Globex."),
+        ("", "Works at Globex."),
+    ],
+)
+def test_what_only_ends_or_denies_a_part_is_no_correction(said: str, fact: str) -> None:
+    assert not denies_ever(said, fact)

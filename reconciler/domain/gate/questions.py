@@ -13,7 +13,7 @@ from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.lexicon import lexicon
 
-__all__ = ["question"]
+__all__ = ["question", "revalidation"]
 
 
 def question(
@@ -28,6 +28,12 @@ def question(
     claim = candidate.claim.strip().rstrip(".")
     asked = asked.replace("{topic}", topic or "yourself").replace("{claim}", claim)
     return f"{asked} {policy.file.confirmation.change_it}"
+
+
+def revalidation(claim: str) -> str:
+    """What to ask about a fact that goes silent soon."""
+    asked = " ".join(lexicon("questions").words("revalidation"))
+    return asked.replace("{claim}", claim.strip().rstrip("."))
 
 
 def _name(candidate: Candidate, disposal: Disposal, reason: GateReason) -> str:

@@ -36,11 +36,13 @@ from reconciler.domain.guard.differences import (
 )
 from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, read
+from reconciler.domain.guard.vocabulary import vocabulary as _vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 
 __all__ = [
     "Difference",
     "Finding",
+    "denies_ever",
     "differ_only_in",
     "find_differences",
     "find_losses",
@@ -85,6 +87,26 @@ def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
         # What holds of her husband changes nothing that holds of her.
         return tuple(replace(each, is_change=False) for each in findings)
     return findings
+
+
+def denies_ever(note: str, fact: str) -> bool:
+    """Whether the note says that what the fact says never was: "Never worked at Globex".
+
+    Only where it denies all of it and nothing beside: "Never worked at Globex on Fridays" denies a
+    part. What has ended, or is no habit, is not denied.
+
+    Args:
+        note: the new text.
+        fact: the text that it would take the place of.
+    """
+    canonical = read(note).canonical
+    cue = _vocabulary().correction.search(canonical)
+    if cue is None:
+        return False
+    kinds = {finding.kind for finding in find_differences(note, fact)}
+    return (
+        kinds == {Difference.NEGATION} and read(canonical[cue.start() :]).stems <= read(fact).stems
+    )
 
 
 def find_news(note: str, fact: str) -> tuple[Finding, ...]:

@@ -32,6 +32,7 @@ class Vocabulary:
     cessation: re.Pattern[str]
     clause_marks: frozenset[str]
     countable: frozenset[str]
+    correction: re.Pattern[str]
     currencies: dict[str, str]
     degrees: frozenset[str]
     frequencies: dict[str, str]
@@ -76,6 +77,7 @@ def vocabulary() -> Vocabulary:
         cessation=_cues().pattern("cessation"),
         clause_marks=word_set("clause_mark", "supposition"),
         countable=word_set("measure") | {"singl", "weekend", "fortnight", "quarter"},
+        correction=_cues().pattern("correction"),
         currencies=lexicon("guard").by_word("currency"),
         degrees=word_set("degree"),
         frequencies=lexicon("guard").by_word("frequency"),

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from reconciler.domain.records.facts import Conflict, Fact, FactHistory, Supersession
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Conflict, Fact, FactEvent, FactHistory, Supersession
 
-__all__ = ["chains"]
+__all__ = ["chains", "events_of"]
 
 
 def chains(
     facts: Iterable[Fact],
     supersessions: Iterable[Supersession],
     conflicts: Sequence[Conflict] = (),
+    events: Sequence[FactEvent] = (),
 ) -> list[FactHistory]:
     """One history for each fact that nothing superseded, the one said last first.
 
@@ -26,9 +28,34 @@ def chains(
     superseded_ids = {each.old_id for links in beneath.values() for each in links}
     heads = [fact for fact in by_id.values() if fact.fact_id not in superseded_ids]
     heads.sort(key=lambda fact: (fact.last_confirmed_at, fact.recorded_at), reverse=True)
+    found = [_history(head, by_id, beneath) for head in heads]
     return [
-        replace(_history(head, by_id, beneath), conflicts=_of(head, conflicts)) for head in heads
+        replace(each, conflicts=_of(each.facts[0], conflicts), events=_about(each, events))
+        for each in found
     ]
+
+
+def events_of(decision: Decision) -> list[FactEvent]:
+    """What a person's decision did, for each fact that it was about."""
+    verdict = decision.verdict
+    before = [each.fact_id for each in verdict.undo.before] if verdict.undo else []
+    named = [*verdict.superseded_ids, *before, *([verdict.fact_id] if verdict.fact_id else [])]
+    return [
+        FactEvent(
+            fact_id=fact_id,
+            action=decision.action,
+            by=decision.proposal.answered_by or decision.proposal.proposed_by or "unknown",
+            reason=decision.text,
+            at=decision.at,
+            decision_id=decision.decision_id,
+        )
+        for fact_id in dict.fromkeys(named)
+    ]
+
+
+def _about(history: FactHistory, events: Sequence[FactEvent]) -> tuple[FactEvent, ...]:
+    fact_ids = {fact.fact_id for fact in history.facts}
+    return tuple(each for each in events if each.fact_id in fact_ids)
 
 
 def _of(head: Fact, conflicts: Sequence[Conflict]) -> tuple[Conflict, ...]:

@@ -9,6 +9,7 @@ from datetime import timedelta
 from reconciler.domain.guard import (
     Difference,
     Finding,
+    denies_ever,
     differ_only_in,
     find_differences,
     find_losses,
@@ -88,7 +89,8 @@ def decide(
             note, neighbours, _by_text(note, candidates, policy, judgement), policy
         )
     verdict = _by_trust(note, _in_order(note, verdict), policy)
-    return _by_standing(note, _by_hedge(note, verdict, policy))
+    verdict = _by_standing(note, _by_hedge(note, verdict, policy))
+    return _correcting(note, verdict, policy)
 
 
 def restated(
@@ -499,6 +501,14 @@ def _repeating(fact: Neighbour, verdict: Verdict, decided_by: DecidedBy, reason:
     return replace(
         verdict, action=Action.SKIP, decided_by=decided_by, reason=reason, targets=(fact,)
     )
+
+
+def _correcting(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
+    """The verdict, with those of its targets that the note says were never true."""
+    if not policy.guard or not verdict.is_replacement:
+        return verdict
+    voided = tuple(each for each in verdict.targets if denies_ever(note.text, each.text))
+    return replace(verdict, voided=voided) if voided else verdict
 
 
 def _sparing(

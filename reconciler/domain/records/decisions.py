@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
-from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.facts import Conflict, Neighbour, Standing, Supersession
 from reconciler.domain.records.findings import Finding
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import Note
@@ -26,7 +26,9 @@ __all__ = [
     "RecordedPolicy",
     "RecordedVerdict",
     "Relation",
+    "Resting",
     "Timings",
+    "Undo",
     "Usage",
     "Verdict",
 ]
@@ -85,6 +87,8 @@ class Verdict:
             ``settle``.
         findings: what the guard found between the note and the fact it was decided on.
         can_be_arbitrated: whether an arbiter, where there is one, is asked before this is written.
+        voided: those of the targets that were never true, as the note says; their interval becomes
+            empty instead of being closed.
     """
 
     action: Action
@@ -98,6 +102,7 @@ class Verdict:
     settled: tuple[Neighbour, ...] = ()
     findings: tuple[Finding, ...] = ()
     can_be_arbitrated: bool = False
+    voided: tuple[Neighbour, ...] = ()
 
     @property
     def target(self) -> Neighbour | None:
@@ -121,6 +126,35 @@ class Comparison(Neighbour):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Resting:
+    """A fact that rests on what another decision than its own was made on."""
+
+    fact_id: str
+    decision_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo:
+    """What a decision changed about facts that lived on, so that it can be undone.
+
+    Attributes:
+        before: how the facts stood that it counted once more; with REVERT, all that it changed.
+        decision_ids: with REVERT, what it undid, the newest first.
+        unlinked, linked: with REVERT, which supersessions no longer hold, and which hold again.
+        unrested, rested: with REVERT, what facts no longer rest on, and rest on again.
+        conflicts: the conflicts that an answer closed or a revert changed, as they were.
+    """
+
+    before: tuple[Standing, ...]
+    decision_ids: tuple[str, ...] = ()
+    unlinked: tuple[Supersession, ...] = ()
+    linked: tuple[Supersession, ...] = ()
+    unrested: tuple[Resting, ...] = ()
+    rested: tuple[Resting, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedVerdict:
     """What was concluded about a note, as it is kept: the facts by their ids.
 
@@ -138,6 +172,8 @@ class RecordedVerdict:
         is_contested: it takes part in a to and fro.
         findings: what the guard found between the note and the fact it was decided on.
         expired_ids: the compared facts whose lifetime was over by then.
+        voided_ids: those of the ended facts that were never true.
+        undo: what it takes to undo it, where that does not follow from the rest; None else.
     """
 
     action: Action
@@ -153,6 +189,8 @@ class RecordedVerdict:
     is_contested: bool = False
     findings: tuple[Finding, ...] = ()
     expired_ids: tuple[str, ...] = ()
+    voided_ids: tuple[str, ...] = ()
+    undo: Undo | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,6 +283,8 @@ class Decision:
         proposal: who put it forward, and what it answers.
         opinion: what the arbiter answered, where one was asked.
         timings: how long it took.
+        version: the contact's version that it led to, so that a contact's decisions have an
+            order whatever the clocks say; 0 where it was made before that was kept.
         correction: the relation that a person said was right; None where nobody did.
         compared_with: the neighbours that it looked at, nearest first.
         replayed: this decision was made by an earlier call with the same idempotency key.
@@ -261,6 +301,7 @@ class Decision:
     proposal: Proposal = field(default_factory=Proposal)
     opinion: RecordedOpinion = field(default_factory=RecordedOpinion)
     timings: Timings = field(default_factory=Timings)
+    version: int = 0
     correction: Relation | None = None
     compared_with: tuple[Comparison, ...] = ()
     replayed: bool = False
@@ -340,6 +381,8 @@ class Decision:
             question=self.question or "",
             id=self.proposal.held_id or self.decision_id,
         )
+        if self.verdict.voided_ids:
+            told += _VOID
         if self.conflicting_ids:
             told += _BESIDE.get(self.decided_by, _BESIDE_ANY)
         return told + (_CONTESTED if self.verdict.is_contested else "")
@@ -392,6 +435,7 @@ _ANSWERS: Mapping[Action, str] = {
     Action.WITHDRAW: "Not remembered: it was taken back.",
     Action.REVOKE: "No longer remembered as true; its history is kept.",
     Action.RESOLVE: "The dispute is settled; what lost is kept as history.",
+    Action.REVERT: "Undone: what holds is what held before; the record of both is kept.",
 }
 """What a decision says to the agent whose note it was."""
 
@@ -403,6 +447,10 @@ _BESIDE: Mapping[DecidedBy, str] = {
     DecidedBy.HEDGE: " A surer statement, which it may contradict, stays beside it.",
     DecidedBy.STANDING: " A standing decision, which it may contradict, stays beside it.",
 }
+_VOID = (
+    " What was known was never true; what that had once replaced stays ended, unless the decision "
+    "that wrote it is reverted."
+)
 _BESIDE_ANY = " What it may contradict stays beside it."
 _CONTESTED = " It is contested: what is said about this has changed to and fro."
 

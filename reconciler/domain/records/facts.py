@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
 from reconciler.domain.records.kinds import (
+    Action,
     Category,
+    DecidedBy,
     FactState,
     RecallSemantics,
     Sensitivity,
@@ -20,14 +22,33 @@ __all__ = [
     "Conflict",
     "Contact",
     "Dispute",
+    "ExpiringFact",
     "Fact",
+    "FactEvent",
     "FactHistory",
     "Neighbour",
     "Predecessor",
     "RankedFact",
     "RefusalCount",
+    "Standing",
     "Supersession",
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How a fact stands: all of it that later decisions may change, as in ``Fact``."""
+
+    fact_id: str
+    state: FactState
+    is_void: bool
+    valid_to: datetime | None = None
+    observations: int
+    confidence: float
+    is_confirmed_by_user: bool
+    expires_at: datetime | None = None
+    last_confirmed_at: datetime
+    slot: Slot | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +111,17 @@ class Fact(Remembered):
     def word(self) -> SourceKind:
         """Whose word it is: the contact's, whoever said it first, once they said yes to it."""
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
+
+    @property
+    def standing(self) -> Standing:
+        """How it stands."""
+        return Standing(**{each.name: getattr(self, each.name) for each in fields(Standing)})
+
+    def standing_as(self, standing: Standing) -> Fact:
+        """The same fact, standing so."""
+        return replace(
+            self, **{each.name: getattr(standing, each.name) for each in fields(Standing)}
+        )
 
     def is_expired(self, now: datetime) -> bool:
         """Whether its lifetime is over, so that it is kept and no longer recalled."""
@@ -168,7 +200,7 @@ class Supersession:
 
     new_id: str
     old_id: str
-    cosine: float | None
+    cosine: float | None = None
     decided_by: str
     reason: str
     at: datetime
@@ -177,12 +209,21 @@ class Supersession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """Two live facts that may contradict each other, and were kept side by side."""
+    """Two live facts that may contradict each other, and were kept side by side.
+
+    ``is_open`` until somebody answers that both hold.
+    """
 
     new_id: str
     old_id: str
+    decided_by: str = ""
     reason: str
     at: datetime
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it waits for an answer."""
+        return self.decided_by != DecidedBy.ANSWER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,17 +246,52 @@ class Dispute:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FactEvent:
+    """What a person decided about a fact: revoked it, say, or undid what wrote it.
+
+    Attributes:
+        fact_id: the fact.
+        action: what was done.
+        by: who did it.
+        reason: why, in their words.
+        at: when (UTC).
+        decision_id: the record of it.
+    """
+
+    fact_id: str
+    action: Action
+    by: str
+    reason: str
+    at: datetime
+    decision_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpiringFact:
+    """A live fact that goes silent soon, and what to ask so that it does not.
+
+    To say it again renews it; ``revoke`` ends it.
+    """
+
+    contact_id: str
+    fact: Fact
+    question: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FactHistory:
     """A fact that nothing superseded, and all that lies beneath it.
 
     Invariant: ``facts[0]`` is the head; ``supersessions[i]`` says which fact took the place of
     ``facts[i + 1]``, and why. Where one fact took the place of two, both lie beneath it.
-    ``conflicts`` are those that the head is part of.
+    ``conflicts`` are those that the head is part of; ``events`` are what persons decided about any
+    of the facts, the oldest first.
     """
 
     facts: tuple[Fact, ...]
     supersessions: tuple[Supersession, ...]
     conflicts: tuple[Conflict, ...] = ()
+    events: tuple[FactEvent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 __all__ = [
+    "OPERATOR_DOOR",
     "Action",
     "Category",
     "DecidedBy",
@@ -22,6 +23,10 @@ __all__ = [
     "SourceKind",
     "Speech",
 ]
+
+
+OPERATOR_DOOR = "operator"
+"""Through which what persons decide about facts comes: revocations, reverts and the like."""
 
 
 class SourceKind(StrEnum):
@@ -155,6 +160,8 @@ class Action(StrEnum):
     """A fact was ended, and nothing takes its place."""
     RESOLVE = "RESOLVE"
     """Somebody said which of the facts in dispute hold; the others end."""
+    REVERT = "REVERT"
+    """Earlier decisions were undone."""
 
     @property
     def is_reconciled(self) -> bool:

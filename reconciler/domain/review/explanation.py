@@ -64,6 +64,7 @@ _FATES = {
     Action.WITHDRAW: "taken back before anybody answered",
     Action.REVOKE: "the reason why a fact was ended",
     Action.RESOLVE: "the reason why one side of a dispute was kept",
+    Action.REVERT: "the reason why earlier decisions were undone",
 }
 _WOULD = {
     Disposal.REJECT: "refuse it",
@@ -78,6 +79,7 @@ _COUNTERFACTUALS = {
     Action.WITHDRAW: "It may be proposed again.",
     Action.REVOKE: "A new note about it would be remembered as any other.",
     Action.RESOLVE: "Another answer would have kept another side.",
+    Action.REVERT: "Reverting this decision would put back what it undid.",
 }
 
 _BY_TEXT = (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT, DecidedBy.ARBITER)

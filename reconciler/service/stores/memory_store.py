@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
@@ -21,6 +21,7 @@ from reconciler.domain.records.facts import (
     Neighbour,
     Predecessor,
     RefusalCount,
+    Standing,
     Supersession,
 )
 from reconciler.domain.records.kinds import (
@@ -114,7 +115,9 @@ class Commit:
         restated_id: the fact that the new one says again: beneath it, or above it where the new
             one is history.
         kept: the fact that lives on as the decision leaves it, one observation richer.
+        voided_from: by the id of each fact that ends as never true, from when it was held true.
         expired_ids: facts that are written as live, and whose lifetime is seen to be over.
+        restored, reopened: the facts and conflicts that a revert changes, as it leaves them.
         known_sessions: the keys of sessions that this process has seen in the store.
     """
 
@@ -125,7 +128,10 @@ class Commit:
     vector: NDArray[np.float32] = field(default_factory=lambda: _no_vectors(0))
     restated_id: str | None = None
     kept: Fact | None = None
+    voided_from: Mapping[str, datetime] = field(default_factory=dict)
     expired_ids: tuple[str, ...] = ()
+    restored: tuple[Fact, ...] = ()
+    reopened: tuple[Conflict, ...] = ()
     known_sessions: Set[str] = frozenset()
 
 
@@ -269,10 +275,15 @@ class MemoryStore:
         """All facts in scope, live and ended, the newest first."""
         return [_fact(row) for row in self._graph.run("list_facts", _contact(scope))]
 
-    def list_conflicts(self, scope: Scope) -> list[Conflict]:
-        """Which facts in scope that have not ended may contradict each other, each pair once."""
+    def list_conflicts(self, scope: Scope, *, is_open: bool = True) -> list[Conflict]:
+        """Which facts in scope that have not ended may contradict each other, each pair once.
+
+        Those that wait for an answer; without ``is_open`` also those of which somebody said that
+        both hold.
+        """
         rows = self._graph.run("list_conflicts", _contact(scope))
-        return [Conflict(**row) for row in rows]
+        found = [Conflict(**row) for row in rows]
+        return [each for each in found if each.is_open or not is_open]
 
     def count_conflicts(self, now: datetime) -> int:
         """How many pairs of facts in the whole store that are live now are in dispute."""
@@ -305,6 +316,14 @@ class MemoryStore:
         counted = self._graph.run("count_facts", {"now": now})
         facts = {row["state"]: int(row["facts"]) for row in counted}
         return {state: facts.get(state, 0) for state in FactState}
+
+    def list_made(self, scope: Scope) -> list[Decision]:
+        """All decisions about a contact that changed facts, without what they were compared with.
+
+        In no order.
+        """
+        ids = [row["decision_id"] for row in self._graph.run("list_made_ids", _contact(scope))]
+        return list(self._made(scope.contact_key, ids)) if ids else []
 
     def list_decisions(
         self, scopes: Iterable[Scope], limit: int, wanted: DecisionFilter = _ALL
@@ -672,7 +691,6 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
     is_revoked = decision.action is Action.REVOKE
     ends = () if is_revoked else verdict.superseded_ids
     ended += verdict.superseded_ids
-    end = FactState.REVOKED if is_revoked else FactState.SUPERSEDED
     return {
         "decision_id": decision.decision_id,
         "decision": _decision_map(decision),
@@ -687,13 +705,10 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
         "fact": _fact_map(fact, commit) if fact else None,
         "embedding": commit.vector.tolist() if fact and commit.vector.size else None,
         "evidence_from_id": None if decision.is_history else commit.restated_id,
-        "supersessions": list(_supersession_maps(commit)),
+        "supersessions": [asdict(each) for each in _supersessions(commit)],
         "ended_ids": list(ends),
         "ended_so_far_ids": list(ended),
-        "states": [
-            *(_state_map(each, FactState.EXPIRED, None) for each in commit.expired_ids),
-            *(_state_map(each, end, decision.note.holds_from) for each in verdict.superseded_ids),
-        ],
+        "states": list(_state_maps(commit)),
         "revoked_ids": list(verdict.superseded_ids) if is_revoked else [],
         "conflicting_ids": list(verdict.conflicting_ids),
         "closed": [
@@ -706,6 +721,7 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
             "at": decision.at,
         },
         "kept": _kept_map(commit.kept) if commit.kept else None,
+        **_undo_map(commit),
         "compared": [
             {"fact_id": each.fact_id, "cosine": each.cosine, "rank": each.rank}
             for each in decision.compared_with
@@ -713,24 +729,64 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
     }
 
 
-def _supersession_maps(commit: Commit) -> Iterator[dict[str, Any]]:
+def _supersessions(commit: Commit) -> Iterator[Supersession]:
     """What takes whose place: the new fact, or one that stays and that the decision is about."""
     verdict = commit.decision.verdict
+    if verdict.undo:
+        yield from verdict.undo.linked
     if verdict.fact_id is None:
         return
     if verdict.history_of_id:
-        yield _supersession_map(verdict.history_of_id, verdict.fact_id, commit.restated_id)
+        yield _supersession(verdict.history_of_id, verdict.fact_id, commit)
     for old_id in verdict.superseded_ids:
-        yield _supersession_map(verdict.fact_id, old_id, commit.restated_id)
+        yield _supersession(verdict.fact_id, old_id, commit)
 
 
-def _supersession_map(new_id: str, old_id: str, restated_id: str | None) -> dict[str, Any]:
-    is_restatement = restated_id in (new_id, old_id)
-    return {"new_id": new_id, "old_id": old_id, "is_restatement": is_restatement}
+def _supersession(new_id: str, old_id: str, commit: Commit) -> Supersession:
+    verdict = commit.decision.verdict
+    return Supersession(
+        new_id=new_id,
+        old_id=old_id,
+        cosine=verdict.cosine,
+        decided_by=str(verdict.decided_by),
+        reason=verdict.reason,
+        at=commit.decision.at,
+        is_restatement=commit.restated_id in (new_id, old_id),
+    )
 
 
-def _state_map(fact_id: str, state: FactState, valid_to: datetime | None) -> dict[str, Any]:
-    return {"fact_id": fact_id, "state": str(state), "valid_to": valid_to}
+def _undo_map(commit: Commit) -> dict[str, Any]:
+    """What a revert takes away and gives back; empty lists for any other decision."""
+    undo = commit.decision.verdict.undo
+    return {
+        "reverted_ids": list(undo.decision_ids) if undo else [],
+        "reopened": [asdict(each) for each in commit.reopened],
+        "restored": [_standing_map(fact) for fact in commit.restored],
+        "unlinked": [{"new_id": e.new_id, "old_id": e.old_id} for e in undo.unlinked]
+        if undo
+        else [],
+        "unrested": [asdict(each) for each in undo.unrested] if undo else [],
+        "rested": [asdict(each) for each in undo.rested] if undo else [],
+    }
+
+
+def _state_maps(commit: Commit) -> Iterator[dict[str, Any]]:
+    """Where older facts stand from here on; what was never true ended as it began."""
+    decision, void = commit.decision, commit.voided_from
+    for fact_id in commit.expired_ids:
+        yield _state_map(fact_id, FactState.EXPIRED, None)
+    end = FactState.REVOKED if decision.action is Action.REVOKE else FactState.SUPERSEDED
+    for fact_id in decision.superseded_ids:
+        valid_to = void.get(fact_id, decision.note.holds_from)
+        yield _state_map(fact_id, end, valid_to, is_void=fact_id in void)
+
+
+def _state_map(
+    fact_id: str, state: FactState, valid_to: datetime | None, *, is_void: bool = False
+) -> dict[str, Any]:
+    # Null is a property that is not written.
+    told = {"fact_id": fact_id, "state": str(state), "valid_to": valid_to}
+    return told | {"is_void": is_void or None}
 
 
 def _episode_map(told: Evidence) -> dict[str, Any]:
@@ -755,6 +811,12 @@ def _fact_map(fact: Fact, commit: Commit) -> dict[str, Any]:
 
 def _kept_map(fact: Fact) -> dict[str, Any]:
     return {name: _plain(getattr(fact, name)) for name in _KEPT_FIELDS} | _slot_map(fact.slot)
+
+
+def _standing_map(fact: Fact) -> dict[str, Any]:
+    own = {each.name: _plain(getattr(fact, each.name)) for each in fields(Standing)}
+    del own["slot"]
+    return own | _slot_map(fact.slot)
 
 
 def _slot_map(slot: Slot | None) -> dict[str, Any]:

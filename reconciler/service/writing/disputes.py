@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from reconciler.domain.reconciling.restating import confirmed
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import CONTACT
-from reconciler.domain.records.decisions import Action
+from reconciler.domain.records.decisions import Action, Undo
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.persons import check_person
@@ -123,7 +123,8 @@ class Disputes:
     def _answer(self, submission: Submission, kept: Sequence[Fact], seen: Seen) -> Commit | None:
         """What to write; None where nothing is in dispute with what is kept."""
         scope, kept_ids = submission.note.scope, {each.fact_id for each in kept}
-        pairs = [{each.new_id, each.old_id} for each in self._store.list_conflicts(scope)]
+        conflicts = self._store.list_conflicts(scope)
+        pairs = [{each.new_id, each.old_id} for each in conflicts]
         open_ = [pair for pair in pairs if pair & kept_ids]
         if not open_:
             return None
@@ -133,8 +134,12 @@ class Disputes:
         about = submission.about(submission.note.no_earlier_than(begins))
         commit = self._reconciler.as_disposed(about, Action.RESOLVE, seen, tuple(lost_ids))
         closed = [each.fact_id for each in kept] if any(p <= kept_ids for p in open_) else []
+        undo = Undo(
+            before=(kept[0].standing,) if len(kept) == 1 else (),
+            conflicts=tuple(each for each in conflicts if {each.new_id, each.old_id} <= kept_ids),
+        )
         verdict = replace(
-            commit.decision.verdict, fact_id=kept[0].fact_id, closed_ids=tuple(closed)
+            commit.decision.verdict, fact_id=kept[0].fact_id, closed_ids=tuple(closed), undo=undo
         )
         decision = replace(commit.decision, verdict=verdict)
         told = confirmed(kept[0], decision) if len(kept) == 1 else None

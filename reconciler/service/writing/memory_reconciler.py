@@ -27,6 +27,7 @@ from reconciler.domain.records.decisions import (
     RecordedOpinion,
     Relation,
     Timings,
+    Undo,
     Verdict,
 )
 from reconciler.domain.records.facts import Fact, Neighbour
@@ -199,6 +200,7 @@ class MemoryReconciler:
             self._policy,
             self._embedder.model_id,
             self._clock(),
+            version=seen.version + 1,
             number=seen.number,
             ended_ids=ended_ids,
         )
@@ -306,6 +308,7 @@ class MemoryReconciler:
             self._policy,
             self._embedder.model_id,
             self._clock(),
+            version=seen.version + 1,
             opinion=self._recorded(opinion, note, seen),
             timings=Timings(
                 attempts=seen.number,
@@ -316,6 +319,9 @@ class MemoryReconciler:
         )
         own = submission.candidate.evidence[0]
         fact, kept = self._facts(decision, verdict, seen, own)
+        if kept is not None:
+            undo = Undo(before=(seen.facts[kept.fact_id].standing,))
+            decision = replace(decision, verdict=replace(decision.verdict, undo=undo))
         is_restated = verdict.is_restatement and verdict.target is not None
         return Commit(
             version=seen.version,
@@ -325,6 +331,7 @@ class MemoryReconciler:
             vector=draft.vector,
             restated_id=verdict.targets[0].fact_id if is_restated else None,
             kept=kept,
+            voided_from={each.fact_id: each.valid_from for each in verdict.voided},
             expired_ids=seen.expired_ids,
             known_sessions=seen.sessions,
         )

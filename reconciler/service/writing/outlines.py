@@ -89,11 +89,13 @@ class Outline:
     def apply(self, commit: Commit) -> bool:
         """Take over what was committed; whether it was made on this very version.
 
+        A revert is not taken over: what lives again has no vector here.
+
         A look beside the commit may have found the new fact under the version before: that is no
         outline of either.
         """
         with self._lock:
-            if commit.version != self._version or self._knows(commit.fact):
+            if commit.version != self._version or self._knows(commit.fact) or commit.restored:
                 return False
             self._version += 1
             self._take_over(commit)

@@ -93,6 +93,7 @@ def recorded(
     embedding_model: str,
     at: datetime,
     *,
+    version: int = 0,
     opinion: RecordedOpinion | None = None,
     timings: Timings | None = None,
 ) -> Decision:
@@ -105,6 +106,7 @@ def recorded(
         policy: the thresholds.
         embedding_model: what made the vectors.
         at: now (UTC).
+        version: the contact's, that it leads to.
         opinion: what an arbiter answered, where one was asked.
         timings: how long it took.
     """
@@ -135,6 +137,7 @@ def recorded(
         ),
         opinion=opinion or RecordedOpinion(),
         timings=timings or Timings(),
+        version=version,
         compared_with=tuple(
             _comparison(each, rank) for rank, each in enumerate(neighbours, start=1)
         ),
@@ -148,6 +151,7 @@ def recorded_plainly(
     embedding_model: str,
     at: datetime,
     *,
+    version: int = 0,
     number: int = 1,
     ended_ids: tuple[str, ...] = (),
 ) -> Decision:
@@ -158,7 +162,9 @@ def recorded_plainly(
         reason=submission.assessment.detail,
     )
     timings = Timings(attempts=number)
-    made = recorded(submission, verdict, (), policy, embedding_model, at, timings=timings)
+    made = recorded(
+        submission, verdict, (), policy, embedding_model, at, version=version, timings=timings
+    )
     return replace(made, verdict=replace(made.verdict, fact_id=None, superseded_ids=ended_ids))
 
 
@@ -179,6 +185,7 @@ def _verdict(verdict: Verdict, neighbours: Sequence[Neighbour], fact_id: str) ->
         is_contested=verdict.is_contested,
         findings=verdict.findings,
         expired_ids=tuple(each.fact_id for each in neighbours if each.is_expired),
+        voided_ids=tuple(each.fact_id for each in verdict.voided),
     )
 
 

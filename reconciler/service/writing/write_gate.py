@@ -19,9 +19,11 @@ from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.precedents import precedents_of
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
+from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
 from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope, check_identifier
@@ -29,6 +31,7 @@ from reconciler.errors import (
     InvalidAnswerError,
     InvalidNoteError,
     InvalidRequestError,
+    RevertRefusedError,
     UnknownFactError,
 )
 from reconciler.service.stores.memory_store import Commit, MemoryStore
@@ -55,6 +58,9 @@ _WITHHELD = (
     GateReason.PRIVATE_EVIDENCE,
 )
 """Why not even a refusal's record may repeat what was proposed."""
+
+_SHOWN_MAX = 10
+"""Decisions that an error lists."""
 
 _BATCH_DECISIONS = 50
 """Decisions in one transaction: with more, none of them becomes cheaper."""
@@ -314,30 +320,19 @@ class WriteGate:
             return self._reconciler.reconcile(submission)
         return self._record(submission, Action.HOLD)
 
-    def revoke(self, candidate: Candidate, fact_id: str, door: str) -> Decision:
+    def revoke(
+        self, candidate: Candidate, fact_id: str, door: str, *, never: bool = False
+    ) -> Decision:
         """End a fact without another in its place; the candidate says why, and by whom.
+
+        With ``never`` it was not true at any time, so its interval becomes empty.
 
         Raises:
             UnknownFactError: the contact has no fact of that id, live or expired.
             GraphUnavailableError, GraphConflictError: as ``propose``.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
-        judged = self.judge(candidate)
-        scope = candidate.note.scope
-        submission = Submission(
-            candidate=judged.candidate,
-            assessment=replace(
-                judged.assessment,
-                disposal=Disposal.ADMIT,
-                reason=GateReason.ADMITTED,
-                detail=f"revoked by {candidate.proposed_by}: {judged.candidate.claim}",
-                question=None,
-                lapses_at=None,
-            ),
-            door=door,
-            decision_id=self._decision_ids.of(candidate.note),
-            answered_by=candidate.proposed_by,
-        )
+        scope, submission = candidate.note.scope, self._of_person(candidate, "revoked", door)
 
         def plan(seen: Seen) -> Commit:
             ended = self._store.find_fact(scope, fact_id)
@@ -346,7 +341,8 @@ class WriteGate:
             # Nothing ends before it began.
             note = submission.note.no_earlier_than([ended.valid_from])
             about = submission.about(note)
-            return self._reconciler.as_disposed(about, Action.REVOKE, seen, (fact_id,))
+            commit = self._reconciler.as_disposed(about, Action.REVOKE, seen, (fact_id,))
+            return _voiding(commit, ended) if never else commit
 
         return self._ledger.write(submission, plan)
 
@@ -373,6 +369,67 @@ class WriteGate:
             amended_id=fact_id,
         )
         return self._reconciler.reconcile(submission)
+
+    def revert(
+        self, candidate: Candidate, decision_id: str, door: str, *, and_later: bool = False
+    ) -> Decision:
+        """Undo a decision; the candidate says why, and by whom. Undone already, the first answer.
+
+        Args:
+            candidate: the reason, as the word of who gives it.
+            decision_id: what is undone.
+            door: which door asks for it.
+            and_later: whether the later decisions that rest on it are undone too.
+
+        Raises:
+            UnknownDecisionError: the contact has no such decision.
+            RevertRefusedError: later decisions rest on it.
+            InvalidRequestError: it changed nothing, or did not keep what it changed.
+            GraphUnavailableError, GraphConflictError: as ``propose``.
+        """
+        scope = candidate.note.scope
+        decision = self._store.get_decision(scope, decision_id)
+        submission = self._of_person(candidate, "reverted", door)
+
+        def plan(seen: Seen) -> Commit | Decision:
+            made = self._store.list_made(scope)
+            if earlier := undone_by(decision, made):
+                return earlier.as_replay()
+            later = resting_on(decision, made)
+            if later and not and_later:
+                raise RevertRefusedError(_refusal(later), tuple(each.decision_id for each in later))
+            facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
+            links = self._store.list_supersessions(scope)
+            conflicts = self._store.list_conflicts(scope, is_open=False)
+            found = reversal([*later, decision], facts, links, conflicts, self._clock())
+            commit = self._reconciler.as_disposed(submission, Action.REVERT, seen)
+            verdict = replace(commit.decision.verdict, undo=found.undo)
+            return replace(
+                commit,
+                decision=replace(commit.decision, verdict=verdict),
+                restored=found.facts,
+                reopened=found.conflicts,
+            )
+
+        return self._ledger.write(submission, plan)
+
+    def _of_person(self, candidate: Candidate, done: str, door: str) -> Submission:
+        """What a person decides about what is known, and why; no agent's to call."""
+        judged = self.judge(candidate)
+        return Submission(
+            candidate=judged.candidate,
+            assessment=replace(
+                judged.assessment,
+                disposal=Disposal.ADMIT,
+                reason=GateReason.ADMITTED,
+                detail=f"{done} by {candidate.proposed_by}: {judged.candidate.claim}",
+                question=None,
+                lapses_at=None,
+            ),
+            door=door,
+            decision_id=self._decision_ids.of(candidate.note),
+            answered_by=candidate.proposed_by,
+        )
 
     def _judged_anew(self, candidate: Candidate) -> Judged:
         if candidate.confirmed_by:
@@ -469,6 +526,26 @@ def _next_of_each_contact(
             begun.add(key)
             together.append((each, vector))
     return alone, together, left
+
+
+def _voiding(commit: Commit, ended: Fact) -> Commit:
+    """The commit that ends a fact, as never true."""
+    verdict = replace(commit.decision.verdict, voided_ids=(ended.fact_id,))
+    return replace(
+        commit,
+        decision=replace(commit.decision, verdict=verdict),
+        voided_from={ended.fact_id: ended.valid_from},
+    )
+
+
+def _refusal(later: Sequence[Decision]) -> str:
+    """Which decisions stand in the way of a revert, and what to do."""
+    shown = [f'{each.decision_id} ({each.action} "{each.text}")' for each in later[:_SHOWN_MAX]]
+    more = [f"{len(later) - _SHOWN_MAX} more"] if len(later) > _SHOWN_MAX else []
+    return (
+        f"later decisions rest on it: {', '.join([*shown, *more])}; revert those first, the newest "
+        "first, or ask for the later ones too (and_later, --and-later)"
+    )
 
 
 def judge(candidate: Candidate, cleaner: Cleaner, now: datetime) -> Judged:

@@ -1,0 +1,193 @@
+"""Reverting: which decisions rest on which, and how facts stand once some of them are undone.
+
+Pure. A decision says what it wrote and ended, and keeps how the facts that it changed stood before;
+so any decision is undone from its record, one that undid others too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from reconciler.domain.records.decisions import Action, Decision, Resting, Undo
+from reconciler.domain.records.facts import Conflict, Fact, Supersession
+from reconciler.domain.records.kinds import FactState
+from reconciler.errors import InvalidRequestError
+
+__all__ = ["Reversal", "fact_written_by", "resting_on", "reversal", "undone_by"]
+
+_WRITING = (Action.ADD, Action.UPDATE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reversal:
+    """What undoing decisions comes to: facts and conflicts as they stand then, and its record."""
+
+    facts: tuple[Fact, ...]
+    conflicts: tuple[Conflict, ...]
+    undo: Undo
+
+
+def fact_written_by(decision: Decision) -> str | None:
+    """The id of the fact that a decision wrote; None where it wrote none."""
+    return decision.fact_id if decision.action in _WRITING else None
+
+
+def undone_by(decision: Decision, made: Iterable[Decision]) -> Decision | None:
+    """The decision that undid another, and was not undone itself; None where it is in force.
+
+    Args:
+        decision: what may be undone.
+        made: all decisions about the contact, in any order.
+    """
+    listed = list(made)
+    for each in listed:
+        undo = each.verdict.undo
+        if undo and decision.decision_id in undo.decision_ids and not undone_by(each, listed):
+            return each
+    return None
+
+
+def resting_on(decision: Decision, made: Sequence[Decision]) -> list[Decision]:
+    """The later decisions in force that would not have been made without it, the newest first.
+
+    Those are about what it wrote or changed, or about what such a decision wrote or changed. A
+    revert of a later decision is none: the two of them come to nothing.
+
+    Args:
+        decision: what is to be undone.
+        made: all decisions about the contact, in any order.
+    """
+    found: list[Decision] = []
+    touched = _changed_by(decision)
+    order = {each.decision_id: _order(each) for each in made}
+    for each in sorted(made, key=_order):
+        undo = each.verdict.undo
+        since = (
+            min((order[each_id] for each_id in undo.decision_ids), default=None) if undo else None
+        )
+        is_later = _order(each) > _order(decision) and (since is None or since <= _order(decision))
+        if is_later and touched & _used_by(each) and not undone_by(each, made):
+            touched |= _changed_by(each)
+            found.insert(0, each)
+    return found
+
+
+def reversal(
+    undone: Sequence[Decision],
+    facts: Mapping[str, Fact],
+    links: Iterable[Supersession],
+    conflicts: Iterable[Conflict],
+    now: datetime,
+) -> Reversal:
+    """How a contact's facts stand once these decisions are undone.
+
+    Args:
+        undone: what is undone, the newest first; nothing that is left rests on any of it.
+        facts: the contact's facts by id.
+        links: what superseded what.
+        conflicts: what may contradict what, closed ones too.
+        now: the time now (UTC).
+
+    Raises:
+        InvalidRequestError: one of them changed nothing, or did not keep what it changed.
+    """
+    after, before_links = dict(facts), tuple(links)
+    after_links = list(before_links)
+    before_pairs = {(each.new_id, each.old_id): each for each in conflicts}
+    after_pairs = dict(before_pairs)
+    rested: dict[Resting, int] = {}
+    for decision in undone:
+        _check_can_be_undone(decision)
+        after |= {fact.fact_id: fact for fact in _facts_before(decision, after)}
+        after_links = _links_before(decision, after_links)
+        for tie, step in _rests_before(decision):
+            rested[tie] = rested.get(tie, 0) + step
+        closed = decision.verdict.undo.conflicts if decision.verdict.undo else ()
+        after_pairs |= {(each.new_id, each.old_id): each for each in closed}
+    pairs = [pair for pair, each in after_pairs.items() if each != before_pairs.get(pair)]
+    stand = {fact_id: fact.as_of(now) for fact_id, fact in after.items()}
+    changed = [fact_id for fact_id, fact in stand.items() if fact != facts[fact_id].as_of(now)]
+    return Reversal(
+        facts=tuple(stand[fact_id] for fact_id in changed),
+        conflicts=tuple(after_pairs[pair] for pair in pairs),
+        undo=Undo(
+            before=tuple(facts[fact_id].standing for fact_id in changed),
+            decision_ids=tuple(each.decision_id for each in undone),
+            unlinked=tuple(each for each in before_links if each not in after_links),
+            linked=tuple(each for each in after_links if each not in before_links),
+            unrested=tuple(tie for tie, step in rested.items() if step < 0),
+            rested=tuple(tie for tie, step in rested.items() if step > 0),
+            conflicts=tuple(before_pairs[pair] for pair in pairs if pair in before_pairs),
+        ),
+    )
+
+
+def _check_can_be_undone(decision: Decision) -> None:
+    verdict = decision.verdict
+    counted = decision.action is Action.SKIP or verdict.history_of_id is not None
+    if counted and verdict.undo is None and not decision.version:
+        raise InvalidRequestError(
+            f"decision {decision.decision_id} was made by an earlier version of this package, "
+            "which did not keep what it changed, so it cannot be reverted; revoke the fact instead"
+        )
+    if not (_changed_by(decision)):
+        raise InvalidRequestError(
+            f"decision {decision.decision_id} ({decision.action}) changed no fact, so there is "
+            "nothing to revert"
+        )
+
+
+def _facts_before(decision: Decision, facts: Mapping[str, Fact]) -> Iterable[Fact]:
+    """The facts that it wrote, ended or counted, as they stand without it."""
+    written_id = fact_written_by(decision)
+    if written_id is not None:
+        written = facts[written_id]
+        yield replace(written, state=FactState.REVOKED, is_void=True, valid_to=written.valid_from)
+    for ended_id in decision.superseded_ids:
+        yield replace(facts[ended_id], state=FactState.LIVE, is_void=False, valid_to=None)
+    for standing in decision.verdict.undo.before if decision.verdict.undo else ():
+        yield facts[standing.fact_id].standing_as(standing)
+
+
+def _links_before(decision: Decision, links: Sequence[Supersession]) -> list[Supersession]:
+    # A fact is superseded by at most one other, so what ended names the link.
+    ended = {*decision.superseded_ids, fact_written_by(decision)}
+    kept = [each for each in links if each.old_id not in ended]
+    if undo := decision.verdict.undo:
+        kept = [each for each in kept if each not in undo.linked]
+        kept += [each for each in undo.unlinked if each not in kept]
+    return kept
+
+
+def _rests_before(decision: Decision) -> Iterable[tuple[Resting, int]]:
+    """What of the evidence goes (-1) and comes back (+1)."""
+    undo = decision.verdict.undo
+    if undo is None:
+        return
+    if decision.action is not Action.REVERT:
+        for each in undo.before:
+            yield Resting(fact_id=each.fact_id, decision_id=decision.decision_id), -1
+    yield from ((tie, 1) for tie in undo.unrested)
+    yield from ((tie, -1) for tie in undo.rested)
+
+
+def _changed_by(decision: Decision) -> set[str]:
+    undo = decision.verdict.undo
+    before = {each.fact_id for each in undo.before} if undo else set()
+    linked = (
+        {fact for each in undo.conflicts for fact in (each.new_id, each.old_id)} if undo else ()
+    )
+    written_id = fact_written_by(decision)
+    return before.union(decision.superseded_ids, linked, [written_id] if written_id else [])
+
+
+def _used_by(decision: Decision) -> set[str]:
+    named = {decision.fact_id, decision.verdict.history_of_id} - {None}
+    return _changed_by(decision) | {each for each in named if each}
+
+
+def _order(decision: Decision) -> tuple[int, datetime, str]:
+    """The order in which a contact's decisions were made; those without a version are older."""
+    return decision.version, decision.at, decision.decision_id

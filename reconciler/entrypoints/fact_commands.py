@@ -1,0 +1,60 @@
+"""Commands about what is known: what goes silent soon, and undoing what was decided."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from reconciler.entrypoints.options import (
+    Agent,
+    AsJson,
+    ContactId,
+    MaybeContactId,
+    Tenant,
+    show,
+)
+from reconciler.entrypoints.rendering import decision_line, expiring_view
+from reconciler.memory import Memory
+
+__all__ = ["add_fact_commands"]
+
+
+def add_fact_commands(app: typer.Typer) -> None:
+    """Give the command line the commands of this module."""
+    for command in (expiring, revert):
+        app.command()(command)
+
+
+def expiring(
+    agent: Agent,
+    contact: MaybeContactId = None,
+    days: Annotated[float, typer.Option("--days", help="From now on.")] = 30,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the live facts that go silent soon, each with the question that would renew it."""
+    with Memory.open(must_exist=True) as memory:
+        found = memory.expiring(agent, contact, days=days, tenant=tenant)
+    show(as_json, [asdict(each) for each in found], lambda: expiring_view(found))
+
+
+def revert(
+    decision_id: Annotated[str, typer.Argument(help="As `reconciler decisions` prints it.")],
+    agent: Agent,
+    contact: ContactId,
+    by: Annotated[str, typer.Option("--by", help="contact, or an operator's name.")],
+    reason: Annotated[str, typer.Option(help="Why, in a sentence.")],
+    and_later: Annotated[
+        bool, typer.Option("--and-later", help="Undo the later decisions that rest on it, too.")
+    ] = False,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Undo a decision: what it wrote no longer holds, and what it ended holds again."""
+    with Memory.open() as memory:
+        decision = memory.revert(
+            agent, contact, decision_id, by=by, reason=reason, and_later=and_later, tenant=tenant
+        )
+    show(as_json, decision.to_dict(), lambda: decision_line(decision))

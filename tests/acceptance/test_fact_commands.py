@@ -1,0 +1,59 @@
+"""Commands about what is known, as a person meets them: what expires, undoing, histories."""
+
+from __future__ import annotations
+
+from tests.command_line import Run, json_of
+
+AGENT = ("--agent", "crm")
+SCOPE = (*AGENT, "--contact", "alice")
+SAID = ("--by", "dana", "--reason", "A mix-up.")
+
+
+def lives_in(run: Run, city: str) -> dict[str, str]:
+    text = f"Lives in {city}."
+    made = json_of(run, "add", *SCOPE, text, "--attribute", "city", "--value", city)
+    return {"decision": made["decision_id"], "fact": made["verdict"]["fact_id"]}
+
+
+def revoked(run: Run, fact_id: str) -> str:
+    return str(json_of(run, "revoke", fact_id, *SCOPE, *SAID)["decision_id"])
+
+
+def test_revert_puts_back_what_was_ended_and_says_what_it_undid(run: Run) -> None:
+    wrong = revoked(run, lives_in(run, "Pune")["fact"])
+    assert json_of(run, "recall", *SCOPE) == []
+    code, out, _ = run("revert", wrong, *SCOPE, *SAID)
+    assert (code, "REVERT" in out, f"undoes decision: {wrong}" in out) == (0, True, True)
+    assert [each["fact"]["text"] for each in json_of(run, "recall", *SCOPE)] == ["Lives in Pune."]
+
+
+def test_revert_lists_what_rests_on_a_decision_and_takes_it_too_where_asked(run: Run) -> None:
+    first = lives_in(run, "Pune")
+    later = revoked(run, first["fact"])
+    code, _, err = run("revert", first["decision"], *SCOPE, *SAID)
+    assert (code, later in err, "--and-later" in err) == (2, True, True)
+    assert run("revert", first["decision"], *SCOPE, *SAID, "--and-later")[0] == 0
+    assert json_of(run, "recall", *SCOPE) == []
+
+
+def test_history_says_who_revoked_and_that_it_never_held(run: Run) -> None:
+    fact_id = lives_in(run, "Pune")["fact"]
+    code, out, _ = run("revoke", fact_id, *SCOPE, *SAID, "--never")
+    assert (code, f"revokes fact: {fact_id}" in out, "supersedes" in out) == (0, True, False)
+    shown = run("history", *SCOPE)[1]
+    assert "Lives in Pune. never held" in shown
+    assert "revoked by dana" in shown
+
+
+def test_the_history_of_a_contact_nobody_knows_says_so(run: Run) -> None:
+    lives_in(run, "Pune")
+    code, out, _ = run("history", *AGENT, "--contact", "alise")
+    assert (code, "Nothing is known of contact alise of agent crm" in out) == (0, True)
+    assert json_of(run, "history", *AGENT, "--contact", "alise") == []
+
+
+def test_expiring_asks_whether_it_is_still_true(run: Run) -> None:
+    lives_in(run, "Pune")
+    code, out, _ = run("expiring", *AGENT, "--days", "200")
+    assert (code, "“Lives in Pune”. Is that still true?" in out) == (0, True)
+    assert "Nothing goes silent so soon." in run("expiring", *AGENT)[1]
