@@ -154,6 +154,7 @@ def test_an_id_of_what_was_restated_since_names_the_same_side(opened: Open) -> N
     memory = opened()
     lower = disputed(memory)[1]
     again = say(memory, "Lives in Mumbai", 10, source_kind=OPERATOR, **city("Mumbai"))
+    assert all(each.disputed_with for each in memory.recall("crm", "alice", "Lives in Pune"))
     made = memory.resolve("crm", "alice", lower.fact_id, by="anna", reason="Checked.")
     assert made.fact_id == again.fact_id
 
@@ -181,7 +182,7 @@ def test_both_may_be_kept_where_they_do_not_contradict(opened: Open) -> None:
     made = memory.resolve("crm", "alice", ids, by="anna", reason="Two of them are hers.")
     assert (made.superseded_ids, disputes(memory)) == ((), [])
     assert live(memory) == sorted([THREE, TWO])
-    assert all(not each.disputed_with for each in memory.recall("crm", "alice"))
+    assert all(not each.disputed_with for each in memory.recall("crm", "alice", THREE))
 
 
 def test_later_evidence_that_agrees_with_one_side_settles_it(opened: Open) -> None:

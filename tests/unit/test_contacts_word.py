@@ -103,8 +103,14 @@ def test_a_claim_that_says_more_or_otherwise_stays_the_extractors(text: str, cla
 
 
 def test_without_a_value_every_word_of_the_claim_must_have_been_said() -> None:
-    said = told("I like the reports of Nordlys.")
-    assert not is_contacts(candidate(said, claim="Wants weekly reports of Nordlys."))
+    said = told("I read your reports.")
+    assert is_contacts(candidate(said, claim="Reads your reports."))
+    assert not is_contacts(candidate(said, claim="Hates your reports."))
+
+
+def test_a_value_that_was_not_said_is_not_the_contacts() -> None:
+    seat = {"claim": "Likes window seats.", "attribute": "seat_preference", "value": "aisle"}
+    assert not is_contacts(candidate(told("I like window seats."), **seat))
 
 
 @pytest.mark.parametrize(
@@ -118,6 +124,7 @@ def test_without_a_value_every_word_of_the_claim_must_have_been_said() -> None:
         {"evidence": (told("I work at Brightwave", source=SourceKind.MODEL_GUESS),)},
         {"evidence": (replace(told("I work at Brightwave"), spans=()),)},
         {"evidence": ()},
+        {"evidence": (told("I work at Brightwave"), replace(told("So be it."), spans=()))},
         {
             "evidence": (
                 told("I work at Brightwave"),
