@@ -21,6 +21,7 @@ from reconciler.bootstrap import build_judge
 from reconciler.domain.records.assessment import Assessment, Disposal
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
+from reconciler.errors import InvalidNoteError
 from reconciler.memory import note_to_check
 from reconciler.settings import load_settings
 
@@ -88,7 +89,10 @@ def _judge() -> Judge:
     judged = _assess()
 
     def judge(text: str) -> str:
-        found = judged(text)
+        try:
+            found = judged(text)
+        except InvalidNoteError:  # "??" says nothing, and the door refuses it
+            return REFUSED
         if found.disposal is Disposal.REJECT:
             return REFUSED
         if found.disposal is not Disposal.ADMIT:

@@ -719,6 +719,7 @@ def test_recall_gives_the_fact_as_it_was_written(open_memory: Open) -> None:
         valid_from=NOON,
         valid_to=None,
         last_confirmed_at=NOON,
+        confidence=0.92,
         category=Category.PREFERENCE,
         recall_semantics=RecallSemantics.DEFAULT,
         yields_to_live_intent=True,

@@ -215,7 +215,7 @@ def _kind_of_statement(sentence: str, spelled: str) -> Meaning | None:
     if told in _TELLING:
         return Meaning.STATEMENT
     words = spelled.split()
-    if len(words) <= _SMALL_WORDS_MAX and _word_set("small").issuperset(words):
+    if 1 < len(words) <= _SMALL_WORDS_MAX and _word_set("small").issuperset(words):
         return Meaning.FILLER
     if told == "passes" or _the("says_of_it").match(spelled) or _the("mulls").match(spelled):
         return Meaning.REMARK
@@ -223,7 +223,7 @@ def _kind_of_statement(sentence: str, spelled: str) -> Meaning | None:
 
 
 _SMALL_WORDS_MAX = 10
-"""A longer sentence says something, however small its words."""
+"""A longer sentence says something, however small its words; a single word may be an answer."""
 
 _TELLING = ("lasts", "states")
 
