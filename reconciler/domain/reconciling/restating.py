@@ -45,7 +45,8 @@ def written_fact(
     """
     note, found = decision.note, decision.gate
     assert decision.fact_id is not None, "what is written has an id"  # noqa: S101
-    brought = {name: getattr(note, name) for name in _BROUGHT}
+    given = {name: getattr(note, name) for name in _BROUGHT}
+    brought = {name: value for name, value in given.items() if value is not None}
     if restates is not None and found is not None and found.importance is not None:
         brought["importance"] = max(found.importance, restates.importance)
     return Fact(
