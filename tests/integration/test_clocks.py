@@ -37,14 +37,14 @@ def leaning(cosine: float, axis: int) -> list[float]:
 TEXTS = {
     "Likes tea": leaning(1, 1),
     "Enjoys tea": leaning(0.96, 1),
-    "Drinks tea": leaning(0.9, 2),
+    "Likes strong tea": leaning(0.9, 2),
     **{f"Lives in {city}": leaning(0.0, 3 + number) for number, city in enumerate(CITIES)},
 }
-SENTENCES = {f"My city is {city}.": TEXTS[f"Lives in {city}"] for city in CITIES}
+SENTENCES = {f"The contact's city is {city}.": TEXTS[f"Lives in {city}"] for city in CITIES}
 WAYS = {
     "slot": [{"text": f"Lives in {city}", "attribute": "city", "value": city} for city in CITIES],
     "threshold": [{"text": "Likes tea"}, {"text": "Enjoys tea"}],
-    "midpoint": [{"text": "Likes tea"}, {"text": "Drinks tea"}],
+    "midpoint": [{"text": "Likes tea"}, {"text": "Likes strong tea"}],
 }
 
 
@@ -361,7 +361,8 @@ def test_of_two_sessions_the_one_that_was_handed_over_last_holds(
     clock.at += 2 * step
     jobs = memory.drain()
     assert [job.outcomes.added + job.outcomes.superseding for job in jobs] == [1, 1]
-    assert [fact.text for fact in chain(memory)] == ["My city is Goa.", "My city is Pune."]
+    told = [f"The contact's city is {city}." for city in ("Goa", "Pune")]
+    assert [fact.text for fact in chain(memory)] == told
     assert not unbegun(memory)
 
 
@@ -400,4 +401,4 @@ def test_what_a_task_logs_is_newer_than_what_it_loaded(embedded: Memory, clock: 
     assert NOON < first.said_at < second.said_at
     task.succeed()
     [proposed] = task.propose_durable(task.episodes())
-    assert task.commit(proposed.candidate, proposed.decision).decided_by is DecidedBy.TRUST
+    assert task.commit(proposed.candidate, proposed.decision).decided_by is DecidedBy.SLOT

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from reconciler import Action, DecidedBy, Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.config_files import load_attribute_book
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Judgement, Relation
 from reconciler.domain.records.kinds import Category, RecallSemantics
@@ -713,6 +714,7 @@ def test_recall_gives_the_fact_as_it_was_written(open_memory: Open) -> None:
         fact_id=decision.fact_id,
         text=BASE,
         importance=0.25,
+        slot=load_attribute_book(None).slot(attribute="preferred_channel", value="email"),
         trust=SourceKind.OPERATOR,
         observations=1,
         recorded_at=decision.at,
