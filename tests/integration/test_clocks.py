@@ -37,14 +37,14 @@ def leaning(cosine: float, axis: int) -> list[float]:
 TEXTS = {
     "Likes tea": leaning(1, 1),
     "Enjoys tea": leaning(0.96, 1),
-    "Likes strong tea": leaning(0.9, 2),
+    "She likes tea": leaning(0.9, 2),
     **{f"Lives in {city}": leaning(0.0, 3 + number) for number, city in enumerate(CITIES)},
 }
 SENTENCES = {f"The contact's city is {city}.": TEXTS[f"Lives in {city}"] for city in CITIES}
 WAYS = {
     "slot": [{"text": f"Lives in {city}", "attribute": "city", "value": city} for city in CITIES],
     "threshold": [{"text": "Likes tea"}, {"text": "Enjoys tea"}],
-    "midpoint": [{"text": "Likes tea"}, {"text": "Likes strong tea"}],
+    "midpoint": [{"text": "Likes tea"}, {"text": "She likes tea"}],
 }
 
 
