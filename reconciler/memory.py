@@ -680,12 +680,16 @@ class Memory:
 
         Raises:
             InvalidScopeError, InvalidNoteError: the arguments cannot be used.
+            InvalidAnswerError: it is not this person's to undo.
             UnknownDecisionError: the contact has no decision of that id.
             RevertRefusedError: later decisions rest on it; the text lists them.
             InvalidRequestError: it changed no fact, or did not keep what it changed.
         """
-        check_identifier("by", by, InvalidAnswerError)
-        candidate = self._reason(self._scope(tenant, agent_id, contact_id), reason, by)
+        from reconciler.domain.records.persons import check_person
+
+        scope = self._scope(tenant, agent_id, contact_id)
+        check_person("by", by, scope)
+        candidate = self._reason(scope, reason, by)
         return self._services.gate.revert(
             candidate, decision_id, OPERATOR_DOOR, and_later=and_later
         )

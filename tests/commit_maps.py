@@ -124,7 +124,6 @@ def skip(old: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """Words for a SKIP: the fact of an earlier decision was said once more."""
     kept = {
         "fact_id": old["fact_id"],
-        "state": "live",
         "observations": old["observations"] + 1,
         **{name: old[name] for name in ("confidence", "is_confirmed_by_user", "expires_at")},
         "last_confirmed_at": old["last_confirmed_at"],

@@ -18,7 +18,7 @@
 // map contacts.commits.closed: one_id, other_id
 // map contacts.commits.reopened: new_id, old_id, decided_by, reason, at
 // map contacts.commits.said: cosine, decided_by, reason, at
-// map contacts.commits.kept: fact_id, state, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
+// map contacts.commits.kept: fact_id, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
 // map contacts.commits.restored: fact_id, state, is_void, valid_to, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
 // map contacts.commits.unlinked: new_id, old_id
 // map contacts.commits.unrested: fact_id, decision_id
@@ -194,7 +194,7 @@ CREATE (new)-[:SUPERSEDES {
   is_restatement: $link.is_restatement
 }]->(old);
 
-// Where older facts stand from here on: what is seen to have expired, and what ends.
+// Where older facts stand after all commits: what is seen to have expired, is renewed, or ends.
 // for each commit of each.commits
 // for each change of commit.states
 MATCH (old:Fact {fact_id: $change.fact_id})
@@ -211,8 +211,7 @@ CREATE (decision)-[:REVOKED]->(old);
 // only when commit.kept is not empty
 MATCH (fact:Fact {fact_id: $commit.kept.fact_id}),
       (episode:Episode {episode_id: $commit.decision.episode_id})
-SET fact.state = $commit.kept.state,
-    fact.observations = $commit.kept.observations, fact.confidence = $commit.kept.confidence,
+SET fact.observations = $commit.kept.observations, fact.confidence = $commit.kept.confidence,
     fact.is_confirmed_by_user = $commit.kept.is_confirmed_by_user,
     fact.expires_at = $commit.kept.expires_at,
     fact.last_confirmed_at = $commit.kept.last_confirmed_at

@@ -19,7 +19,7 @@
 // map contacts.commits.closed: one_id, other_id
 // map contacts.commits.reopened: new_id, old_id, decided_by, reason, at
 // map contacts.commits.said: cosine, decided_by, reason, at
-// map contacts.commits.kept: fact_id, state, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
+// map contacts.commits.kept: fact_id, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
 // map contacts.commits.restored: fact_id, state, is_void, valid_to, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
 // map contacts.commits.unlinked: new_id, old_id
 // map contacts.commits.unrested: fact_id, decision_id
@@ -180,7 +180,7 @@ CALL (each) {
       supersedes.reason = link.reason, supersedes.at = datetime(link.at),
       supersedes.is_restatement = link.is_restatement
 }
-// Where older facts stand from here on: what is seen to have expired, and what ends.
+// Where older facts stand after all commits: what is seen to have expired, is renewed, or ends.
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.states AS change

@@ -33,7 +33,7 @@ WRONG: Mapping[str, Any] = {
     "with half a surrogate pair": "al\ud800ice",
 }
 ALSO_IDS = {"tenant", "idempotency_key", "door", "channel"}
-NAMES = {"answered_by", "withdrawn_by", "revoked_by"}
+NAMES = {"answered_by", "withdrawn_by", "revoked_by", "by"}
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ALICE = Scope("default", "crm", "alice")
 TURN = Turn(role="contact", text="I live in Pune.")
@@ -49,6 +49,8 @@ USUAL: Mapping[str, Any] = {
     "answered_by": "contact",
     "withdrawn_by": "olga",
     "revoked_by": "olga",
+    "by": "olga",
+    "keep": "an-id",
     **dict.fromkeys(("decision_id", "job_id", "fact_id", "session_id", "task_id"), "an-id"),
 }
 """What the methods take, where it is right."""

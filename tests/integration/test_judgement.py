@@ -219,9 +219,9 @@ def test_a_less_trusted_detail_is_not_swallowed(open_memory: Open) -> None:
 
 def test_a_confirmation_by_a_trusted_word_lends_its_trust(open_memory: Open) -> None:
     same = Judgement(reasoning="alike", relation=Relation.SAME, target=1, action=Action.SKIP)
-    memory = open_memory(near(0.9, "this way", "another way"), arbiter=ScriptedArbiter([same]))
-    say(memory, "this way", source_kind=DOCUMENT)
-    confirmed = say(memory, "another way", 1)
+    memory = open_memory(near(0.9, "Likes tea", "Enjoys tea"), arbiter=ScriptedArbiter([same]))
+    say(memory, "Likes tea", source_kind=DOCUMENT)
+    confirmed = say(memory, "Enjoys tea", 1)
     assert (confirmed.action, confirmed.decided_by) == ("UPDATE", "arbiter")
     assert fact_of(memory, confirmed).trust is USER
 

@@ -155,6 +155,7 @@ RECORDS: Mapping[type, Mapping[str, Any]] = {
     Note: {
         **{name: LIVE[name] for name in ("text", "source_kind", "category", "topic", "tags")},
         **dict.fromkeys(("source_reference", "contact_name", "session_id", "idempotency_key")),
+        "slot_read_from": None,
     },
     Evidence: {
         "episode_id": "",
@@ -189,6 +190,11 @@ def walk_answers(memory: Memory, planter: Planter) -> None:
         memory.revoke,
         {**WHOSE, "fact_id": fact_id, "revoked_by": "ann", "reason": "No more."},
     )
+    person = {"by": "ann", "reason": "No more."}
+    amended = {**WHOSE, "text": "Lives in Goa.", **person, "attribute": "city", "value": "Goa"}
+    planter.walk("amend", memory.amend, amended | {"fact_id": None, "subject": None})
+    planter.walk("resolve", memory.resolve, {**WHOSE, "keep": "none", **person})
+    planter.walk("revert", memory.revert, {**WHOSE, "decision_id": "none", **person})
     for call in (memory.commit, memory.decision, memory.explain, memory.job, memory.retry):
         name = "job_id" if call in (memory.job, memory.retry) else "decision_id"
         planter.walk(call.__name__, call, {**WHOSE, name: "none"})
@@ -278,7 +284,7 @@ def walk_reads(memory: Memory, planter: Planter) -> None:
     planter.walk(
         "decisions", memory.decisions, {**scope, "disposal": None, "reason": None, "door": None}
     )
-    for call in (memory.refusals, memory.pending):
+    for call in (memory.refusals, memory.pending, memory.disputes, memory.expiring):
         planter.walk(call.__name__, call, scope)
     planter.walk("contacts", memory.contacts, {"agent_id": "crm", "tenant": None})
     planter.walk("session", memory.session, {**scope, "session_id": ""})

@@ -36,6 +36,9 @@ GIVEN: Mapping[str, Any] = {
     "answered_by": "contact",
     "withdrawn_by": "olga",
     "revoked_by": "olga",
+    "by": "olga",
+    "text": "Lives in Goa",
+    "keep": "none",
     "relation": "same",
     "reason": "It has ended.",
 }

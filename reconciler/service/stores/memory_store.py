@@ -70,7 +70,6 @@ _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
 _FACT_FIELDS = tuple(each.name for each in fields(Fact) if each.name != "slot")
 _KEPT_FIELDS = (
     "fact_id",
-    "state",
     "observations",
     "confidence",
     "is_confirmed_by_user",
@@ -646,6 +645,9 @@ def _contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
     kept = [each.decision.note for each in commits if each.decision.action.is_reconciled]
     names = [note.contact_name for note in kept if note.contact_name]
     ended: list[str] = []
+    # A fact may be said once more and end in one batch: where it stands after all of it is written.
+    changes = (change for each in commits for change in _state_maps(each))
+    states = list({change["fact_id"]: change for change in changes}.values())
     return {
         "contact_key": scope.contact_key,
         "tenant": scope.tenant,
@@ -657,7 +659,10 @@ def _contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
         "next_version": first.version + len(commits),
         "at": last.decision.at,
         **_session_maps(commits),
-        "commits": [_commit_map(each, ended) for each in commits],
+        "commits": [
+            _commit_map(each, ended) | {"states": states if each is last else []}
+            for each in commits
+        ],
     }
 
 
@@ -708,7 +713,6 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
         "supersessions": [asdict(each) for each in _supersessions(commit)],
         "ended_ids": list(ends),
         "ended_so_far_ids": list(ended),
-        "states": list(_state_maps(commit)),
         "revoked_ids": list(verdict.superseded_ids) if is_revoked else [],
         "conflicting_ids": list(verdict.conflicting_ids),
         "closed": [
@@ -772,9 +776,11 @@ def _undo_map(commit: Commit) -> dict[str, Any]:
 
 def _state_maps(commit: Commit) -> Iterator[dict[str, Any]]:
     """Where older facts stand from here on; what was never true ended as it began."""
-    decision, void = commit.decision, commit.voided_from
+    decision, void, kept = commit.decision, commit.voided_from, commit.kept
     for fact_id in commit.expired_ids:
         yield _state_map(fact_id, FactState.EXPIRED, None)
+    if kept is not None:
+        yield _state_map(kept.fact_id, kept.state, kept.valid_to)
     end = FactState.REVOKED if decision.action is Action.REVOKE else FactState.SUPERSEDED
     for fact_id in decision.superseded_ids:
         valid_to = void.get(fact_id, decision.note.holds_from)

@@ -78,7 +78,7 @@ class Amendments:
         note = note_of(scope, text, about, self._attributes, self._clock())
         if fact_id is None and note.slot and not note.slot.is_single_valued:
             raise InvalidRequestError(
-                f"{note.slot.attribute} holds many values; say with fact_id which one to amend"
+                "the attribute holds many values; say with fact_id which one to amend"
             )
         return self._gate.amend(own_evidence(note, by), fact_id, reason, door)
 
