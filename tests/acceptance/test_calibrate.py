@@ -34,7 +34,8 @@ def pair(fact: str, note: str, label: str) -> dict[str, Any]:
 def pairs() -> list[dict[str, Any]]:
     same = [pair(f"Lives in {c}.", f"She lives in {c}", "same") for c in CITIES]
     update = [pair(f"Has {n} dogs.", f"Has {n + 1} dogs.", "update") for n in range(2, 27)]
-    distinct = [pair(f"Lives in {c}.", f"Has a brother in {c}.", "distinct") for c in CITIES]
+    brothers = (f"Has a brother in {c}." for c in CITIES)
+    distinct = [pair(each, each.replace("a ", "a younger "), "distinct") for each in brothers]
     return same + update + distinct
 
 
@@ -57,17 +58,17 @@ def test_a_profile_is_calibrated_then_used_and_other_thresholds_replayed(
     code, _, err = run("calibrate", str(file), *options)
     assert (code, "exists; give --overwrite" in err) == (2, True)
 
-    run("add", *SCOPE, "Lives in Pune.")
-    added = json.loads(run("add", *SCOPE, "She lives in Pune", "--json")[1])
+    run("add", *SCOPE, "Needs an early breakfast.")
+    added = json.loads(run("add", *SCOPE, "She needs an early breakfast", "--json")[1])
     assert added["verdict"]["action"] == "ADD"
     profile = str(tmp_path / "out" / "mine.toml")
     code, out, err = run("replay", "--agent", "crm", "--profile", profile, "--json")
     assert code == 0, err
     [changed] = json.loads(out)["changed"]
-    assert (changed["text"], changed["before"]) == ("She lives in Pune", "apart")
+    assert (changed["text"], changed["before"]) == ("She needs an early breakfast", "apart")
 
     monkeypatch.setenv("RECONCILER_RECONCILE__PROFILE", profile)
-    decision = json.loads(run("add", *SCOPE, "She lives in Pune!", "--json")[1])
+    decision = json.loads(run("add", *SCOPE, "She needs an early breakfast!", "--json")[1])
     assert decision["policy"]["profile"] == "mine"
 
 

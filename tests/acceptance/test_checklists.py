@@ -213,7 +213,7 @@ def test_001_5_what_is_remembered_is_structured(opened: Open) -> None:
     [ranked] = memory.recall("crm", "alice")
     assert ranked.fact.slot is not None
     assert (ranked.fact.slot.attribute, ranked.fact.slot.value) == ("city", "Pune")
-    assert str(ranked.fact.trust) == "extractor"
+    assert str(ranked.fact.trust) == "user_explicit"
 
 
 def test_001_6_the_gate_decides_the_same_each_time(opened: Open) -> None:

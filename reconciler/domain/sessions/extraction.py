@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reconciler.domain.gate.requests import is_asked_to_keep
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Usage
 from reconciler.domain.records.kinds import Category, SourceKind, Speech
@@ -235,6 +234,9 @@ def is_request(proposal: Proposal, episodes: Mapping[str, Episode]) -> bool:
         proposal: a claim.
         episodes: the session's, by id.
     """
+    # Who only lists jobs reads no lexicon.
+    from reconciler.domain.gate.requests import is_asked_to_keep
+
     cited = ((episodes[key], spans) for key, spans in proposal.spans.items() if key in episodes)
     return proposal.extracted.speech is Speech.LITERAL and any(
         each.role is Role.CONTACT and is_asked_to_keep(each.text, spans) for each, spans in cited
