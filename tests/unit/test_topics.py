@@ -241,6 +241,175 @@ def test_a_disclosure_about_the_law_is_found(text: str) -> None:
     assert "legal" in find_topics(text, TOPICS)
 
 
+DISCLOSED = {
+    "religion": """
+        Was raised Catholic and still attends mass
+        I'm a Baptist
+        He keeps the sabbath, so no calls on Saturdays
+        She converted to Islam before the wedding
+        My family is Hindu
+        He is an atheist
+        She's agnostic
+        He is a member of the Methodist church
+        Sings in the choir at her church
+        Goes to synagogue on Saturdays
+        She wears a hijab
+        He fasts during Ramadan
+        We celebrate Diwali at home
+        They are devout Christians, very religious
+        I pray five times a day
+        She leads a Bible study group
+        He lost his faith
+    """,
+    "ethnicity": """
+        She is of Nigerian descent
+        He's half Japanese
+        I'm Black
+        Her mother is Cherokee
+        My parents are Kurds
+        He is of Korean origin
+        She is mixed race
+        They belong to a Roma community
+        I'm Latina
+        He is proud of his Punjabi heritage
+        As a Black woman she asks for other pictures
+        She's the daughter of immigrants
+    """,
+    "politics": """
+        He votes Labour
+        I'm a Republican
+        She joined the Green Party last year
+        He is a party member of the SPD
+        They campaigned for the Conservatives
+        I voted for Brexit
+        She's a socialist
+        He ran for Congress twice
+        She supports the Socialist Party
+        His political views are far left
+        I'm a registered Democrat
+        She is a Trump supporter
+        He canvasses every election
+    """,
+    "orientation": """
+        He is gay
+        She's a lesbian
+        I'm bi
+        My son is trans
+        She came out to her parents
+        He's non-binary and uses they/them
+        I am attracted to women
+        She is openly gay at work
+        His transition took two years
+        She marches in the pride parade
+    """,
+    "union": """
+        She's a member of the nurses' union
+        He is a shop steward
+        I belong to a trade union
+        He sits on the works council
+        I joined the teamsters
+        She pays union dues
+        He was on the picket line
+        I'm a member of IG Metall
+    """,
+    "legal": """
+        He has a criminal record
+        She served time for robbery
+        I was convicted of theft
+        He is on parole
+        He spent six months in prison
+        She got a DUI
+        My brother was arrested
+        He has previous convictions
+        He was charged with arson
+        She has to wear an ankle tag
+    """,
+}
+
+LOOKS_ALIKE = """
+    Runs the marathon religiously
+    Follows the style guide religiously
+    The agency is on Church Street
+    They restore cathedrals and mosques
+    Supplies the Catholic hospital in Leeds
+    Orders Quaker oats for the canteen
+    The app is agnostic to the database
+    Wants a database-agnostic API
+    Has catholic tastes in music
+    Is a believer in remote work
+    Lost her faith in the forecast
+    Buys from a kosher bakery
+    Parks at the synagogue car park
+    Sells amish furniture
+    Christian Baker is the buyer
+    Angela Church signs the orders
+    Lives in Germany
+    Works in Mexico
+    Speaks Kurdish and Arabic
+    Is a Dutch citizen
+    The office is in Nairobi
+    Sells ethnic food
+    Is half done with the migration
+    Is half asleep before nine
+    Holds a minority stake
+    Drives a Jeep Cherokee
+    Manages a world heritage site
+    Prefers the black model
+    Their van is white
+    Lost her race bike on the train
+    Dislikes the politics of the office
+    Stays out of office politics
+    The party is on Friday
+    Third party cookies are blocked
+    Makes a conservative estimate
+    Is a conservative investor
+    Prefers the left side of the screen
+    The greens in the logo are too dark
+    Plays left wing for the works team
+    Votes on the budget on Monday
+    Needs labour for the harvest
+    Wants a bi-weekly call
+    The invoice is bi-monthly
+    Flies trans-Atlantic every month
+    Is transitioning to the new plan
+    The report came out to be wrong
+    Works on Gay Street
+    Wants same-day delivery
+    Banks with the credit union
+    Is a member of the credit union
+    A union of two sets
+    Uses a union type
+    Pays through Western Union
+    Sells to the European Union
+    Plays rugby union
+    Is a criminal lawyer
+    Works as a criminal defence attorney
+    Criminally underpriced
+    Spoke with conviction
+    Wants to arrest the decline
+    Keeps a record of calls
+    Works as a prison officer
+    Sentenced her team to read the manual
+    The charge on the card was wrong
+"""
+
+
+def lines(text: str) -> list[str]:
+    return [line.strip() for line in text.strip().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("topic", "text"), [(topic, text) for topic in DISCLOSED for text in lines(DISCLOSED[topic])]
+)
+def test_what_somebody_believes_is_or_did_is_found(topic: str, text: str) -> None:
+    assert topic in find_topics(text, TOPICS)
+
+
+@pytest.mark.parametrize("text", lines(LOOKS_ALIKE))
+def test_what_only_sounds_like_a_disclosure_is_about_no_topic(text: str) -> None:
+    assert find_topics(text, TOPICS) == {}
+
+
 @pytest.mark.parametrize("text", ORDINARY)
 def test_an_ordinary_note_is_about_no_topic(text: str) -> None:
     assert find_topics(text, TOPICS) == {}
