@@ -12,15 +12,17 @@ from importlib.resources import files
 
 import pytest
 
-from reconciler.domain.gate.topics import TopicTerms, find_topics
+from reconciler.domain.gate.topics import Topics, TopicTerms
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
 
 POLICY = tomllib.loads((resource_path("config") / "policy.toml").read_text(encoding="utf-8"))
-TOPICS = {
-    name: TopicTerms(tuple(topic["terms"]), tuple(topic["except"]))
-    for name, topic in POLICY["topics"].items()
-}
+TOPICS = Topics(
+    {
+        name: TopicTerms(tuple(topic["terms"]), tuple(topic["except"]))
+        for name, topic in POLICY["topics"].items()
+    }
+)
 REFUSED = [
     (domain, rule["name"])
     for domain, table in POLICY["domains"].items()
@@ -151,8 +153,8 @@ def test_the_longer_of_two_terms_is_named() -> None:
 
 
 def test_every_topic_of_a_text_is_found_in_order() -> None:
-    topics = {"money": terms("debt"), "law": terms("sued"), "none": terms("cat")}
-    assert list(find_topics("Sued over a debt", topics).items()) == [
+    topics = Topics({"money": terms("debt"), "law": terms("sued"), "none": terms("cat")})
+    assert list(topics.find("Sued over a debt").items()) == [
         ("money", "debt"),
         ("law", "sued"),
     ]
@@ -198,7 +200,7 @@ def test_a_term_that_says_nothing_is_refused(term: str) -> None:
     ],
 )
 def test_a_disclosure_about_health_is_found(text: str) -> None:
-    assert "health" in find_topics(text, TOPICS)
+    assert "health" in TOPICS.find(text)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +220,7 @@ def test_a_disclosure_about_health_is_found(text: str) -> None:
     ],
 )
 def test_a_disclosure_about_money_is_found(text: str) -> None:
-    assert "finance" in find_topics(text, TOPICS)
+    assert "finance" in TOPICS.find(text)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +240,7 @@ def test_a_disclosure_about_money_is_found(text: str) -> None:
     ],
 )
 def test_a_disclosure_about_the_law_is_found(text: str) -> None:
-    assert "legal" in find_topics(text, TOPICS)
+    assert "legal" in TOPICS.find(text)
 
 
 DISCLOSED = {
@@ -402,23 +404,23 @@ def lines(text: str) -> list[str]:
     ("topic", "text"), [(topic, text) for topic in DISCLOSED for text in lines(DISCLOSED[topic])]
 )
 def test_what_somebody_believes_is_or_did_is_found(topic: str, text: str) -> None:
-    assert topic in find_topics(text, TOPICS)
+    assert topic in TOPICS.find(text)
 
 
 @pytest.mark.parametrize("text", lines(LOOKS_ALIKE))
 def test_what_only_sounds_like_a_disclosure_is_about_no_topic(text: str) -> None:
-    assert find_topics(text, TOPICS) == {}
+    assert TOPICS.find(text) == {}
 
 
 @pytest.mark.parametrize("text", ORDINARY)
 def test_an_ordinary_note_is_about_no_topic(text: str) -> None:
-    assert find_topics(text, TOPICS) == {}
+    assert TOPICS.find(text) == {}
 
 
 def test_of_the_demo_only_the_diagnosis_needs_consent() -> None:
     lines = (files("reconciler.entrypoints") / "demo_notes.jsonl").read_text(encoding="utf-8")
     texts = [json.loads(line)["text"] for line in lines.splitlines()]
-    assert [text for text in texts if find_topics(text, TOPICS)] == [
+    assert [text for text in texts if TOPICS.find(text)] == [
         "Has been diagnosed with asthma."
     ]
 
@@ -426,7 +428,7 @@ def test_of_the_demo_only_the_diagnosis_needs_consent() -> None:
 def test_all_topics_are_looked_for_within_half_a_millisecond() -> None:
     text = ("Priya moved to Berlin in March and wishes for a callback in the morning; " * 3)[:200]
     seconds = timeit.repeat(
-        lambda: find_topics(text, TOPICS), timer=time.process_time, repeat=10, number=20
+        lambda: TOPICS.find(text), timer=time.process_time, repeat=10, number=20
     )
     assert min(seconds) / 20 < 0.0005
 
@@ -435,9 +437,9 @@ def test_all_topics_are_looked_for_within_half_a_millisecond() -> None:
     "piece", ["-", "earns a ", "earns,", "lost a ", "sells a ", "allergic to "]
 )
 def test_a_text_made_to_be_slow_is_not(piece: str) -> None:
-    find_topics("warm", TOPICS)
+    TOPICS.find("warm")
     began = time.process_time()
-    find_topics((piece * 2000)[:2000], TOPICS)
+    TOPICS.find((piece * 2000)[:2000])
     assert time.process_time() - began < 0.5
 
 
