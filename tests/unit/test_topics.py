@@ -420,9 +420,7 @@ def test_an_ordinary_note_is_about_no_topic(text: str) -> None:
 def test_of_the_demo_only_the_diagnosis_needs_consent() -> None:
     lines = (files("reconciler.entrypoints") / "demo_notes.jsonl").read_text(encoding="utf-8")
     texts = [json.loads(line)["text"] for line in lines.splitlines()]
-    assert [text for text in texts if TOPICS.find(text)] == [
-        "Has been diagnosed with asthma."
-    ]
+    assert [text for text in texts if TOPICS.find(text)] == ["Has been diagnosed with asthma."]
 
 
 def test_all_topics_are_looked_for_within_half_a_millisecond() -> None:
