@@ -65,7 +65,7 @@ def classify_meaning(text: str) -> MeaningFinding:
     for sentence in sentences:
         kind = _kind_of(sentence)
         if kind is None:
-            is_chat = _is_chat(text) if is_chat is None else is_chat
+            is_chat = _is_chat(text, sentences) if is_chat is None else is_chat
             kind = Meaning.REMARK if is_chat else Meaning.STATEMENT
         if kind is Meaning.STATEMENT:
             return _STATEMENT
@@ -186,9 +186,11 @@ def _undrawn(word: str) -> str:
 # What a sentence does
 
 
-def _is_chat(text: str) -> bool:
-    """Whether somebody talks to somebody in it; a note about somebody does not."""
-    return "?" in text or _the("chat").search(text) is not None
+def _is_chat(text: str, sentences: list[str]) -> bool:
+    """Whether somebody talks to somebody or thinks aloud; a note about somebody does not."""
+    if "?" in text or _the("chat").search(text):
+        return True
+    return len(sentences) > 1 and any(_the("mulls").match(_spell(each)) for each in sentences)
 
 
 def _kind_of(sentence: str) -> Meaning | None:
