@@ -160,6 +160,10 @@ def test_every_topic_of_a_text_is_found_in_order() -> None:
     ]
 
 
+def test_a_hyphen_does_not_keep_a_topic_from_being_looked_for() -> None:
+    assert Topics({"health": terms("self harm")}).find("self-harm") == {"health": "self harm"}
+
+
 def test_no_terms_find_nothing() -> None:
     assert terms().find("anything") is None
 
