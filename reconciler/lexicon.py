@@ -183,30 +183,39 @@ class Literals(Generic[T]):
     """
 
     def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
-        self._by_start: dict[_Start, list[tuple[str, T]]] = {}
+        self._by_piece: dict[_Piece, list[tuple[str, T]]] = {}
         for literal, told in literals:
-            self._by_start.setdefault(tuple(literal[:3]), []).append((literal, told))
-        self._starts = frozenset(self._by_start)
-        self._short = frozenset(start for start in self._by_start if len(start) < 3)
+            self._by_piece.setdefault(self._rarest(literal), []).append((literal, told))
+        self._pieces = frozenset(self._by_piece)
+        self._short = frozenset(piece for piece in self._by_piece if len(piece) < 3)
 
     def held(self, text: str) -> set[T]:
         """What the literals in the text tell of."""
-        by_start = self._by_start
+        by_piece = self._by_piece
         return {
             told
-            for start in self._short | (self._starts & _starts(text))
-            for literal, told in by_start[start]
+            for piece in self._short | (self._pieces & _pieces(text))
+            for literal, told in by_piece[piece]
             if literal in text
         }
 
+    def _rarest(self, literal: str) -> _Piece:
+        """The piece of it that the fewest others are looked up by; the later, the less common."""
+        pieces = list(zip(literal, literal[1:], literal[2:], strict=False))
+        return min(
+            reversed(pieces),
+            key=lambda piece: len(self._by_piece.get(piece, ())),
+            default=tuple(literal),
+        )
 
-_Start = tuple[str, ...]
-"""The first three characters of a literal, by which it is looked up before it is looked for."""
+
+_Piece = tuple[str, ...]
+"""Three characters of a literal, by which it is looked up before it is looked for."""
 
 
 @lru_cache(maxsize=64)
-def _starts(text: str) -> frozenset[_Start]:
-    """All that a literal in the text may begin with; several lexicons ask it of one text."""
+def _pieces(text: str) -> frozenset[_Piece]:
+    """All threes of characters in the text; several lexicons ask it of one text."""
     return frozenset(zip(text, text[1:], text[2:], strict=False))
 
 

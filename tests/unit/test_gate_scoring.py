@@ -23,6 +23,7 @@ from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence, P
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
 from reconciler.resources import resource_path
 
 ADMIT, REJECT, CONFIRM = Disposal.ADMIT, Disposal.REJECT, Disposal.CONFIRM
@@ -41,6 +42,7 @@ QUOTE = '"I live in Pune", said the waiter.'
 SHIPPED = tomllib.loads((resource_path("config") / "policy.toml").read_text(encoding="utf-8"))
 POLICY = GatePolicy.from_mapping(SHIPPED)
 RULE = POLICY.file.score
+RULE_OF_IMPORTANCE = POLICY.file.importance
 START = {source: rule.start for source, rule in POLICY.file.sources.items()}
 
 
@@ -550,3 +552,96 @@ def test_one_plain_word_of_the_contact_is_enough_without_a_question(category: st
 def test_a_single_mention_with_an_extractors_default_is_asked_about() -> None:
     found = assessed(candidate(EXTRACTOR, None, episodes(TEXT)))
     assert (found.confidence, found.disposal) == (0.4, CONFIRM)
+
+
+# How it was said
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I live in Pune.", 1.0),
+        ("My sister lives in Pune.", 1.0),
+        ("Never call me before ten.", 1.0),
+        ("Lives in Pune.", 0.97),
+        ("The contract ends in May.", 0.97),
+        ("Apparently she lives in Pune.", 0.8),
+        ("I was told that she lives in Pune.", 0.8),
+        ("I think she lives in Pune.", 0.8),
+        ("Maybe she will move to Pune.", 0.8),
+    ],
+)
+def test_how_it_was_said_spreads_the_confidence(text: str, expected: float) -> None:
+    said = candidate(USER, None, episodes(text, said_at=NOW), text)
+    assert scored(said) == pytest.approx(expected)
+
+
+def test_a_remark_is_less_sure_than_a_statement() -> None:
+    remark, statement = "The weather was lovely.", "The contract ends in May."
+    sure = [scored(candidate(USER, None, episodes(each), each)) for each in (remark, statement)]
+    assert sure[0] == pytest.approx(sure[1] + RULE.remark)
+
+
+def test_a_hedge_on_hearsay_counts_once() -> None:
+    text = "I think I was told that she lives in Pune."
+    assert "passed on" not in parts(candidate(USER, None, episodes(text), text))
+
+
+def test_what_is_said_in_several_sessions_is_surer() -> None:
+    often = candidate(EXTRACTOR, 0.5, episodes(TEXT, TEXT, TEXT, sessions=3))
+    assert scored(often) == pytest.approx(scored(candidate()) + RULE.many_observations)
+
+
+# How much it matters
+
+
+@pytest.mark.parametrize(
+    ("text", "weight"),
+    [
+        ("Never call before ten.", "wish"),
+        ("Remember that her dog is called Max.", "wish"),
+        ("Contact by e-mail only.", "wish"),
+        ("She no longer works at Globex.", "correction"),
+        ("Wants a phone call instead of e-mail.", "correction"),
+        ("Her name is Ann Bell.", "identity"),
+        ("I am allergic to shellfish.", "identity"),
+        ("Prefers window seats.", "commitment"),
+        ("We agreed on fifty seats.", "commitment"),
+        ("Their pumps are twenty years old.", "circumstance"),
+        ("It's Tuesday.", "remark"),
+    ],
+)
+def test_importance_is_judged_by_what_it_says_and_recorded_so(text: str, weight: str) -> None:
+    found = assessed(candidate(USER, None, episodes(text), text))
+    expected = getattr(RULE_OF_IMPORTANCE, weight)
+    said = next(each.detail for each in found.findings if each.check == "meaning")
+    assert found.importance == expected
+    assert said.endswith(f"importance {expected:g}, judged as {weight}")
+
+
+def test_the_value_of_a_known_attribute_is_about_who_somebody_is() -> None:
+    city = Slot(
+        subject="contact",
+        attribute="city",
+        value="Pune",
+        value_key="pune",
+        is_single_valued=True,
+        is_known=True,
+    )
+    found = assessed(candidate(USER, None, episodes("Now Pune."), "Now Pune.", slot=city))
+    assert found.importance == RULE_OF_IMPORTANCE.identity
+
+
+@pytest.mark.parametrize("given", [0.0, 0.3, 1.0])
+def test_an_importance_that_was_given_wins_and_is_recorded_as_given(given: float) -> None:
+    text = "Never call before ten."
+    found = assessed(candidate(USER, None, episodes(text), text, importance=given))
+    said = next(each.detail for each in found.findings if each.check == "meaning")
+    assert found.importance is None
+    assert said.endswith(f"importance {given:g}, given")
+
+
+def test_the_shipped_importance_falls_from_a_wish_to_a_remark() -> None:
+    order = ("wish", "correction", "identity", "commitment", "circumstance", "remark")
+    found = [getattr(RULE_OF_IMPORTANCE, each) for each in order]
+    assert found == sorted(set(found), reverse=True)

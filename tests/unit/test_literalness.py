@@ -232,3 +232,16 @@ def test_a_long_text_of_cue_words_takes_no_time(unit: str) -> None:
     classify_literalness(text)
     find_hedge(text)
     assert time.process_time() - started < 0.5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't like sushi and I do not eat fish",
+        "I do not like phone calls",
+        "I don't want newsletters",
+        "She does not think much of the old plan",
+    ],
+)
+def test_a_dislike_is_not_hedged(text: str) -> None:
+    assert find_hedge(text) is None

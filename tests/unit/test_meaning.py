@@ -127,6 +127,9 @@ REMARKS = """
     That sounds like a plan for the whole family
     Do you like it? I'm wearing a blue shirt.
     It's raining money at Globex
+    I think I will try the hotel on the hill. Maybe the breakfast there suits guests.
+    I'll make sure I have a spot. Perhaps the forecast helps.
+    I went to bed early; I was thinking about it
 """
 
 STATEMENTS = """
@@ -195,6 +198,10 @@ STATEMENTS = """
     I need a wheelchair
     Busy on Mondays
     Yes to the June offer
+    I'm curious about lenses. I went to a workshop on photography in Leeds.
+    Any idea? I listened to all of the podcasts by Ann Bell.
+    I need to be done before the gym, which is usually at six.
+    I love the band Heart.
 """
 
 

@@ -24,6 +24,7 @@ from reconciler.domain.records.slots import Slot
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 POLICY = load_gate_policy()
 CONFIRM, CONSENT = Disposal.CONFIRM, Disposal.CONSENT
+SENSITIVE = GateReason.SENSITIVE_TOPIC
 USER, EXTRACTOR, TOOL = SourceKind.USER_EXPLICIT, SourceKind.EXTRACTOR, SourceKind.TOOL_OUTPUT
 OPENING, CLOSING = "<recalled_facts>", "</recalled_facts>"
 
@@ -53,7 +54,16 @@ PUSHY = [
 
 
 def asked(kind: str, claim: str = "Prefers tea", topic: str | None = "health") -> str:
-    source, disposal, reason = FOR_ANYBODY[kind]
+    return asked_of(*FOR_ANYBODY[kind], claim, topic)
+
+
+def asked_of(
+    source: SourceKind,
+    disposal: Disposal,
+    reason: GateReason,
+    claim: str = "Prefers tea",
+    topic: str | None = "health",
+) -> str:
     note = Note(scope=Scope("acme", "crm", "ann"), text=claim, said_at=NOW, source_kind=source)
     proposed = Candidate(note=note, evidence=(), proposed_by="agent:crm")
     return question(proposed, disposal, reason, topic, POLICY)
@@ -104,6 +114,41 @@ def test_without_a_topic_the_question_for_consent_is_about_oneself() -> None:
 def test_what_a_tool_reported_is_said_to_be_a_tools_word() -> None:
     assert asked("untrusted").startswith("A tool reported")
     assert "tool" not in asked("plain")
+
+
+@pytest.mark.parametrize(
+    ("source", "opening"),
+    [
+        (SourceKind.USER_EXPLICIT, "May I remember this"),
+        (SourceKind.OPERATOR, "A record says"),
+        (SourceKind.APPROVED_DOC, "A record says"),
+        (SourceKind.EXTRACTOR, "From what was said I concluded"),
+        (SourceKind.TOOL_OUTPUT, "A tool reported"),
+        (SourceKind.MODEL_GUESS, "From what was said I concluded"),
+    ],
+)
+def test_a_question_names_whose_word_it_is(source: SourceKind, opening: str) -> None:
+    assert asked_of(source, CONFIRM, GateReason.THIN_EVIDENCE).startswith(opening)
+
+
+@pytest.mark.parametrize(
+    ("source", "opening"),
+    [
+        (SourceKind.USER_EXPLICIT, "You mentioned something about health"),
+        (SourceKind.OPERATOR, "A record says something about health"),
+        (SourceKind.APPROVED_DOC, "A record says something about health"),
+        (SourceKind.EXTRACTOR, "From what was said I concluded something about health"),
+        (SourceKind.TOOL_OUTPUT, "A tool reported something about health"),
+    ],
+)
+def test_a_question_for_consent_names_whose_word_it_is(source: SourceKind, opening: str) -> None:
+    assert asked_of(source, CONSENT, GateReason.SENSITIVE_TOPIC).startswith(opening)
+
+
+@pytest.mark.parametrize("source", [each for each in SourceKind if each is not USER])
+def test_nobody_is_told_that_they_said_what_another_did(source: SourceKind) -> None:
+    for disposal, reason in ((CONFIRM, GateReason.THIN_EVIDENCE), (CONSENT, SENSITIVE)):
+        assert "You mentioned" not in asked_of(source, disposal, reason)
 
 
 @pytest.mark.parametrize("kind", REVIEWED)

@@ -12,15 +12,17 @@ from importlib.resources import files
 
 import pytest
 
-from reconciler.domain.gate.topics import TopicTerms, find_topics
+from reconciler.domain.gate.topics import Topics, TopicTerms
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
 
 POLICY = tomllib.loads((resource_path("config") / "policy.toml").read_text(encoding="utf-8"))
-TOPICS = {
-    name: TopicTerms(tuple(topic["terms"]), tuple(topic["except"]))
-    for name, topic in POLICY["topics"].items()
-}
+TOPICS = Topics(
+    {
+        name: TopicTerms(tuple(topic["terms"]), tuple(topic["except"]))
+        for name, topic in POLICY["topics"].items()
+    }
+)
 REFUSED = [
     (domain, rule["name"])
     for domain, table in POLICY["domains"].items()
@@ -151,11 +153,15 @@ def test_the_longer_of_two_terms_is_named() -> None:
 
 
 def test_every_topic_of_a_text_is_found_in_order() -> None:
-    topics = {"money": terms("debt"), "law": terms("sued"), "none": terms("cat")}
-    assert list(find_topics("Sued over a debt", topics).items()) == [
+    topics = Topics({"money": terms("debt"), "law": terms("sued"), "none": terms("cat")})
+    assert list(topics.find("Sued over a debt").items()) == [
         ("money", "debt"),
         ("law", "sued"),
     ]
+
+
+def test_a_hyphen_does_not_keep_a_topic_from_being_looked_for() -> None:
+    assert Topics({"health": terms("self harm")}).find("self-harm") == {"health": "self harm"}
 
 
 def test_no_terms_find_nothing() -> None:
@@ -198,7 +204,7 @@ def test_a_term_that_says_nothing_is_refused(term: str) -> None:
     ],
 )
 def test_a_disclosure_about_health_is_found(text: str) -> None:
-    assert "health" in find_topics(text, TOPICS)
+    assert "health" in TOPICS.find(text)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +224,7 @@ def test_a_disclosure_about_health_is_found(text: str) -> None:
     ],
 )
 def test_a_disclosure_about_money_is_found(text: str) -> None:
-    assert "finance" in find_topics(text, TOPICS)
+    assert "finance" in TOPICS.find(text)
 
 
 @pytest.mark.parametrize(
@@ -238,26 +244,193 @@ def test_a_disclosure_about_money_is_found(text: str) -> None:
     ],
 )
 def test_a_disclosure_about_the_law_is_found(text: str) -> None:
-    assert "legal" in find_topics(text, TOPICS)
+    assert "legal" in TOPICS.find(text)
+
+
+DISCLOSED = {
+    "religion": """
+        Was raised Catholic and still attends mass
+        I'm a Baptist
+        He keeps the sabbath, so no calls on Saturdays
+        She converted to Islam before the wedding
+        My family is Hindu
+        He is an atheist
+        She's agnostic
+        He is a member of the Methodist church
+        Sings in the choir at her church
+        Goes to synagogue on Saturdays
+        She wears a hijab
+        He fasts during Ramadan
+        We celebrate Diwali at home
+        They are devout Christians, very religious
+        I pray five times a day
+        She leads a Bible study group
+        He lost his faith
+    """,
+    "ethnicity": """
+        She is of Nigerian descent
+        He's half Japanese
+        I'm Black
+        Her mother is Cherokee
+        My parents are Kurds
+        He is of Korean origin
+        She is mixed race
+        They belong to a Roma community
+        I'm Latina
+        He is proud of his Punjabi heritage
+        As a Black woman she asks for other pictures
+        She's the daughter of immigrants
+    """,
+    "politics": """
+        He votes Labour
+        I'm a Republican
+        She joined the Green Party last year
+        He is a party member of the SPD
+        They campaigned for the Conservatives
+        I voted for Brexit
+        She's a socialist
+        He ran for Congress twice
+        She supports the Socialist Party
+        His political views are far left
+        I'm a registered Democrat
+        She is a Trump supporter
+        He canvasses every election
+    """,
+    "orientation": """
+        He is gay
+        She's a lesbian
+        I'm bi
+        My son is trans
+        She came out to her parents
+        He's non-binary and uses they/them
+        I am attracted to women
+        She is openly gay at work
+        His transition took two years
+        She marches in the pride parade
+    """,
+    "union": """
+        She's a member of the nurses' union
+        He is a shop steward
+        I belong to a trade union
+        He sits on the works council
+        I joined the teamsters
+        She pays union dues
+        He was on the picket line
+        I'm a member of IG Metall
+    """,
+    "legal": """
+        He has a criminal record
+        She served time for robbery
+        I was convicted of theft
+        He is on parole
+        He spent six months in prison
+        She got a DUI
+        My brother was arrested
+        He has previous convictions
+        He was charged with arson
+        She has to wear an ankle tag
+    """,
+}
+
+LOOKS_ALIKE = """
+    Runs the marathon religiously
+    Follows the style guide religiously
+    The agency is on Church Street
+    They restore cathedrals and mosques
+    Supplies the Catholic hospital in Leeds
+    Orders Quaker oats for the canteen
+    The app is agnostic to the database
+    Wants a database-agnostic API
+    Has catholic tastes in music
+    Is a believer in remote work
+    Lost her faith in the forecast
+    Buys from a kosher bakery
+    Parks at the synagogue car park
+    Sells amish furniture
+    Christian Baker is the buyer
+    Angela Church signs the orders
+    Lives in Germany
+    Works in Mexico
+    Speaks Kurdish and Arabic
+    Is a Dutch citizen
+    The office is in Nairobi
+    Sells ethnic food
+    Is half done with the migration
+    Is half asleep before nine
+    Holds a minority stake
+    Drives a Jeep Cherokee
+    Manages a world heritage site
+    Prefers the black model
+    Their van is white
+    Lost her race bike on the train
+    Dislikes the politics of the office
+    Stays out of office politics
+    The party is on Friday
+    Third party cookies are blocked
+    Makes a conservative estimate
+    Is a conservative investor
+    Prefers the left side of the screen
+    The greens in the logo are too dark
+    Plays left wing for the works team
+    Votes on the budget on Monday
+    Needs labour for the harvest
+    Wants a bi-weekly call
+    The invoice is bi-monthly
+    Flies trans-Atlantic every month
+    Is transitioning to the new plan
+    The report came out to be wrong
+    Works on Gay Street
+    Wants same-day delivery
+    Banks with the credit union
+    Is a member of the credit union
+    A union of two sets
+    Uses a union type
+    Pays through Western Union
+    Sells to the European Union
+    Plays rugby union
+    Is a criminal lawyer
+    Works as a criminal defence attorney
+    Criminally underpriced
+    Spoke with conviction
+    Wants to arrest the decline
+    Keeps a record of calls
+    Works as a prison officer
+    Sentenced her team to read the manual
+    The charge on the card was wrong
+"""
+
+
+def lines(text: str) -> list[str]:
+    return [line.strip() for line in text.strip().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("topic", "text"), [(topic, text) for topic in DISCLOSED for text in lines(DISCLOSED[topic])]
+)
+def test_what_somebody_believes_is_or_did_is_found(topic: str, text: str) -> None:
+    assert topic in TOPICS.find(text)
+
+
+@pytest.mark.parametrize("text", lines(LOOKS_ALIKE))
+def test_what_only_sounds_like_a_disclosure_is_about_no_topic(text: str) -> None:
+    assert TOPICS.find(text) == {}
 
 
 @pytest.mark.parametrize("text", ORDINARY)
 def test_an_ordinary_note_is_about_no_topic(text: str) -> None:
-    assert find_topics(text, TOPICS) == {}
+    assert TOPICS.find(text) == {}
 
 
 def test_of_the_demo_only_the_diagnosis_needs_consent() -> None:
     lines = (files("reconciler.entrypoints") / "demo_notes.jsonl").read_text(encoding="utf-8")
     texts = [json.loads(line)["text"] for line in lines.splitlines()]
-    assert [text for text in texts if find_topics(text, TOPICS)] == [
-        "Has been diagnosed with asthma."
-    ]
+    assert [text for text in texts if TOPICS.find(text)] == ["Has been diagnosed with asthma."]
 
 
 def test_all_topics_are_looked_for_within_half_a_millisecond() -> None:
     text = ("Priya moved to Berlin in March and wishes for a callback in the morning; " * 3)[:200]
     seconds = timeit.repeat(
-        lambda: find_topics(text, TOPICS), timer=time.process_time, repeat=10, number=20
+        lambda: TOPICS.find(text), timer=time.process_time, repeat=10, number=20
     )
     assert min(seconds) / 20 < 0.0005
 
@@ -266,9 +439,9 @@ def test_all_topics_are_looked_for_within_half_a_millisecond() -> None:
     "piece", ["-", "earns a ", "earns,", "lost a ", "sells a ", "allergic to "]
 )
 def test_a_text_made_to_be_slow_is_not(piece: str) -> None:
-    find_topics("warm", TOPICS)
+    TOPICS.find("warm")
     began = time.process_time()
-    find_topics((piece * 2000)[:2000], TOPICS)
+    TOPICS.find((piece * 2000)[:2000])
     assert time.process_time() - began < 0.5
 
 

@@ -65,7 +65,7 @@ def classify_meaning(text: str) -> MeaningFinding:
     for sentence in sentences:
         kind = _kind_of(sentence)
         if kind is None:
-            is_chat = _is_chat(text) if is_chat is None else is_chat
+            is_chat = _is_chat(text, sentences) if is_chat is None else is_chat
             kind = Meaning.REMARK if is_chat else Meaning.STATEMENT
         if kind is Meaning.STATEMENT:
             return _STATEMENT
@@ -186,9 +186,11 @@ def _undrawn(word: str) -> str:
 # What a sentence does
 
 
-def _is_chat(text: str) -> bool:
-    """Whether somebody talks to somebody in it; a note about somebody does not."""
-    return "?" in text or _the("chat").search(text) is not None
+def _is_chat(text: str, sentences: list[str]) -> bool:
+    """Whether somebody talks to somebody or thinks aloud; a note about somebody does not."""
+    if "?" in text or _the("chat").search(text):
+        return True
+    return len(sentences) > 1 and any(_the("mulls").match(_spell(each)) for each in sentences)
 
 
 def _kind_of(sentence: str) -> Meaning | None:
@@ -253,7 +255,10 @@ def _weigh(sentence: str, spelled: str) -> str | None:
 
 
 def _unaddressed(sentence: str) -> str:
-    return _the("addressed_at_the_end").sub(r"\1", _the("vocative").sub(r"\1", sentence))
+    for name in ("vocative", "addressed_at_the_end"):
+        if found := _the(name).match(sentence):
+            sentence = found[1] + sentence[found.end() :]
+    return sentence
 
 
 def _is_known(word: str) -> bool:
@@ -267,6 +272,8 @@ def _is_known(word: str) -> bool:
 
 def _known_phrases(spelled: str) -> tuple[set[Meaning], str]:
     """The kinds of the phrases that the sentence begins with, and what is left of it."""
+    if not _begins_known(spelled):
+        return set(), spelled
     held = _phrase_cues().read(spelled)
     phrases = [(kind, pattern) for kind, name in _PHRASES for _, pattern in held.worth_trying(name)]
     kinds: set[Meaning] = set()
@@ -281,6 +288,12 @@ def _known_phrases(spelled: str) -> tuple[set[Meaning], str]:
         kinds.add(kind)
         place = end + 1
     return kinds, spelled[place:].strip()
+
+
+def _begins_known(spelled: str) -> bool:
+    """Whether a phrase may stand at its beginning; of most questions and requests none does."""
+    word = spelled[_glue_end(spelled, 0) :].partition(" ")[0]
+    return _is_known(word) or _is_known(spelled.partition(" ")[0])
 
 
 def _glue_end(spelled: str, place: int) -> int:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
 from reconciler.domain.gate.classification import Weight
-from reconciler.domain.gate.topics import TopicTerms
+from reconciler.domain.gate.topics import Topics, TopicTerms
 from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.errors import ConfigurationError
 from reconciler.sensitive_data import SensitiveKind
@@ -208,7 +208,7 @@ class GatePolicy:
 
     file: _PolicyFile
     domain: str
-    topics: Mapping[str, TopicTerms] = field(hash=False)
+    topics: Topics = field(hash=False, compare=False)
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], domain: str | None = None) -> GatePolicy:
@@ -235,7 +235,7 @@ class GatePolicy:
             name: TopicTerms(terms=rule.terms, exceptions=rule.exceptions)
             for name, rule in file.topics.items()
         }
-        return cls(file=file, domain=chosen, topics=topics)
+        return cls(file=file, domain=chosen, topics=Topics(topics))
 
     def of_agent(self, agent_id: str) -> GatePolicy:
         """The policy in the domain that the file gives the agent; else this one."""

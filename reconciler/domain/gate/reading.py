@@ -25,7 +25,6 @@ from reconciler.domain.gate.literalness import (
 )
 from reconciler.domain.gate.meaning import Meaning, MeaningFinding, classify_meaning
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.gate.topics import find_topics
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.kinds import Category, RecallSemantics
 from reconciler.domain.records.notes import Note, Remembered
@@ -81,7 +80,7 @@ def read(candidate: Candidate, policy: GatePolicy) -> Reading:
         speculation=_first(find_speculation, (*quoted, claim)),
         trigger=trigger,
         directives=_directives(candidate),
-        topics=find_topics(_said(candidate, quoted), policy.topics),
+        topics=policy.topics.find(_said(candidate, quoted)),
         category=_category(candidate, meaning),
         semantics=semantics,
         weight=Weight.WISH if trigger else _weight(candidate.note, claim, meaning),

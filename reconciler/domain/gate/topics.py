@@ -14,7 +14,7 @@ from functools import cached_property
 from reconciler.errors import ConfigurationError
 from reconciler.lexicon import Literals
 
-__all__ = ["TopicTerms", "find_topics"]
+__all__ = ["TopicTerms", "Topics"]
 
 _TERM = re.compile(r"(?=.*\w)(?:\*|[^\s*-]+\*?)(?:[ -](?:\*|[^\s*-]+\*?))*")
 """Words, each of which may end in an asterisk or be one; one of them at least says something."""
@@ -53,11 +53,10 @@ class TopicTerms:
 
     def find(self, text: str) -> str | None:
         """The first term that counts in the text, as it was given; None where none does."""
-        return self._find_in(_folded(text))
+        return self.find_in(_folded(text))
 
-    def _find_in(self, folded: str) -> str | None:
-        if not self._literals.held(folded):
-            return None
+    def find_in(self, folded: str) -> str | None:
+        """The same in a text that is folded already."""
         excepted: list[tuple[int, int]] | None = None
         for start, end in _spans(self._any_term, folded):
             if excepted is None:
@@ -75,11 +74,12 @@ class TopicTerms:
             and re.compile(_branch(term) + r"(?!\w)").match(folded, start)
         )
 
-    @cached_property
-    def _literals(self) -> Literals[bool]:
-        """The longest word of each term, of which a text about the topic holds one."""
-        words = (re.split(r"[ *-]+", _folded(term)) for term in self.terms)
-        return Literals((max(each, key=len), True) for each in words)
+    @property
+    def literals(self) -> Iterator[str]:
+        """What a text about the topic holds one of, where a space stands for each hyphen."""
+        for term in self.terms:
+            runs = _folded(term).replace("-", " ").split("*")
+            yield max((each.strip() for each in reversed(runs)), key=len)
 
     @cached_property
     def _any_term(self) -> re.Pattern[str]:
@@ -90,11 +90,31 @@ class TopicTerms:
         return _any_of(self.exceptions)
 
 
-def find_topics(text: str, topics: Mapping[str, TopicTerms]) -> dict[str, str]:
-    """By topic that the text is about, in the order of ``topics``, the term that says so."""
-    folded = _folded(text)
-    found = {name: terms._find_in(folded) for name, terms in topics.items()}
-    return {name: term for name, term in found.items() if term is not None}
+class Topics:
+    """Several topics, by name; a text is screened once for all of them.
+
+    Args:
+        terms: the words of each topic.
+    """
+
+    def __init__(self, terms: Mapping[str, TopicTerms]) -> None:
+        self._terms = dict(terms)
+        self._literals = Literals(
+            (literal, name) for name in self._terms for literal in self._terms[name].literals
+        )
+
+    def find(self, text: str) -> dict[str, str]:
+        """By topic that the text is about, in the given order, the term that says so."""
+        folded = _folded(text)
+        worth_trying = self._literals.held(folded.replace("-", " "))
+        if not worth_trying:
+            return {}
+        found = {
+            name: terms.find_in(folded)
+            for name, terms in self._terms.items()
+            if name in worth_trying
+        }
+        return {name: term for name, term in found.items() if term is not None}
 
 
 def _folded(text: str) -> str:
