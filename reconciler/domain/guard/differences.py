@@ -269,11 +269,16 @@ def _is_same_matter(here: Count, there: Count) -> bool:
         return False
     if here.names and there.names and here.names.isdisjoint(there.names):
         return False
-    shared = (here.context | set(here.things)) & (there.context | set(there.things))
-    return len(shared) > 1 or (
-        vocabulary().measures.isdisjoint(shared)
-        and min(len(here.context), len(there.context)) <= _SHORT
-    )
+    measures = vocabulary().measures
+    things = set(here.things) & set(there.things)
+    shared = ((here.context | set(here.things)) & (there.context | set(there.things))) - measures
+    is_short = min(len(here.context), len(there.context)) <= _SHORT
+    if things and things <= measures:
+        # Anything is measured in pounds or weeks: one word more does not tell what.
+        is_named = not shared.isdisjoint(here.names & there.names)
+        return bool(shared) and (is_short or is_named or len(shared) > 1)
+    is_counted = bool(shared) and not (here.is_elided or there.is_elided)
+    return len(shared) > 1 or (is_counted and is_short)
 
 
 def _is_change(here: Count, there: Count, new: Reading, old: Reading) -> bool:
