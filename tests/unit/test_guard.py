@@ -7,6 +7,7 @@ from reconciler.domain.guard import (
     Difference,
     Finding,
     denies_ever,
+    find_changes,
     find_differences,
     find_losses,
     has_many_other_words,
@@ -28,7 +29,9 @@ def kinds(note: str, fact: str) -> set[str]:
 
 
 def is_change(note: str, fact: str) -> bool:
-    return any(finding.is_change for finding in find_differences(note, fact))
+    found = find_changes(note, fact)
+    assert found == tuple(each for each in find_differences(note, fact) if each.is_change)
+    return bool(found)
 
 
 @pytest.mark.parametrize(

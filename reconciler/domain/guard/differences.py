@@ -316,10 +316,12 @@ def _says(clause: Clause, phrase: Sequence[str]) -> bool:
 
 def _prefixed(stems: frozenset[str], others: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Stems that the other text has with a prefix that denies them: paid and unpaid."""
-    for stem in sorted(stems - others):
-        for prefix in vocabulary().negative_prefixes:
-            if prefix + stem in others and prefix + stem not in stems:
-                yield stem, prefix + stem
+    prefixes = vocabulary().negative_prefixes
+    for denied in sorted(each for each in others - stems if each.startswith(prefixes)):
+        for prefix in prefixes:
+            plain = denied.removeprefix(prefix)
+            if plain != denied and plain in stems and plain not in others:
+                yield plain, denied
 
 
 def _foreign_names(of: Reading, other: Reading) -> str:
