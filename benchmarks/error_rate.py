@@ -564,20 +564,22 @@ def _print_agreement(available: Engines, results: Results, vectors: ReadyVectors
         print("left out: the engine's check needs the embedded engine\n")
         return
     print("### the same pairs through a whole memory: what is live and linked in the graph\n")
-    print("| configuration | slots | pairs | disagreements with the rule |")
-    print("|---|---|--:|--:|")
+    print("| configuration | slots | pairs | of them stopped by the gate | against the rule |")
+    print("|---|---|--:|--:|--:|")
     for (configuration, slots), decided in results.outcomes.items():
-        if slots in (IN_SESSION, NO_SLOTS):  # other values through the same door, which reads slots
+        # The door reads slots by itself; with the session there are only other values.
+        if slots in (IN_SESSION, NO_SLOTS):
             continue
         sample = [
             each
             for number, each in enumerate(decided)
             if number % SAMPLE_EVERY == 0 or each[0].pair.source in LONGMEMEVAL
         ]
-        wrong = _disagreements(available, configuration, sample, vectors)
-        print(f"| {configuration.name} | {slots} | {len(sample)} | {len(wrong)} |", flush=True)
+        stopped, wrong = _disagreements(available, configuration, sample, vectors)
+        cells = (configuration.name, slots, len(sample), stopped, len(wrong))
+        print("| " + " | ".join(map(str, cells)) + " |", flush=True)
         for pair_id in wrong:
-            print(f"| | | {pair_id} | |")
+            print(f"| | | {pair_id} | | |")
     print(flush=True)
 
 
@@ -586,23 +588,28 @@ def _disagreements(
     configuration: Configuration,
     sample: Sequence[tuple[Case, Outcome]],
     vectors: ReadyVectors,
-) -> list[str]:
-    """The pairs that the memory treats otherwise than the rule did."""
+) -> tuple[int, list[str]]:
+    """How many pairs the gate stopped, and which the memory treats otherwise than the rule did."""
     arbiter = LabelArbiter(case.pair for case, _ in sample) if configuration.is_arbitrated else None
     with _memory(available, configuration, vectors, arbiter) as memory:
-        return [
-            case.pair.pair_id
+        found = [
+            (_remembered(memory, f"contact-{number}", case), case, outcome)
             for number, (case, outcome) in enumerate(sample)
-            if _remembered(memory, f"contact-{number}", case) is not outcome
         ]
+    stopped = sum(remembered is None for remembered, _, _ in found)
+    wrong = [case for remembered, case, outcome in found if remembered not in (None, outcome)]
+    return stopped, [case.pair.pair_id for case in wrong]
 
 
-def _remembered(memory: Memory, contact: str, case: Case) -> Outcome:
-    """What the graph holds once both texts were said, whatever the decision claims."""
+def _remembered(memory: Memory, contact: str, case: Case) -> Outcome | None:
+    """What the graph holds once both texts were said; None where the gate let only one in."""
     said = ((case.pair.fact_text, case.given.fact), (case.pair.note_text, case.given.note))
     for day, (text, given) in enumerate(said):
         slot = asdict(given) if given else {}
-        memory.add_contact_note("a", contact, text, said_at=SAID_AT + timedelta(days=day), **slot)
+        said_at = SAID_AT + timedelta(days=day)
+        decision = memory.add_contact_note("a", contact, text, said_at=said_at, **slot)
+        if not decision.action.is_reconciled:
+            return None
     chains = memory.history("a", contact)
     if len(chains) == 1:
         return Outcome.SUPERSEDED if len(chains[0].facts) == 2 else Outcome.REPEATED
