@@ -102,9 +102,9 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
     new, old = read(note), read(fact)
     if new.canonical == old.canonical:
         return ()
-    finders = (find_values, find_negation, find_cessation, find_voice)
+    finders = [find_values, find_negation, find_cessation, find_voice]
     if new.stems == old.stems:
-        finders += (find_order,)
+        finders.append(find_order)
     found = tuple(each for find in finders for each in find(new, old) if each.is_change)
     return () if found and any(find_subject(new, old)) else found
 
