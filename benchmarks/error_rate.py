@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import rows
+from benchmarks.data import HALVES, half_of, rows
 from benchmarks.engines import Engines
 from benchmarks.pair_slots import GivenSlot, PairSlots, SlotSource
 from reconciler import Memory
@@ -78,7 +78,9 @@ CEILING = Configuration("minilm + arbiter by label", "minilm", is_arbitrated=Tru
 CONFIGURATIONS = (BARE, GUARDED, CALIBRATED, CEILING)
 
 NO_SLOTS, FROM_TEXT, IN_SESSION = "none", "from one text", "from one text in its session"
-SLOTS = (NO_SLOTS, FROM_TEXT, IN_SESSION)
+READ = "read by the doors"
+SLOTS = (NO_SLOTS, READ, FROM_TEXT, IN_SESSION)
+"""Who fills the slots: nobody, the offline reader that fills them at both doors, or a caller."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,15 @@ class Case:
 
     measured: MeasuredPair
     given: PairSlots
+
+    @property
+    def half(self) -> str:
+        """Whether cues may have been written looking at it."""
+        return half_of(self.pair.fact_text)
+
+    @property
+    def has_slots(self) -> bool:
+        return bool(self.pair.fact_slot or self.pair.note_slot)
 
     @property
     def pair(self) -> LabelledPair:
@@ -104,24 +115,26 @@ class Results:
         cases = [case for case, _ in self.outcomes[BARE, slots]]
         if slots == IN_SESSION:
             return sorted(LONGMEMEVAL)
-        return sorted({case.pair.source for case in cases if slots == NO_SLOTS or case.given})
+        return sorted({case.pair.source for case in cases if slots == NO_SLOTS or case.has_slots})
 
-    def scores(self, configuration: Configuration, slots: str, *sources: str) -> Scores:
-        """The sources taken together; all where none is named."""
+    def scores(
+        self, configuration: Configuration, slots: str, *sources: str, half: str | None = None
+    ) -> Scores:
+        """The sources taken together; all where none is named, and both halves."""
         counts = Counter(
             (case.pair.label, outcome)
             for case, outcome in self.outcomes[configuration, slots]
-            if not sources or case.pair.source in sources
+            if (not sources or case.pair.source in sources) and half in (None, case.half)
         )
         return Scores(source=", ".join(sources), counts=counts)
 
     def wrong(self, configuration: Configuration, slots: str) -> Iterator[tuple[Case, Outcome]]:
-        """The pairs of notes whose fact was retired though true, or left beside its update."""
+        """The pairs of notes whose true fact was retired, or whose update is silent or lost."""
         for case, outcome in self.outcomes[configuration, slots]:
             retired = outcome in (Outcome.SUPERSEDED, Outcome.REPEATED)
             is_wrong = {
                 PairLabel.DISTINCT: retired,
-                PairLabel.UPDATE: outcome is Outcome.APART,
+                PairLabel.UPDATE: outcome in (Outcome.APART, Outcome.REPEATED),
                 PairLabel.SAME: False,
             }
             if case.pair.source in NOTES and is_wrong[case.pair.label]:
@@ -155,6 +168,7 @@ def main(available: Engines) -> None:
     cases = {slots: _cases(pairs, slots, vectors, book) for slots in SLOTS}
     results = _decide_all(cases, vectors.model_id)
     _print_targets(results, costs)
+    _print_halves(results)
     _print_rates(results)
     _print_wrong(results)
     _print_costs(costs)
@@ -196,23 +210,31 @@ def _texts(pairs: Iterable[dict[str, Any]]) -> list[str]:
 def _cases(
     pairs: Iterable[dict[str, Any]], slots: str, vectors: ReadyVectors, book: AttributeBook
 ) -> list[Case]:
-    source = None if slots == NO_SLOTS else SlotSource(sees_session=slots == IN_SESSION)
-    return [
-        _case(pair, source.slots(pair) if source else PairSlots(), vectors, book) for pair in pairs
-    ]
+    if slots in (NO_SLOTS, READ):
+        return [_case(pair, PairSlots(), vectors, book, reads=slots == READ) for pair in pairs]
+    source = SlotSource(sees_session=slots == IN_SESSION)
+    return [_case(pair, source.slots(pair), vectors, book) for pair in pairs]
 
 
 def _case(
-    row: dict[str, Any], given: PairSlots, vectors: ReadyVectors, book: AttributeBook
+    row: dict[str, Any],
+    given: PairSlots,
+    vectors: ReadyVectors,
+    book: AttributeBook,
+    *,
+    reads: bool = False,
 ) -> Case:
+    fact_slot, note_slot = _slot(book, given.fact), _slot(book, given.note)
+    if reads:
+        fact_slot, note_slot = (book.filled(None, row[side])[0] for side in ("a", "b"))
     pair = LabelledPair(
         pair_id=row["id"],
         source=row["source"],
         fact_text=row["a"],
         note_text=row["b"],
         label=PairLabel(row["label"]),
-        fact_slot=_slot(book, given.fact),
-        note_slot=_slot(book, given.note),
+        fact_slot=fact_slot,
+        note_slot=note_slot,
     )
     cosine = vectors.cosine(row["a"], row["b"])
     return Case(MeasuredPair(pair=pair, cosine=cosine), given)
@@ -317,9 +339,9 @@ def _cost_targets(costs: Iterable[Cost]) -> Iterator[Target]:
 
 
 def _not_silent(scores: Scores) -> Rate:
-    """Of the updates, those that end with one live fact or a recorded conflict."""
+    """Of the updates, those that end with the new fact live alone, or a recorded conflict."""
     silent = scores.silent_updates
-    return Rate(count=silent.of - silent.count, of=silent.of)
+    return Rate(count=silent.of - silent.count - scores.lost_updates.count, of=silent.of)
 
 
 def _share(rate: Rate) -> float:
@@ -339,13 +361,41 @@ def with_interval(rate: Rate) -> str:
 # The tables
 
 
+def _print_halves(results: Results) -> None:
+    """LongMemEval and Synthetic-Persona, by the half that cues were written looking at."""
+    print("### notes without an arbiter, by half; in brackets Wilson's 95 % interval\n")
+    print(
+        "| configuration | slots | half | pairs with a slot | updates: silent | updates: lost "
+        "| distinct: marked | distinct: superseded |"
+    )
+    print("|---|---|---|--:|--:|--:|--:|--:|")
+    for configuration in (GUARDED, CALIBRATED):
+        for slots in (NO_SLOTS, READ):
+            cases = [case for case, _ in results.outcomes[configuration, slots]]
+            for half in HALVES:
+                scores = results.scores(configuration, slots, *NOTES, half=half)
+                filled = sum(
+                    case.has_slots and case.half == half and case.pair.source in NOTES
+                    for case in cases
+                )
+                rates = (
+                    scores.silent_updates,
+                    scores.lost_updates,
+                    scores.distinct_marked,
+                    scores.false_supersessions,
+                )
+                cells = " | ".join(map(with_interval, rates))
+                print(f"| {configuration.name} | {slots} | {half} | {filled} | {cells} |")
+    print(flush=True)
+
+
 def _print_rates(results: Results) -> None:
     print("### every source; in brackets Wilson's 95 % interval\n")
     print(
         "| source | configuration | slots | distinct: superseded | distinct: marked "
-        "| updates: one live fact or marked | same: stored twice |"
+        "| updates: superseding or marked | updates: lost | same: stored twice |"
     )
-    print("|---|---|---|--:|--:|--:|--:|")
+    print("|---|---|---|--:|--:|--:|--:|--:|")
     for source in results.sources(NO_SLOTS):
         for slots in SLOTS:
             for configuration in CONFIGURATIONS if source in results.sources(slots) else ():
@@ -354,7 +404,7 @@ def _print_rates(results: Results) -> None:
                     f"| {source} | {configuration.name} | {slots} "
                     f"| {with_interval(scores.false_supersessions)} "
                     f"| {_of(scores.distinct_marked)} | {_of(_not_silent(scores))} "
-                    f"| {_of(scores.same_stored_twice)} |"
+                    f"| {_of(scores.lost_updates)} | {_of(scores.same_stored_twice)} |"
                 )
     print(flush=True)
 
@@ -514,20 +564,22 @@ def _print_agreement(available: Engines, results: Results, vectors: ReadyVectors
         print("left out: the engine's check needs the embedded engine\n")
         return
     print("### the same pairs through a whole memory: what is live and linked in the graph\n")
-    print("| configuration | slots | pairs | disagreements with the rule |")
-    print("|---|---|--:|--:|")
+    print("| configuration | slots | pairs | of them stopped by the gate | against the rule |")
+    print("|---|---|--:|--:|--:|")
     for (configuration, slots), decided in results.outcomes.items():
-        if slots == IN_SESSION:  # other values through the same door
+        # The door reads slots by itself; with the session there are only other values.
+        if slots in (IN_SESSION, NO_SLOTS):
             continue
         sample = [
             each
             for number, each in enumerate(decided)
             if number % SAMPLE_EVERY == 0 or each[0].pair.source in LONGMEMEVAL
         ]
-        wrong = _disagreements(available, configuration, sample, vectors)
-        print(f"| {configuration.name} | {slots} | {len(sample)} | {len(wrong)} |", flush=True)
+        stopped, wrong = _disagreements(available, configuration, sample, vectors)
+        cells = (configuration.name, slots, len(sample), stopped, len(wrong))
+        print("| " + " | ".join(map(str, cells)) + " |", flush=True)
         for pair_id in wrong:
-            print(f"| | | {pair_id} | |")
+            print(f"| | | {pair_id} | | |")
     print(flush=True)
 
 
@@ -536,23 +588,28 @@ def _disagreements(
     configuration: Configuration,
     sample: Sequence[tuple[Case, Outcome]],
     vectors: ReadyVectors,
-) -> list[str]:
-    """The pairs that the memory treats otherwise than the rule did."""
+) -> tuple[int, list[str]]:
+    """How many pairs the gate stopped, and which the memory treats otherwise than the rule did."""
     arbiter = LabelArbiter(case.pair for case, _ in sample) if configuration.is_arbitrated else None
     with _memory(available, configuration, vectors, arbiter) as memory:
-        return [
-            case.pair.pair_id
+        found = [
+            (_remembered(memory, f"contact-{number}", case), case, outcome)
             for number, (case, outcome) in enumerate(sample)
-            if _remembered(memory, f"contact-{number}", case) is not outcome
         ]
+    stopped = sum(remembered is None for remembered, _, _ in found)
+    wrong = [case for remembered, case, outcome in found if remembered not in (None, outcome)]
+    return stopped, [case.pair.pair_id for case in wrong]
 
 
-def _remembered(memory: Memory, contact: str, case: Case) -> Outcome:
-    """What the graph holds once both texts were said, whatever the decision claims."""
+def _remembered(memory: Memory, contact: str, case: Case) -> Outcome | None:
+    """What the graph holds once both texts were said; None where the gate let only one in."""
     said = ((case.pair.fact_text, case.given.fact), (case.pair.note_text, case.given.note))
     for day, (text, given) in enumerate(said):
         slot = asdict(given) if given else {}
-        memory.add_contact_note("a", contact, text, said_at=SAID_AT + timedelta(days=day), **slot)
+        said_at = SAID_AT + timedelta(days=day)
+        decision = memory.add_contact_note("a", contact, text, said_at=said_at, **slot)
+        if not decision.action.is_reconciled:
+            return None
     chains = memory.history("a", contact)
     if len(chains) == 1:
         return Outcome.SUPERSEDED if len(chains[0].facts) == 2 else Outcome.REPEATED

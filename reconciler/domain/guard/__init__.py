@@ -44,6 +44,7 @@ __all__ = [
     "Finding",
     "denies_ever",
     "differ_only_in",
+    "find_changes",
     "find_differences",
     "find_losses",
     "find_news",
@@ -87,6 +88,25 @@ def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
         # What holds of her husband changes nothing that holds of her.
         return tuple(replace(each, is_change=False) for each in findings)
     return findings
+
+
+def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
+    """Those of the differences of which only one side can hold, without looking for the others.
+
+    Every fact near a note is asked about this one, and names or words that moved are dear to find.
+
+    Args:
+        note: the new text.
+        fact: the text that it may contradict.
+    """
+    new, old = read(note), read(fact)
+    if new.canonical == old.canonical:
+        return ()
+    finders = [find_values, find_negation, find_cessation, find_voice]
+    if new.stems == old.stems:
+        finders.append(find_order)
+    found = tuple(each for find in finders for each in find(new, old) if each.is_change)
+    return () if found and any(find_subject(new, old)) else found
 
 
 def denies_ever(note: str, fact: str) -> bool:

@@ -269,11 +269,16 @@ def _is_same_matter(here: Count, there: Count) -> bool:
         return False
     if here.names and there.names and here.names.isdisjoint(there.names):
         return False
-    shared = (here.context | set(here.things)) & (there.context | set(there.things))
-    return len(shared) > 1 or (
-        vocabulary().measures.isdisjoint(shared)
-        and min(len(here.context), len(there.context)) <= _SHORT
-    )
+    measures = vocabulary().measures
+    things = set(here.things) & set(there.things)
+    shared = ((here.context | set(here.things)) & (there.context | set(there.things))) - measures
+    is_short = min(len(here.context), len(there.context)) <= _SHORT
+    if things and things <= measures:
+        # Anything is measured in pounds or weeks: one word more does not tell what.
+        is_named = not shared.isdisjoint(here.names & there.names)
+        return bool(shared) and (is_short or is_named or len(shared) > 1)
+    is_counted = bool(shared) and not (here.is_elided or there.is_elided)
+    return len(shared) > 1 or (is_counted and is_short)
 
 
 def _is_change(here: Count, there: Count, new: Reading, old: Reading) -> bool:
@@ -311,10 +316,12 @@ def _says(clause: Clause, phrase: Sequence[str]) -> bool:
 
 def _prefixed(stems: frozenset[str], others: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Stems that the other text has with a prefix that denies them: paid and unpaid."""
-    for stem in sorted(stems - others):
-        for prefix in vocabulary().negative_prefixes:
-            if prefix + stem in others and prefix + stem not in stems:
-                yield stem, prefix + stem
+    prefixes = vocabulary().negative_prefixes
+    for denied in sorted(each for each in others - stems if each.startswith(prefixes)):
+        for prefix in prefixes:
+            plain = denied.removeprefix(prefix)
+            if plain != denied and plain in stems and plain not in others:
+                yield plain, denied
 
 
 def _foreign_names(of: Reading, other: Reading) -> str:

@@ -49,9 +49,16 @@ def find_order(new: Reading, old: Reading) -> Iterator[Finding]:
 
 def _turned(passive: Reading, active: Reading) -> Iterator[tuple[str, str]]:
     """Each "acquired by Globex" where the other text has "acquired Globex", as both have it."""
+    found = [
+        (verb, agent)
+        for verb, agent in pairwise(passive.words)
+        if agent.governor == "by" and verb.gap == "is"
+    ]
+    if not found:
+        return
     direct = {(verb.stem, word.stem) for verb, word in pairwise(active.words) if not word.gap}
-    for verb, agent in pairwise(passive.words):
-        if verb.gap == "is" and agent.governor == "by" and (verb.stem, agent.stem) in direct:
+    for verb, agent in found:
+        if (verb.stem, agent.stem) in direct:
             yield f"{verb.text} by {agent.text}", f"{verb.text} {agent.text}"
 
 

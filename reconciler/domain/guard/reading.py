@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import groupby, islice, pairwise, takewhile
+from itertools import dropwhile, groupby, islice, pairwise, takewhile
 from typing import NamedTuple
 
 from reconciler.domain.guard.tokens import TOKENS_MAX, Token, tokens_of
@@ -267,6 +267,8 @@ def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
     here = words[at]
     if here.text in _RACES and not known.races.isdisjoint(each.stem for each in words):
         return True
+    if _is_size(words, at) or (at and words[at - 1].text.lower() in known.payments):
+        return True
     after = words[at + 1 : at + 3]
     if (len(after) > 1 and after[1].text in _AGO) or (
         after and after[0].gap == "hyphen" and after[0].stem in known.measures
@@ -278,6 +280,17 @@ def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
     is_product = before.text.casefold() in names and here.kind == "number"
     is_numbered = before.text.lower() in known.numbered
     return (is_product or is_numbered) and before.stem not in known.positions
+
+
+def _is_size(words: Sequence[Word], at: int) -> bool:
+    """Whether a number tells which one, as in "a 50mm lens" or "the 24-70 mm lens"."""
+    after = list(dropwhile(lambda each: each.kind == "number", words[at + 1 : at + 4]))[:2]
+    return (
+        len(after) > 1
+        and after[0].text.lower() in vocabulary().sizes
+        and after[1].kind == "word"
+        and not after[1].gap
+    )
 
 
 def _nouns(words: Sequence[Word], at: int) -> list[str]:

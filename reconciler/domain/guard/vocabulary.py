@@ -49,6 +49,7 @@ class Vocabulary:
     numerals: dict[str, int]
     occasions: frozenset[str]
     ordinals: dict[str, int]
+    payments: frozenset[str]
     positions: frozenset[str]
     possessives: frozenset[str]
     prepositions: frozenset[str]
@@ -56,6 +57,7 @@ class Vocabulary:
     races: frozenset[str]
     relatives: frozenset[str]
     sentence_marks: frozenset[str]
+    sizes: frozenset[str]
     sides: dict[str, tuple[int, int]]
     suppositions: frozenset[str]
     times_a_year: dict[str, int]
@@ -96,6 +98,7 @@ def vocabulary() -> Vocabulary:
         numerals=_numbers("cardinal") | _numbers("numeral"),
         occasions=word_set("occasion"),
         ordinals=_numbers("ordinal"),
+        payments=word_set("payment"),
         positions=word_set("position"),
         possessives=word_set("possessive"),
         prepositions=word_set("preposition"),
@@ -103,6 +106,7 @@ def vocabulary() -> Vocabulary:
         races=word_set("race"),
         relatives=word_set("relative"),
         sentence_marks=word_set("sentence_mark"),
+        sizes=word_set("size"),
         sides=_sides(words("opposite")),
         suppositions=word_set("supposition"),
         times_a_year=_numbers("times_a_year"),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from reconciler.domain.guard import find_differences
+from reconciler.domain.guard import find_changes
 from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.records.decisions import Action, Verdict
 from reconciler.domain.records.facts import Conflict, Dispute, Fact
@@ -90,9 +90,7 @@ def _is_settled_by(note: Note, fact: Fact) -> bool:
     if match is SlotMatch.CHANGED:
         return True
     is_standing = fact.category is Category.DECISION and note.category is not Category.DECISION
-    return not is_standing and any(
-        each.is_change for each in find_differences(note.text, fact.text)
-    )
+    return not is_standing and bool(find_changes(note.text, fact.text))
 
 
 def _dispute(scope: Scope, facts: Iterable[Fact], conflicts: Sequence[Conflict]) -> Dispute:

@@ -11,6 +11,7 @@ from reconciler.domain.guard import (
     Finding,
     denies_ever,
     differ_only_in,
+    find_changes,
     find_differences,
     find_losses,
     find_news,
@@ -344,8 +345,9 @@ def _beside(
     changes = {
         each.fact_id: findings
         for each in candidates
-        if each.cosine >= min(_LINK_COSINE_MIN, policy.cosine_add_max)
-        and (findings := _changes(_differences(note, each, policy)))
+        if policy.guard
+        and each.cosine >= min(_LINK_COSINE_MIN, policy.cosine_add_max)
+        and (findings := find_changes(note.text, each.text))
     }
     conflicts = tuple(each for each in candidates if each.fact_id in changes)
     findings = changes[conflicts[0].fact_id] if conflicts else ()

@@ -393,6 +393,11 @@ class Scores:
         return self._rate((PairLabel.DISTINCT,), SETTLED)
 
     @property
+    def lost_updates(self) -> Rate:
+        """Of the updates, those taken for the fact said again, so that the stale one stays."""
+        return self._rate((PairLabel.UPDATE,), {Outcome.REPEATED})
+
+    @property
     def silent_updates(self) -> Rate:
         """Of the updates, those left as two live facts that nothing links."""
         return self._rate((PairLabel.UPDATE,), {Outcome.APART})
