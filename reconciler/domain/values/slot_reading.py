@@ -113,9 +113,7 @@ _Tried = tuple[str, str, re.Pattern[str]]
 """An attribute, what its phrasing says of the value, and the pattern."""
 
 
-def _read_clause(
-    clause: _Clause | None, sentence: str, tried: Iterable[_Tried]
-) -> ReadSlot | None:
+def _read_clause(clause: _Clause | None, sentence: str, tried: Iterable[_Tried]) -> ReadSlot | None:
     """What the phrasing says that fits most of the clause."""
     if clause is None:
         return None
@@ -246,9 +244,7 @@ def _first_name(said: str) -> str | None:
 
 # A match, and its value
 
-_GOES_ON = re.compile(
-    r"['\w]|-\w|[,.]\d|\s?[/&]|\s+(?:and|or|&)\s+(?:an?\s|the\s)?(?!I\b)[A-Z0-9]"
-)
+_GOES_ON = re.compile(r"['\w]|-\w|[,.]\d|\s?[/&]|\s+(?:and|or|&)\s+(?:an?\s|the\s)?(?!I\b)[A-Z0-9]")
 
 
 def _is_whole(match: re.Match[str]) -> bool:
