@@ -138,7 +138,8 @@ def main(_: Engines) -> None:
         read = [row for row, made in changes if made == "right"]
         of_these = [row for row in read if can_supersede(row)]
         superseded[name] = (_superseding(of_these), _superseding(read), count["end"])
-    print("\n| set | changes read that supersede, of what holds one value or names the old | of all | ends read |")
+    heads = "changes read that supersede, of what holds one value or names the old | of all"
+    print(f"\n| set | {heads} | ends read |")
     print("|---|--:|--:|--:|")
     for name, (of_these, of_all, ends) in superseded.items():
         print(f"| {name} | {with_interval(of_these)} | {with_interval(of_all)} | {ends} |")
