@@ -1,8 +1,8 @@
 """Slots read from plain sentences: how many are right, how many are found, whether a change ends.
 
 The sentences of ``slot_sentences.jsonl`` were written and labelled by somebody who knew the
-attributes and not the phrasings: states, changes, and look-alikes that give no slot away. They are
-split in two by a hash; the phrasings were written looking at one half.
+attributes and not the phrasings: states, changes, and look-alikes that give no slot away. The key
+``set`` says which of them the phrasings were written from, and which were kept aside.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.data import HALVES, half_of
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
 from reconciler.config_files import load_attribute_book
@@ -30,11 +29,12 @@ from reconciler.domain.review.calibration import Rate
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.slot_reading import ReadSlot
 
+SETS = ("written on", "kept aside")
 SENTENCES = Path(__file__).with_name("slot_sentences.jsonl")
 BOOK = load_attribute_book(None)
 SAID_AT = datetime(2026, 1, 1, tzinfo=UTC)
 SCOPE = Scope("default", "benchmark", "one")
-OTHER_VALUES = {"money": "1 EUR", "date": "1 January 1999", "number": "7777", "boolean": "yes"}
+OTHER_VALUES = {"money": "1 EUR", "date": "1 January 1999", "number": "7777", "boolean": "maybe"}
 
 
 def sentences() -> list[dict[str, Any]]:
@@ -100,10 +100,11 @@ def supersedes(text: str) -> bool:
     return verdict.action is Action.UPDATE and not verdict.is_restatement
 
 
-def is_single_valued(row: Mapping[str, Any]) -> bool:
-    """Whether another value of its attribute can end by it at all."""
-    attribute = BOOK.find(row["attribute"])
-    return attribute is not None and attribute.is_single_valued
+def can_supersede(row: Mapping[str, Any]) -> bool:
+    """Whether a value can end by it: of an attribute that holds one, or the one that it names."""
+    attribute, read = BOOK.find(row["attribute"]), BOOK.read_slot(row["text"])
+    is_single = attribute is not None and attribute.is_single_valued
+    return is_single or bool(read and read.replaces)
 
 
 def _superseding(rows: list[dict[str, Any]]) -> Rate:
@@ -111,15 +112,17 @@ def _superseding(rows: list[dict[str, Any]]) -> Rate:
 
 
 def main(_: Engines) -> None:
-    """Print precision, recall, ends, and the share of changes that supersede, by half."""
+    """Print precision, recall, ends, and the share of changes that supersede, by set."""
     rows = sentences()
     if not rows:
         return
-    print("| half | sentences | precision | recall | recall of changes | look-alikes read |")
+    print("| set | sentences | precision | recall | recall of changes | look-alikes read |")
     print("|---|--:|--:|--:|--:|--:|")
     superseded = {}
-    for half in HALVES:
-        mine = [row for row in rows if half_of(row["text"]) == half]
+    for name in SETS:
+        mine = [row for row in rows if row["set"] == name]
+        if not mine:
+            continue
         found = [(row, outcome(row)) for row in mine]
         count = Counter(made for _, made in found)
         plain = [(row, made) for row, made in found if row["attribute"]]
@@ -131,14 +134,15 @@ def main(_: Engines) -> None:
             Rate(count=sum(made == "right" for _, made in changes), of=len(changes)),
             Rate(count=alike.count("wrong"), of=len(alike)),
         ]
-        print(f"| {half} | {len(mine)} | " + " | ".join(map(with_interval, cells)) + " |")
+        print(f"| {name} | {len(mine)} | " + " | ".join(map(with_interval, cells)) + " |")
         read = [row for row, made in changes if made == "right"]
-        of_one = [row for row in read if is_single_valued(row)]
-        superseded[half] = (_superseding(of_one), _superseding(read), count["end"])
-    print("\n| half | changes read that supersede, of what holds one value | of all | ends read |")
+        of_these = [row for row in read if can_supersede(row)]
+        superseded[name] = (_superseding(of_these), _superseding(read), count["end"])
+    heads = "changes read that supersede, of what holds one value or names the old | of all"
+    print(f"\n| set | {heads} | ends read |")
     print("|---|--:|--:|--:|")
-    for half, (of_one_value, of_all, ends) in superseded.items():
-        print(f"| {half} | {with_interval(of_one_value)} | {with_interval(of_all)} | {ends} |")
+    for name, (of_these, of_all, ends) in superseded.items():
+        print(f"| {name} | {with_interval(of_these)} | {with_interval(of_all)} | {ends} |")
     texts = [row["text"] for row in rows]
     began = time.process_time()
     for text in texts:

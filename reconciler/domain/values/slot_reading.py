@@ -101,7 +101,11 @@ class SlotReader:
             for attribute in held.names
             for cue, pattern in held.worth_trying(attribute)
         ]
-        reads = [_read_clause(clause, sentence, tried) for clause in _clauses(folded)]
+        reads = (
+            _read_clause(clause, sentence, tried)
+            or _read_clause(_without_adjuncts(clause), sentence, tried)
+            for clause in (_clauses(folded) if tried else ())
+        )
         return [each for each in reads if each]
 
 
@@ -109,8 +113,10 @@ _Tried = tuple[str, str, re.Pattern[str]]
 """An attribute, what its phrasing says of the value, and the pattern."""
 
 
-def _read_clause(clause: _Clause, sentence: str, tried: Iterable[_Tried]) -> ReadSlot | None:
+def _read_clause(clause: _Clause | None, sentence: str, tried: Iterable[_Tried]) -> ReadSlot | None:
     """What the phrasing says that fits most of the clause."""
+    if clause is None:
+        return None
     matches = [
         (match, attribute, kind)
         for attribute, kind, pattern in tried
@@ -220,6 +226,17 @@ def _clauses(sentence: str) -> Iterator[_Clause]:
         yield _Clause(said, name)
 
 
+def _without_adjuncts(clause: _Clause) -> _Clause | None:
+    """The clause without what only says when and why; None where it says neither.
+
+    Nor is there one where what would be left out takes back what is said.
+    """
+    left_out = [each[0] for each in _the("adjunct").finditer(clause.said)]
+    if not left_out or any(map(_the("taken_back").search, left_out)):
+        return None
+    return replace(clause, said=_the("adjunct").sub("", clause.said))
+
+
 def _first_name(said: str) -> str | None:
     first = said.partition(" ")[0]
     return first if first.casefold() in _listed("first_name") else None
@@ -227,7 +244,7 @@ def _first_name(said: str) -> str | None:
 
 # A match, and its value
 
-_GOES_ON = re.compile(r"['\w]|-\w|\s?[/&]|\s+(?:and|or|&)\s+(?:an?\s|the\s)?[A-Z0-9]")
+_GOES_ON = re.compile(r"['\w]|-\w|[,.]\d|\s?[/&]|\s+(?:and|or|&)\s+(?:an?\s|the\s)?(?!I\b)[A-Z0-9]")
 
 
 def _is_whole(match: re.Match[str]) -> bool:
