@@ -35,7 +35,8 @@ def pairs() -> list[dict[str, Any]]:
     same = [pair(f"Lives in {c}.", f"She lives in {c}", "same") for c in CITIES]
     update = [pair(f"Has {n} dogs.", f"Has {n + 1} dogs.", "update") for n in range(2, 27)]
     brothers = (f"Has a brother in {c}." for c in CITIES)
-    distinct = [pair(each, each.replace("a ", "a younger "), "distinct") for each in brothers]
+    more = " who paints, sails and runs a bakery by the sea"
+    distinct = [pair(each, each.replace(".", more), "distinct") for each in brothers]
     return same + update + distinct
 
 
