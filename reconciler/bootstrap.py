@@ -275,7 +275,6 @@ class Services:
             reconciler=self.reconciler,
             ledger=self.ledger,
             decision_ids=self._decision_ids,
-            clock=self.clock,
         )
 
     @_Part

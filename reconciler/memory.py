@@ -448,7 +448,7 @@ class Memory:
         """
         scope = self._scope(tenant, agent_id, contact_id)
         kept = (keep,) if isinstance(keep, str) else tuple(keep)
-        return self._services.disputes.resolve(scope, kept, by, reason, OPERATOR_DOOR)
+        return self._services.disputes.resolve(self._answer(scope, reason, by), kept, OPERATOR_DOOR)
 
     def amend(
         self,
@@ -685,14 +685,17 @@ class Memory:
             RevertRefusedError: later decisions rest on it; the text lists them.
             InvalidRequestError: it changed no fact, or did not keep what it changed.
         """
-        from reconciler.domain.records.persons import check_person
-
-        scope = self._scope(tenant, agent_id, contact_id)
-        check_person("by", by, scope)
-        candidate = self._reason(scope, reason, by)
+        candidate = self._answer(self._scope(tenant, agent_id, contact_id), reason, by)
         return self._services.gate.revert(
             candidate, decision_id, OPERATOR_DOOR, and_later=and_later
         )
+
+    def _answer(self, scope: Scope, reason: str, by: str) -> Candidate:
+        """The same as ``_reason``, where no agent may decide."""
+        from reconciler.domain.records.persons import check_person
+
+        check_person("by", by, scope)
+        return self._reason(scope, reason, by)
 
     def _reason(self, scope: Scope, reason: str, by: str) -> Candidate:
         """Why a person decides about what is known, as that person's word."""

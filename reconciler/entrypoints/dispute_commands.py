@@ -12,6 +12,7 @@ from reconciler.entrypoints.options import (
     AsJson,
     ContactId,
     MaybeContactId,
+    Reason,
     Tenant,
     parse_time,
     show,
@@ -20,8 +21,6 @@ from reconciler.entrypoints.rendering import decision_line, disputes_view
 from reconciler.memory import Memory
 
 __all__ = ["add_dispute_commands"]
-
-Reason = Annotated[str, typer.Option(help="Why, in a sentence.")]
 
 
 def add_dispute_commands(app: typer.Typer) -> None:

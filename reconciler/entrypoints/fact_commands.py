@@ -12,6 +12,8 @@ from reconciler.entrypoints.options import (
     AsJson,
     ContactId,
     MaybeContactId,
+    Person,
+    Reason,
     Tenant,
     show,
 )
@@ -44,8 +46,8 @@ def revert(
     decision_id: Annotated[str, typer.Argument(help="As `reconciler decisions` prints it.")],
     agent: Agent,
     contact: ContactId,
-    by: Annotated[str, typer.Option("--by", help="contact, or an operator's name.")],
-    reason: Annotated[str, typer.Option(help="Why, in a sentence.")],
+    by: Person,
+    reason: Reason,
     and_later: Annotated[
         bool, typer.Option("--and-later", help="Undo the later decisions that rest on it, too.")
     ] = False,

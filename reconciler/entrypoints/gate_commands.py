@@ -13,6 +13,8 @@ from reconciler.entrypoints.options import (
     AsJson,
     ContactId,
     MaybeContactId,
+    Person,
+    Reason,
     Tenant,
     show,
 )
@@ -103,8 +105,8 @@ def revoke(
     fact_id: Annotated[str, typer.Argument(help="As `reconciler history --json` prints it.")],
     agent: Agent,
     contact: ContactId,
-    by: Annotated[str, typer.Option("--by", help="contact, or an operator's name.")],
-    reason: Annotated[str, typer.Option(help="Why, in a sentence.")],
+    by: Person,
+    reason: Reason,
     never: Annotated[
         bool, typer.Option("--never", help="It was not true at any time, so its interval is empty.")
     ] = False,

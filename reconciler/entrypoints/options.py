@@ -22,6 +22,8 @@ __all__ = [
     "ContactId",
     "Limit",
     "MaybeContactId",
+    "Person",
+    "Reason",
     "Tenant",
     "existing",
     "opened",
@@ -38,6 +40,8 @@ Limit = Annotated[int, typer.Option("--limit", min=1, help="At most so many.")]
 MaybeContactId = Annotated[
     str | None, typer.Option("--contact", help="Only about this one; all of the agent's without.")
 ]
+Person = Annotated[str, typer.Option("--by", help="contact, or an operator's name.")]
+Reason = Annotated[str, typer.Option(help="Why, in a sentence.")]
 
 STANDARD_INPUT = Path("-")
 

@@ -5,29 +5,23 @@ What later evidence settles by itself is decided where it is reconciled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from reconciler.domain.reconciling.restating import confirmed
-from reconciler.domain.records.assessment import Disposal, GateReason
-from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.decisions import Action, Undo
-from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
-from reconciler.domain.records.persons import check_person
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError, UnknownFactError
 from reconciler.service.stores.memory_store import Commit, DecisionFilter, MemoryStore
 from reconciler.service.writing.decision_ids import DecisionIds
-from reconciler.service.writing.doors import own_evidence
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import Submission
-from reconciler.service.writing.write_gate import WriteGate
+from reconciler.service.writing.write_gate import WriteGate, of_person
 
 if TYPE_CHECKING:
+    from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.facts import Fact
 
@@ -46,7 +40,6 @@ class Disputes:
         reconciler: puts answers on record.
         ledger: what writes.
         decision_ids: the ids under which answers are kept.
-        clock: the time now, UTC-aware.
     """
 
     def __init__(
@@ -57,68 +50,36 @@ class Disputes:
         reconciler: MemoryReconciler,
         ledger: Ledger,
         decision_ids: DecisionIds,
-        clock: Callable[[], datetime],
     ) -> None:
         self._gate = gate
         self._store = store
         self._reconciler = reconciler
         self._ledger = ledger
         self._decision_ids = decision_ids
-        self._clock = clock
 
-    def resolve(
-        self, scope: Scope, keep: Sequence[str], by: str, reason: str, door: str
-    ) -> Decision:
+    def resolve(self, candidate: Candidate, keep: Sequence[str], door: str) -> Decision:
         """End what is in dispute with the facts that are kept; once, however often it is called.
 
         Args:
-            scope: whom it is about.
+            candidate: why, in a sentence, as the word of who answers.
             keep: the facts that hold. What is in dispute with one of them ends, unless it is kept
                 too: then the two contradict each other no longer.
-            by: ``contact``, or an operator's name.
-            reason: why, in a sentence.
             door: which door the answer came through.
 
         Raises:
-            InvalidAnswerError: the facts are in no open dispute, one has ended, or it is not this
-                person's to answer.
+            InvalidAnswerError: the facts are in no open dispute, or one has ended.
             UnknownFactError: the contact has no such fact.
         """
-        check_person("by", by, scope)
-        check_text("reason", reason, TEXT_LENGTH_MAX)
         if not keep:
             raise InvalidAnswerError("say which facts to keep; `reconciler disputes` lists them")
-        submission = self._submission(scope, by, reason, door)
+        scope, judged = candidate.note.scope, self._gate.judge(candidate)
+        submission = of_person(judged, self._decision_ids, "settled", door)
 
         def plan(seen: Seen) -> Commit | Decision:
             kept = self._heads(scope, keep)
             return self._answer(submission, kept, seen) or self._earlier(scope, kept, door)
 
         return self._ledger.write(submission, plan)
-
-    def _submission(self, scope: Scope, by: str, reason: str, door: str) -> Submission:
-        note = Note(
-            scope=scope,
-            text=reason,
-            said_at=self._clock(),
-            is_dated=False,
-            source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
-        )
-        judged = self._gate.judge(own_evidence(note, by))
-        return Submission(
-            candidate=judged.candidate,
-            assessment=replace(
-                judged.assessment,
-                disposal=Disposal.ADMIT,
-                reason=GateReason.ADMITTED,
-                detail=f"settled by {by}: {judged.candidate.claim}",
-                question=None,
-                lapses_at=None,
-            ),
-            door=door,
-            decision_id=self._decision_ids.of(note),
-            answered_by=by,
-        )
 
     def _answer(self, submission: Submission, kept: Sequence[Fact], seen: Seen) -> Commit | None:
         """What to write; None where nothing is in dispute with what is kept."""

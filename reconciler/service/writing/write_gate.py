@@ -41,7 +41,7 @@ from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import Submission
 
-__all__ = ["Judged", "WriteGate", "candidate_of", "judge"]
+__all__ = ["Judged", "WriteGate", "candidate_of", "judge", "of_person"]
 
 _MAY_AGREE = (
     GateReason.THIN_EVIDENCE,
@@ -414,22 +414,7 @@ class WriteGate:
         return self._ledger.write(submission, plan)
 
     def _of_person(self, candidate: Candidate, done: str, door: str) -> Submission:
-        """What a person decides about what is known, and why; no agent's to call."""
-        judged = self.judge(candidate)
-        return Submission(
-            candidate=judged.candidate,
-            assessment=replace(
-                judged.assessment,
-                disposal=Disposal.ADMIT,
-                reason=GateReason.ADMITTED,
-                detail=f"{done} by {candidate.proposed_by}: {judged.candidate.claim}",
-                question=None,
-                lapses_at=None,
-            ),
-            door=door,
-            decision_id=self._decision_ids.of(candidate.note),
-            answered_by=candidate.proposed_by,
-        )
+        return of_person(self.judge(candidate), self._decision_ids, done, door)
 
     def _judged_anew(self, candidate: Candidate) -> Judged:
         if candidate.confirmed_by:
@@ -526,6 +511,32 @@ def _next_of_each_contact(
             begun.add(key)
             together.append((each, vector))
     return alone, together, left
+
+
+def of_person(judged: Judged, decision_ids: DecisionIds, done: str, door: str) -> Submission:
+    """What a person decides about what is known, and why; no agent's to call.
+
+    Args:
+        judged: the reason, as the word of who gives it.
+        decision_ids: the ids under which it is kept.
+        done: what was done, for the record.
+        door: which door it came through.
+    """
+    candidate = judged.candidate
+    return Submission(
+        candidate=candidate,
+        assessment=replace(
+            judged.assessment,
+            disposal=Disposal.ADMIT,
+            reason=GateReason.ADMITTED,
+            detail=f"{done} by {candidate.proposed_by}: {candidate.claim}",
+            question=None,
+            lapses_at=None,
+        ),
+        door=door,
+        decision_id=decision_ids.of(candidate.note),
+        answered_by=candidate.proposed_by,
+    )
 
 
 def _voiding(commit: Commit, ended: Fact) -> Commit:
