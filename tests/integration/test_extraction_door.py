@@ -282,8 +282,8 @@ def test_secrets_are_out_of_the_turns_before_an_extractor_sees_them(opened: Open
 
 
 def test_what_only_a_slot_gives_away_is_out_of_turns_and_of_what_was_kept(opened: Open) -> None:
-    said_so = "My locker opens with 7741, and my city is Pune."
-    code = claim("The door code is 7741.", (1, "7741"), attribute="door_code", value="7741")
+    said_so = "My locker opens with tango-7741, and my city is Pune."
+    code = claim("The door code is tango-7741.", (1, "tango-7741"), attribute="door_code", value="tango-7741")
     memory = opened(answer(code, city("Pune", span="my city is Pune")))
     job = worked_off(memory, said(said_so))
     assert job.outcomes == Outcomes(added=1, refused=1)
@@ -292,20 +292,20 @@ def test_what_only_a_slot_gives_away_is_out_of_turns_and_of_what_was_kept(opened
     services = memory._services
     read = services.session_store.find_read(job.job_id)
     [episode] = services.session_store.list_episodes(memory._scope(None, "crm", "alice"), "chat")
-    assert "7741" not in f"{read}{episode.text}{memory.decisions('crm', 'alice')}"
+    assert "tango-7741" not in f"{read}{episode.text}{memory.decisions('crm', 'alice')}"
 
 
 def test_what_a_slot_gives_away_is_out_of_the_agents_echo_and_the_summary_too(
     opened: Open,
 ) -> None:
-    code = claim("The door code is 77412.", (1, "77412"), attribute="door_code", value="77412")
-    memory = opened(answer(code, summary="They gave 77412 for the door."))
-    turns = [*said("It opens with 77412."), *said("77412, noted.", role="agent")]
+    code = claim("The door code is tango-77412.", (1, "tango-77412"), attribute="door_code", value="tango-77412")
+    memory = opened(answer(code, summary="They gave tango-77412 for the door."))
+    turns = [*said("It opens with tango-77412."), *said("tango-77412, noted.", role="agent")]
     job_id = memory.submit_session("crm", "alice", "chat", turns)
     memory.drain()
     store, scope = memory._services.session_store, memory._scope(None, "crm", "alice")
     kept = f"{store.list_episodes(scope, 'chat')}{store.find_session(scope, 'chat')}"
-    assert "77412" not in f"{kept}{store.find_read(job_id)}"
+    assert "tango-77412" not in f"{kept}{store.find_read(job_id)}"
 
 
 def test_a_reference_is_kept_without_personal_data(opened: Open) -> None:

@@ -428,22 +428,22 @@ def test_an_episode_is_cleaned_before_it_is_kept(open_memory: Open, one_of_each:
 
 def test_what_only_a_slot_gives_away_is_out_of_the_tasks_record(open_memory: Open) -> None:
     code = Extracted(
-        text="The door code is 77412.",
+        text="The door code is tango-77412.",
         category=Category.FACT,
         importance=0.5,
         confidence=0.9,
-        citations=(Citation(episode=1, span="77412"),),
+        citations=(Citation(episode=1, span="tango-77412"),),
         attribute="door_code",
-        value="77412",
+        value="tango-77412",
     )
     memory = open_memory(Extraction(candidates=(code,)))
     task = context(memory, goal="Open the door")
-    say(task, "contact", "It opens with 77412.")
+    say(task, "contact", "It opens with tango-77412.")
     task.succeed()
     [proposed] = task.propose_durable(task.episodes())
     assert proposed.decision.gate is not None
     assert proposed.decision.gate.reason == "secret"
-    assert "77412" not in str(task.episodes())
+    assert "tango-77412" not in str(task.episodes())
 
 
 def test_what_was_recalled_into_a_turn_is_no_episode(memory: Memory) -> None:
