@@ -282,8 +282,10 @@ def test_secrets_are_out_of_the_turns_before_an_extractor_sees_them(opened: Open
 
 
 def test_what_only_a_slot_gives_away_is_out_of_turns_and_of_what_was_kept(opened: Open) -> None:
-    said_so = "My locker opens with tango-7741, and my city is Pune."
-    code = claim("The door code is tango-7741.", (1, "tango-7741"), attribute="door_code", value="tango-7741")
+    number = "tango-7741"
+    said_so = f"My locker opens with {number}, and my city is Pune."
+    text = f"The door code is {number}."
+    code = claim(text, (1, number), attribute="door_code", value=number)
     memory = opened(answer(code, city("Pune", span="my city is Pune")))
     job = worked_off(memory, said(said_so))
     assert job.outcomes == Outcomes(added=1, refused=1)
@@ -292,13 +294,15 @@ def test_what_only_a_slot_gives_away_is_out_of_turns_and_of_what_was_kept(opened
     services = memory._services
     read = services.session_store.find_read(job.job_id)
     [episode] = services.session_store.list_episodes(memory._scope(None, "crm", "alice"), "chat")
-    assert "tango-7741" not in f"{read}{episode.text}{memory.decisions('crm', 'alice')}"
+    assert number not in f"{read}{episode.text}{memory.decisions('crm', 'alice')}"
 
 
 def test_what_a_slot_gives_away_is_out_of_the_agents_echo_and_the_summary_too(
     opened: Open,
 ) -> None:
-    code = claim("The door code is tango-77412.", (1, "tango-77412"), attribute="door_code", value="tango-77412")
+    number = "tango-77412"
+    text = f"The door code is {number}."
+    code = claim(text, (1, number), attribute="door_code", value=number)
     memory = opened(answer(code, summary="They gave tango-77412 for the door."))
     turns = [*said("It opens with tango-77412."), *said("tango-77412, noted.", role="agent")]
     job_id = memory.submit_session("crm", "alice", "chat", turns)

@@ -18,7 +18,7 @@ import pytest
 from reconciler.domain.gate import classification, injection, literalness, meaning
 from reconciler.domain.guard import vocabulary
 from reconciler.domain.sessions import explicit_statements
-from reconciler.domain.values import slot_reading
+from reconciler.domain.values import slot_values
 from reconciler.lexicon import Cue, Cues, lexicon
 
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "lexicon"
@@ -29,7 +29,7 @@ READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "literalness": (literalness._lexicon, literalness._plain),
     "guard": (vocabulary._cues, str),
     "statements": (explicit_statements._lexicon, str),
-    "slots": (slot_reading._lexicon, str),
+    "slots": (slot_values.cues, str),
 }
 """By lexicon with cues, what compiles them, and how a text is folded before they are tried."""
 
@@ -78,12 +78,12 @@ def test_every_list_of_words_is_used() -> None:
     code = "".join(path.read_text("utf-8") for path in FOLDER.parents[1].glob("reconciler/**/*.py"))
     for path in FOLDER.glob("*.toml"):
         text = path.read_text("utf-8")
-        if path.stem == "slots":  # what phrasings have in common
+        if path.stem == "slots":  # what phrasings and frames have in common
             text += (FOLDER.parent / "attributes.toml").read_text("utf-8")
         unused = [
             each
             for each in lexicon(path.stem).lists
-            if f"<{each}>" not in text and f'"{each}"' not in code
+            if f"<{each}>" not in text and f'"{each}"' not in code + text
         ]
         assert unused == [], path.name
 

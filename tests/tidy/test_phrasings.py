@@ -1,4 +1,4 @@
-"""The phrasings of attributes as tests: each reads its hits, and nothing out of its misses."""
+"""Phrasings and frames of attributes as tests: each reads its hits, and none of its misses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 import pytest
 
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.values.attributes import AttributeBook
+from reconciler.domain.values.attributes import Attribute, AttributeBook
 from reconciler.lexicon import Cue
 from tests.tidy.test_lexicons import _is_needed
 
@@ -23,25 +23,27 @@ def _cue(name: str, number: int) -> Cue:
     return CUES.cue(name, number)
 
 
-@pytest.mark.parametrize(("name", "number"), PLACES)
-def test_a_phrasing_reads_the_value_of_each_hit(name: str, number: int) -> None:
-    cue = _cue(name, number)
-    assert cue.hits
-    for hit in cue.hits:
-        read = BOOK.read_slot(VALUE.sub(r"\1", hit))
-        value = VALUE.search(hit)
+def _told(attribute: Attribute, key: str) -> list[str]:
+    """The texts that stand under a key of the attribute's phrasings and frames."""
+    tables = (*attribute.phrasings, *attribute.frames)
+    assert all(table[key] for table in tables)
+    return [text for table in tables for text in table[key]]
+
+
+@pytest.mark.parametrize("attribute", list(BOOK), ids=lambda each: each.name)
+def test_the_value_of_each_hit_is_read(attribute: Attribute) -> None:
+    for hit in _told(attribute, "hits"):
+        read, value = BOOK.read_slot(VALUE.sub(r"\1", hit)), VALUE.search(hit)
         assert value
         assert read, hit
-        assert (read.attribute, read.value) == (name, value[1])
+        assert (read.attribute, read.value) == (attribute.name, value[1])
 
 
-@pytest.mark.parametrize(("name", "number"), PLACES)
-def test_nothing_is_read_out_of_a_miss(name: str, number: int) -> None:
-    cue = _cue(name, number)
-    assert cue.misses
-    for text in cue.misses:
+@pytest.mark.parametrize("attribute", list(BOOK), ids=lambda each: each.name)
+def test_nothing_is_read_out_of_a_miss(attribute: Attribute) -> None:
+    for text in _told(attribute, "misses"):
         read = BOOK.read_slot(text)
-        assert read is None or read.attribute != name, text
+        assert read is None or read.attribute != attribute.name, text
 
 
 @pytest.mark.parametrize(("name", "number"), PLACES)
@@ -53,7 +55,7 @@ def test_no_text_without_what_a_phrasing_needs_can_match_it(name: str, number: i
 
 
 def test_every_shipped_attribute_can_be_read() -> None:
-    unread = {each.name for each in BOOK if not each.phrasings}
+    unread = {each.name for each in BOOK if not each.phrasings and not each.frames}
     assert unread == {"country", "region"}
     assert [BOOK.read_slot(f"Lives in {each}.").attribute for each in ("Spain", "Ohio")] == [  # type: ignore[union-attr]
         "country",

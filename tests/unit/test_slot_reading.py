@@ -12,6 +12,8 @@ from reconciler.domain.guard import Difference, find_differences
 from reconciler.domain.reconciling.neighbours import filed
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import Slot, SlotMatch, compare_slots
+from reconciler.domain.values.attributes import AttributeBook
+from reconciler.errors import ConfigurationError
 from reconciler.service.writing.doors import note_of
 from tests.commits import committed
 
@@ -232,3 +234,60 @@ def test_what_stands_for_a_number_is_no_value_of_an_older_fact() -> None:
     made = committed(PRIYA, 0, text="My phone number is [phone:0123456789ab].").fact
     assert made is not None
     assert filed(made, BOOK, ["priya"]) == made
+
+
+# What a frame accounts for
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Her budget is 40k EUR.",
+        "40k EUR is her budget.",
+        "They have 40k EUR to spend.",
+        "Budget was raised from 30k to 40k EUR.",
+        "Our ceiling went up to 40k EUR this year.",
+        "We can spend 40k EUR, not 30k EUR.",
+    ],
+)
+def test_words_of_an_attribute_and_a_value_tell_of_it_in_any_order(text: str) -> None:
+    assert told(text) == ("contact", "budget", "40k EUR")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The average budget here is 40k EUR.",
+        "Her budget is not 40k EUR.",
+        "Her budget was 40k EUR.",
+        "Her budget worries him, and the car cost 40k EUR.",
+        "Her budget is 30k EUR or rather 40k EUR.",
+        "A friend has a budget of 40k EUR.",
+        "She talked about a budget of 40k EUR that failed.",
+        "What would she do with a budget of 40k EUR?",
+    ],
+)
+def test_a_word_left_over_a_denial_or_a_past_leaves_a_clause_unread(text: str) -> None:
+    assert note(text).slot is None
+
+
+def test_a_frame_tells_which_value_gave_way() -> None:
+    read = BOOK.read_slot("We rely on Asana instead of Trello.")
+    assert read
+    assert (read.attribute, read.value, read.replaces) == ("product_in_use", "Asana", "Trello")
+
+
+def test_the_words_that_say_most_decide_between_attributes() -> None:
+    assert told("Her work email is ana@example.com.")[1] == "work_email"
+    assert told("The direct line is 555-0127.")[1] == "work_phone"
+
+
+def test_a_frame_of_ones_own_is_read_and_a_bad_one_names_its_place() -> None:
+    frame = {"value": "weekday", "words": "bins", "hits": ["Bins: [Friday]."], "misses": ["Bins."]}
+    tables = {"bin_day": {"description": "d", "holds": "one", "frames": [frame]}}
+    read = BOOK.merged_with(AttributeBook.from_mapping(tables)).read_slot("The bins are Friday.")
+    assert read
+    assert (read.attribute, read.value) == ("bin_day", "Friday")
+    del frame["words"]
+    with pytest.raises(ConfigurationError, match=r"\[\[bin_day.frames\]\] number 1, words"):
+        AttributeBook.from_mapping(tables).read_slot("The bins are Friday.")

@@ -59,6 +59,7 @@ class Attribute:
         aliases: other names of it, in any spelling.
         synonyms: a value, and the other words for it.
         phrasings: how sentences say it, cues for ``SlotReader``.
+        frames: the words that tell of it beside a value, frames for ``SlotReader``.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Attribute:
     aliases: tuple[str, ...] = ()
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     phrasings: tuple[Mapping[str, Any], ...] = field(default=(), hash=False, repr=False)
+    frames: tuple[Mapping[str, Any], ...] = field(default=(), hash=False, repr=False)
 
 
 class AttributeBook:
@@ -180,7 +182,8 @@ class AttributeBook:
         from reconciler.domain.values.slot_reading import SlotReader
 
         phrasings = {each.name: each.phrasings for each in self if each.phrasings}
-        return SlotReader("config/attributes.toml", phrasings)
+        frames = {each.name: each.frames for each in self if each.frames}
+        return SlotReader("config/attributes.toml", phrasings, frames)
 
     def read_slot(self, text: str) -> ReadSlot | None:
         """What a text says of whom in plain words; None where it says nothing for certain.
@@ -292,7 +295,9 @@ class AttributeBook:
                 )
 
 
-_KEYS = frozenset({"description", "holds", "normaliser", "aliases", "synonyms", "phrasings"})
+_KEYS = frozenset(
+    {"description", "holds", "normaliser", "aliases", "synonyms", "phrasings", "frames"}
+)
 
 
 def _misfit(name: object, complaint: str) -> ConfigurationError:
@@ -311,7 +316,8 @@ def _attribute(name: str, entry: object) -> Attribute:
         normaliser=_normaliser_name(name, entry.get("normaliser", "text")),
         aliases=_words(name, "aliases", entry.get("aliases", [])),
         synonyms=_synonyms(name, entry.get("synonyms", {})),
-        phrasings=_phrasings(name, entry.get("phrasings", [])),
+        phrasings=_tables(name, "phrasings", entry.get("phrasings", [])),
+        frames=_tables(name, "frames", entry.get("frames", [])),
     )
 
 
@@ -340,9 +346,9 @@ def _words(name: str, key: str, given: object) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _phrasings(name: str, given: object) -> tuple[Mapping[str, Any], ...]:
+def _tables(name: str, key: str, given: object) -> tuple[Mapping[str, Any], ...]:
     if not isinstance(given, list) or not all(isinstance(each, Mapping) for each in given):
-        raise _misfit(name, f"phrasings must be tables; write each under [[{name}.phrasings]]")
+        raise _misfit(name, f"{key} must be tables; write each under [[{name}.{key}]]")
     return tuple(given)
 
 

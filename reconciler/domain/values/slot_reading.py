@@ -10,12 +10,24 @@ one ends nothing. What becomes of a slot must never come in here.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from itertools import chain
 from typing import Any
 
+from reconciler.domain.values.slot_frames import FrameReader
+from reconciler.domain.values.slot_values import (
+    compiled,
+    cues,
+    group,
+    is_whole,
+    kind_of,
+    listed,
+    of_place,
+    replaced,
+    the_only,
+    value_of,
+)
 from reconciler.lexicon import Cues, Lexicon, lexicon, read_lexicon
 
 __all__ = ["ReadSlot", "SlotReader"]
@@ -27,7 +39,6 @@ SENTENCE_LENGTH_MAX = 240
 """Characters in a sentence that is read; whoever says something plainly needs fewer."""
 
 _CLAUSES_MAX = 8
-_VALUE_LENGTH_MAX = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,18 +70,24 @@ class SlotReader:
     """Reads slots out of plain sentences, in the first person and in the third.
 
     Args:
-        source: the file of the phrasings, as an error names it.
+        source: the file of phrasings and frames, as an error names it.
         phrasings: by attribute, its cues. The group ``value`` of a pattern is the value, ``who``
             a relation whom it is about, ``name`` a name. Kind ``change`` says that there was
             another value, ``end`` that this one holds no longer.
+        frames: by attribute, its frames, which are tried where no phrasing fits.
     """
 
-    def __init__(self, source: str, phrasings: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    def __init__(
+        self,
+        source: str,
+        phrasings: Mapping[str, Sequence[Mapping[str, Any]]],
+        frames: Mapping[str, Sequence[Mapping[str, Any]]],
+    ) -> None:
         cues = read_lexicon(source, phrasings).cues
         self._cues = Cues(
-            Lexicon(source, lexicon("slots").lists, cues),
-            lambda _, pattern: re.compile(_with_groups(pattern), re.IGNORECASE),
+            Lexicon(source, lexicon("slots").lists, cues), lambda _, pattern: compiled(pattern)
         )
+        self._frames = FrameReader(lexicon("slots"), source, frames)
 
     @property
     def cues(self) -> Cues:
@@ -85,68 +102,101 @@ class SlotReader:
         """
         if len(text) > TEXT_LENGTH_MAX:
             return None
-        plain = _plain(text)
-        if not self._cues.read(plain, plain.casefold()).names:
-            return None
-        found = [read for sentence in _sentences(plain) for read in self._read(sentence)]
-        return _the_only(found)
+        sentences = _sentences(_plain(text))
+        return _the_only([read for sentence in sentences for read in self._read(sentence)])
 
     def _read(self, sentence: str) -> list[ReadSlot]:
         folded = rewritten(sentence)
-        if is_doubtful(folded):
-            return []
         held = self._cues.read(folded, folded.casefold())
+        if not (held.names or self._frames.may_read(folded)) or is_doubtful(folded):
+            return []
         tried = [
             (attribute, cue.kind, pattern)
             for attribute in held.names
             for cue, pattern in held.worth_trying(attribute)
         ]
-        reads = (
-            _read_clause(clause, sentence, tried)
-            or _read_clause(_without_adjuncts(clause), sentence, tried)
-            for clause in (_clauses(folded) if tried else ())
-        )
+        reads = (self._read_clause(clause, sentence, tried) for clause in _clauses(folded))
         return [each for each in reads if each]
+
+    def _read_clause(
+        self, clause: _Clause, sentence: str, tried: Iterable[_Tried]
+    ) -> ReadSlot | None:
+        forms = [each for each in (clause, _without_adjuncts(clause)) if each]
+        reads = chain(
+            (_by_phrasing(each, sentence, tried) for each in forms),
+            (self._by_frame(each, sentence) for each in forms),
+        )
+        return next((each for each in reads if each), None)
+
+    def _by_frame(self, clause: _Clause, sentence: str) -> ReadSlot | None:
+        """What the frame says of which the clause holds most; None where two say as much."""
+        found = sorted(self._frames.read(clause.said), key=lambda each: -each.weight)
+        if not found or (
+            len(found) > 1
+            and found[0].weight == found[1].weight
+            and found[0].attribute != found[1].attribute
+        ):
+            return None
+        best = found[0]
+        return ReadSlot(
+            attribute=of_place(best.value) if best.attribute == "city" else best.attribute,
+            value=best.value,
+            words=sentence,
+            subject=_said_of("who", best.about),
+            name=_said_of("name", best.about) or clause.name,
+            is_change=best.old is not None,
+            replaces=best.old,
+        )
 
 
 _Tried = tuple[str, str, re.Pattern[str]]
 """An attribute, what its phrasing says of the value, and the pattern."""
 
 
-def _read_clause(clause: _Clause | None, sentence: str, tried: Iterable[_Tried]) -> ReadSlot | None:
+def _by_phrasing(clause: _Clause, sentence: str, tried: Iterable[_Tried]) -> ReadSlot | None:
     """What the phrasing says that fits most of the clause."""
-    if clause is None:
-        return None
     matches = [
-        (match, attribute, kind)
+        (match, attribute, kind, about)
+        for said, about in _marked(clause.said)
         for attribute, kind, pattern in tried
-        if (match := pattern.match(clause.said)) and _is_whole(match)
+        if (match := pattern.match(said)) and is_whole(match)
     ]
     if not matches:
         return None
-    match, attribute, kind = max(matches, key=lambda each: each[0].end())
-    value = trimmed(_group(match, "value"))
+    match, attribute, kind, about = min(
+        matches, key=lambda each: len(each[0].string) - each[0].end()
+    )
+    value = value_of(match)
     return ReadSlot(
-        attribute=_of_place(value) if attribute == "city" else attribute,
+        attribute=of_place(value) if attribute == "city" else attribute,
         value=value,
         words=sentence,
-        subject=_group(match, "who") or ("company" if _group(match, "firm") else None),
-        name=_group(match, "name") or clause.name,
+        subject=_said_of("who", match, about) or ("company" if group(match, "firm") else None),
+        name=_said_of("name", match, about) or clause.name,
         is_change=kind == "change",
-        replaces=_replaced(match),
+        replaces=replaced(match),
         has_ended=kind == "end",
     )
 
 
-@cache
-def _lexicon() -> Cues:
-    return Cues(lexicon("slots"), lambda _, pattern: re.compile(pattern, re.IGNORECASE))
+def _said_of(name: str, *matches: re.Match[str] | None) -> str | None:
+    """What the first of the matches found by that name."""
+    return next((said for each in matches if each and (said := group(each, name))), None)
 
 
-@cache
-def _one_of(name: str) -> re.Pattern[str]:
-    """What finds any of the words of a list, as a whole."""
-    return re.compile(rf"\b{lexicon('slots').any_of(name)}(?!\w)", re.IGNORECASE)
+def _marked(said: str) -> Iterator[tuple[str, re.Match[str] | None]]:
+    """The clause as it stands, and with a mark in the place of whom it begins with."""
+    yield said, None
+    for kind in ("whoever", "whose"):
+        if about := kind_of(kind).match(said):
+            yield _mark(kind, about) + said[about.end() :], about
+
+
+def _mark(kind: str, about: re.Match[str]) -> str:
+    if kind == "whose":
+        return "¶"
+    name = group(about, "name")
+    return "§" if not name or _first_name(name) else "¤"
 
 
 # A text, its sentences, their clauses
@@ -171,21 +221,16 @@ def _sentences(text: str) -> Iterator[str]:
     held = ""
     for part in _SENTENCE_END.split(text):
         held = f"{held} {part}" if held else part
-        if not _the("short_form").search(held):
+        if not the_only("short_form").search(held):
             yield held
             held = ""
     if held:
         yield held
 
 
-def _the(name: str) -> re.Pattern[str]:
-    """The only cue of a list."""
-    return _lexicon().pattern(name)
-
-
 def rewritten(sentence: str) -> str:
     """The sentence as phrasings expect it: without short forms, and as a plain statement."""
-    for cue, pattern in _lexicon().read(sentence, sentence.casefold()).worth_trying("rewrite"):
+    for cue, pattern in cues().read(sentence, sentence.casefold()).worth_trying("rewrite"):
         sentence = pattern.sub(cue.kind, sentence)
     return sentence
 
@@ -194,7 +239,7 @@ def is_doubtful(sentence: str) -> bool:
     """Whether it asks, guesses, plans, plays or quotes, so that nothing is read out of it."""
     if len(sentence) > SENTENCE_LENGTH_MAX or sentence.rstrip("\"')!. ").endswith("?"):
         return True
-    return _lexicon().read(sentence, sentence.casefold()).first("doubt") is not None
+    return cues().read(sentence, sentence.casefold()).first("doubt") is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,15 +258,15 @@ def _clauses(sentence: str) -> Iterator[_Clause]:
     """
     name = None
     for start in [0, *(each.end() for each in _CLAUSE.finditer(sentence))][:_CLAUSES_MAX]:
-        if start and _the("somebody_else").search(sentence, 0, start):
+        if start and the_only("somebody_else").search(sentence, 0, start):
             return
-        opening = _the("opening").match(sentence, start)
+        opening = the_only("opening").match(sentence, start)
         begin = opening.end() if opening else start
-        said = _the("filler").sub("", sentence[begin:])
-        is_named = _the("another_subject").match(said) is not None
+        said = the_only("filler").sub("", sentence[begin:])
+        is_named = the_only("another_subject").match(said) is not None
         if start == 0:
             name, is_of_another = _first_name(said), is_named
-        elif is_of_another and not (is_named or _the("own_subject").match(said)):
+        elif is_of_another and not (is_named or the_only("own_subject").match(said)):
             continue
         yield _Clause(said, name)
 
@@ -231,98 +276,15 @@ def _without_adjuncts(clause: _Clause) -> _Clause | None:
 
     Nor is there one where what would be left out takes back what is said.
     """
-    left_out = [each[0] for each in _the("adjunct").finditer(clause.said)]
-    if not left_out or any(map(_the("taken_back").search, left_out)):
+    left_out = [each[0] for each in the_only("adjunct").finditer(clause.said)]
+    if not left_out or any(map(the_only("taken_back").search, left_out)):
         return None
-    return replace(clause, said=_the("adjunct").sub("", clause.said))
+    return replace(clause, said=the_only("adjunct").sub("", clause.said))
 
 
 def _first_name(said: str) -> str | None:
     first = said.partition(" ")[0]
-    return first if first.casefold() in _listed("first_name") else None
-
-
-# A match, and its value
-
-_GOES_ON = re.compile(r"['\w]|-\w|[,.]\d|\s?[/&]|\s+(?:and|or|&)\s+(?:an?\s|the\s)?(?!I\b)[A-Z0-9]")
-
-
-def _is_whole(match: re.Match[str]) -> bool:
-    """Whether the value ends where the match does, and nothing behind it takes it back."""
-    value, said = trimmed(_group(match, "value")), match.string
-    if not value or len(value) > _VALUE_LENGTH_MAX or _GOES_ON.match(said, match.end()):
-        return False
-    return _is_listed(match) and not _the("taken_back").search(said, match.end())
-
-
-def _of_place(name: str) -> str:
-    """The attribute that a place is the value of: a city, unless it is known as something else."""
-    kinds = (kind for kind in ("city", "country", "region") if name.casefold() in _listed(kind))
-    return next(kinds, "city")
-
-
-def _is_listed(match: re.Match[str]) -> bool:
-    """Whether what must be a known place or a given name is one, and what must not is none."""
-    return all(
-        (said.casefold() in _listed(*_LISTS[kind])) is (kind != "novel")
-        for kind in _LISTS
-        for said in _groups(match, kind)
-    )
-
-
-_LISTS = {
-    "known": ("city", "country", "region"),
-    "novel": ("city", "country", "region", "first_name"),
-    "given": ("first_name",),
-}
-"""By group, the lists in which what it finds must stand; none of them for what must be novel."""
-
-
-@cache
-def _listed(*names: str) -> frozenset[str]:
-    return frozenset(
-        each.replace("\\", "").casefold() for each in lexicon("slots").word_set(*names)
-    )
-
-
-_GROUP = re.compile(r"\(\?P<([a-z]+)>")
-
-
-def _with_groups(pattern: str) -> str:
-    """The pattern with a name of its own for each group, so that two words may bring the same."""
-    seen: Counter[str] = Counter()
-
-    def numbered(found: re.Match[str]) -> str:
-        seen[found[1]] += 1
-        return f"(?P<{found[1]}_{seen[found[1]]}>"
-
-    return _GROUP.sub(numbered, pattern)
-
-
-def _groups(match: re.Match[str], name: str) -> list[str]:
-    """What the groups of that name found."""
-    return [
-        said
-        for group, said in match.groupdict().items()
-        if said and group.rpartition("_")[0] == name
-    ]
-
-
-def _group(match: re.Match[str], name: str) -> str:
-    return next(iter(_groups(match, name)), "")
-
-
-def trimmed(value: str) -> str:
-    """The value without what closes a sentence."""
-    return _the("trailing").sub("", value).strip(" ,;:.!\"'")
-
-
-def _replaced(match: re.Match[str]) -> str | None:
-    """The value that gives way: named by the phrasing itself, or behind "instead of"."""
-    if said := _group(match, "old"):
-        return trimmed(said)
-    behind = _the("in_place_of").match(match.string, match.end())
-    return trimmed(behind["old"]) if behind else None
+    return first if first.casefold() in listed("first_name") else None
 
 
 def _the_only(found: Sequence[ReadSlot]) -> ReadSlot | None:

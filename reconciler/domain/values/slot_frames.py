@@ -1,0 +1,350 @@
+"""Slot frames: the words of an attribute beside one value of its kind. Pure.
+
+A frame names the words that tell of an attribute and the kind of value that stands beside them:
+"budget" and an amount, "allergic" and an allergen. How a clause is accounted for lives here: whom
+it is about, words that say nothing by themselves, the words of the frame, its value, and a value
+that it took the place of. Where one word is none of these, or denies, or tells of a past that is
+over, nothing is read. The words are data, as those of ``slot_reading`` are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Generic, TypeVar
+
+from reconciler.domain.values.slot_values import (
+    is_whole,
+    kind_of,
+    listed,
+    replaced,
+    the_only,
+    value_of,
+)
+from reconciler.errors import ConfigurationError
+from reconciler.lexicon import Lexicon
+
+__all__ = ["Frame", "FrameReader", "Framed"]
+
+T = TypeVar("T")
+
+_DISTANCE_MAX = 9
+"""Words between the words of a frame and its value; further away they seldom belong together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What tells of an attribute in any wording; phrases are separated by commas.
+
+    Attributes:
+        value: the kind of the value, a list of words in ``config/lexicon/slots.toml``.
+        words: phrases of which the clause must hold one; ``~`` behind a verb stands for its
+            regular forms.
+        also: phrases of which it must hold one as well.
+        beside: further phrases that may stand there and speak of nothing else.
+        link: words of which one must stand right before the value; any may, where it is empty.
+        unless: phrases with which the clause speaks of something else.
+        needs: literals, separated by spaces, of which the clause must hold one to be tried at all.
+        hits: texts that it reads, the value between [ and ].
+        misses: texts that look like it, out of which it reads nothing.
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012
+
+    value: str
+    words: str
+    also: str = ""
+    beside: str = ""
+    link: str = ""
+    unless: str = ""
+    needs: str = ""
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Framed:
+    """What a frame found in a clause.
+
+    Attributes:
+        attribute: of which it tells.
+        value: in the words of the clause.
+        old: the value that gave way, where the clause names one of the same kind.
+        about: whom, as the pattern of subjects matched it; None where the clause names nobody.
+        weight: how many letters told of it; the more, the surer.
+    """
+
+    attribute: str
+    value: str
+    old: str | None
+    about: re.Match[str] | None
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    start: int
+    end: int
+    folded: str
+
+
+class _Phrases(Generic[T]):
+    """Phrases of one or more words, each with what it tells of, looked up word by word."""
+
+    def __init__(self, phrases: Iterable[tuple[str, T]]) -> None:
+        self._by_first: dict[str, list[tuple[list[str], T]]] = {}
+        for phrase, told in phrases:
+            first, *rest = phrase.casefold().split()
+            self._by_first.setdefault(first, []).append((rest, told))
+
+    def found(self, words: Sequence[_Word]) -> Iterator[tuple[T, range]]:
+        """What the phrases in the clause tell of, with the numbers of their words."""
+        for number, word in enumerate(words):
+            for rest, told in self._by_first.get(word.folded, ()):
+                end = number + 1 + len(rest)
+                if rest == [each.folded for each in words[number + 1 : end]]:
+                    yield told, range(number, end)
+
+
+class _Prepared:
+    """A frame, its phrases taken apart."""
+
+    def __init__(self, attribute: str, frame: Frame) -> None:
+        self.attribute = attribute
+        self.value = frame.value
+        self.words = _forms(frame.words)
+        self.also = _Phrases((each, None) for each in _forms(frame.also))
+        self.needs_also = bool(frame.also)
+        self.beside = _Phrases((each, None) for each in _forms(frame.beside))
+        self.unless = _Phrases((each, None) for each in _forms(frame.unless))
+        self.link = frozenset(_forms(frame.link))
+        self.needs = frame.needs.split()
+
+
+def read_frames(
+    source: str, tables: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> dict[str, tuple[Frame, ...]]:
+    """By attribute, the frames that the tables of a file describe.
+
+    Raises:
+        ConfigurationError: a table is not as it must be; the text names it.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(dict[str, tuple[Frame, ...]]).validate_python(dict(tables))
+    except ValidationError as error:
+        found = error.errors()[0]
+        name, number, *field = found["loc"]
+        place = ", ".join([f"[[{name}.frames]] number {int(number) + 1}", *map(str, field)])
+        raise ConfigurationError(f"{source}: {place}: {found['msg']}") from error
+
+
+class FrameReader:
+    """Reads clauses by frames.
+
+    Args:
+        lexicon: the lists of words, kinds of values among them.
+        source: the file of the frames, as an error names it.
+        frames: by attribute, the tables of its frames.
+    """
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        source: str,
+        frames: Mapping[str, Sequence[Mapping[str, Any]]],
+    ) -> None:
+        by_name = read_frames(source, frames)
+        prepared = [_Prepared(name, each) for name, listed in by_name.items() for each in listed]
+        self._telling = _Phrases((phrase, each) for each in prepared for phrase in each.words)
+        self._light = _Phrases((each, None) for each in lexicon.words("light"))
+
+    def may_read(self, said: str) -> bool:
+        """Whether a sentence holds words that tell of anything at all."""
+        return any(self._telling.found(_words(said)))
+
+    def read(self, said: str) -> list[Framed]:
+        """What the frames find in a clause.
+
+        Args:
+            said: the clause to the end of its sentence, without short forms.
+        """
+        words = _words(said)
+        told: dict[_Prepared, list[range]] = {}
+        for frame, span in self._telling.found(words):
+            if not frame.needs or any(each in said for each in frame.needs):
+                told.setdefault(frame, []).append(span)
+        if not told:
+            return []
+        clause = _Clause(said, words, _numbers(self._light.found(words)))
+        found = (clause.read(frame, spans) for frame, spans in told.items())
+        return [each for each in found if each]
+
+
+_WORD = re.compile(r"[^\W_](?:[\w'+/.@&-]*[\w+])?")
+
+
+def _words(said: str) -> list[_Word]:
+    return [_Word(*each.span(), each[0].casefold()) for each in _WORD.finditer(said)]
+
+
+_BREAK = re.compile(r"[;(]|,\s|\s-\s")
+_MARKS = frozenset("$€£¥₹+([")
+"""What stands right before a value and belongs to it, as in €20 or +49."""
+
+_Old = tuple[tuple[int, int], re.Match[str]]
+"""A value that holds no longer, with where the clause says so."""
+
+
+class _Clause:
+    """A clause, on which frames are tried."""
+
+    def __init__(
+        self,
+        said: str,
+        words: Sequence[_Word],
+        light: frozenset[int],
+    ) -> None:
+        self._said = said
+        self._words = words
+        self._light = light | {n for n, each in enumerate(words) if each.folded.endswith("ly")}
+        self._starts = [self._start(each) for each in words]
+        self._matches: dict[tuple[str, int], re.Match[str] | None] = {}
+        self._dropped = self._inside(each.span() for each in the_only("giving_way").finditer(said))
+
+    def read(self, frame: _Prepared, told: Sequence[range]) -> Framed | None:
+        """What the frame finds, where nothing in the clause is left over."""
+        also = [span for _, span in frame.also.found(self._words)]
+        if frame.needs_also and not also:
+            return None
+        new, old = self._values(frame)
+        if len({value_of(each).casefold() for each in new}) != 1:
+            return None
+        value, telling = new[0], frozenset(chain.from_iterable([*told, *also]))
+        nearest = frozenset(chain.from_iterable([*told[:1], *also[:1]]))
+        at = self._inside([value.span()])
+        about = self._about(min(nearest | at))
+        meant = telling.union(
+            _numbers(frame.beside.found(self._words)),
+            self._inside([value.span(), *(span for span, _ in old)]),
+            self._dropped,
+        )
+        known = meant | self._light | (self._inside([about.span()]) if about else frozenset())
+        if (
+            not known.issuperset(range(max(nearest | at) + 1))
+            or self._is_broken(max(nearest | at), meant)
+            or min(abs(here - there) for here in at for there in nearest) > _DISTANCE_MAX
+            or not self._ends(value, known)
+            or any(frame.unless.found(self._up_to_break(value)))
+        ):
+            return None
+        return Framed(
+            attribute=frame.attribute,
+            value=value_of(value),
+            old=next((value_of(each) for _, each in old), None) or replaced(value),
+            about=about,
+            weight=sum(self._words[each].end - self._words[each].start for each in telling),
+        )
+
+    def _values(self, frame: _Prepared) -> tuple[list[re.Match[str]], list[_Old]]:
+        """The values of the frame's kind that hold, and those that do so no longer."""
+        new: list[re.Match[str]] = []
+        old: list[_Old] = []
+        end = 0
+        for number, start in enumerate(self._starts):
+            if start < end or (frame.link and not self._is_linked(number, frame.link)):
+                continue
+            match = self._value(frame.value, start)
+            if not match or not is_whole(match):
+                continue
+            end = match.end()
+            if marker := the_only("given_way").search(self._said, 0, match.start()):
+                old.append(((marker.start(), end), match))
+            else:
+                new.append(match)
+        return new, old
+
+    def _up_to_break(self, value: re.Match[str]) -> Sequence[_Word]:
+        """The words of the clause, as far as it speaks of one matter."""
+        found = _BREAK.search(self._said, value.end())
+        return self._words if not found else [w for w in self._words if w.start < found.start()]
+
+    def _value(self, kind: str, start: int) -> re.Match[str] | None:
+        """What looks like a value of the kind and begins there."""
+        if (kind, start) not in self._matches:
+            self._matches[kind, start] = kind_of(kind).match(self._said, start)
+        return self._matches[kind, start]
+
+    def _start(self, word: _Word) -> int:
+        """Where a word begins with the mark before it, as in €20 or +49."""
+        start = word.start
+        while start and self._said[start - 1] in _MARKS:
+            start -= 1
+        return start
+
+    def _is_linked(self, number: int, link: frozenset[str]) -> bool:
+        while number and self._words[number - 1].folded in listed("determiner"):
+            number -= 1
+        return bool(number) and self._words[number - 1].folded in link
+
+    def _inside(self, spans: Iterable[tuple[int, int]]) -> frozenset[int]:
+        """The numbers of the words that lie in one of the spans."""
+        return frozenset(
+            number
+            for start, end in spans
+            for number, word in enumerate(self._words)
+            if start <= word.start < end
+        )
+
+    def _about(self, first: int) -> re.Match[str] | None:
+        """Whom the clause begins with, before the first word that counts."""
+        if not first:
+            return None
+        limit = self._words[first].start
+        found = (kind_of(each).match(self._said, 0, limit) for each in ("whoever", "whose"))
+        return max((each for each in found if each), key=lambda each: each.end(), default=None)
+
+    def _is_broken(self, last: int, meant: frozenset[int]) -> bool:
+        """Whether what leads to the last word denies, tells of a past, or begins something else."""
+        free = {n: self._words[n].folded for n in range(last + 1) if n not in meant}
+        if any(
+            folded in listed("breaking") or (folded in listed("past") and number + 1 not in meant)
+            for number, folded in free.items()
+        ):
+            return True
+        breaks = _BREAK.finditer(self._said, 0, self._words[last].start)
+        return any(not self._inside([(each.end(), each.end() + 1)]) & meant for each in breaks)
+
+    def _ends(self, value: re.Match[str], known: frozenset[int]) -> bool:
+        """Whether the value is whole: no word behind it makes it a part of another name."""
+        behind = next((n for n, w in enumerate(self._words) if w.start >= value.end()), None)
+        if behind is None or behind in known:
+            return True
+        return self._said[value.end() : self._words[behind].start].strip() != ""
+
+
+def _numbers(found: Iterable[tuple[object, range]]) -> frozenset[int]:
+    return frozenset(number for _, span in found for number in span)
+
+
+def _forms(said: str) -> list[str]:
+    """The phrases of a list, verbs in their regular forms."""
+    phrases = filter(None, map(str.strip, said.replace("\n", ",").split(",")))
+    return [form for phrase in phrases for form in _inflected(*phrase.partition("~"))]
+
+
+def _inflected(verb: str, mark: str, rest: str) -> list[str]:
+    if not mark:
+        return [verb]
+    if verb.endswith("e"):
+        forms = [verb, f"{verb}s", f"{verb}d", f"{verb[:-1]}ing"]
+    elif verb.endswith("y") and verb[-2] not in "aeou":
+        forms = [verb, f"{verb[:-1]}ies", f"{verb[:-1]}ied", f"{verb}ing"]
+    else:
+        third = f"{verb}es" if verb.endswith(("s", "x", "z", "ch", "sh")) else f"{verb}s"
+        stems = (verb, f"{verb}{verb[-1]}")  # "fail", and "plann" of "plan"
+        forms = [verb, third, *(f"{stem}{end}" for stem in stems for end in ("ed", "ing"))]
+    return [form + rest for form in forms]
