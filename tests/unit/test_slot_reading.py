@@ -291,3 +291,25 @@ def test_a_frame_of_ones_own_is_read_and_a_bad_one_names_its_place() -> None:
     del frame["words"]
     with pytest.raises(ConfigurationError, match=r"\[\[bin_day.frames\]\] number 1, words"):
         AttributeBook.from_mapping(tables).read_slot("The bins are Friday.")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Marketing consent: yes.", ("contact", "marketing_consent", "yes")),
+        ("AM: Gwendolyn Price", ("contact", "account_manager", "Gwendolyn Price")),
+        ("Got a new mobile, it's 07700 900587.", ("contact", "mobile_phone", "07700 900587")),
+        ("It's Delphine who signs off on purchases.", ("contact", "decision_maker", "Delphine")),
+        ("He no longer lives in Lyon but in Annecy.", ("contact", "city", "Annecy")),
+        ("I live in St. Louis.", ("contact", "city", "St. Louis")),
+    ],
+)
+def test_a_line_of_a_card_and_what_it_takes_up_are_read(
+    text: str, expected: tuple[str, str, str]
+) -> None:
+    assert told(text) == expected
+
+
+@pytest.mark.parametrize("text", ["Plan: meet at noon.", "Location: unknown.", "Note: Pune."])
+def test_a_label_without_a_value_of_its_kind_is_left_alone(text: str) -> None:
+    assert note(text).slot is None

@@ -183,7 +183,11 @@ class AttributeBook:
 
         phrasings = {each.name: each.phrasings for each in self if each.phrasings}
         frames = {each.name: each.frames for each in self if each.frames}
-        return SlotReader("config/attributes.toml", phrasings, frames)
+        return SlotReader("config/attributes.toml", phrasings, frames, self._named)
+
+    def _named(self, label: str) -> str | None:
+        known = self.find(label)
+        return known.name if known else None
 
     def read_slot(self, text: str) -> ReadSlot | None:
         """What a text says of whom in plain words; None where it says nothing for certain.

@@ -159,12 +159,21 @@ class FrameReader:
     ) -> None:
         by_name = read_frames(source, frames)
         prepared = [_Prepared(name, each) for name, listed in by_name.items() for each in listed]
+        self._kinds = {name: [each.value for each in listed] for name, listed in by_name.items()}
         self._telling = _Phrases((phrase, each) for each in prepared for phrase in each.words)
         self._light = _Phrases((each, None) for each in lexicon.words("light"))
 
     def may_read(self, said: str) -> bool:
         """Whether a sentence holds words that tell of anything at all."""
         return any(self._telling.found(_words(said)))
+
+    def value(self, attribute: str, said: str, start: int) -> str | None:
+        """The value of the attribute that stands there, and nothing else up to the next mark."""
+        for kind in self._kinds.get(attribute, ()):
+            match = kind_of(kind).match(said, start)
+            if match and is_whole(match) and said[match.end() : match.end() + 1] in ("", *".,;!"):
+                return value_of(match)
+        return None
 
     def read(self, said: str) -> list[Framed]:
         """What the frames find in a clause.
@@ -238,6 +247,7 @@ class _Clause:
             or self._is_broken(max(nearest | at), meant)
             or min(abs(here - there) for here in at for there in nearest) > _DISTANCE_MAX
             or not self._ends(value, known)
+            or self._is_denied(value, meant)
             or any(frame.unless.found(self._up_to_break(value)))
         ):
             return None
@@ -310,20 +320,28 @@ class _Clause:
     def _is_broken(self, last: int, meant: frozenset[int]) -> bool:
         """Whether what leads to the last word denies, tells of a past, or begins something else."""
         free = {n: self._words[n].folded for n in range(last + 1) if n not in meant}
+        stopping = listed("breaking", "denying")
         if any(
-            folded in listed("breaking") or (folded in listed("past") and number + 1 not in meant)
+            folded in stopping or (folded in listed("past") and number + 1 not in meant)
             for number, folded in free.items()
         ):
             return True
         breaks = _BREAK.finditer(self._said, 0, self._words[last].start)
         return any(not self._inside([(each.end(), each.end() + 1)]) & meant for each in breaks)
 
+    def _is_denied(self, value: re.Match[str], meant: frozenset[int]) -> bool:
+        """Whether what follows the value denies it, as "was never ours" does."""
+        behind = [n for n, w in enumerate(self._up_to_break(value)) if w.start >= value.end()]
+        return any(self._words[n].folded in listed("denying") for n in behind if n not in meant)
+
     def _ends(self, value: re.Match[str], known: frozenset[int]) -> bool:
-        """Whether the value is whole: no word behind it makes it a part of another name."""
+        """Whether the value is whole: neither a part of another name, nor the first of several."""
         behind = next((n for n, w in enumerate(self._words) if w.start >= value.end()), None)
-        if behind is None or behind in known:
+        if behind is None or self._said[value.end() : self._words[behind].start].strip():
             return True
-        return self._said[value.end() : self._words[behind].start].strip() != ""
+        if self._words[behind].folded in ("and", "or"):
+            return behind + 1 in self._light
+        return behind in known or self._words[behind].folded in listed("breaking")
 
 
 def _numbers(found: Iterable[tuple[object, range]]) -> frozenset[int]:

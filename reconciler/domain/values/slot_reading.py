@@ -10,7 +10,7 @@ one ends nothing. What becomes of a slot must never come in here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -75,6 +75,7 @@ class SlotReader:
             a relation whom it is about, ``name`` a name. Kind ``change`` says that there was
             another value, ``end`` that this one holds no longer.
         frames: by attribute, its frames, which are tried where no phrasing fits.
+        named: the attribute that goes by a name or an alias, for lines such as ``Budget: 40k EUR``.
     """
 
     def __init__(
@@ -82,12 +83,14 @@ class SlotReader:
         source: str,
         phrasings: Mapping[str, Sequence[Mapping[str, Any]]],
         frames: Mapping[str, Sequence[Mapping[str, Any]]],
+        named: Callable[[str], str | None],
     ) -> None:
         cues = read_lexicon(source, phrasings).cues
         self._cues = Cues(
             Lexicon(source, lexicon("slots").lists, cues), lambda _, pattern: compiled(pattern)
         )
         self._frames = FrameReader(lexicon("slots"), source, frames)
+        self._named = named
 
     @property
     def cues(self) -> Cues:
@@ -108,15 +111,23 @@ class SlotReader:
     def _read(self, sentence: str) -> list[ReadSlot]:
         folded = rewritten(sentence)
         held = self._cues.read(folded, folded.casefold())
-        if not (held.names or self._frames.may_read(folded)) or is_doubtful(folded):
+        label = the_only("label").match(folded)
+        attribute = self._named(label[1]) if label else None
+        if not (held.names or attribute or self._frames.may_read(folded)) or is_doubtful(folded):
             return []
         tried = [
             (attribute, cue.kind, pattern)
             for attribute in held.names
             for cue, pattern in held.worth_trying(attribute)
         ]
-        reads = (self._read_clause(clause, sentence, tried) for clause in _clauses(folded))
-        return [each for each in reads if each]
+        for said in dict.fromkeys([the_only("taken_up").sub(" is ", folded), folded]):
+            reads = (self._read_clause(clause, sentence, tried) for clause in _clauses(said))
+            if found := [each for each in reads if each]:
+                return found
+        if not (label and attribute):
+            return []
+        value = self._frames.value(attribute, folded, label.end())
+        return [ReadSlot(attribute=attribute, value=value, words=sentence)] if value else []
 
     def _read_clause(
         self, clause: _Clause, sentence: str, tried: Iterable[_Tried]
