@@ -1,9 +1,9 @@
 """What every test has: a scrubbed environment, and each chosen engine with an empty store.
 
 A test that takes ``engine`` runs once for each engine of ``ENGINES`` (default: all), one that
-takes ``neo4j_engine`` once for each Neo4j, ``one_of_each`` on fewer. Where an engine cannot be had,
-its tests are skipped, the run's last lines say how many and what to install, and with CI=true the
-run fails.
+takes ``neo4j_engine`` once for each Neo4j, ``one_of_each`` and ``one_neo4j`` on fewer. Where an
+engine cannot be had, its tests are skipped, the run's last lines say how many and what to install,
+and with CI=true the run fails.
 
 With ``-n``, pytest-xdist runs the tests in worker processes under one that only distributes.
 """
@@ -72,6 +72,12 @@ def neo4j_engine(request: pytest.FixtureRequest) -> EngineUnderTest:
     return _neo4j(request.param)
 
 
+@pytest.fixture(params=_params(CHOICE.neo4j_names[-1:]) or [NEO4J_NOT_CHOSEN])
+def one_neo4j(request: pytest.FixtureRequest) -> EngineUnderTest:
+    """One Neo4j with an empty store, for what is up to this side of the connection."""
+    return _neo4j(request.param)
+
+
 def _engine(name: str, folder: Path) -> EngineUnderTest:
     return embedded_engine(folder) if name == "embedded" else _neo4j(name)
 
@@ -124,7 +130,7 @@ def _is_worker(config: pytest.Config) -> bool:
 def _neo4j_of(item: pytest.Item) -> str | None:
     callspec = getattr(item, "callspec", None)
     params = callspec.params if callspec else {}
-    fixtures = ("neo4j_engine", "one_of_each", "engine")
+    fixtures = ("neo4j_engine", "one_neo4j", "one_of_each", "engine")
     return next((params[name] for name in fixtures if name in params), None)
 
 

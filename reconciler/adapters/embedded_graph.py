@@ -129,14 +129,13 @@ class EmbeddedGraph:
 
     def migrate(self, embedding_dimension: int) -> int:
         """See ``Graph.migrate``."""
+        # A vector's length is part of its column's type, which takes no parameter.
+        dimension = str(max(embedding_dimension, 1))
         for migration in load_migrations(self.engine):
-            for statement in migration.statements:
-                # A vector's length is part of its column's type, which takes no parameter.
-                typed = statement.text.replace(
-                    "{embedding_dimension}", str(max(embedding_dimension, 1))
-                )
-                with self._writer() as connection:
-                    connection.rows(typed)
+            # One step, one commit: each commit waits for the disk, and a step has many statements.
+            with self._writer() as connection, _transaction(connection):
+                for statement in migration.statements:
+                    connection.rows(statement.text.replace("{embedding_dimension}", dimension))
         newest = newest_schema_version(self.engine)
         self.run(
             "record_schema_version",
@@ -376,6 +375,18 @@ def _is_marked_open(connection: PlanningConnection) -> bool:
 
 def _brief(text: str) -> str:
     return text.strip().partition("\n")[0][:300]
+
+
+@contextmanager
+def _transaction(connection: PlanningConnection) -> Iterator[None]:
+    connection.rows("BEGIN TRANSACTION")
+    try:
+        yield
+        connection.rows("COMMIT")
+    except BaseException:
+        with suppress(RuntimeError):
+            connection.rows("ROLLBACK")
+        raise
 
 
 def _run_script(

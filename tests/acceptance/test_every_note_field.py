@@ -19,6 +19,7 @@ from reconciler.service.writing.doors import AgentFields, NoteFields, SlotFields
 from reconciler.testing import HashingEmbedder
 from tests.command_line import Run, environment_of, json_of
 from tests.engines import EngineUnderTest, embedded_engine
+from tests.tables import every
 
 SCOPE = Scope("default", "crm", "alice")
 TEXT = "My wife sits on the aisle."
@@ -124,7 +125,7 @@ def test_what_a_note_brings_is_recalled_kept_in_its_history_and_taken_over(
             assert getattr(chain.facts[0], name) == getattr(note, name), name
 
 
-@pytest.mark.parametrize("name", sorted(FIELDS.keys() - {"proposed_by", "value", "single_valued"}))
+@every("name", sorted(FIELDS.keys() - {"proposed_by", "value", "single_valued"}))
 def test_no_field_is_taken_and_forgotten(name: str) -> None:
     now = datetime(2025, 4, 1, tzinfo=UTC)
     beside = {"attribute": "seat_side"} if name == "subject" else {}

@@ -16,6 +16,13 @@ NO_UTF_8 = os.fsdecode(b"no-utf8-\xff")
 UNUSABLE = {"too long": TOO_LONG, "no UTF-8": NO_UTF_8, "too long, no UTF-8": NO_UTF_8 * 40}
 WHO = ("--agent", "crm", "--contact", "priya")
 
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have what a relative path makes lie in a folder of the test's own."""
+    monkeypatch.chdir(tmp_path)
+
+
 COMMANDS = {
     "import": lambda path: ("import", path, *WHO),
     "extract": lambda path: ("extract", path, *WHO),

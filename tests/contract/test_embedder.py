@@ -30,6 +30,7 @@ from reconciler.adapters.sentence_transformer_model import SentenceTransformerMo
 from reconciler.errors import ConfigurationError, EmbeddingError
 from reconciler.ports.embedder import Embedder
 from reconciler.testing import HashingEmbedder, TableEmbedder
+from tests.tables import every
 from tools.build_minilm_graph import build
 
 NOTES = [
@@ -233,7 +234,7 @@ def test_32_threads_at_once_each_get_their_own_vectors(embedder: Embedder) -> No
 # 3. Canonical texts.
 
 
-@pytest.mark.parametrize("same", ["{}.", "  {}\n", "{} ...", "{}。", "\u2003{}\t."])
+@every("same", ["{}.", "  {}\n", "{} ...", "{}。", "\u2003{}\t."])
 def test_white_space_and_closing_full_stops_do_not_count(embedder: Embedder, same: str) -> None:
     variants = [same.format(text.replace(" ", " \n ")) for text in NOTES]
     np.testing.assert_allclose(embedder.embed(variants), embedder.embed(NOTES), atol=1e-5)

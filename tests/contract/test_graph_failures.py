@@ -132,12 +132,12 @@ class Line:
 
 
 @pytest.fixture
-def line(neo4j_engine: EngineUnderTest) -> Iterator[tuple[Line, dict[str, Any]]]:
+def line(one_neo4j: EngineUnderTest) -> Iterator[tuple[Line, dict[str, Any]]]:
     """A line to the server, whose store is ready, and the settings that use it."""
-    opened(neo4j_engine.settings_arguments).close()
-    line = Line(neo4j_engine.settings_arguments["neo4j"]["uri"])
+    opened(one_neo4j.settings_arguments).close()
+    line = Line(one_neo4j.settings_arguments["neo4j"]["uri"])
     with listening(line.carry) as port:
-        yield line, changed(neo4j_engine, uri=f"bolt://127.0.0.1:{port}")
+        yield line, changed(one_neo4j, uri=f"bolt://127.0.0.1:{port}")
         line.cut()
 
 
@@ -255,32 +255,32 @@ def busy(engine: EngineUnderTest, label: str, seconds: float) -> Iterator[None]:
         holding.join(60)
 
 
-def test_a_server_that_is_busy_is_waited_for(neo4j_engine: EngineUnderTest) -> None:
-    with opened(changed(neo4j_engine, silence_timeout_seconds=8.0)) as memory:
+def test_a_server_that_is_busy_is_waited_for(one_neo4j: EngineUnderTest) -> None:
+    with opened(changed(one_neo4j, silence_timeout_seconds=8.0)) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
-        with busy(neo4j_engine, "Contact", 12):
+        with busy(one_neo4j, "Contact", 12):
             memory.add_contact_note("crm", "alice", "Lives in Pune")
         assert len(memory.decisions("crm", "alice")) == 2
 
 
-def test_but_no_longer_than_a_query_may_take(neo4j_engine: EngineUnderTest) -> None:
-    opened(neo4j_engine.settings_arguments).close()
+def test_but_no_longer_than_a_query_may_take(one_neo4j: EngineUnderTest) -> None:
+    opened(one_neo4j.settings_arguments).close()
     limits = {"query_timeout_seconds": 5.0}
     version = {"schema_version": newest_schema_version("neo4j"), "embedding_dimension": 16}
     with (
-        closing(open_graph(load_settings(**changed(neo4j_engine, **limits)))) as graph,
-        busy(neo4j_engine, "Store", 60),
+        closing(open_graph(load_settings(**changed(one_neo4j, **limits)))) as graph,
+        busy(one_neo4j, "Store", 60),
         within(40),
         pytest.raises(GraphUnavailableError, match="did not answer within 5 s"),
     ):
         graph.run("record_schema_version", version)
 
 
-def test_an_interrupt_waits_for_no_answer(neo4j_engine: EngineUnderTest) -> None:
-    with opened(neo4j_engine.settings_arguments) as memory:
+def test_an_interrupt_waits_for_no_answer(one_neo4j: EngineUnderTest) -> None:
+    with opened(one_neo4j.settings_arguments) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
         here = threading.get_ident()
-        with busy(neo4j_engine, "Contact", 50):
+        with busy(one_neo4j, "Contact", 50):
             interrupt = threading.Timer(2, lambda: signal.pthread_kill(here, signal.SIGINT))
             interrupt.start()
             with within(30), pytest.raises(KeyboardInterrupt):

@@ -56,6 +56,7 @@ from reconciler.service.calibration import (
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest
 from tests.records import decision_of
+from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 WIDE = ReconcilePolicy(cosine_add_max=0.4, cosine_cut=0.5, cosine_update_min=0.95)
@@ -381,7 +382,7 @@ def decision(**given: Any) -> Decision:
     return decision_of(**usual | given)
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "expected"),
     [
         ({}, None),

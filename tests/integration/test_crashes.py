@@ -88,15 +88,15 @@ def halves(engine: EngineUnderTest) -> list[str]:
 
 @pytest.mark.slow
 def test_a_killed_writer_loses_nothing_it_acknowledged_and_leaves_no_halves(
-    engine: EngineUnderTest,
+    one_of_each: EngineUnderTest,
 ) -> None:
     chance = random.Random(SEED)
     acknowledged: Acknowledged = []
     for number in range(KILLS):
         seconds = chance.uniform(0, LATEST_KILL_SECONDS)
-        acknowledged += killed_while_writing(engine, number, seconds)
-        assert halves(engine) == []
-    with Memory.open(embedder=HashingEmbedder(), **engine.settings_arguments) as memory:
+        acknowledged += killed_while_writing(one_of_each, number, seconds)
+        assert halves(one_of_each) == []
+    with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
         known = _decisions(memory)
     made = {each["decision_id"]: each for each in acknowledged}
     assert {key: known[key] for key in made if key in known} == made
@@ -110,11 +110,11 @@ def _decisions(memory: Memory) -> dict[str, dict[str, Any]]:
     return {each.decision_id: each.to_dict() for each in found}
 
 
-def test_a_store_works_on_after_its_writer_was_killed(engine: EngineUnderTest) -> None:
-    last = killed_while_writing(engine, 0, seconds=0.05)[-1]["note"]
+def test_a_store_works_on_after_its_writer_was_killed(one_of_each: EngineUnderTest) -> None:
+    last = killed_while_writing(one_of_each, 0, seconds=0.05)[-1]["note"]
     contact_id = last["scope"]["contact_id"]
-    with Memory.open(embedder=HashingEmbedder(), **engine.settings_arguments) as memory:
+    with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
         decision = memory.add_contact_note("crm", contact_id, last["text"])
         assert decision.action == "UPDATE"
         assert decision in memory.decisions("crm", contact_id)
-    assert halves(engine) == []
+    assert halves(one_of_each) == []

@@ -43,10 +43,9 @@ SEED = 20250106
 FACTS, CANDIDATES = 2, 4
 """What a talk gives: two facts, one claim that is held and one that is refused."""
 
-# What a worker dies at: each stage three times, those of a candidate at the first and the last one
-# of a job, too.
-OCCURRENCES = {Stage.PROPOSED: (1, 2, CANDIDATES), Stage.COMMITTED: (1, 2, FACTS)}
-ROUNDS = {stage: OCCURRENCES.get(stage, (1, 1, 1)) for stage in Stage}
+# What a worker dies at: each stage, those of a candidate at the first and the last one of a job.
+OCCURRENCES = {Stage.PROPOSED: (1, CANDIDATES), Stage.COMMITTED: (1, FACTS)}
+ROUNDS = {stage: OCCURRENCES.get(stage, (1,)) for stage in Stage}
 
 # What must never be there: each gives a row, which shows it.
 NEVER = """
@@ -200,12 +199,13 @@ def test_an_undisturbed_run_leaves_behind_what_is_expected(one_of_each: EngineUn
 def test_a_worker_killed_at_a_stage_loses_nothing_and_repeats_nothing(
     one_of_each: EngineUnderTest, stage: Stage
 ) -> None:
-    for talk, occurrence in zip(talks(3), ROUNDS[stage], strict=True):
+    given = talks(len(ROUNDS[stage]))
+    for talk, occurrence in zip(given, ROUNDS[stage], strict=True):
         killed(one_of_each, Fault(stage=stage, occurrence=occurrence), [talk])
     jobs = drained(one_of_each)
-    assert [each.state for each in jobs] == [JobState.DONE] * 3
+    assert [each.state for each in jobs] == [JobState.DONE] * len(given)
     assert broken(one_of_each) == []
-    assert remembered(one_of_each) == expected(talks(3))
+    assert remembered(one_of_each) == expected(given)
 
 
 def claimed(engine: EngineUnderTest) -> list[str]:
@@ -244,35 +244,35 @@ def test_what_was_read_first_and_kept_is_what_is_remembered(one_of_each: EngineU
     ids=lambda value: getattr(value, "name", value).lower(),
 )
 def test_a_worker_that_froze_past_its_lease_does_nothing_more_when_it_thaws(
-    neo4j_engine: EngineUnderTest, victims: list[Victim], stage: Stage, reader: str
+    one_neo4j: EngineUnderTest, victims: list[Victim], stage: Stage, reader: str
 ) -> None:
     [talk], fault = talks(1), Fault(stage=stage)
-    arguments = neo4j_engine.settings_arguments
+    arguments = one_neo4j.settings_arguments
     victims.append(Victim(stall_at, arguments, fault, [talk], wording="frozen"))
     assert victims[0].told() == "frozen"
-    drained(neo4j_engine, wording="quick")
+    drained(one_neo4j, wording="quick")
     victims[0].thaw()
     assert victims[0].told() == "through"
     victims[0].kill()
-    assert broken(neo4j_engine) == []
-    assert claimed(neo4j_engine) == sorted(talk.claims(wording=reader))
+    assert broken(one_neo4j) == []
+    assert claimed(one_neo4j) == sorted(talk.claims(wording=reader))
 
 
 def test_of_workers_that_nothing_happens_to_each_job_has_one(
-    neo4j_engine: EngineUnderTest, victims: list[Victim]
+    one_neo4j: EngineUnderTest, victims: list[Victim]
 ) -> None:
-    arguments, long = neo4j_engine.settings_arguments, {"lease_seconds": 60.0}
+    arguments, long = one_neo4j.settings_arguments, {"lease_seconds": 60.0}
     given = talks(6)
     with opened(arguments):  # so that the store is made before they come
         pass
     victims.extend(Victim(work_on, arguments, given[n::3], **long) for n in range(3))
     for each in victims:
         each.told()
-    jobs = drained(neo4j_engine, **long)
+    jobs = drained(one_neo4j, **long)
     for each in victims:
         each.kill()
     assert [(each.state, each.attempts) for each in jobs] == [(JobState.DONE, 1)] * 6
-    assert remembered(neo4j_engine) == expected(given)
+    assert remembered(one_neo4j) == expected(given)
 
 
 @pytest.fixture

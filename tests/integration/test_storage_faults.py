@@ -147,9 +147,9 @@ def check(path: Path, ended: Ended, known: set[str]) -> None:
 @pytest.mark.parametrize(
     ("task", "name", "cases"),
     [
-        ("write", "left open", 60),
-        ("write", "closed", 40),
-        ("open", NEW, 25),
+        ("write", "left open", 24),
+        ("write", "closed", 20),
+        ("open", NEW, 12),
         ("open", "left open", 4),
     ],
 )

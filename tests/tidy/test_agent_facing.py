@@ -23,6 +23,7 @@ from reconciler.service.writing.confirmations import Confirmations
 from reconciler.service.writing.doors import MemoryToolset
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.write_gate import WriteGate
+from tests.tables import every
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "reconciler"
@@ -173,7 +174,7 @@ def _takes(function: object) -> set[str]:
 IN_REACH = {kind.__name__: kind for kind in (*_handed_out(Memory), *SERVICES)}
 
 
-@pytest.mark.parametrize("kind", dict(sorted(IN_REACH.items())).values(), ids=sorted(IN_REACH))
+@every("kind", dict(sorted(IN_REACH.items())).values())
 def test_what_takes_an_id_takes_its_scope_too_or_is_bound_to_one(kind: type) -> None:
     is_bound = bool({"scope", "run"} & _takes(kind.__init__))
     for name, method in inspect.getmembers(kind, inspect.isfunction):

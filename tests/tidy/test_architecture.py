@@ -22,6 +22,7 @@ from reconciler.queries import load_queries
 from reconciler.resources import engine_names
 from reconciler.settings import Settings
 from tests.documents import DOCUMENTS, documents
+from tests.tables import every
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "reconciler"
@@ -102,7 +103,7 @@ def _strings(path: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=_name)
+@every("path", MODULES)
 def test_imports_point_inwards(path: Path) -> None:
     allowed = MAY_IMPORT.get(_part(path))
     ours = {name.split(".")[1] for name in _imported(path) if name.startswith("reconciler.")}
@@ -146,12 +147,12 @@ def test_records_import_records_only() -> None:
     assert others == {"reconciler.errors"}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=_name)
+@every("path", MODULES)
 def test_a_module_says_what_lives_in_it(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=_name)
+@every("path", MODULES)
 def test_no_cypher_stands_in_python(path: Path) -> None:
     assert not [text for text in _strings(path) if CYPHER.search(text)]
 

@@ -13,13 +13,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from reconciler.domain.gate import classification, injection, literalness, meaning
 from reconciler.domain.guard import vocabulary
 from reconciler.domain.sessions import explicit_statements
 from reconciler.domain.values import slot_values
 from reconciler.lexicon import Cue, Cues, lexicon
+from tests.tables import every
 
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "lexicon"
 READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
@@ -55,7 +54,7 @@ def _cue(name: str, list_name: str, number: int) -> tuple[Cue, re.Pattern[str], 
     return cue, cues().pattern(list_name, number), str if (name, list_name) in UNFOLDED else fold
 
 
-@pytest.mark.parametrize(("name", "list_name", "number"), PLACES)
+@every(("name", "list_name", "number"), PLACES)
 def test_a_cue_finds_its_hits_and_none_of_its_misses(
     name: str, list_name: str, number: int
 ) -> None:
@@ -65,7 +64,7 @@ def test_a_cue_finds_its_hits_and_none_of_its_misses(
     assert [text for text in cue.misses if pattern.search(fold(text))] == []
 
 
-@pytest.mark.parametrize(("name", "list_name", "number"), PLACES)
+@every(("name", "list_name", "number"), PLACES)
 def test_no_text_without_what_a_cue_needs_can_match_it(
     name: str, list_name: str, number: int
 ) -> None:

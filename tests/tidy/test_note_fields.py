@@ -24,6 +24,7 @@ from reconciler.service.writing.doors import (
     SlotFields,
 )
 from tests.documents import documents
+from tests.tables import every
 
 EVERY = set(NoteFields.__annotations__)
 FOUND_BY_THE_DOOR = {
@@ -61,7 +62,7 @@ def test_the_doors_of_a_builder_take_the_list_itself(door: object) -> None:
     assert parameters["fields"].annotation == "Unpack[NoteFields]"
 
 
-@pytest.mark.parametrize("name", sorted(EVERY))
+@every("name", sorted(EVERY))
 def test_the_command_has_an_option_for_every_field(name: str) -> None:
     assert SPELT.get(name, name) in {each.name for each in _add_command().params}
 
@@ -75,6 +76,6 @@ def test_an_agents_tool_takes_the_agents_fields_and_no_other() -> None:
     assert set(parameters) - {"self", "text", "unknown"} == set(AgentFields.__annotations__)
 
 
-@pytest.mark.parametrize("name", sorted(EVERY))
+@every("name", sorted(EVERY))
 def test_the_documents_name_every_field(name: str) -> None:
     assert re.search(rf"`{name}`", documents())

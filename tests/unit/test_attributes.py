@@ -12,6 +12,7 @@ from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.domain.values.attributes import Attribute, AttributeBook
 from reconciler.errors import ConfigurationError, InvalidNoteError
 from reconciler.resources import resource_path
+from tests.tables import every
 
 
 @cache
@@ -51,23 +52,23 @@ preferred_meeting_time goal
 """.split()  # fmt: skip # noqa: SIM905
 
 
-@pytest.mark.parametrize("name", SINGLE)
+@every("name", SINGLE)
 def test_the_shipped_file_holds_one_value_of(name: str) -> None:
     assert slot(name).is_single_valued
 
 
-@pytest.mark.parametrize("name", MANY)
+@every("name", MANY)
 def test_the_shipped_file_holds_many_values_of(name: str) -> None:
     assert not slot(name).is_single_valued
 
 
-@pytest.mark.parametrize("attribute", list(shipped()), ids=lambda attribute: attribute.name)
+@every("attribute", list(shipped()))
 def test_every_shipped_attribute_is_told_to_callers_in_one_line(attribute: Attribute) -> None:
     assert attribute.description.endswith(".")
     assert len(attribute.description) <= 100
 
 
-@pytest.mark.parametrize("attribute", list(shipped()), ids=lambda attribute: attribute.name)
+@every("attribute", list(shipped()))
 def test_every_shipped_alias_and_synonym_leads_to_its_attribute(attribute: Attribute) -> None:
     assert {shipped().find(alias) for alias in (attribute.name, *attribute.aliases)} == {attribute}
     for word, others in attribute.synonyms.items():
@@ -79,7 +80,7 @@ def test_a_shipped_attribute_that_holds_many_says_so_to_callers() -> None:
         assert attribute.is_single_valued != attribute.description.endswith("; one value each.")
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "canonical"),
     [
         ("city", "city"),
@@ -210,7 +211,7 @@ def test_a_second_book_cannot_take_a_name_for_an_alias() -> None:
         shipped().merged_with(book(place=entry(aliases=["city"])))
 
 
-@pytest.mark.parametrize(
+@every(
     "subject",
     [
         *(None, "contact", "Contact", "the contact", "self", "customer", "the client", "User"),
@@ -221,7 +222,7 @@ def test_whatever_means_the_contact_is_the_contact(subject: str | None) -> None:
     assert slot("city", "Berlin", subject=subject).subject == CONTACT_SUBJECT
 
 
-@pytest.mark.parametrize(
+@every(
     ("subject", "normalised"),
     [
         ("wife", "wife"),
@@ -321,14 +322,14 @@ def test_on_its_own_attributes_the_books_word_holds(name: str, kept: bool) -> No
     assert slot(name, "x", is_single_valued=not kept).is_single_valued is kept
 
 
-@pytest.mark.parametrize(
+@every(
     "value",
     [
         *(None, "", "  ", "\n", "\u200b", "-", "?", "...", "null", "None", "NULL", "unknown"),
         *("Unknown.", "n/a", "N/A", "(none)", "not specified", "TBD", "not known", "undefined"),
     ],
 )
-@pytest.mark.parametrize("name", ["city", "name", "employer", "allergy", "phone", "budget", "shoe"])
+@every("name", ["city", "name", "employer", "allergy", "phone", "budget", "shoe"])
 def test_a_word_for_no_value_is_no_value(name: str, value: str | None) -> None:
     made = slot(name, value)
     assert (made.value, made.value_key) == (None, None)
@@ -368,15 +369,15 @@ UNUSABLE = {
 }
 
 
-@pytest.mark.parametrize("name", ["subject", "attribute", "value"])
-@pytest.mark.parametrize("said", UNUSABLE.values(), ids=UNUSABLE)
+@every("name", ["subject", "attribute", "value"])
+@every("said", UNUSABLE.values())
 def test_what_cannot_be_stored_is_refused(name: str, said: Any) -> None:
     with pytest.raises(InvalidNoteError, match=f"^{name} "):
         shipped().slot(**{"attribute": "city"} | {name: said})
 
 
-@pytest.mark.parametrize("name", ["subject", "attribute"])
-@pytest.mark.parametrize("said", ["", " ", "...", "\u200b", "Zoe\nDoe", 7, 1.5, True, "a" * 201])
+@every("name", ["subject", "attribute"])
+@every("said", ["", " ", "...", "\u200b", "Zoe\nDoe", 7, 1.5, True, "a" * 201])
 def test_so_is_a_subject_or_an_attribute_that_is_no_name(name: str, said: Any) -> None:
     with pytest.raises(InvalidNoteError, match=f"^{name} "):
         shipped().slot(**{"attribute": "city"} | {name: said})

@@ -30,6 +30,7 @@ from reconciler.domain.review.calibration import (
     score,
 )
 from reconciler.errors import InvalidRequestError
+from tests.tables import every
 
 SAME, UPDATE, DISTINCT = PairLabel.SAME, PairLabel.UPDATE, PairLabel.DISTINCT
 SUPERSEDED, REPEATED = Outcome.SUPERSEDED, Outcome.REPEATED
@@ -120,7 +121,7 @@ def test_every_relation_comes_down_to_a_label(relation: Relation, label: PairLab
     assert label_of_relation(relation) is label
 
 
-@pytest.mark.parametrize(
+@every(
     ("pair", "guard", "alone", "arbitrated"),
     [
         (measured(0.96), True, SUPERSEDED, SUPERSEDED),
@@ -181,7 +182,7 @@ SCORES = Scores(
 )
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "count", "of"),
     [
         ("settle_precision", 6 + 2 + 5, 6 + 2 + 5 + 3 + 1),
@@ -241,8 +242,8 @@ def test_thresholds_are_chosen_by_their_bounds_on_a_sample_that_is_easy() -> Non
     assert thresholds.cosine_add_max == 0.6
 
 
-@pytest.mark.parametrize("bound", [0.01, 0.02, 0.05, 0.1, 0.3])
-@pytest.mark.parametrize("count", [20, 100, 1000])
+@every("bound", [0.01, 0.02, 0.05, 0.1, 0.3])
+@every("count", [20, 100, 1000])
 def test_the_bound_holds_at_the_cut_and_not_a_hundredth_below(bound: float, count: int) -> None:
     sample = [
         *spread(SAME, 0.3, 1, 20),

@@ -14,9 +14,10 @@ from reconciler.domain.gate.classification import (
     infer_recall_semantics,
 )
 from reconciler.domain.records.kinds import Category, RecallSemantics
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Prefers email",
@@ -40,7 +41,7 @@ def test_a_liking_or_a_dislike_is_a_preference(text: str) -> None:
     assert infer_category(text) is Category.PREFERENCE
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Decided to renew for two years",
@@ -107,7 +108,7 @@ def test_an_outcome_in_short_is_a_summary(text: str) -> None:
     assert infer_category(text) is Category.SUMMARY
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "The server is down",
@@ -127,7 +128,7 @@ def test_what_is_gone_tomorrow_is_volatile(text: str) -> None:
     assert infer_category(text) is Category.VOLATILE
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Lives in Pune",
@@ -205,7 +206,7 @@ def test_what_is_forbidden_until_somebody_agrees_is_a_constraint(text: str) -> N
     assert infer_recall_semantics(text) is RecallSemantics.CONSTRAINT
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Lives in Pune",

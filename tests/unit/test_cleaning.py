@@ -24,6 +24,7 @@ from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.resources import resource_path
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, keyed_token, redact
+from tests.tables import every
 
 EMAIL, PHONE, ADDRESS = SensitiveKind.EMAIL, SensitiveKind.PHONE, SensitiveKind.STREET_ADDRESS
 CARD, SECRET = SensitiveKind.CREDIT_CARD, SensitiveKind.SECRET
@@ -103,7 +104,7 @@ PLACES = {
 TOKEN = token_of(CARD, "4111")
 
 
-@pytest.mark.parametrize("proposed", PLACES.values(), ids=PLACES)
+@every("proposed", PLACES.values())
 def test_a_value_is_taken_out_wherever_it_stands(proposed: Candidate) -> None:
     found = cleaned(proposed)
     assert not holds(found, "4111")
@@ -204,7 +205,7 @@ def test_a_harmless_value_is_no_personal_data() -> None:
     assert cleaned(candidate(slot=slot("Pune"))).candidate.note.slot == slot("Pune")
 
 
-@pytest.mark.parametrize(
+@every(
     ("attribute", "kind"),
     [
         ("email", EMAIL),

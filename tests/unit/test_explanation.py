@@ -33,6 +33,7 @@ from reconciler.domain.review import what_if
 from reconciler.domain.review.explanation import explain
 from reconciler.domain.review.what_if import Change, WhatIf, reopen, what_ifs
 from tests.records import changed, decision_of, flat
+from tests.tables import every
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 MONTH = timedelta(days=30)
@@ -479,11 +480,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("decision", "part", "expected"),
-    [case[1:] for case in CASES],
-    ids=[f"{name}-{part}" for name, _, part, _ in CASES],
-)
+@every(("decision", "part", "expected"), [case[1:] for case in CASES])
 def test_each_part_says_what_is_true_of_the_decision(
     decision: Decision, part: str, expected: str
 ) -> None:
@@ -518,7 +515,7 @@ def test_the_table_has_a_row_for_every_rule() -> None:
     assert {decision.decided_by for _, decision, _, _ in CASES} == set(DecidedBy) - BEFORE_THE_RULE
 
 
-@pytest.mark.parametrize(
+@every(
     ("cosine", "expected"),
     [
         (0.95, "0.95"),

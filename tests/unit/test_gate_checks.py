@@ -24,6 +24,7 @@ from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.resources import resource_path
 from reconciler.sensitive_data import SensitiveKind
+from tests.tables import every
 
 ADMIT, REJECT = Disposal.ADMIT, Disposal.REJECT
 CONFIRM, CONSENT = Disposal.CONFIRM, Disposal.CONSENT
@@ -253,17 +254,17 @@ def test_what_no_check_minds_is_admitted() -> None:
     assert stopping(found) == {}
 
 
-@pytest.mark.parametrize("trouble", TROUBLES, ids=str)
+@every("trouble", TROUBLES)
 def test_each_trouble_is_disposed_of_as_its_check_says(trouble: Trouble) -> None:
     assert what(troubled(trouble)) == (trouble.disposal, trouble.reason)
 
 
-@pytest.mark.parametrize("trouble", TROUBLES, ids=str)
+@every("trouble", TROUBLES)
 def test_each_trouble_is_seen_by_one_check_only(trouble: Trouble) -> None:
     assert stopping(troubled(trouble)) == {trouble.check: trouble.disposal}
 
 
-@pytest.mark.parametrize("trouble", TROUBLES, ids=str)
+@every("trouble", TROUBLES)
 def test_a_check_that_is_off_lets_its_trouble_through(trouble: Trouble) -> None:
     rules = policy(checks={trouble.check: "off"})
     assert troubled(trouble, rules=rules).disposal is ADMIT
@@ -282,7 +283,7 @@ def test_a_check_that_is_off_says_so_on_record() -> None:
     assert ("meaning", ADMIT, "switched off by the policy") in rows(found)
 
 
-@pytest.mark.parametrize(("one", "other"), PAIRS, ids=str)
+@every(("one", "other"), PAIRS)
 def test_of_two_troubles_the_weightier_decides_and_of_equals_the_first(
     one: Trouble, other: Trouble
 ) -> None:
@@ -290,7 +291,7 @@ def test_of_two_troubles_the_weightier_decides_and_of_equals_the_first(
     assert what(troubled(one, other)) == (decisive.disposal, decisive.reason)
 
 
-@pytest.mark.parametrize(("one", "other"), PAIRS, ids=str)
+@every(("one", "other"), PAIRS)
 def test_the_trouble_that_did_not_decide_is_on_record_too(one: Trouble, other: Trouble) -> None:
     found = stopping(troubled(one, other))
     assert found.keys() >= {one.check, other.check}
@@ -302,13 +303,13 @@ def test_the_pairs_reach_every_trouble_and_every_step_of_precedence() -> None:
     assert steps >= {(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)}
 
 
-@pytest.mark.parametrize("trouble", [None, *TROUBLES], ids=str)
+@every("trouble", [None, *TROUBLES])
 def test_every_check_is_on_record_in_the_gates_order(trouble: Trouble | None) -> None:
     found = troubled(trouble) if trouble else judged(candidate())
     assert [each.check for each in found.findings] == list(CHECKS)
 
 
-@pytest.mark.parametrize("trouble", TROUBLES, ids=str)
+@every("trouble", TROUBLES)
 def test_only_what_is_held_has_a_question_and_a_day_on_which_it_lapses(trouble: Trouble) -> None:
     found = troubled(trouble)
     is_held = trouble.disposal in (CONFIRM, CONSENT)
@@ -332,11 +333,7 @@ LIFTED = {
 }
 
 
-@pytest.mark.parametrize(
-    "trouble",
-    [each for each in TROUBLES if each.reason is not GateReason.SENSITIVE_TOPIC],
-    ids=str,
-)
+@every("trouble", [each for each in TROUBLES if each.reason is not GateReason.SENSITIVE_TOPIC])
 def test_an_operators_yes_lifts_what_asked_for_it_and_nothing_that_forbids(
     trouble: Trouble,
 ) -> None:
@@ -372,10 +369,8 @@ def test_a_procedure_needs_the_approval_of_those_who_give_one(
 # Whose word it is
 
 
-@pytest.mark.parametrize(
-    ("may", "disposal"), [("admit", ADMIT), ("ask", CONFIRM), ("nothing", REJECT)]
-)
-@pytest.mark.parametrize("source", SourceKind)
+@every(("may", "disposal"), [("admit", ADMIT), ("ask", CONFIRM), ("nothing", REJECT)])
+@every("source", SourceKind)
 def test_what_a_source_may_is_up_to_the_policy(
     source: SourceKind, may: str, disposal: Disposal
 ) -> None:
@@ -640,7 +635,7 @@ def test_recall_is_told_how_a_fact_binds(
 # What became of it before
 
 
-@pytest.mark.parametrize("trouble", TROUBLES, ids=str)
+@every("trouble", TROUBLES)
 def test_what_was_declined_is_not_asked_again(trouble: Trouble) -> None:
     text = trouble.claim or TEXT
     evidence = () if trouble.evidence is None else said_thrice(text, **trouble.evidence)

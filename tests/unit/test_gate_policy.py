@@ -24,6 +24,7 @@ from reconciler.domain.records.scope import Scope
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
 from reconciler.sensitive_data import SensitiveKind
+from tests.tables import every
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 PATH = resource_path("config") / "policy.toml"
@@ -132,7 +133,7 @@ BROKEN: list[tuple[Change, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "named"), BROKEN)
+@every(("change", "named"), BROKEN)
 def test_a_broken_policy_is_refused_and_the_table_named(change: Change, named: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         made(change)
@@ -298,8 +299,8 @@ def test_a_shipped_fact_lives_from_a_month_to_half_a_year(domain: str) -> None:
     assert 30 <= days <= 180
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize(
+@every("domain", DOMAINS)
+@every(
     ("category", "days_min", "days_max"),
     [
         (Category.PREFERENCE, 365, 100_000),
@@ -343,8 +344,8 @@ def test_no_shipped_domain_keeps_a_secret(domain: str) -> None:
     assert made(domain=domain).handling(SensitiveKind.SECRET) == "refuse"
 
 
-@pytest.mark.parametrize("topic", ["health", "finance", "legal"])
-@pytest.mark.parametrize("domain", DOMAINS)
+@every("topic", ["health", "finance", "legal"])
+@every("domain", DOMAINS)
 def test_every_shipped_domain_asks_for_consent_to_what_is_regulated(
     domain: str, topic: str
 ) -> None:

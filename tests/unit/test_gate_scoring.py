@@ -25,6 +25,7 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.resources import resource_path
+from tests.tables import every
 
 ADMIT, REJECT, CONFIRM = Disposal.ADMIT, Disposal.REJECT, Disposal.CONFIRM
 USER, OPERATOR, DOCUMENT = SourceKind.USER_EXPLICIT, SourceKind.OPERATOR, SourceKind.APPROVED_DOC
@@ -533,8 +534,8 @@ def test_the_shipped_floors_are_those_that_seed_001_names() -> None:
     assert categories[Category.SUMMARY].admit_min == 0.7
 
 
-@pytest.mark.parametrize("category", ADMITTING)
-@pytest.mark.parametrize(("step", "is_admitted"), [(-0.0001, False), (0.0, True), (0.0001, True)])
+@every("category", ADMITTING)
+@every(("step", "is_admitted"), [(-0.0001, False), (0.0, True), (0.0001, True)])
 def test_a_confidence_at_the_floor_is_admitted_by_the_whole_gate(
     category: str, step: float, is_admitted: bool
 ) -> None:
@@ -595,7 +596,7 @@ def test_what_is_said_in_several_sessions_is_surer() -> None:
 # How much it matters
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "weight"),
     [
         ("Never call before ten.", "wish"),

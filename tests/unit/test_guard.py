@@ -14,6 +14,7 @@ from reconciler.domain.guard import (
     has_other_words,
 )
 from reconciler.domain.records.notes import canonical_text
+from tests.tables import every
 
 VOCABULARY = """
     Ana Bo Acme Globex Pune is was by of in the and , not no longer 3 three 1042 $5m 40,000 euros
@@ -34,7 +35,7 @@ def is_change(note: str, fact: str) -> bool:
     return bool(found)
 
 
-@pytest.mark.parametrize(
+@every(
     ("kind", "note", "fact"),
     [
         ("number", "Invoice 1043 is unpaid", "Invoice 1042 is unpaid"),
@@ -68,7 +69,7 @@ def test_another_number_amount_date_or_id_is_found(kind: str, note: str, fact: s
     assert kind in kinds(note, fact)
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact"),
     [
         ("The contract renews on the 1st of March.", "The contract renews on 1 March."),
@@ -105,7 +106,7 @@ def test_the_same_value_in_another_form_or_one_value_more_is_no_difference(
     assert kinds(note, fact) == set()
 
 
-@pytest.mark.parametrize(
+@every(
     ("kind", "note", "fact"),
     [
         ("negation", "Is not allergic to peanuts", "Is allergic to peanuts"),
@@ -154,7 +155,7 @@ def test_a_name_in_the_place_of_another_is_found(note: str, fact: str) -> None:
     assert kinds(note, fact) == {"name"}
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact"),
     [
         ("She lives in Pune", "Lives in Pune."),
@@ -195,7 +196,7 @@ def test_the_same_relative_or_one_who_is_not_the_subject_is_no_difference() -> N
     assert kinds("Lives in Pune with her husband", "Lives in Pune") == set()
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact"),
     [
         ("Globex acquired Acme", "Acme acquired Globex"),
@@ -233,7 +234,7 @@ def test_another_way_of_putting_it_is_no_difference(note: str, fact: str) -> Non
     assert kinds(note, fact) == set()
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact"),
     [
         ("I've got five tops from them, and I want more", "I already bought three tops there"),
@@ -258,7 +259,7 @@ def test_another_count_of_the_same_thing_is_a_change(note: str, fact: str) -> No
     assert is_change(fact, note)
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact"),
     [
         ("Has lived in Harajuku for 3 months now", "Moved to Harajuku, it's been a month now"),
@@ -284,7 +285,7 @@ def test_another_count_frequency_or_duration_in_other_words_is_a_change(
     assert is_change(fact, note)
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact"),
     [
         ("Spent $800 on boots", "A meal there is $50"),
@@ -340,7 +341,7 @@ def test_a_denial_of_what_the_other_text_says_is_a_change(note: str, fact: str) 
     assert is_change(fact, note)
 
 
-@pytest.mark.parametrize(
+@every(
     ("note", "fact"),
     [
         ("Never eats out", "Has a red car"),
@@ -474,7 +475,7 @@ def test_what_is_denied_to_have_ever_been_is_a_correction(said: str, fact: str) 
     assert denies_ever(said, fact)
 
 
-@pytest.mark.parametrize(
+@every(
     ("said", "fact"),
     [
         ("No longer works at Globex.", "Works at Globex."),

@@ -10,6 +10,7 @@ import pytest
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.service.json_lines import LINE_BYTES_MAX, json_object, loads, read_lines
 from reconciler.service.sessions.transcripts import TRANSCRIPT_BYTES_MAX, read_turns
+from tests.tables import every
 
 
 def nested(depth: int) -> str:
@@ -31,8 +32,8 @@ def test_what_is_nested_less_is_read() -> None:
     assert json.dumps(loads(nested(100))) == nested(100)
 
 
-@pytest.mark.parametrize("depth", [101, 990, 3_000, 100_000])
-@pytest.mark.parametrize(
+@every("depth", [101, 990, 3_000, 100_000])
+@every(
     "line",
     [
         '{"role": "user", "content": %s}',

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.gate.literalness import Literalness, classify_literalness, find_hedge
+from tests.tables import every
 
 NOT_LITERAL = {
     Literalness.SARCASTIC: """
@@ -168,14 +169,14 @@ def lines(text: str) -> list[str]:
     return [line.strip() for line in text.strip().splitlines()]
 
 
-@pytest.mark.parametrize(
+@every(
     ("kind", "text"), [(kind, text) for kind, table in NOT_LITERAL.items() for text in lines(table)]
 )
 def test_a_text_not_meant_literally_is_told_by_its_kind(kind: Literalness, text: str) -> None:
     assert classify_literalness(text).kind is kind
 
 
-@pytest.mark.parametrize("text", lines(LITERAL))
+@every("text", lines(LITERAL))
 def test_an_ordinary_note_is_literal(text: str) -> None:
     assert classify_literalness(text).kind is Literalness.LITERAL
 
@@ -208,7 +209,7 @@ def test_a_condition_does_not_reach_into_the_next_sentence() -> None:
     assert found.kind is Literalness.LITERAL
 
 
-@pytest.mark.parametrize(("text", "cue"), HEDGED.items())
+@every(("text", "cue"), HEDGED.items())
 def test_a_hedge_is_found(text: str, cue: str) -> None:
     assert find_hedge(text) == cue
 

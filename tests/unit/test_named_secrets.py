@@ -10,6 +10,7 @@ from reconciler.bootstrap import build_secret_finder
 from reconciler.errors import InvalidNoteError
 from reconciler.named_secrets import kind_of_name, without_named_secrets
 from reconciler.sensitive_data import SensitiveKind, redact
+from tests.tables import every
 
 VALUE = "Quw7xKp-Rz41"
 NOTATIONS = [
@@ -184,18 +185,18 @@ def found(text: str) -> str:
     return redact(text, build_secret_finder().find(text), lambda kind, _: f"[{kind}]")
 
 
-@pytest.mark.parametrize("notation", NOTATIONS)
+@every("notation", NOTATIONS)
 def test_a_named_value_is_found_in_every_notation(notation: str) -> None:
     text = f"He wrote {notation % VALUE} to her"
     assert not [part for part in ("Quw7", "Rz41") if part in found(text)]
 
 
-@pytest.mark.parametrize("text", DIGITS)
+@every("text", DIGITS)
 def test_digits_are_a_secret_where_their_name_says_so(text: str) -> None:
     assert "4711" not in found(text)
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@every("text", HARMLESS)
 def test_what_is_said_about_a_secret_is_none(text: str) -> None:
     assert found(text) == text
 
@@ -233,7 +234,7 @@ def test_what_stands_around_a_value_stays() -> None:
     assert found(text) == text.replace("swordfish", "[secret]")
 
 
-@pytest.mark.parametrize("piece", RUNS_AWAY.values(), ids=RUNS_AWAY)
+@every("piece", RUNS_AWAY.values())
 def test_no_text_holds_the_search_up(piece: str) -> None:
     text = (piece * 20_000)[:20_000]
     started = time.process_time()

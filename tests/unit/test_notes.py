@@ -12,6 +12,7 @@ from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, canonical_text
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidNoteError
+from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 
@@ -50,28 +51,28 @@ UNUSABLE_TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("text", UNUSABLE_TEXTS)
+@every("text", UNUSABLE_TEXTS)
 def test_a_note_with_an_unusable_text_is_refused(text: Any) -> None:
     with pytest.raises(InvalidNoteError, match=r"^text "):
         note(text=text)
 
 
-@pytest.mark.parametrize("name", ["source_reference", "contact_name"])
-@pytest.mark.parametrize("text", [param for param in UNUSABLE_TEXTS if param.id != "missing"])
+@every("name", ["source_reference", "contact_name"])
+@every("text", [param for param in UNUSABLE_TEXTS if param.id != "missing"])
 def test_so_is_one_with_an_unusable_reference_or_name(name: str, text: Any) -> None:
     with pytest.raises(InvalidNoteError, match=f"^{name} "):
         note(**{name: text})
 
 
-@pytest.mark.parametrize("name", ["session_id", "idempotency_key"])
-@pytest.mark.parametrize("value", ["", " ", " key", "key\n", "k" * 201, "k\0y", 7])
+@every("name", ["session_id", "idempotency_key"])
+@every("value", ["", " ", " key", "key\n", "k" * 201, "k\0y", 7])
 def test_so_is_one_with_an_unusable_session_or_key(name: str, value: Any) -> None:
     with pytest.raises(InvalidNoteError, match=f"^{name} "):
         note(**{name: value})
 
 
-@pytest.mark.parametrize("name", [each.name for each in fields(Note) if "str" in str(each.type)])
-@pytest.mark.parametrize("value", ["a\0b", "a\udc80b", "a" * (TEXT_LENGTH_MAX + 1), 7])
+@every("name", [each.name for each in fields(Note) if "str" in str(each.type)])
+@every("value", ["a\0b", "a\udc80b", "a" * (TEXT_LENGTH_MAX + 1), 7])
 def test_whatever_comes_with_a_note_in_words_is_checked(name: str, value: Any) -> None:
     with pytest.raises(InvalidNoteError):
         note(**{name: [value] if name == "tags" else value})
@@ -160,7 +161,7 @@ def test_a_note_with_a_session_belongs_to_that() -> None:
     assert note(session_id="call-7").session == "call-7"
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "canonical"),
     [
         ("Prefers email", "Prefers email"),

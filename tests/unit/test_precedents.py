@@ -11,6 +11,7 @@ from reconciler.domain.records.assessment import GateReason
 from reconciler.domain.records.candidates import Precedents
 from reconciler.domain.records.decisions import Action
 from reconciler.domain.records.kinds import SourceKind
+from tests.tables import every
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
 MOMENT = timedelta(microseconds=1)
@@ -51,7 +52,7 @@ def test_a_question_is_pending_until_it_is_answered_or_lapses(
     assert found.pending_id == ("held" if is_pending else None)
 
 
-@pytest.mark.parametrize(
+@every(
     ("changes", "is_counted"),
     [
         ({}, True),

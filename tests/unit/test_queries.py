@@ -14,6 +14,7 @@ from reconciler.queries import (
     parse_query,
 )
 from reconciler.resources import engine_names, resource_path
+from tests.tables import every
 
 ENGINES = engine_names()
 GOOD = """// Find the facts of a contact.
@@ -134,7 +135,7 @@ def test_a_server_gets_one_statement_and_no_condition() -> None:
         assert query.statements[0].condition is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new", "expected"),
     [
         ("// mode: read\n", "", "the header needs mode"),
@@ -371,7 +372,7 @@ BY_KEY_OF_A_LIST = re.compile(r"MATCH \((?:\w+:)?\w+ \{\w+: ([^$'\s}][^}]*|\$\w+
 """A MATCH of a node by a key that is no parameter, and what stands beside that node."""
 
 
-@pytest.mark.parametrize("name", sorted(load_queries("embedded")))
+@every("name", sorted(load_queries("embedded")))
 def test_a_node_is_looked_up_by_a_key_out_of_a_list_alone(name: str) -> None:
     """With a link or a node beside it the embedded engine reads the table, once for each key."""
     for statement in load_queries("embedded")[name].statements:

@@ -5,6 +5,7 @@ from hypothesis import example, given, strategies as st
 
 from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, Scope
 from reconciler.errors import InvalidScopeError
+from tests.tables import every
 
 PARTS = ("tenant", "agent_id", "contact_id")
 GOOD = {"tenant": "acme", "agent_id": "crm", "contact_id": "alice"}
@@ -41,10 +42,8 @@ def test_a_scope_with_an_unusable_part_is_refused_and_the_part_named(
         Scope(**GOOD | {part: value})
 
 
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize(
-    "value", ["a", "a" * SCOPE_PART_LENGTH_MAX, "Zoë Müller", "+49 170/1", "李"]
-)
+@every("part", PARTS)
+@every("value", ["a", "a" * SCOPE_PART_LENGTH_MAX, "Zoë Müller", "+49 170/1", "李"])
 def test_a_scope_takes_any_other_text_as_it_is(part: str, value: str) -> None:
     assert getattr(Scope(**GOOD | {part: value}), part) == value
 

@@ -5,6 +5,7 @@ import pytest
 from reconciler.adapters.sensitive_data_finders import FoldedText, merge_spans
 from reconciler.bootstrap import build_sensitive_data_finder as finder
 from reconciler.sensitive_data import SensitiveKind as K, SensitiveSpan, redact
+from tests.tables import every
 
 
 def found(text: str) -> list[tuple[K, str]]:
@@ -112,12 +113,12 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "kind", "value"), FOUND)
+@every(("text", "kind", "value"), FOUND)
 def test_what_must_not_be_stored_is_found(text: str, kind: K, value: str) -> None:
     assert found(text) == [(kind, value)]
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@every("text", HARMLESS)
 def test_what_notes_are_full_of_is_left_alone(text: str) -> None:
     assert found(text) == []
 

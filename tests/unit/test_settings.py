@@ -22,6 +22,7 @@ from reconciler.domain.records.policies import (
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
 from reconciler.settings import Settings, load_settings
+from tests.tables import every
 
 SHIPPED = resource_path("config") / "reconciler.toml"
 SECRET = "correct-horse-battery-staple"
@@ -104,12 +105,12 @@ DEFAULTS = _defaults(Settings)
 SHIPPED_VALUES = _flat(tomllib.loads(SHIPPED.read_text()))
 
 
-@pytest.mark.parametrize("name", sorted(SHIPPED_VALUES))
+@every("name", sorted(SHIPPED_VALUES))
 def test_each_value_in_the_shipped_file_is_the_codes_default(name: str) -> None:
     assert SHIPPED_VALUES[name] == DEFAULTS[name]
 
 
-@pytest.mark.parametrize("name", sorted(DEFAULTS))
+@every("name", sorted(DEFAULTS))
 def test_each_setting_stands_in_the_shipped_file_or_is_explained_there(name: str) -> None:
     last = name.rpartition(".")[2]
     # What has no default to write down is there as a comment: an example, or the variable's name.
@@ -256,7 +257,7 @@ def test_a_refused_secret_is_not_shown_either() -> None:
     assert SECRET not in str(raised.value)
 
 
-@pytest.mark.parametrize(
+@every(
     ("arguments", "expected"),
     [
         ({"graph": "neptune"}, r"graph: .*no engine 'neptune'; use one of embedded, neo4j"),

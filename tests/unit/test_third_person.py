@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.sessions.third_person import about_the_contact
+from tests.tables import every
 
 TOLD = {
     "I prefer e-mail over phone calls.": "The contact prefers e-mail over phone calls.",
@@ -64,12 +65,12 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize(("said", "told"), TOLD.items())
+@every(("said", "told"), TOLD.items())
 def test_the_first_person_is_told_in_the_third(said: str, told: str) -> None:
     assert about_the_contact(said) == told
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         "I quit my job.",

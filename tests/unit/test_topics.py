@@ -15,6 +15,7 @@ import pytest
 from reconciler.domain.gate.topics import Topics, TopicTerms
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
+from tests.tables import every
 
 POLICY = tomllib.loads((resource_path("config") / "policy.toml").read_text(encoding="utf-8"))
 TOPICS = Topics(
@@ -177,7 +178,7 @@ def test_a_term_that_says_nothing_is_refused(term: str) -> None:
 # ---- The topics of config/policy.toml ----
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Was diagnosed with lymphoma in May",
@@ -207,7 +208,7 @@ def test_a_disclosure_about_health_is_found(text: str) -> None:
     assert "health" in TOPICS.find(text)
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Her salary is 85,000 EUR",
@@ -227,7 +228,7 @@ def test_a_disclosure_about_money_is_found(text: str) -> None:
     assert "finance" in TOPICS.find(text)
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Filed a lawsuit against his landlord",
@@ -404,19 +405,19 @@ def lines(text: str) -> list[str]:
     return [line.strip() for line in text.strip().splitlines()]
 
 
-@pytest.mark.parametrize(
+@every(
     ("topic", "text"), [(topic, text) for topic in DISCLOSED for text in lines(DISCLOSED[topic])]
 )
 def test_what_somebody_believes_is_or_did_is_found(topic: str, text: str) -> None:
     assert topic in TOPICS.find(text)
 
 
-@pytest.mark.parametrize("text", lines(LOOKS_ALIKE))
+@every("text", lines(LOOKS_ALIKE))
 def test_what_only_sounds_like_a_disclosure_is_about_no_topic(text: str) -> None:
     assert TOPICS.find(text) == {}
 
 
-@pytest.mark.parametrize("text", ORDINARY)
+@every("text", ORDINARY)
 def test_an_ordinary_note_is_about_no_topic(text: str) -> None:
     assert TOPICS.find(text) == {}
 
@@ -544,23 +545,23 @@ def cases(table: dict[tuple[str, str], list[str]]) -> list[tuple[str, str, str]]
     return [(*rule, text) for rule, texts in table.items() for text in texts]
 
 
-@pytest.mark.parametrize(("domain", "name", "text"), cases(KEPT_OUT))
+@every(("domain", "name", "text"), cases(KEPT_OUT))
 def test_a_domain_refuses_what_it_never_keeps(domain: str, name: str, text: str) -> None:
     assert pattern(domain, name).search(text)
 
 
-@pytest.mark.parametrize(("domain", "name", "text"), cases(KEPT))
+@every(("domain", "name", "text"), cases(KEPT))
 def test_a_domain_leaves_what_only_looks_alike(domain: str, name: str, text: str) -> None:
     assert not pattern(domain, name).search(text)
 
 
-@pytest.mark.parametrize(("domain", "name"), REFUSED)
+@every(("domain", "name"), REFUSED)
 def test_a_refusal_has_examples_and_leaves_ordinary_notes(domain: str, name: str) -> None:
     assert (domain, name) in KEPT_OUT
     assert [text for text in ORDINARY if pattern(domain, name).search(text)] == []
 
 
-@pytest.mark.parametrize(("domain", "name"), REFUSED)
+@every(("domain", "name"), REFUSED)
 def test_a_pattern_is_not_slow_on_a_text_made_for_it(domain: str, name: str) -> None:
     pieces = ["\n", '{"', "agent:", "price now $5 ", "part is ", "A_", "if a;\n", "cause might "]
     began = time.process_time()

@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 from reconciler.domain.records.sessions import Role
 from reconciler.errors import InvalidSessionError
 from reconciler.service.sessions.transcripts import read_turns
+from tests.tables import every
 
 ANA = {"role": "user", "content": "I moved to Leeds."}
 BOT = {"role": "assistant", "content": "Noted."}
@@ -49,7 +50,7 @@ def test_a_message_over_several_lines_inside_a_list_is_one() -> None:
     assert len(read_turns(["[\n", '{"role": "user",\n', '"text": "Hello there"}\n', "]\n"])) == 1
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "role"),
     [
         *((name, Role.CONTACT) for name in ("user", "contact", "customer", "human", " User ")),

@@ -17,6 +17,7 @@ from hypothesis import example, given, strategies as st
 from reconciler.domain.values import NORMALISERS
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.resources import resource_path
+from tests.tables import every
 
 
 @cache
@@ -131,23 +132,23 @@ APART = [
 
 def _pairs(rows: list[Any]) -> list[Any]:
     return [
-        pytest.param(name, one, other, id=f"{name}: {one!r} and {other!r}")
+        (name, one, other)
         for name, *values in rows
         for one, other in itertools.combinations(values, 2)
     ]
 
 
-@pytest.mark.parametrize(("name", "one", "other"), _pairs(SAME))
+@every(("name", "one", "other"), _pairs(SAME))
 def test_two_ways_of_saying_it_are_equal(name: str, one: Any, other: Any) -> None:
     assert key(name, one) == key(name, other)
 
 
-@pytest.mark.parametrize(("name", "one", "other"), _pairs(APART))
+@every(("name", "one", "other"), _pairs(APART))
 def test_two_things_said_are_not_equal(name: str, one: Any, other: Any) -> None:
     assert key(name, one) != key(name, other)
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "value", "read"),
     [
         ("budget", "40k EUR", "40000 EUR"),
@@ -201,7 +202,7 @@ def test_a_folded_text_folds_to_itself(normaliser: str, said: str) -> None:
     assert NORMALISERS[normaliser](read) == read
 
 
-@pytest.mark.parametrize(("name", "value"), [(row[0], value) for row in SAME for value in row[1:]])
+@every(("name", "value"), [(row[0], value) for row in SAME for value in row[1:]])
 def test_a_key_is_its_own_key(name: str, value: Any) -> None:
     assert key(name, key(name, value)) == key(name, value)
 
