@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -183,30 +184,28 @@ class Literals(Generic[T]):
     """
 
     def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
-        self._by_piece: dict[_Piece, list[tuple[str, T]]] = {}
-        for literal, told in literals:
-            self._by_piece.setdefault(self._rarest(literal), []).append((literal, told))
+        told: dict[str, set[T]] = {}
+        for literal, what in literals:
+            told.setdefault(literal, set()).add(what)
+        counts = _usual() + Counter(piece for literal in told for piece in _threes(literal))
+        self._short: list[tuple[str, set[T]]] = []
+        self._by_piece: dict[_Piece, list[tuple[str, set[T]]]] = {}
+        for literal, whats in told.items():
+            pieces = list(_threes(literal))
+            rarest = min(reversed(pieces), key=counts.__getitem__, default=None)
+            alike = self._by_piece.setdefault(rarest, []) if rarest else self._short
+            alike.append((literal, whats))
         self._pieces = frozenset(self._by_piece)
-        self._short = frozenset(piece for piece in self._by_piece if len(piece) < 3)
 
     def held(self, text: str) -> set[T]:
         """What the literals in the text tell of."""
-        by_piece = self._by_piece
-        return {
-            told
-            for piece in self._short | (self._pieces & _pieces(text))
-            for literal, told in by_piece[piece]
-            if literal in text
-        }
-
-    def _rarest(self, literal: str) -> _Piece:
-        """The piece of it that the fewest others are looked up by; the later, the less common."""
-        pieces = list(zip(literal, literal[1:], literal[2:], strict=False))
-        return min(
-            reversed(pieces),
-            key=lambda piece: len(self._by_piece.get(piece, ())),
-            default=tuple(literal),
-        )
+        found: set[T] = set()
+        alike = [self._short, *map(self._by_piece.__getitem__, self._pieces & _pieces(text))]
+        for literals in alike:
+            for literal, told in literals:
+                if literal in text:
+                    found |= told
+        return found
 
 
 _Piece = tuple[str, ...]
@@ -216,7 +215,30 @@ _Piece = tuple[str, ...]
 @lru_cache(maxsize=64)
 def _pieces(text: str) -> frozenset[_Piece]:
     """All threes of characters in the text; several lexicons ask it of one text."""
-    return frozenset(zip(text, text[1:], text[2:], strict=False))
+    return frozenset(_threes(text))
+
+
+def _threes(text: str) -> Iterator[_Piece]:
+    return zip(text, text[1:], text[2:], strict=False)
+
+
+@cache
+def _usual() -> Counter[_Piece]:
+    """How often a piece stands in usual words: one that does is a poor sign of a literal."""
+    return Counter(_threes(_USUAL))
+
+
+_USUAL = """
+the be to of and a in that have i it for not on with he as you do at this but his by from they we
+say her she or an will my one all would there their what so up out if about who get which go me
+when make can like time no just him know take people into year your good some could them see other
+than then now look only come its over think also back after use two how our work first well way
+even new want because any these give day most us is was are were been has had did thing really
+need help try trying looking thinking should more going doing making getting being through between
+another something someone feel great last long little own old right big high different small next
+early young important few public bad same able question information recommend suggest started
+recently provide interested ideas tips best plan
+"""
 
 
 class Cues:
@@ -239,13 +261,14 @@ class Cues:
         self._lexicon = lexicon
         self._compiled = compiled or (lambda _, pattern: re.compile(pattern))
         self._patterns: dict[_Place, re.Pattern[str]] = {}
-        needs = {
-            (name, number): cue.literals
-            for name in (lexicon.cues if names is None else names)
-            for number, cue in enumerate(lexicon.cues[name])
-        }
-        self._always = [place for place, literals in needs.items() if not literals]
-        self._literals = Literals((each, place) for place in needs for each in needs[place])
+        self._places = [
+            (name, number)
+            for name in sorted(lexicon.cues if names is None else names)
+            for number in range(len(lexicon.cues[name]))
+        ]
+        needs = [lexicon.cues[name][number].literals for name, number in self._places]
+        self._always = frozenset(at for at, literals in enumerate(needs) if not literals)
+        self._literals = Literals((each, at) for at, literals in enumerate(needs) for each in literals)
 
     def read(self, text: str, folded: str | None = None) -> Held:
         """The text, to ask for the cues that it holds.
@@ -259,7 +282,8 @@ class Cues:
     def _worth_trying(self, folded: str) -> dict[str, list[int]]:
         """By list, the numbers of the cues that the text may hold, in the file's order."""
         numbers: dict[str, list[int]] = {}
-        for name, number in sorted(self._literals.held(folded).union(self._always)):
+        for at in sorted(self._literals.held(folded) | self._always):
+            name, number = self._places[at]
             numbers.setdefault(name, []).append(number)
         return numbers
 
