@@ -26,7 +26,7 @@ READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "injection": (injection._lexicon, injection._fold_all),
     "meaning": (meaning._lexicon, meaning._spell),
     "classification": (classification._lexicon, classification._folded),
-    "literalness": (literalness._lexicon, literalness._plain),
+    "literalness": (literalness._lexicon, literalness._folded),
     "guard": (vocabulary._cues, str),
     "statements": (explicit_statements._lexicon, str),
     "slots": (slot_reading._lexicon, str),
