@@ -268,7 +268,7 @@ class Cues:
         ]
         needs = [lexicon.cues[name][number].literals for name, number in self._places]
         self._always = frozenset(at for at, literals in enumerate(needs) if not literals)
-        self._literals = Literals((each, at) for at, literals in enumerate(needs) for each in literals)
+        self._literals = Literals((each, at) for at, all_ in enumerate(needs) for each in all_)
 
     def read(self, text: str, folded: str | None = None) -> Held:
         """The text, to ask for the cues that it holds.
