@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -179,6 +178,8 @@ def joined(pattern: str) -> str:
 class Literals(Generic[T]):
     """What a text may hold, by literals without which it does not.
 
+    A text is looked at word by word, and what a word holds is remembered: most words are usual.
+
     Args:
         literals: each with what it tells of, in the letters in which texts will be given.
     """
@@ -187,58 +188,58 @@ class Literals(Generic[T]):
         told: dict[str, set[T]] = {}
         for literal, what in literals:
             told.setdefault(literal, set()).add(what)
-        counts = _usual() + Counter(piece for literal in told for piece in _threes(literal))
-        self._short: list[tuple[str, set[T]]] = []
-        self._by_piece: dict[_Piece, list[tuple[str, set[T]]]] = {}
+        self._by_piece: dict[str, list[_Entry[T]]] = {}
         for literal, whats in told.items():
-            pieces = list(_threes(literal))
-            rarest = min(reversed(pieces), key=counts.__getitem__, default=None)
-            alike = self._by_piece.setdefault(rarest, []) if rarest else self._short
-            alike.append((literal, whats))
-        self._pieces = frozenset(self._by_piece)
+            longest = max(literal.split(), key=len)
+            entry = (longest, literal, whats)
+            self._by_piece.setdefault(longest[:_PIECE], []).append(entry)
+        self._words: dict[str, tuple[tuple[str, set[T]], ...]] = {}
 
     def held(self, text: str) -> set[T]:
         """What the literals in the text tell of."""
         found: set[T] = set()
-        alike = [self._short, *map(self._by_piece.__getitem__, self._pieces & _pieces(text))]
-        for literals in alike:
-            for literal, told in literals:
+        known = self._words
+        for word in _words(text):
+            entries = known.get(word)
+            for literal, told in self._within(word) if entries is None else entries:
                 if literal in text:
                     found |= told
         return found
 
+    def _within(self, word: str) -> tuple[tuple[str, set[T]], ...]:
+        """What the word alone tells of, by ""; and the literals of several words that it is in."""
+        lengths, places = range(1, _PIECE + 1), range(len(word))
+        starts = {word[at : at + length] for length in lengths for at in places}
+        alone: set[T] = set()
+        beside = []
+        for piece in starts & self._by_piece.keys():
+            for longest, literal, told in self._by_piece[piece]:
+                if literal in word:
+                    alone |= told
+                elif longest in word:
+                    beside.append((literal, told))
+        found = (*([("", alone)] if alone else []), *beside)
+        if len(word) <= _WORD_LENGTH_MAX:
+            if len(self._words) >= _WORDS_MAX:
+                self._words.clear()
+            self._words[word] = found
+        return found
 
-_Piece = tuple[str, ...]
-"""Three characters of a literal, by which it is looked up before it is looked for."""
+
+_Entry = tuple[str, str, set[T]]
+"""The longest word of a literal, the literal, and what it tells of."""
+
+_PIECE = 3
+"""How much of a word a literal is looked up by before it is looked for."""
+
+_WORDS_MAX, _WORD_LENGTH_MAX = 8192, 32
+"""How many words are remembered, and up to which length."""
 
 
 @lru_cache(maxsize=64)
-def _pieces(text: str) -> frozenset[_Piece]:
-    """All threes of characters in the text; several lexicons ask it of one text."""
-    return frozenset(_threes(text))
-
-
-def _threes(text: str) -> Iterator[_Piece]:
-    return zip(text, text[1:], text[2:], strict=False)
-
-
-@cache
-def _usual() -> Counter[_Piece]:
-    """How often a piece stands in usual words: one that does is a poor sign of a literal."""
-    return Counter(_threes(_USUAL))
-
-
-_USUAL = """
-the be to of and a in that have i it for not on with he as you do at this but his by from they we
-say her she or an will my one all would there their what so up out if about who get which go me
-when make can like time no just him know take people into year your good some could them see other
-than then now look only come its over think also back after use two how our work first well way
-even new want because any these give day most us is was are were been has had did thing really
-need help try trying looking thinking should more going doing making getting being through between
-another something someone feel great last long little own old right big high different small next
-early young important few public bad same able question information recommend suggest started
-recently provide interested ideas tips best plan
-"""
+def _words(text: str) -> frozenset[str]:
+    """The words of a text, with what stands at them; several lexicons ask it of one text."""
+    return frozenset(text.split())
 
 
 class Cues:
