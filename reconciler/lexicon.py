@@ -178,45 +178,68 @@ def joined(pattern: str) -> str:
 class Literals(Generic[T]):
     """What a text may hold, by literals without which it does not.
 
+    A text is looked at word by word, and what a word holds is remembered: most words are usual.
+
     Args:
         literals: each with what it tells of, in the letters in which texts will be given.
     """
 
     def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
-        self._by_piece: dict[_Piece, list[tuple[str, T]]] = {}
-        for literal, told in literals:
-            self._by_piece.setdefault(self._rarest(literal), []).append((literal, told))
-        self._pieces = frozenset(self._by_piece)
-        self._short = frozenset(piece for piece in self._by_piece if len(piece) < 3)
+        told: dict[str, set[T]] = {}
+        for literal, what in literals:
+            told.setdefault(literal, set()).add(what)
+        self._by_piece: dict[str, list[_Entry[T]]] = {}
+        for literal, whats in told.items():
+            longest = max(literal.split(), key=len)
+            entry = (longest, literal, whats)
+            self._by_piece.setdefault(longest[:_PIECE], []).append(entry)
+        self._words: dict[str, tuple[tuple[str, set[T]], ...]] = {}
 
     def held(self, text: str) -> set[T]:
         """What the literals in the text tell of."""
-        by_piece = self._by_piece
-        return {
-            told
-            for piece in self._short | (self._pieces & _pieces(text))
-            for literal, told in by_piece[piece]
-            if literal in text
-        }
+        found: set[T] = set()
+        known = self._words
+        for word in _words(text):
+            entries = known.get(word)
+            for literal, told in self._within(word) if entries is None else entries:
+                if literal in text:
+                    found |= told
+        return found
 
-    def _rarest(self, literal: str) -> _Piece:
-        """The piece of it that the fewest others are looked up by; the later, the less common."""
-        pieces = list(zip(literal, literal[1:], literal[2:], strict=False))
-        return min(
-            reversed(pieces),
-            key=lambda piece: len(self._by_piece.get(piece, ())),
-            default=tuple(literal),
-        )
+    def _within(self, word: str) -> tuple[tuple[str, set[T]], ...]:
+        """What the word alone tells of, by ""; and the literals of several words that it is in."""
+        lengths, places = range(1, _PIECE + 1), range(len(word))
+        starts = {word[at : at + length] for length in lengths for at in places}
+        alone: set[T] = set()
+        beside = []
+        for piece in starts & self._by_piece.keys():
+            for longest, literal, told in self._by_piece[piece]:
+                if literal in word:
+                    alone |= told
+                elif longest in word:
+                    beside.append((literal, told))
+        found = (*([("", alone)] if alone else []), *beside)
+        if len(word) <= _WORD_LENGTH_MAX:
+            if len(self._words) >= _WORDS_MAX:
+                self._words.clear()
+            self._words[word] = found
+        return found
 
 
-_Piece = tuple[str, ...]
-"""Three characters of a literal, by which it is looked up before it is looked for."""
+_Entry = tuple[str, str, set[T]]
+"""The longest word of a literal, the literal, and what it tells of."""
+
+_PIECE = 3
+"""How much of a word a literal is looked up by before it is looked for."""
+
+_WORDS_MAX, _WORD_LENGTH_MAX = 8192, 32
+"""How many words are remembered, and up to which length."""
 
 
 @lru_cache(maxsize=64)
-def _pieces(text: str) -> frozenset[_Piece]:
-    """All threes of characters in the text; several lexicons ask it of one text."""
-    return frozenset(zip(text, text[1:], text[2:], strict=False))
+def _words(text: str) -> frozenset[str]:
+    """The words of a text, with what stands at them; several lexicons ask it of one text."""
+    return frozenset(text.split())
 
 
 class Cues:
@@ -239,13 +262,14 @@ class Cues:
         self._lexicon = lexicon
         self._compiled = compiled or (lambda _, pattern: re.compile(pattern))
         self._patterns: dict[_Place, re.Pattern[str]] = {}
-        needs = {
-            (name, number): cue.literals
-            for name in (lexicon.cues if names is None else names)
-            for number, cue in enumerate(lexicon.cues[name])
-        }
-        self._always = [place for place, literals in needs.items() if not literals]
-        self._literals = Literals((each, place) for place in needs for each in needs[place])
+        self._places = [
+            (name, number)
+            for name in sorted(lexicon.cues if names is None else names)
+            for number in range(len(lexicon.cues[name]))
+        ]
+        needs = [lexicon.cues[name][number].literals for name, number in self._places]
+        self._always = frozenset(at for at, literals in enumerate(needs) if not literals)
+        self._literals = Literals((each, at) for at, all_ in enumerate(needs) for each in all_)
 
     def read(self, text: str, folded: str | None = None) -> Held:
         """The text, to ask for the cues that it holds.
@@ -259,7 +283,8 @@ class Cues:
     def _worth_trying(self, folded: str) -> dict[str, list[int]]:
         """By list, the numbers of the cues that the text may hold, in the file's order."""
         numbers: dict[str, list[int]] = {}
-        for name, number in sorted(self._literals.held(folded).union(self._always)):
+        for at in sorted(self._literals.held(folded) | self._always):
+            name, number = self._places[at]
             numbers.setdefault(name, []).append(number)
         return numbers
 

@@ -25,7 +25,7 @@ READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "injection": (injection._lexicon, injection._fold_all),
     "meaning": (meaning._lexicon, meaning._spell),
     "classification": (classification._lexicon, classification._folded),
-    "literalness": (literalness._lexicon, literalness._plain),
+    "literalness": (literalness._lexicon, literalness._folded),
     "guard": (vocabulary._cues, str),
     "statements": (explicit_statements._lexicon, str),
     "slots": (slot_values.cues, str),
@@ -145,8 +145,7 @@ def _spellings_of(operation: Any, value: Any) -> set[str] | None:
     if operation is opcodes.LITERAL:
         return {chr(value)}
     if operation is opcodes.IN:
-        is_plain = all(each is opcodes.LITERAL for each, _ in value)
-        return {chr(code) for _, code in value} if is_plain and len(value) <= 4 else None
+        return _characters(value)
     if operation is opcodes.SUBPATTERN:
         return _spellings(value[3])
     if operation is opcodes.BRANCH:
@@ -156,6 +155,20 @@ def _spellings_of(operation: Any, value: Any) -> set[str] | None:
         once = _spellings(value[2])
         return None if once is None else once | {""}
     return {""} if operation is opcodes.ASSERT_NOT else None
+
+
+def _characters(value: Any) -> set[str] | None:
+    """Those of a set, where they are few: a digit, or one of some letters."""
+    found: set[str] = set()
+    for operation, code in value:
+        if operation not in (opcodes.LITERAL, opcodes.RANGE):
+            return None
+        first, last = code if operation is opcodes.RANGE else (code, code)
+        found.update(map(chr, range(first, last + 1)))
+    return found if len(found) <= CHARACTERS_MAX else None
+
+
+CHARACTERS_MAX = 12
 
 
 # No word is cut to fit a line: whoever looks for it must find it

@@ -6,9 +6,11 @@ import re
 import tomllib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reconciler.errors import ConfigurationError
-from reconciler.lexicon import Cues, Lexicon, read_lexicon
+from reconciler.lexicon import Cues, Lexicon, Literals, read_lexicon
 
 FILE = """
 [words]
@@ -91,3 +93,38 @@ def test_a_pattern_that_is_no_regular_expression_is_named() -> None:
 def test_a_list_of_words_that_is_missing_is_named() -> None:
     with pytest.raises(ConfigurationError, match="add it, a word a line"):
         cues(FILE.replace("<drink>)", "<food>)")).pattern("order", 1)
+
+
+# Literals: what a text may hold, looked at word by word
+
+
+LITERALS = Literals((each, each) for each in ("mail", "i ", "my name", " at ", "n't", "last week"))
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("e-mailed", {"mail"}),
+        ("don't", {"n't"}),
+        ("hi there", {"i "}),
+        ("i", set()),
+        ("my named", {"my name"}),
+        ("my own name", set()),
+        ("at last week at home", {" at ", "last week"}),
+        ("the last\nweek", set()),
+    ],
+)
+def test_a_literal_is_held_wherever_it_stands(text: str, held: set[str]) -> None:
+    assert LITERALS.held(text) == held
+
+
+@given(st.text("abc ", max_size=30), st.lists(st.text("abc ", min_size=1).filter(str.strip)))
+def test_what_was_remembered_of_words_changes_nothing(text: str, literals: list[str]) -> None:
+    screen = Literals((each, each) for each in literals)
+    for _ in range(2):
+        assert screen.held(text) == {each for each in literals if each in text}
+
+
+def test_a_word_without_end_is_screened_in_a_moment_and_not_remembered() -> None:
+    assert "mail" in LITERALS.held("mail" * 50_000)
+    assert all(len(word) < 100 for word in LITERALS._words)

@@ -257,10 +257,12 @@ def ids_of(record: Any) -> Iterator[tuple[str, str]]:
 
 def words_of(record: Any) -> Iterator[tuple[str, str | Sequence[str]]]:
     """The fields of a record that hold words, but for those that are kept as they are given."""
-    for name in (name for name, is_given in _fields(record.__class__) if not is_given):
-        value = getattr(record, name)
-        is_several = isinstance(value, tuple) and bool(value) and all(map(_is_said, value))
-        if is_several or _is_said(value):
+    for name, is_given in _fields(record.__class__):
+        value = None if is_given else getattr(record, name)
+        if isinstance(value, str):
+            if _is_said(value):
+                yield name, value
+        elif isinstance(value, tuple) and value and all(map(_is_said, value)):
             yield name, value
 
 

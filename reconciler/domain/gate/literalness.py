@@ -45,19 +45,21 @@ def classify_literalness(text: str) -> LiteralnessFinding:
     The kinds are looked for in a fixed order, so that a text has one: a role, a quotation, irony,
     what is not so, what is not so yet.
     """
-    held = _read(text)
-    starts = (0, *(end.end() for end in _SENTENCE_END.finditer(held.text)))
+    plain, held = _read(text)
+    starts: tuple[int, ...] = ()
     for kind, name, find in _RULES:
         for _, pattern in held.worth_trying(name):
+            starts = starts or (0, *(end.end() for end in _SENTENCE_END.finditer(held.text)))
             if found := find(held, pattern, starts):
-                return LiteralnessFinding(kind, found.group().strip(" |,;:.!?\"'"))
+                return LiteralnessFinding(kind, _said(plain, held, found).strip(" |,;:.!?\"'"))
     return LiteralnessFinding(Literalness.LITERAL, "")
 
 
 def find_hedge(text: str) -> str | None:
     """The words by which the speaker leaves it open whether the text is so; None without any."""
-    found = _read(text).first("hedge")
-    return found.group().strip() if found else None
+    plain, held = _read(text)
+    found = held.first("hedge")
+    return _said(plain, held, found).strip() if found else None
 
 
 # Reading
@@ -72,21 +74,33 @@ def _plain(text: str) -> str:
     return _SPACES.sub(" ", text.translate(_PLAIN_MARKS))
 
 
-def _compiled(_: str, pattern: str) -> re.Pattern[str]:
-    """In any case."""
-    return re.compile(pattern, re.IGNORECASE)
+def _small(plain: str) -> str:
+    """The text in small letters, each where it stood: patterns without flags are faster."""
+    if plain.isascii():
+        return plain.lower()
+    return "".join(each.lower() if len(each.lower()) == 1 else each for each in plain)
+
+
+def _folded(text: str) -> str:
+    return _small(_plain(text))
 
 
 @cache
 def _lexicon() -> Cues:
-    return Cues(lexicon("literalness"), _compiled)
+    return Cues(lexicon("literalness"))
 
 
 @lru_cache(maxsize=64)
-def _read(text: str) -> Held:
-    """The text as the cues expect it; read once, whatever is asked of it."""
+def _read(text: str) -> tuple[str, Held]:
+    """The text in plain marks, and as the cues expect it; read once, whatever is asked of it."""
     plain = _plain(text)
-    return _lexicon().read(plain, plain.casefold())
+    return plain, _lexicon().read(_small(plain))
+
+
+def _said(plain: str, held: Held, found: re.Match[str]) -> str:
+    """What was found, in the letters in which it was said."""
+    start = held.text.find(found.group())
+    return plain[start : start + len(found.group())] if start >= 0 else found.group()
 
 
 # How a cue is looked for

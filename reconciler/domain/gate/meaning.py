@@ -202,6 +202,8 @@ def _kind_of(sentence: str) -> Meaning | None:
     if not (is_asked or is_phrases or not _word_set("orders").isdisjoint(words)):
         asks = _the("asked_unmarked").match(spelled) is not None
         return Meaning.QUESTION if asks else _kind_of_statement(sentence, spelled)
+    if not is_phrases and _asks(sentence, spelled, is_asked=is_asked):
+        return Meaning.STATEMENT if _tells(sentence, spelled) else Meaning.QUESTION
     kinds, rest = _known_phrases(spelled)
     if not rest:
         return next((kind for kind in _SEVERITY if kind in kinds), Meaning.FILLER)
@@ -249,7 +251,7 @@ def _tells(sentence: str, spelled: str) -> bool:
 def _weigh(sentence: str, spelled: str) -> str | None:
     """The list of the weightiest cue in the sentence; None where it holds none."""
     held = _weights().read(_the("turned_round").sub("|", spelled))
-    if held.first("lasts") or _the("own_named").search(sentence):
+    if held.first("lasts") or ("my " in spelled and _the("own_named").search(sentence)):
         return "lasts"
     return next((name for name in ("passes", "states", "tells") if held.first(name)), None)
 
@@ -280,8 +282,8 @@ def _known_phrases(spelled: str) -> tuple[set[Meaning], str]:
     place = 0
     for _ in range(_PHRASES_MAX):
         kind, end = _longest_phrase(phrases, spelled, place)
-        if kind is None:
-            place = _glue_end(spelled, place)
+        if kind is None and (after := _glue_end(spelled, place)) > place:
+            place = after
             kind, end = _longest_phrase(phrases, spelled, place)
         if kind is None:
             break

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from reconciler.errors import ConfigurationError
 from reconciler.lexicon import Literals
@@ -53,37 +53,29 @@ class TopicTerms:
 
     def find(self, text: str) -> str | None:
         """The first term that counts in the text, as it was given; None where none does."""
-        return self.find_in(_folded(text))
+        return self.find_in(_folded(text), self.terms)
 
-    def find_in(self, folded: str) -> str | None:
-        """The same in a text that is folded already."""
+    def find_in(self, folded: str, terms: Iterable[str]) -> str | None:
+        """The same in a text that is folded already, of these terms only."""
+        spans = ((*span, term) for term in terms for span in _spans(_pattern(term), folded))
         excepted: list[tuple[int, int]] | None = None
-        for start, end in _spans(self._any_term, folded):
+        tried = -1
+        for start, end, term in sorted(spans, key=lambda span: (span[0], -len(span[2]))):
+            if start == tried:
+                continue  # of two terms at one place the longer says more, and it is excepted
             if excepted is None:
                 excepted = list(_spans(self._any_exception, folded)) if self.exceptions else []
             if not any(first <= start and end <= last for first, last in excepted):
-                return self._term_at(folded, start)
+                return term
+            tried = start
         return None
-
-    def _term_at(self, folded: str, start: int) -> str:
-        """Which term it was: compiled only now, and only those that begin so, as it is rare."""
-        return next(
-            term
-            for term in _longest_first(self.terms)
-            if _folded(term)[0] in ("*", folded[start])
-            and re.compile(_branch(term) + r"(?!\w)").match(folded, start)
-        )
 
     @property
     def literals(self) -> Iterator[str]:
-        """What a text about the topic holds one of, where a space stands for each hyphen."""
+        """What a text with a term holds, for each of the terms, a space for each hyphen."""
         for term in self.terms:
             runs = _folded(term).replace("-", " ").split("*")
             yield max((each.strip() for each in reversed(runs)), key=len)
-
-    @cached_property
-    def _any_term(self) -> re.Pattern[str]:
-        return _any_of(self.terms)
 
     @cached_property
     def _any_exception(self) -> re.Pattern[str]:
@@ -100,18 +92,20 @@ class Topics:
     def __init__(self, terms: Mapping[str, TopicTerms]) -> None:
         self._terms = dict(terms)
         self._literals = Literals(
-            (literal, name) for name in self._terms for literal in self._terms[name].literals
+            (literal, (name, number))
+            for name, terms in self._terms.items()
+            for number, literal in enumerate(terms.literals)
         )
 
     def find(self, text: str) -> dict[str, str]:
         """By topic that the text is about, in the given order, the term that says so."""
         folded = _folded(text)
-        worth_trying = self._literals.held(folded.replace("-", " "))
-        if not worth_trying:
-            return {}
+        worth_trying: dict[str, list[str]] = {}
+        for name, number in sorted(self._literals.held(folded.replace("-", " "))):
+            worth_trying.setdefault(name, []).append(self._terms[name].terms[number])
         found = {
-            name: terms.find_in(folded)
-            for name, terms in self._terms.items()
+            name: self._terms[name].find_in(folded, worth_trying[name])
+            for name in self._terms
             if name in worth_trying
         }
         return {name: term for name, term in found.items() if term is not None}
@@ -119,11 +113,6 @@ class Topics:
 
 def _folded(text: str) -> str:
     return " ".join(text.replace("’", "'").casefold().split())
-
-
-def _longest_first(terms: Iterable[str]) -> list[str]:
-    """So that of two terms at one place the longer is found: it says more."""
-    return sorted(terms, key=len, reverse=True)
 
 
 def _branch(term: str) -> str:
@@ -138,18 +127,18 @@ def _ending(word: str) -> str:
     return _ANY_ENDING if word.endswith("*") else ""
 
 
-def _any_of(terms: Iterable[str]) -> re.Pattern[str]:
-    """All of them as one pattern; what it looks ahead at may overlap.
+@lru_cache(maxsize=512)
+def _pattern(term: str) -> re.Pattern[str]:
+    return _any_of((term,))
 
-    The text is folded, so the pattern has no flags, and the branches stand by their first letter:
-    both let a place at which nothing begins be passed over quickly. A gap and a word never match
-    the same character, so no text can make the search go back and forth.
+
+def _any_of(terms: Iterable[str]) -> re.Pattern[str]:
+    """All of them as one pattern, of a folded text; what it looks ahead at may overlap.
+
+    Of two terms at one place the longer is found: it says more. A gap and a word never match the
+    same character, so no text can make the search go back and forth.
     """
-    by_initial: dict[str, list[str]] = {}
-    for branch in map(_branch, _longest_first(terms)):
-        initial = branch[0] if branch[0].isalnum() else ""
-        by_initial.setdefault(initial, []).append(branch.removeprefix(initial))
-    branches = "|".join(f"{initial}(?:{'|'.join(by)})" for initial, by in by_initial.items())
+    branches = "|".join(map(_branch, sorted(terms, key=len, reverse=True)))
     return re.compile(rf"(?<!\w)(?=((?:{branches})(?!\w)))")
 
 
