@@ -2,9 +2,10 @@
 
 How a sentence is taken apart, and what makes it too doubtful to be read, live here; the words are
 data: what is said of an attribute stands with it in ``config/attributes.toml``, what all of them
-share in ``config/lexicon/slots.toml``. A sentence that no phrasing fits from its beginning is left
-alone, and so is one that asks, guesses, plans or denies: a wrong slot ends a true fact, a missing
-one ends nothing. What becomes of a slot must never come in here.
+share in ``config/lexicon/slots.toml``. A clause is read by a phrasing, a pattern that fits it from
+its beginning, else by a frame (``slot_frames``). A sentence that asks, guesses, plans or denies is
+left alone: a wrong slot ends a true fact, a missing one ends nothing. What becomes of a slot must
+never come in here.
 """
 
 from __future__ import annotations
