@@ -7,11 +7,13 @@ from reconciler.domain.guard import (
     Difference,
     Finding,
     denies_ever,
+    denies_value,
     find_changes,
     find_differences,
     find_losses,
     has_many_other_words,
     has_other_words,
+    tell_of_other_matters,
 )
 from reconciler.domain.records.notes import canonical_text
 
@@ -491,3 +493,109 @@ def test_what_is_denied_to_have_ever_been_is_a_correction(said: str, fact: str) 
 )
 def test_what_only_ends_or_denies_a_part_is_no_correction(said: str, fact: str) -> None:
     assert not denies_ever(said, fact)
+
+
+# The value of a slot
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("Globex", "Never worked at Globex."),
+        ("Globex", "She has never been employed by Globex"),
+        ("Globex", "Works at Nordlys, not at Globex"),
+        ("Globex", "Has left Globex"),
+        ("Globex", "No longer works as a clerk at Globex"),
+        ("Acme Works", "Quit her job at Acme Works"),
+        ("phone", "Does not want to be reached by phone"),
+    ],
+)
+def test_a_denied_or_ended_value_is_denied(value: str, text: str) -> None:
+    assert denies_value(text, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("Globex", "Works at Globex, not at Nordlys"),
+        ("Globex", "Does not work at Nordlys and is at Globex"),
+        ("Globex", "No longer at Nordlys; Globex is her employer now"),
+        ("Globex", "Left Nordlys for Globex"),
+        ("Globex", "Her employer changed from Nordlys to Globex"),
+        ("pro", "Cancelled basic and switched to pro"),
+        ("vegetarian", "Does not eat meat"),
+        ("not married", "She is not married"),
+        ("", "Never worked at Globex."),
+    ],
+)
+def test_a_value_that_stands_in_the_place_of_a_denied_one_is_not_denied(
+    value: str, text: str
+) -> None:
+    assert not denies_value(text, value)
+
+
+def other_matters(one: str, other: str, attribute: str, *values: str) -> bool:
+    found = {
+        tell_of_other_matters(one, other, attribute, values),
+        tell_of_other_matters(other, one, attribute, values),
+    }
+    assert len(found) == 1, "it does not depend on which of the two is the note"
+    return found.pop()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "attribute"),
+    [
+        (
+            "Her budget for the ERP project is 40k",
+            "Her budget for the CRM rollout is 20k",
+            "budget",
+        ),
+        (
+            "Her budget for the ERP project is 40k",
+            "Her budget for the CRM project is 20k",
+            "budget",
+        ),
+        ("Her ERP budget is 40k", "Her CRM budget is 20k", "budget"),
+        ("Her travel budget is 5k", "Her training budget is 20k", "budget"),
+        ("A budget of 40k for 2026", "A budget of 20k for 2027", "budget"),
+        ("Renewal of the CRM is due in May", "Renewal of the ERP is due in June", "renewal_date"),
+    ],
+)
+def test_what_a_value_is_for_is_another_matter(one: str, other: str, attribute: str) -> None:
+    assert other_matters(one, other, attribute, "40k", "20k", "5k", "May", "June")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "attribute", "values"),
+    [
+        ("Her budget for the ERP project is 40k", "Her budget for ERP is 55k", "budget", ()),
+        ("Her budget for the ERP project is 40k", "Her budget is 55k", "budget", ()),
+        ("Her initial budget is 40k", "Her revised budget is 55k", "budget", ()),
+        ("A budget of 40k for two years", "A budget of 55k for three months", "budget", ()),
+        (
+            "Her title is head of sales",
+            "Her title is head of marketing",
+            "title",
+            ("head of sales", "head of marketing"),
+        ),
+        ("Works for Nordlys in Oslo", "Works for Globex in Berlin", "employer", ()),
+        (
+            "Her employer changed from Acme to Nordlys",
+            "Her employer is Globex, for the pay",
+            "employer",
+            ("Nordlys", "Globex"),
+        ),
+        ("Moved to Goa for work", "Moved to Pune for her family", "city", ("Goa", "Pune")),
+    ],
+)
+def test_another_value_of_one_thing_is_no_other_matter(
+    one: str, other: str, attribute: str, values: tuple[str, ...]
+) -> None:
+    assert not other_matters(one, other, attribute, *values)
+
+
+@given(st.text(), st.text())
+def test_any_string_may_stand_for_a_value(text: str, value: str) -> None:
+    assert not (denies_value(text, value) and not text)
+    tell_of_other_matters(text, value, value, [text])

@@ -13,6 +13,7 @@ Read on in this order; each module imports only those above it::
     reading       what is read from one text
     differences   two readings compared: values, names, denials, ends, opposites, the subject
     order         two readings compared: who did it and to whom
+    matters       what a text says of its slot's value: whether it denies it, and what it is for
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from reconciler.domain.guard.differences import (
     has_no_other_words,
     says_no_more,
 )
+from reconciler.domain.guard.matters import are_other_matters, denies, stems_of
 from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, read
 from reconciler.domain.guard.vocabulary import vocabulary as _vocabulary
@@ -43,6 +45,8 @@ __all__ = [
     "Difference",
     "Finding",
     "denies_ever",
+    "denies_value",
+    "differ_beside",
     "differ_only_in",
     "find_changes",
     "find_differences",
@@ -51,6 +55,7 @@ __all__ = [
     "has_many_other_words",
     "has_other_words",
     "is_repeated_in",
+    "tell_of_other_matters",
 ]
 
 _LONG = 16
@@ -126,6 +131,39 @@ def denies_ever(note: str, fact: str) -> bool:
     kinds = {finding.kind for finding in find_differences(note, fact)}
     return (
         kinds == {Difference.NEGATION} and read(canonical[cue.start() :]).stems <= read(fact).stems
+    )
+
+
+def denies_value(text: str, value: str) -> bool:
+    """Whether the text says that the value does not hold: "Never worked at Globex", "left Globex".
+
+    Args:
+        text: what was said.
+        value: the value that it is filed under.
+    """
+    return denies(read(text), read(value))
+
+
+def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable[str]) -> bool:
+    """Whether each says what the value of one attribute is for, and both mean something else.
+
+    "Her budget for the ERP project" and "her budget for the CRM rollout" are two budgets.
+
+    Args:
+        note: the new text.
+        fact: the text that it would take the place of.
+        attribute: what both tell of, such as ``renewal_date``.
+        values: their values.
+    """
+    nouns = stems_of(attribute.replace("_", " "))
+    return are_other_matters(read(note), read(fact), nouns, stems_of(" ".join(values)))
+
+
+def differ_beside(finding: Finding, note_value: str, fact_value: str) -> bool:
+    """Whether a finding tells of more than two spellings of one value."""
+    return bool(
+        stems_of(finding.in_note) - stems_of(note_value)
+        and stems_of(finding.in_fact) - stems_of(fact_value)
     )
 
 
