@@ -427,6 +427,12 @@ def test_a_value_said_again_with_another_date_or_name_ends_nothing(
     assert " instead of " in verdict.reason
 
 
+def test_a_value_that_only_stands_elsewhere_in_the_sentence_is_said_again() -> None:
+    known = neighbour(0.5, "Pune has the office of Tata", slot=slot("Pune"))
+    verdict = decide(note("The office of Tata is in Pune", slot=slot("Pune")), [known], DEFAULT)
+    assert (verdict.action, verdict.is_restatement) == (UPDATE, True)
+
+
 def test_a_value_in_another_spelling_is_said_again() -> None:
     known = neighbour(0.5, "Lives in Germany", slot=slot("Germany", value_key="de"))
     verdict = decide(

@@ -35,7 +35,7 @@ from reconciler.domain.guard.differences import (
     has_no_other_words,
     says_no_more,
 )
-from reconciler.domain.guard.matters import are_other_matters, denies, stems_of
+from reconciler.domain.guard.matters import are_other_matters, denies, has_values, stems_of
 from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, read
 from reconciler.domain.guard.vocabulary import vocabulary as _vocabulary
@@ -160,11 +160,16 @@ def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable
 
 
 def differ_beside(finding: Finding, note_value: str, fact_value: str) -> bool:
-    """Whether a finding tells of more than two spellings of one value."""
-    return bool(
-        stems_of(finding.in_note) - stems_of(note_value)
-        and stems_of(finding.in_fact) - stems_of(fact_value)
-    )
+    """Whether a finding tells of another date, number or name than those of one and the same value.
+
+    Two spellings of the value do not, nor does its place in the sentence: "Pune has the office",
+    "the office is in Pune". Dates and numbers that changed places do.
+    """
+    in_note, in_fact = stems_of(finding.in_note), stems_of(finding.in_fact)
+    if finding.kind is not Difference.ROLES:
+        return bool(in_note - stems_of(note_value) and in_fact - stems_of(fact_value))
+    has_moved = in_note.isdisjoint(stems_of(note_value)) or has_values(finding.in_note)
+    return finding.is_change and has_moved
 
 
 def find_news(note: str, fact: str) -> tuple[Finding, ...]:

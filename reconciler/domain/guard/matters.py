@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from reconciler.domain.guard.reading import Reading, Word
+from reconciler.domain.guard.reading import VALUE_KINDS, Reading, Word
 from reconciler.domain.guard.tokens import stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 
-__all__ = ["are_other_matters", "denies", "stems_of"]
+__all__ = ["are_other_matters", "denies", "has_values", "stems_of"]
 
 _DATED = ("id", "month", "year")
 """Kinds of words that tell one matter from another, beside names: "the budget for 2027"."""
@@ -22,6 +22,11 @@ _DATED = ("id", "month", "year")
 def stems_of(text: str) -> frozenset[str]:
     """What is compared of a few words, such as a value or an attribute's name."""
     return frozenset(token.value for token in tokens_of(text) if token.kind != "mark")
+
+
+def has_values(text: str) -> bool:
+    """Whether a number, a date or an id stands in a few words."""
+    return any(token.kind in VALUE_KINDS for token in tokens_of(text))
 
 
 def denies(reading: Reading, value: Reading) -> bool:

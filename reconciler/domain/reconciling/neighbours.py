@@ -73,17 +73,19 @@ def is_rival(note: Note, fact: Fact) -> bool:
 def match_of(note: Note, fact: Fact | Neighbour) -> SlotMatch:
     """How the note's slot relates to the fact's, as far as the texts are about one matter.
 
-    The budgets of two projects stand side by side, whatever their values. A denial of a value is
-    no other value: who never worked at Globex may well work at Nordlys.
+    The budgets of two projects stand side by side, whatever their values; an attribute that the
+    caller made up says itself what it is about. A denial of a value is no other value: who never
+    worked at Globex may well work at Nordlys.
     """
-    match = compare_slots(note.slot, fact.slot)
-    if match not in (SlotMatch.EQUAL, SlotMatch.CHANGED) or not (note.slot and fact.slot):
+    match, slot = compare_slots(note.slot, fact.slot), note.slot
+    if match not in (SlotMatch.EQUAL, SlotMatch.CHANGED) or slot is None or fact.slot is None:
         return match
-    values = [each.value or "" for each in (note.slot, fact.slot)]
-    is_apart = tell_of_other_matters(note.text, fact.text, note.slot.attribute or "", values) or (
-        match is SlotMatch.CHANGED and denies_value(note.text, values[0])
-    )
-    return SlotMatch.APART if is_apart else match
+    if match is SlotMatch.CHANGED and denies_value(note.text, slot.value or ""):
+        return SlotMatch.APART
+    values = (slot.value or "", fact.slot.value or "")
+    if slot.is_known and tell_of_other_matters(note.text, fact.text, slot.attribute or "", values):
+        return SlotMatch.APART
+    return match
 
 
 def neighbours_of(

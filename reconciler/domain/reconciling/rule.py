@@ -259,17 +259,12 @@ def _says_more(fact: Neighbour, note: Note) -> bool:
 
 
 def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
-    """Where a note of the same value gives another date, number or name than the fact.
-
-    Who did it to whom counts where all words are the same: else it may be a way of putting it.
-    """
+    """Where a note of the same value gives another date, number or name than the fact."""
     values = [each.value or "" for each in (note.slot, fact.slot) if each]
     return tuple(
         each
         for each in _differences(note, fact, policy)
-        if each.kind is not Difference.SUBJECT
-        and (each.kind is not Difference.ROLES or each.is_change)
-        and differ_beside(each, *values)
+        if each.kind is not Difference.SUBJECT and differ_beside(each, *values)
     )
 
 
