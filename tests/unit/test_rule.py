@@ -535,6 +535,7 @@ def test_below_the_band_a_change_is_linked_too() -> None:
     [
         (0.9, "Drinks coffee at work", GUARD),
         (0.9, "Drinks tea at work daily", MIDPOINT),
+        (0.9, "I will get some tea", GUARD),
         (0.96, "Drinks coffee at work", THRESHOLD),
         (0.96, "Drinks coffee on the sofa", GUARD),
     ],

@@ -34,6 +34,7 @@ from reconciler.domain.guard.differences import (
     find_words,
     has_no_other_words,
     says_no_more,
+    words_of_its_own,
 )
 from reconciler.domain.guard.matters import are_other_matters, denies, has_values, stems_of
 from reconciler.domain.guard.order import find_order, find_voice
@@ -53,8 +54,8 @@ __all__ = [
     "find_losses",
     "find_news",
     "has_many_other_words",
-    "has_other_words",
     "is_repeated_in",
+    "leaves_words_out",
     "tell_of_other_matters",
 ]
 
@@ -208,12 +209,12 @@ def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
     return bool(still) and has_no_other_words(read(note), read(fact), still)
 
 
-def has_other_words(note: str, fact: str) -> bool:
-    """Whether each text has a word of content that the other lacks, light ones aside.
+def leaves_words_out(note: str, fact: str) -> bool:
+    """Whether the fact has a word of content that the note has in no form, light ones aside.
 
-    That may be a synonym, or another object, place or plan; without a model nobody can tell.
+    The note may have a synonym of it, or say less; without a model nobody can tell.
     """
-    return bool(count_replaced(read(note), read(fact)))
+    return bool(words_of_its_own(read(fact), read(note)))
 
 
 def has_many_other_words(note: str, fact: str) -> bool:

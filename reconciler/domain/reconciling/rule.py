@@ -18,8 +18,8 @@ from reconciler.domain.guard import (
     find_losses,
     find_news,
     has_many_other_words,
-    has_other_words,
     is_repeated_in,
+    leaves_words_out,
 )
 from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.records.decisions import (
@@ -329,8 +329,8 @@ def _by_text(
     if findings := _differences(note, nearest, policy):
         verdict = _kept_apart(note, nearest, findings, _where(nearest))
         return replace(verdict, can_be_arbitrated=True)
-    if policy.guard and has_other_words(note.text, nearest.text):
-        reason = f"{_where(nearest)}, yet each has words that the other lacks"
+    if policy.guard and leaves_words_out(note.text, nearest.text):
+        reason = f"{_where(nearest)}, yet it has words that the note leaves out"
         return replace(_add(DecidedBy.GUARD, reason), can_be_arbitrated=True)
     reason = f"{_where(nearest)}, at or above the cut {policy.cut:g}"
     verdict = _update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False)
