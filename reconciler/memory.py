@@ -397,8 +397,11 @@ class Memory:
 
     def pending(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
-    ) -> list[Decision]:
-        """What is held and waits for an answer, the newest first; ``question`` is what to ask.
+    ) -> list[Decision | Dispute]:
+        """What waits for an answer; ``question`` is what to ask.
+
+        First the decisions that are held, which ``confirm`` and ``reject`` answer, then what is in
+        dispute, which ``resolve`` answers; of each the newest first.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
