@@ -11,6 +11,7 @@ Read on in this order; each module imports only those above it::
     vocabulary    the closed classes of words, each with its reason
     tokens        a text cut into words, numbers, dates, ids and marks
     reading       what is read from one text
+    signs         what a glance at two texts tells, so that most need not be read
     differences   two readings compared: values, names, denials, ends, opposites, the subject
     order         two readings compared: who did it and to whom
     matters       what a text says of its slot's value: whether it denies it, and what it is for
@@ -39,6 +40,7 @@ from reconciler.domain.guard.differences import (
 from reconciler.domain.guard.matters import are_other_matters, denies, has_values, stems_of
 from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, read
+from reconciler.domain.guard.signs import may_contradict
 from reconciler.domain.guard.vocabulary import vocabulary as _vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 
@@ -105,6 +107,8 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
         note: the new text.
         fact: the text that it may contradict.
     """
+    if not may_contradict(note, fact):
+        return ()
     new, old = read(note), read(fact)
     if new.canonical == old.canonical:
         return ()

@@ -189,10 +189,12 @@ def _by_slot(
     note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> Verdict | None:
     """The same question about the same subject: the values decide, at any cosine."""
+    if note.slot is None:
+        return None
     matches = [(match_of(note, each), each) for each in _live_first(neighbours)]
     equal = tuple(each for match, each in matches if match is SlotMatch.EQUAL)
     changed = tuple(each for match, each in matches if match is SlotMatch.CHANGED)
-    if note.slot is None or not (equal or changed):
+    if not (equal or changed):
         return None
     what = f"{note.slot.subject}'s {note.slot.attribute}"
     refuted = {each: found for each in equal if (found := _refutations(note, each, policy))}
