@@ -125,6 +125,31 @@ def test_open_conflicts_come_back_with_the_fact(memory: Memory) -> None:
     assert (kept(memory), told(memory)) == (before, ["Lives in Goa.", "Lives in Pune."])
 
 
+def test_what_was_raised_against_an_undone_fact_is_raised_against_what_lives_again(
+    memory: Memory,
+) -> None:
+    lives_in(memory, "Pune")
+    lives_in(memory, "Goa")
+    wrong = lives_in(memory, "Agra")
+    lives_in(memory, "Delhi", source_kind=SourceKind.OPERATOR)
+    undone = revert(memory, wrong)
+    [dispute] = memory.disputes("crm", "alice")
+    assert {fact.text for fact in dispute.facts} == {"Lives in Goa.", "Lives in Delhi."}
+    revert(memory, undone)
+    assert {fact.text for fact in memory.disputes("crm", "alice")[0].facts} == {
+        "Lives in Agra.",
+        "Lives in Delhi.",
+    }
+
+
+def test_what_says_the_same_as_what_lives_again_is_in_no_dispute_with_it(memory: Memory) -> None:
+    lives_in(memory, "Pune")
+    wrong = lives_in(memory, "Agra")
+    lives_in(memory, "Pune", source_kind=SourceKind.OPERATOR)
+    revert(memory, wrong)
+    assert memory.disputes("crm", "alice") == []
+
+
 @pytest.fixture
 def disputed(memory: Memory) -> tuple[str, str]:
     """Two cities in dispute, by the ids of their facts."""
