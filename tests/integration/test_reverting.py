@@ -12,7 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from reconciler import Action, Decision, Fact, FactState, Memory, SourceKind
-from reconciler.errors import InvalidRequestError, RevertRefusedError, UnknownDecisionError
+from reconciler.errors import (
+    InvalidAnswerError,
+    InvalidRequestError,
+    RevertRefusedError,
+    UnknownDecisionError,
+)
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest
@@ -264,6 +269,16 @@ def test_a_decision_that_changed_nothing_is_not_reverted(memory: Memory) -> None
     assert refused.action is Action.REJECT
     with pytest.raises(InvalidRequestError, match="changed no fact"):
         revert(memory, refused)
+
+
+@pytest.mark.parametrize("name", ["crm", "agent:crm", "Contact"])
+def test_no_agent_revokes_or_reverts(memory: Memory, name: str) -> None:
+    said = lives_in(memory, "Pune")
+    with pytest.raises(InvalidAnswerError):
+        memory.revoke("crm", "alice", str(said.fact_id), revoked_by=name, reason="I think so.")
+    with pytest.raises(InvalidAnswerError):
+        revert(memory, said, by=name)
+    assert told(memory) == ["Lives in Pune."]
 
 
 def test_another_contacts_decision_is_answered_like_none(memory: Memory) -> None:
