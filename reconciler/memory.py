@@ -33,7 +33,6 @@ from reconciler.domain.records.notes import (
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
     ConfigurationError,
-    InvalidAnswerError,
     InvalidRequestError,
     InvalidScopeError,
 )
@@ -397,8 +396,11 @@ class Memory:
 
     def pending(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
-    ) -> list[Decision]:
-        """What is held and waits for an answer, the newest first; ``question`` is what to ask.
+    ) -> list[Decision | Dispute]:
+        """What waits for an answer; ``question`` is what to ask.
+
+        First the decisions that are held, which ``confirm`` and ``reject`` answer, then what is in
+        dispute, which ``resolve`` answers; of each the newest first.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -448,7 +450,8 @@ class Memory:
         """
         scope = self._scope(tenant, agent_id, contact_id)
         kept = (keep,) if isinstance(keep, str) else tuple(keep)
-        return self._services.disputes.resolve(self._answer(scope, reason, by), kept, OPERATOR_DOOR)
+        candidate = self._word_of("by", by, scope, reason)
+        return self._services.disputes.resolve(candidate, kept, OPERATOR_DOOR)
 
     def amend(
         self,
@@ -646,10 +649,11 @@ class Memory:
 
         Raises:
             InvalidScopeError, InvalidNoteError: the arguments cannot be used.
+            InvalidAnswerError: it is not this person's to revoke.
             UnknownFactError: the contact has no live or expired fact of that id.
         """
-        check_identifier("revoked_by", revoked_by, InvalidAnswerError)
-        candidate = self._reason(self._scope(tenant, agent_id, contact_id), reason, revoked_by)
+        scope = self._scope(tenant, agent_id, contact_id)
+        candidate = self._word_of("revoked_by", revoked_by, scope, reason)
         return self._services.gate.revoke(candidate, fact_id, OPERATOR_DOOR, never=never)
 
     def revert(
@@ -685,23 +689,19 @@ class Memory:
             RevertRefusedError: later decisions rest on it; the text lists them.
             InvalidRequestError: it changed no fact, or did not keep what it changed.
         """
-        candidate = self._answer(self._scope(tenant, agent_id, contact_id), reason, by)
+        scope = self._scope(tenant, agent_id, contact_id)
+        candidate = self._word_of("by", by, scope, reason)
         return self._services.gate.revert(
             candidate, decision_id, OPERATOR_DOOR, and_later=and_later
         )
 
-    def _answer(self, scope: Scope, reason: str, by: str) -> Candidate:
-        """The same as ``_reason``, where no agent may decide."""
-        from reconciler.domain.records.persons import check_person
-
-        check_person("by", by, scope)
-        return self._reason(scope, reason, by)
-
-    def _reason(self, scope: Scope, reason: str, by: str) -> Candidate:
-        """Why a person decides about what is known, as that person's word."""
+    def _word_of(self, field: str, by: str, scope: Scope, reason: str) -> Candidate:
+        """Why a person, who is no agent, decides about what is known, as that person's word."""
         from reconciler.domain.records.candidates import CONTACT
+        from reconciler.domain.records.persons import check_person
         from reconciler.service.writing.doors import own_evidence
 
+        check_person(field, by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
         note = Note(
             scope=scope,

@@ -258,9 +258,11 @@ WHERE episode.episode_id = told.episode_id
 MATCH (fact:Fact {fact_id: $tie.fact_id})
 CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(episode);
 
+// What lives again may contradict what came in while it had ended: such a pair has no link yet.
 // for each commit of each.commits
 // for each pair of commit.reopened
-MATCH (new:Fact {fact_id: $pair.new_id})-[conflict:CONFLICTS_WITH]->(old:Fact {fact_id: $pair.old_id})
+MATCH (new:Fact {fact_id: $pair.new_id}), (old:Fact {fact_id: $pair.old_id})
+MERGE (new)-[conflict:CONFLICTS_WITH]->(old)
 SET conflict.decided_by = $pair.decided_by, conflict.reason = $pair.reason, conflict.at = $pair.at;
 
 // for each commit of each.commits

@@ -245,9 +245,12 @@ CALL (each) {
     MATCH (told)-[judged:JUDGED]->(episode:Episode {episode_id: told.episode_id})
     CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(episode)
   }
+  // What lives again may contradict what came in while it had ended: such a pair has no link yet.
   CALL (commit) {
     UNWIND commit.reopened AS pair
-    MATCH (:Fact {fact_id: pair.new_id})-[conflict:CONFLICTS_WITH]->(:Fact {fact_id: pair.old_id})
+    MATCH (new:Fact {fact_id: pair.new_id})
+    MATCH (old:Fact {fact_id: pair.old_id})
+    MERGE (new)-[conflict:CONFLICTS_WITH]->(old)
     SET conflict.decided_by = pair.decided_by, conflict.reason = pair.reason,
         conflict.at = datetime(pair.at)
   }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -38,7 +37,7 @@ def disputes(
     """List what contradicts each other and was not settled yet, with the question to ask."""
     with Memory.open(must_exist=True) as memory:
         found = memory.disputes(agent, contact, tenant=tenant)
-    show(as_json, [asdict(each) for each in found], lambda: disputes_view(found))
+    show(as_json, [each.to_dict() for each in found], lambda: disputes_view(found))
 
 
 def resolve(

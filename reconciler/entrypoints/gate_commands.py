@@ -50,10 +50,10 @@ def pending(
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what is held and waits for somebody's yes, with the question to ask."""
+    """List what waits for an answer, held or in dispute, with the question to ask."""
     with Memory.open(must_exist=True) as memory:
-        held = memory.pending(agent, contact, tenant=tenant)
-    show(as_json, [each.to_dict() for each in held], lambda: pending_view(held))
+        found = memory.pending(agent, contact, tenant=tenant)
+    show(as_json, [each.to_dict() for each in found], lambda: pending_view(found))
 
 
 def confirm(

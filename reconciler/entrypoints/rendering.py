@@ -178,12 +178,18 @@ def decisions_table(decisions: Sequence[Decision]) -> Table:
     return found
 
 
-def pending_view(held: Sequence[Decision]) -> Group:
+def pending_view(found: Sequence[Decision | Dispute]) -> Group:
     """What waits for an answer: what to ask, under which id, why, and until when."""
-    return Group(*map(_pending_panel, held)) if held else Group("Nothing waits for an answer.")
+    return Group(*map(_pending_panel, found)) if found else Group("Nothing waits for an answer.")
 
 
-def _pending_panel(decision: Decision) -> Panel:
+def _pending_panel(waiting: Decision | Dispute) -> Panel:
+    from reconciler.domain.records.facts import Dispute
+
+    return _dispute_panel(waiting) if isinstance(waiting, Dispute) else _held_panel(waiting)
+
+
+def _held_panel(decision: Decision) -> Panel:
     lapses_at = decision.gate.lapses_at if decision.gate else None
     until = f" · until {_day(lapses_at)}" if lapses_at else ""
     return panel(

@@ -114,6 +114,9 @@ class Records:
         """The contacts of an agent, by id."""
         return self._store.list_contacts(tenant, agent_id, self._clock())
 
-    def pending(self, scopes: Iterable[Scope]) -> list[Decision]:
-        """What waits for an answer about these contacts, the newest first; not what lapsed."""
-        return self._store.list_pending(scopes, self._clock())
+    def pending(self, scopes: Sequence[Scope]) -> list[Decision | Dispute]:
+        """What waits for an answer about these contacts: what is held, then what is in dispute.
+
+        Each the newest first; not what lapsed.
+        """
+        return [*self._store.list_pending(scopes, self._clock()), *self.disputes(scopes)]

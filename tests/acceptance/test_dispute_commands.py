@@ -39,6 +39,20 @@ def test_disputes_are_listed_with_question_ids_and_reason(run: Run, sides: list[
         assert told in printed
 
 
+def test_what_is_in_dispute_waits_for_an_answer_beside_what_is_held(
+    run: Run, sides: list[str]
+) -> None:
+    tool = ("--source-kind", "tool_output")
+    held = json_of(run, "add", *SCOPE, "Prefers calls", *tool, "--category", "preference")
+    [first, dispute] = json_of(run, "pending", *SCOPE)
+    assert (first["decision_id"], [each["fact_id"] for each in dispute["facts"]]) == (
+        held["decision_id"],
+        sides,
+    )
+    printed = " ".join(run("pending", *AGENT)[1].split())
+    assert all(question in printed for question in ("Which one holds:", first["question"]))
+
+
 def test_resolve_ends_the_other_side_and_says_so(run: Run, sides: list[str]) -> None:
     answer = ("--by", "contact", "--reason", "She moved.")
     made = json_of(run, "resolve", *SCOPE, sides[1], *answer)

@@ -12,7 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from reconciler import Action, Decision, Fact, FactState, Memory, SourceKind
-from reconciler.errors import InvalidRequestError, RevertRefusedError, UnknownDecisionError
+from reconciler.errors import (
+    InvalidAnswerError,
+    InvalidRequestError,
+    RevertRefusedError,
+    UnknownDecisionError,
+)
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest
@@ -123,6 +128,31 @@ def test_open_conflicts_come_back_with_the_fact(memory: Memory) -> None:
     assert told(memory) == ["Lives in Agra."]
     revert(memory, ended)
     assert (kept(memory), told(memory)) == (before, ["Lives in Goa.", "Lives in Pune."])
+
+
+def test_what_was_raised_against_an_undone_fact_is_raised_against_what_lives_again(
+    memory: Memory,
+) -> None:
+    lives_in(memory, "Pune")
+    lives_in(memory, "Goa")
+    wrong = lives_in(memory, "Agra")
+    lives_in(memory, "Delhi", source_kind=SourceKind.OPERATOR)
+    undone = revert(memory, wrong)
+    [dispute] = memory.disputes("crm", "alice")
+    assert {fact.text for fact in dispute.facts} == {"Lives in Goa.", "Lives in Delhi."}
+    revert(memory, undone)
+    assert {fact.text for fact in memory.disputes("crm", "alice")[0].facts} == {
+        "Lives in Agra.",
+        "Lives in Delhi.",
+    }
+
+
+def test_what_says_the_same_as_what_lives_again_is_in_no_dispute_with_it(memory: Memory) -> None:
+    lives_in(memory, "Pune")
+    wrong = lives_in(memory, "Agra")
+    lives_in(memory, "Pune", source_kind=SourceKind.OPERATOR)
+    revert(memory, wrong)
+    assert memory.disputes("crm", "alice") == []
 
 
 @pytest.fixture
@@ -239,6 +269,16 @@ def test_a_decision_that_changed_nothing_is_not_reverted(memory: Memory) -> None
     assert refused.action is Action.REJECT
     with pytest.raises(InvalidRequestError, match="changed no fact"):
         revert(memory, refused)
+
+
+@pytest.mark.parametrize("name", ["crm", "agent:crm", "Contact"])
+def test_no_agent_revokes_or_reverts(memory: Memory, name: str) -> None:
+    said = lives_in(memory, "Pune")
+    with pytest.raises(InvalidAnswerError):
+        memory.revoke("crm", "alice", str(said.fact_id), revoked_by=name, reason="I think so.")
+    with pytest.raises(InvalidAnswerError):
+        revert(memory, said, by=name)
+    assert told(memory) == ["Lives in Pune."]
 
 
 def test_another_contacts_decision_is_answered_like_none(memory: Memory) -> None:

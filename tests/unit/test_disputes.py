@@ -122,6 +122,8 @@ def settled_by(said: Note, verdict: Verdict, *others: Fact) -> list[str]:
         (note(THREE), said_again(is_history=True), fact(TWO, 2), []),
         (note(THREE), said_again(), fact(TWO, 2, category=Category.DECISION), []),
         (note(THREE), said_again(), fact("Has a large house", 2), []),
+        (note(THREE), said_again(), fact("Has two children in her choir", 2), []),
+        (note("She has three children now"), said_again(), fact(TWO, 2), [TWO]),
     ],
 )
 def test_only_a_later_plain_word_that_ranks_as_high_settles(
@@ -134,6 +136,26 @@ def test_another_value_of_one_slot_needs_no_guard() -> None:
     said = note("Back in Pune", slot=slot("Pune"))
     other = fact("Moved to Goa", 2, slot=slot("Goa"))
     assert settled_by(said, said_again("Lives in Pune", action=SKIP), other) == ["Moved to Goa"]
+
+
+def test_a_link_between_texts_that_differ_otherwise_waits_for_an_answer() -> None:
+    tops = "I bought three tops from H&M for the summer"
+    others = fact("I already have five tops from H&M in my wardrobe", 2)
+    assert settled_by(note(tops), said_again(tops), others) == []
+
+
+def test_the_value_of_another_matter_is_no_side() -> None:
+    erp, crm = "The ERP budget is 40k", "The CRM budget is 20k"
+    said = note(erp, slot=slot("40k", "budget"))
+    assert settled_by(said, said_again(erp), fact(crm, 2, slot=slot("20k", "budget"))) == []
+
+
+def test_an_amendment_ends_no_value_of_another_matter() -> None:
+    erp = fact("The ERP budget is 40k", slot=slot("40k", "budget"))
+    crm = fact("The CRM budget is 20k", 2, slot=slot("20k", "budget"))
+    known = [neighbour_of(each, 0.3) for each in (erp, crm)]
+    said = note("The CRM budget is 30k", slot=slot("30k", "budget"), source_kind=OPERATOR)
+    assert amended(said, known, None, "anna: grew").targets == (known[1],)
 
 
 def test_the_reason_names_what_ends() -> None:

@@ -7,11 +7,13 @@ from reconciler.domain.guard import (
     Difference,
     Finding,
     denies_ever,
+    denies_value,
     find_changes,
     find_differences,
     find_losses,
     has_many_other_words,
-    has_other_words,
+    leaves_words_out,
+    tell_of_other_matters,
 )
 from reconciler.domain.records.notes import canonical_text
 from tests.tables import every
@@ -19,7 +21,7 @@ from tests.tables import every
 VOCABULARY = """
     Ana Bo Acme Globex Pune is was by of in the and , not no longer 3 three 1042 $5m 40,000 euros
     one dog dogs 1 March Friday 3pm acquired likes tea her husband ' s - A-7 twenty five million
-    first
+    first paid unpaid never stopped every two week a twice tea
 """
 WORDS = st.sampled_from(VOCABULARY.split())
 TEXTS = st.one_of(st.text(max_size=80), st.lists(WORDS, max_size=20).map(" ".join))
@@ -30,7 +32,7 @@ def kinds(note: str, fact: str) -> set[str]:
 
 
 def is_change(note: str, fact: str) -> bool:
-    found = find_changes(note, fact)
+    found = find_changes(note, fact)  # which reads the texts only where a glance does not settle it
     assert found == tuple(each for each in find_differences(note, fact) if each.is_change)
     return bool(found)
 
@@ -368,21 +370,23 @@ def test_a_denial_of_something_else_is_no_change(note: str, fact: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("note", "fact", "some", "many"),
+    ("note", "fact", "leaves_out", "many"),
     [
         ("Likes long walks", "Likes long walks", False, False),
         ("Likes long walks", "Really likes long walks", False, False),
         ("Likes long walks by the sea", "Likes long walks", False, False),
         ("Uses e-mail at work", "Uses email while working", False, False),
+        ("Likes long walks", "Likes long walks by the sea", True, False),
+        ("Will take a look at those walks", "Likes long walks by the sea", True, False),
         ("Drinks tea at work", "Drinks coffee at work", True, False),
         ("Puts old shoes in the closet", "Gives old shoes to a charity shop", True, True),
     ],
 )
-def test_words_that_only_one_text_has_count_where_each_has_some(
-    note: str, fact: str, some: bool, many: bool
+def test_words_that_the_note_leaves_out_are_seen_and_many_only_where_each_has_some(
+    note: str, fact: str, leaves_out: bool, many: bool
 ) -> None:
-    assert (has_other_words(note, fact), has_many_other_words(note, fact)) == (some, many)
-    assert (has_other_words(fact, note), has_many_other_words(fact, note)) == (some, many)
+    assert (leaves_words_out(note, fact), has_many_other_words(note, fact)) == (leaves_out, many)
+    assert has_many_other_words(fact, note) == many
 
 
 def test_one_other_word_is_many_in_a_long_text() -> None:
@@ -492,3 +496,109 @@ def test_what_is_denied_to_have_ever_been_is_a_correction(said: str, fact: str) 
 )
 def test_what_only_ends_or_denies_a_part_is_no_correction(said: str, fact: str) -> None:
     assert not denies_ever(said, fact)
+
+
+# The value of a slot
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("Globex", "Never worked at Globex."),
+        ("Globex", "She has never been employed by Globex"),
+        ("Globex", "Works at Nordlys, not at Globex"),
+        ("Globex", "Has left Globex"),
+        ("Globex", "No longer works as a clerk at Globex"),
+        ("Acme Works", "Quit her job at Acme Works"),
+        ("phone", "Does not want to be reached by phone"),
+    ],
+)
+def test_a_denied_or_ended_value_is_denied(value: str, text: str) -> None:
+    assert denies_value(text, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("Globex", "Works at Globex, not at Nordlys"),
+        ("Globex", "Does not work at Nordlys and is at Globex"),
+        ("Globex", "No longer at Nordlys; Globex is her employer now"),
+        ("Globex", "Left Nordlys for Globex"),
+        ("Globex", "Her employer changed from Nordlys to Globex"),
+        ("pro", "Cancelled basic and switched to pro"),
+        ("vegetarian", "Does not eat meat"),
+        ("not married", "She is not married"),
+        ("", "Never worked at Globex."),
+    ],
+)
+def test_a_value_that_stands_in_the_place_of_a_denied_one_is_not_denied(
+    value: str, text: str
+) -> None:
+    assert not denies_value(text, value)
+
+
+def other_matters(one: str, other: str, attribute: str, *values: str) -> bool:
+    found = {
+        tell_of_other_matters(one, other, attribute, values),
+        tell_of_other_matters(other, one, attribute, values),
+    }
+    assert len(found) == 1, "it does not depend on which of the two is the note"
+    return found.pop()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "attribute"),
+    [
+        (
+            "Her budget for the ERP project is 40k",
+            "Her budget for the CRM rollout is 20k",
+            "budget",
+        ),
+        (
+            "Her budget for the ERP project is 40k",
+            "Her budget for the CRM project is 20k",
+            "budget",
+        ),
+        ("Her ERP budget is 40k", "Her CRM budget is 20k", "budget"),
+        ("Her travel budget is 5k", "Her training budget is 20k", "budget"),
+        ("A budget of 40k for 2026", "A budget of 20k for 2027", "budget"),
+        ("Renewal of the CRM is due in May", "Renewal of the ERP is due in June", "renewal_date"),
+    ],
+)
+def test_what_a_value_is_for_is_another_matter(one: str, other: str, attribute: str) -> None:
+    assert other_matters(one, other, attribute, "40k", "20k", "5k", "May", "June")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "attribute", "values"),
+    [
+        ("Her budget for the ERP project is 40k", "Her budget for ERP is 55k", "budget", ()),
+        ("Her budget for the ERP project is 40k", "Her budget is 55k", "budget", ()),
+        ("Her initial budget is 40k", "Her revised budget is 55k", "budget", ()),
+        ("A budget of 40k for two years", "A budget of 55k for three months", "budget", ()),
+        (
+            "Her title is head of sales",
+            "Her title is head of marketing",
+            "title",
+            ("head of sales", "head of marketing"),
+        ),
+        ("Works for Nordlys in Oslo", "Works for Globex in Berlin", "employer", ()),
+        (
+            "Her employer changed from Acme to Nordlys",
+            "Her employer is Globex, for the pay",
+            "employer",
+            ("Nordlys", "Globex"),
+        ),
+        ("Moved to Goa for work", "Moved to Pune for her family", "city", ("Goa", "Pune")),
+    ],
+)
+def test_another_value_of_one_thing_is_no_other_matter(
+    one: str, other: str, attribute: str, values: tuple[str, ...]
+) -> None:
+    assert not other_matters(one, other, attribute, *values)
+
+
+@given(st.text(), st.text())
+def test_any_string_may_stand_for_a_value(text: str, value: str) -> None:
+    assert not (denies_value(text, value) and not text)
+    tell_of_other_matters(text, value, value, [text])

@@ -359,6 +359,98 @@ def test_where_only_one_side_has_a_slot_the_text_decides(cosine: float, action: 
     assert decide(note(), [neighbour(cosine, slot=PUNE)], DEFAULT).action is action
 
 
+def employer(value: str) -> Slot:
+    return slot(value, attribute="employer")
+
+
+def budget(value: str) -> Slot:
+    return slot(value, attribute="budget")
+
+
+@pytest.mark.parametrize("cosine", [0.96, 0.5])
+@pytest.mark.parametrize("text", ["Never worked at Globex", "Has left Globex"])
+def test_a_denial_of_one_value_ends_no_other(text: str, cosine: float) -> None:
+    nordlys = neighbour(cosine, "Works at Nordlys", 1, slot=employer("Nordlys"))
+    globex = neighbour(0.4, "Works at Globex", 2, slot=employer("Globex"))
+    said = note(text, slot=employer("Globex"))
+    alone = decide(said, [nordlys], DEFAULT)
+    assert (alone.action, alone.conflicts) == (ADD, ())
+    assert decide(said, [nordlys, globex], DEFAULT).targets == (globex,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Works at Globex, not at Nordlys", "Her employer changed from Nordlys to Globex"],
+)
+def test_a_denial_of_the_old_value_ends_it(text: str) -> None:
+    nordlys = neighbour(0.5, "Works at Nordlys", slot=employer("Nordlys"))
+    verdict = decide(note(text, slot=employer("Globex")), [nordlys], DEFAULT)
+    assert (verdict.action, verdict.targets) == (UPDATE, (nordlys,))
+
+
+@pytest.mark.parametrize("value", ["20k", "40k"])
+@pytest.mark.parametrize("cosine", [0.97, 0.9, 0.5])
+def test_the_budgets_of_two_projects_stand_side_by_side(value: str, cosine: float) -> None:
+    erp = neighbour(cosine, "Her budget for the ERP project is 40k", slot=budget("40k"))
+    said = note(f"Her budget for the CRM project is {value}", slot=budget(value))
+    verdict = decide(said, [erp], DEFAULT)
+    assert (verdict.action, verdict.conflicts) == (ADD, ())
+
+
+def test_a_new_value_of_one_matter_ends_that_one() -> None:
+    erp = neighbour(0.9, "Her budget for the ERP project is 40k", 1, slot=budget("40k"))
+    crm = neighbour(0.9, "Her budget for the CRM rollout is 20k", 2, slot=budget("20k"))
+    said = note("Her budget for CRM is 25k now", slot=budget("25k"))
+    assert decide(said, [erp, crm], DEFAULT).targets == (crm,)
+
+
+@pytest.mark.parametrize(
+    ("fact", "said", "is_linked"),
+    [
+        (
+            "On 3 May she met Acme, and on 5 June she joined it",
+            "On 5 June she met Acme, and on 3 May she joined it",
+            True,
+        ),
+        ("Works at Acme since 2019", "Works at Acme since 2021", True),
+        ("Works at Acme in Hamburg", "Works at Acme in Berlin", True),
+        ("Works at Acme with Ana, as a clerk", "Met Raj at Acme, where she works", False),
+    ],
+)
+def test_a_value_said_again_with_another_date_or_name_ends_nothing(
+    fact: str, said: str, is_linked: bool
+) -> None:
+    known = neighbour(0.5, fact, slot=employer("Acme"))
+    verdict = decide(note(said, slot=employer("Acme")), [known], DEFAULT)
+    assert (verdict.action, verdict.decided_by) == (ADD, GUARD)
+    assert verdict.conflicts == ((known,) if is_linked else ())
+    assert " instead of " in verdict.reason
+
+
+def test_a_value_that_only_stands_elsewhere_in_the_sentence_is_said_again() -> None:
+    known = neighbour(0.5, "Pune has the office of Tata", slot=slot("Pune"))
+    verdict = decide(note("The office of Tata is in Pune", slot=slot("Pune")), [known], DEFAULT)
+    assert (verdict.action, verdict.is_restatement) == (UPDATE, True)
+
+
+def test_a_value_in_another_spelling_is_said_again() -> None:
+    known = neighbour(0.5, "Lives in Germany", slot=slot("Germany", value_key="de"))
+    verdict = decide(
+        note("Is in Deutschland", slot=slot("Deutschland", value_key="de")), [known], DEFAULT
+    )
+    assert (verdict.action, verdict.targets, verdict.is_restatement) == (UPDATE, (known,), True)
+
+
+def test_what_has_other_details_stays_while_another_value_ends() -> None:
+    known = neighbour(0.5, "Works at Acme since 2019", 1, slot=employer("Acme"))
+    other = neighbour(0.5, "Works at Nordlys", 2, slot=employer("Nordlys"))
+    verdict = decide(
+        note("Works at Acme since 2021", slot=employer("Acme")), [known, other], DEFAULT
+    )
+    assert (verdict.targets, verdict.conflicts) == ((other,), (known,))
+    assert "one with other details stays: date: 2021 instead of 2019" in verdict.reason
+
+
 def test_a_sibling_hides_no_fact_behind_it() -> None:
     sibling = neighbour(0.99, slot=slot("eggs", single=False))
     behind = neighbour(0.96, number=2)
@@ -443,6 +535,7 @@ def test_below_the_band_a_change_is_linked_too() -> None:
     [
         (0.9, "Drinks coffee at work", GUARD),
         (0.9, "Drinks tea at work daily", MIDPOINT),
+        (0.9, "I will get some tea", GUARD),
         (0.96, "Drinks coffee at work", THRESHOLD),
         (0.96, "Drinks coffee on the sofa", GUARD),
     ],
@@ -824,7 +917,9 @@ def test_a_value_said_again_in_other_words_stands_beside_the_richer_fact(
 def test_a_value_said_again_with_another_number_is_the_newer_word() -> None:
     near = [neighbour(0.5, "Calls Globex at 3 pm", slot=slot("Globex"))]
     said = note("Calls Globex at 4 pm", slot=slot("Globex"))
-    assert decide(said, near, DEFAULT).action is UPDATE
+    verdict = decide(said, near, DEFAULT)
+    assert (verdict.action, verdict.is_restatement) == (UPDATE, False)
+    assert "4 pm instead of 3 pm" in verdict.reason
 
 
 def test_a_value_said_again_still_ends_the_other_value_beside_the_richer_fact() -> None:

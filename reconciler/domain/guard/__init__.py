@@ -11,8 +11,10 @@ Read on in this order; each module imports only those above it::
     vocabulary    the closed classes of words, each with its reason
     tokens        a text cut into words, numbers, dates, ids and marks
     reading       what is read from one text
+    signs         what a glance at two texts tells, so that most need not be read
     differences   two readings compared: values, names, denials, ends, opposites, the subject
     order         two readings compared: who did it and to whom
+    matters       what a text says of its slot's value: whether it denies it, and what it is for
 """
 
 from __future__ import annotations
@@ -33,9 +35,12 @@ from reconciler.domain.guard.differences import (
     find_words,
     has_no_other_words,
     says_no_more,
+    words_of_its_own,
 )
+from reconciler.domain.guard.matters import are_other_matters, denies, has_values, stems_of
 from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, read
+from reconciler.domain.guard.signs import may_contradict
 from reconciler.domain.guard.vocabulary import vocabulary as _vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 
@@ -43,14 +48,17 @@ __all__ = [
     "Difference",
     "Finding",
     "denies_ever",
+    "denies_value",
+    "differ_beside",
     "differ_only_in",
     "find_changes",
     "find_differences",
     "find_losses",
     "find_news",
     "has_many_other_words",
-    "has_other_words",
     "is_repeated_in",
+    "leaves_words_out",
+    "tell_of_other_matters",
 ]
 
 _LONG = 16
@@ -99,6 +107,8 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
         note: the new text.
         fact: the text that it may contradict.
     """
+    if not may_contradict(note, fact):
+        return ()
     new, old = read(note), read(fact)
     if new.canonical == old.canonical:
         return ()
@@ -127,6 +137,44 @@ def denies_ever(note: str, fact: str) -> bool:
     return (
         kinds == {Difference.NEGATION} and read(canonical[cue.start() :]).stems <= read(fact).stems
     )
+
+
+def denies_value(text: str, value: str) -> bool:
+    """Whether the text says that the value does not hold: "Never worked at Globex", "left Globex".
+
+    Args:
+        text: what was said.
+        value: the value that it is filed under.
+    """
+    return denies(read(text), read(value))
+
+
+def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable[str]) -> bool:
+    """Whether each says what the value of one attribute is for, and both mean something else.
+
+    "Her budget for the ERP project" and "her budget for the CRM rollout" are two budgets.
+
+    Args:
+        note: the new text.
+        fact: the text that it would take the place of.
+        attribute: what both tell of, such as ``renewal_date``.
+        values: their values.
+    """
+    nouns = stems_of(attribute.replace("_", " "))
+    return are_other_matters(read(note), read(fact), nouns, stems_of(" ".join(values)))
+
+
+def differ_beside(finding: Finding, note_value: str, fact_value: str) -> bool:
+    """Whether a finding tells of another date, number or name than those of one and the same value.
+
+    Two spellings of the value do not, nor does its place in the sentence: "Pune has the office",
+    "the office is in Pune". Dates and numbers that changed places do.
+    """
+    in_note, in_fact = stems_of(finding.in_note), stems_of(finding.in_fact)
+    if finding.kind is not Difference.ROLES:
+        return bool(in_note - stems_of(note_value) and in_fact - stems_of(fact_value))
+    has_moved = in_note.isdisjoint(stems_of(note_value)) or has_values(finding.in_note)
+    return finding.is_change and has_moved
 
 
 def find_news(note: str, fact: str) -> tuple[Finding, ...]:
@@ -165,12 +213,12 @@ def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
     return bool(still) and has_no_other_words(read(note), read(fact), still)
 
 
-def has_other_words(note: str, fact: str) -> bool:
-    """Whether each text has a word of content that the other lacks, light ones aside.
+def leaves_words_out(note: str, fact: str) -> bool:
+    """Whether the fact has a word of content that the note has in no form, light ones aside.
 
-    That may be a synonym, or another object, place or plan; without a model nobody can tell.
+    The note may have a synonym of it, or say less; without a model nobody can tell.
     """
-    return bool(count_replaced(read(note), read(fact)))
+    return bool(words_of_its_own(read(fact), read(note)))
 
 
 def has_many_other_words(note: str, fact: str) -> bool:

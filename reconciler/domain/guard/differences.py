@@ -39,6 +39,7 @@ __all__ = [
     "find_words",
     "has_no_other_words",
     "says_no_more",
+    "words_of_its_own",
 ]
 
 
@@ -184,11 +185,11 @@ def find_subject(new: Reading, old: Reading) -> Iterator[Finding]:
 
 def count_replaced(new: Reading, old: Reading) -> int:
     """How many words of content only one of the texts has, where each has some; else 0."""
-    only_new, only_old = _words_of_its_own(new, old), _words_of_its_own(old, new)
+    only_new, only_old = words_of_its_own(new, old), words_of_its_own(old, new)
     return len(only_new) + len(only_old) if only_new and only_old else 0
 
 
-def _words_of_its_own(of: Reading, other: Reading) -> set[str]:
+def words_of_its_own(of: Reading, other: Reading) -> set[str]:
     """The stems that the other text has in no form ("email" is in "e-mail"), light ones aside.
 
     A single letter is what a contraction leaves, or a name's, which is found as one.

@@ -39,6 +39,7 @@ _NOT_FINITE = ("be", "been", "being")
 _PHRASE_LENGTH_MAX = 2
 """Words of what is denied or has ended that are looked for in the other text."""
 
+_REACH_ENDS = ("and", "but", "while", "because", "since")
 _NO_DENIAL = frozenset({"only", "longer"})
 _SENTENCE_ENDS = frozenset(".!?")
 
@@ -106,10 +107,14 @@ class Clause(NamedTuple):
 
 
 class Denial(NamedTuple):
-    """What is denied, or has ended: the marker with the word after it, and the phrase's stems."""
+    """What is denied, or has ended: the marker with the word after it, and the phrase's stems.
+
+    ``reach`` are those of all words up to the next mark or "and", whatever is said of them.
+    """
 
     text: str
     phrase: tuple[str, ...]
+    reach: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -389,9 +394,11 @@ def _denial(marker: str, after: Sequence[Token], *, says_so: bool) -> Denial:
     ]
     denies = says_so and first is not None and first.value not in known.attitudes
     denies = denies and not known.light.issuperset(stems)
+    reach = takewhile(lambda each: each.kind != "mark" and each.value not in _REACH_ENDS, after)
     return Denial(
         f"{marker} {first.text}" if first else marker,
         tuple(stems[:_PHRASE_LENGTH_MAX]) if denies else (),
+        tuple(each.value for each in reach if each.kind != "function"),
     )
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from reconciler.domain.guard.vocabulary import vocabulary
 
-__all__ = ["TOKENS_MAX", "Token", "stem_of", "tokens_of"]
+__all__ = ["TOKENS_MAX", "Token", "kind_of", "stem_of", "tokens_of"]
 
 TOKENS_MAX = 500
 """Tokens read of a text: bounds the time for any string; a note has 2,000 characters at most."""
@@ -93,6 +93,11 @@ def tokens_of(text: str) -> list[Token]:
             continue
         read.append(token)
     return read
+
+
+def kind_of(word: str) -> str:
+    """What kind of token a lower-case word is by itself; "word" for most."""
+    return _closed().get(word, ("word", ""))[0]
 
 
 def stem_of(word: str) -> str:

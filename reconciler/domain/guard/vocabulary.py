@@ -59,6 +59,7 @@ class Vocabulary:
     sentence_marks: frozenset[str]
     sizes: frozenset[str]
     sides: dict[str, tuple[int, int]]
+    stages: frozenset[str]
     suppositions: frozenset[str]
     times_a_year: dict[str, int]
     weekdays: frozenset[str]
@@ -108,6 +109,7 @@ def vocabulary() -> Vocabulary:
         sentence_marks=word_set("sentence_mark"),
         sizes=word_set("size"),
         sides=_sides(words("opposite")),
+        stages=word_set("stage"),
         suppositions=word_set("supposition"),
         times_a_year=_numbers("times_a_year"),
         weekdays=word_set("weekday"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
-from reconciler.domain.records.slots import SlotMatch, compare_slots
+from reconciler.domain.records.slots import SlotMatch
 from reconciler.errors import InvalidRequestError
 
 __all__ = ["amended"]
@@ -35,7 +36,7 @@ def amended(
         )
     named = [each for each in neighbours if each.fact_id == fact_id]
     slotted = (SlotMatch.EQUAL, SlotMatch.CHANGED)
-    rivals = [each for each in neighbours if compare_slots(note.slot, each.slot) in slotted]
+    rivals = [each for each in neighbours if match_of(note, each) in slotted]
     targets = tuple(named + [each for each in rivals if each not in named])
     if not targets or (fact_id is not None and not named):
         raise InvalidRequestError(

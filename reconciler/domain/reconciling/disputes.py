@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from reconciler.domain.guard import find_changes
-from reconciler.domain.reconciling.neighbours import neighbour_of
+from reconciler.domain.guard import differ_only_in, find_changes, find_differences
+from reconciler.domain.reconciling.neighbours import match_of, neighbour_of
 from reconciler.domain.records.decisions import Action, Verdict
-from reconciler.domain.records.facts import Conflict, Dispute, Fact
+from reconciler.domain.records.facts import Conflict, Dispute, Fact, Neighbour
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import SlotMatch, compare_slots
+from reconciler.domain.records.slots import SlotMatch
 
 __all__ = ["WHOSE", "disputes_of", "settle"]
 
@@ -59,8 +59,8 @@ def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]])
     """The verdict; where the note says one side of a dispute again, the other side ends.
 
     Only a plain word that is trusted no less than the other side, and later than it, does that, and
-    only where slots or texts still show that one of the two is wrong. A link that a guard once
-    drew in doubt waits for an answer.
+    only where their slot, or texts that differ in nothing else, still show that one of the two is
+    wrong. A link that a guard once drew in doubt waits for an answer.
 
     Args:
         verdict: what ``decide`` concluded.
@@ -73,7 +73,7 @@ def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]])
         return verdict
     ended_ids = {each.fact_id for each in verdict.targets}
     lost = [each for each in disputed.get(known.fact_id, ()) if each.fact_id not in ended_ids]
-    settled = tuple(neighbour_of(each, 0.0) for each in lost if _is_settled_by(note, each))
+    settled = tuple(neighbour_of(each, 0.0) for each in lost if _is_settled_by(note, known, each))
     if not settled:
         return verdict
     kept_apart = tuple(each for each in verdict.conflicts if each not in settled)
@@ -82,15 +82,22 @@ def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]])
     return replace(verdict, settled=settled, conflicts=kept_apart, reason=reason)
 
 
-def _is_settled_by(note: Note, fact: Fact) -> bool:
-    is_later = note.said_at > fact.last_confirmed_at and note.holds_from >= fact.valid_from
-    if note.trust.is_trusted_less_than(fact.word) or not (note.is_undated or is_later):
+def _is_settled_by(note: Note, known: Neighbour, other: Fact) -> bool:
+    """Whether the note, which says again what is known, ends the other side.
+
+    Where no slot says that the two are one question, nothing else may differ in the two sides.
+    """
+    is_later = note.said_at > other.last_confirmed_at and note.holds_from >= other.valid_from
+    if note.trust.is_trusted_less_than(other.word) or not (note.is_undated or is_later):
         return False
-    match = compare_slots(note.slot, fact.slot)
-    if match is SlotMatch.CHANGED:
+    if match_of(note, other) is SlotMatch.CHANGED:
         return True
-    is_standing = fact.category is Category.DECISION and note.category is not Category.DECISION
-    return not is_standing and bool(find_changes(note.text, fact.text))
+    if other.category is Category.DECISION and note.category is not Category.DECISION:
+        return False
+    still = find_changes(note.text, other.text)
+    return bool(still) and differ_only_in(
+        find_differences(known.text, other.text), known.text, other.text
+    )
 
 
 def _dispute(scope: Scope, facts: Iterable[Fact], conflicts: Sequence[Conflict]) -> Dispute:

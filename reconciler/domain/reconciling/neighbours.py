@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from reconciler.domain.guard import denies_value, tell_of_other_matters
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.sensitive_data import TOKEN
 
-__all__ = ["NEIGHBOUR_COUNT_MAX", "filed", "is_rival", "neighbour_of", "neighbours_of"]
+__all__ = [
+    "NEIGHBOUR_COUNT_MAX",
+    "filed",
+    "is_rival",
+    "match_of",
+    "neighbour_of",
+    "neighbours_of",
+]
 
 NEIGHBOUR_COUNT_MAX = 10
 """Facts that are looked at: the nearest, and before them those that share the note's slot."""
@@ -60,6 +68,24 @@ def is_rival(note: Note, fact: Fact) -> bool:
     if note.slot is None or fact.slot is None:
         return False
     return note.slot.decides_about(fact.slot)
+
+
+def match_of(note: Note, fact: Fact | Neighbour) -> SlotMatch:
+    """How the note's slot relates to the fact's, as far as the texts are about one matter.
+
+    The budgets of two projects stand side by side, whatever their values; an attribute that the
+    caller made up says itself what it is about. A denial of a value is no other value: who never
+    worked at Globex may well work at Nordlys.
+    """
+    match, slot = compare_slots(note.slot, fact.slot), note.slot
+    if match not in (SlotMatch.EQUAL, SlotMatch.CHANGED) or slot is None or fact.slot is None:
+        return match
+    if match is SlotMatch.CHANGED and denies_value(note.text, slot.value or ""):
+        return SlotMatch.APART
+    values = (slot.value or "", fact.slot.value or "")
+    if slot.is_known and tell_of_other_matters(note.text, fact.text, slot.attribute or "", values):
+        return SlotMatch.APART
+    return match
 
 
 def neighbours_of(

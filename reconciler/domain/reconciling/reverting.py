@@ -13,6 +13,8 @@ from datetime import datetime
 from reconciler.domain.records.decisions import Action, Decision, Resting, Undo
 from reconciler.domain.records.facts import Conflict, Fact, Supersession
 from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.notes import canonical_text
+from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.errors import InvalidRequestError
 
 __all__ = ["Reversal", "fact_written_by", "resting_on", "reversal", "undone_by"]
@@ -106,6 +108,7 @@ def reversal(
             rested[tie] = rested.get(tie, 0) + step
         closed = decision.verdict.undo.conflicts if decision.verdict.undo else ()
         after_pairs |= {(each.new_id, each.old_id): each for each in closed}
+    after_pairs |= _passed_on(undone, after, after_pairs)
     pairs = [pair for pair, each in after_pairs.items() if each != before_pairs.get(pair)]
     stand = {fact_id: fact.as_of(now) for fact_id, fact in after.items()}
     changed = [fact_id for fact_id, fact in stand.items() if fact != facts[fact_id].as_of(now)]
@@ -122,6 +125,43 @@ def reversal(
             conflicts=tuple(before_pairs[pair] for pair in pairs if pair in before_pairs),
         ),
     )
+
+
+def _passed_on(
+    undone: Iterable[Decision],
+    facts: Mapping[str, Fact],
+    conflicts: Mapping[tuple[str, str], Conflict],
+) -> dict[tuple[str, str], Conflict]:
+    """What was raised against a fact that is undone, now against what lives again in its place.
+
+    What says the same as that is left out, and so is what both were in dispute with already.
+    """
+    beneath = {fact_written_by(each): each.superseded_ids for each in undone}
+    passed: dict[tuple[str, str], Conflict] = {}
+    for each in conflicts.values():
+        later = facts[each.new_id]
+        for heir_id in _heirs(each.old_id, beneath) if each.is_open else ():
+            heir, is_linked = facts[heir_id], {(heir_id, each.new_id), (each.new_id, heir_id)}
+            if not (
+                heir.has_ended or later.has_ended or _says_same(later, heir)
+            ) and conflicts.keys().isdisjoint(is_linked):
+                passed[each.new_id, heir_id] = replace(each, old_id=heir_id)
+    return passed
+
+
+def _heirs(fact_id: str, beneath: Mapping[str | None, Sequence[str]]) -> Iterable[str]:
+    """The facts that come out from beneath one that is undone."""
+    for ended_id in beneath.get(fact_id, ()):
+        if ended_id in beneath:
+            yield from _heirs(ended_id, beneath)
+        else:
+            yield ended_id
+
+
+def _says_same(one: Fact, other: Fact) -> bool:
+    if compare_slots(one.slot, other.slot) is SlotMatch.EQUAL:
+        return True
+    return canonical_text(one.text).casefold() == canonical_text(other.text).casefold()
 
 
 def _check_can_be_undone(decision: Decision) -> None:

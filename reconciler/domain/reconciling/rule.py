@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import chain
 
 from reconciler.domain.guard import (
     Difference,
     Finding,
     denies_ever,
+    differ_beside,
     differ_only_in,
     find_changes,
     find_differences,
     find_losses,
     find_news,
     has_many_other_words,
-    has_other_words,
     is_repeated_in,
+    leaves_words_out,
 )
+from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
     Action,
@@ -132,7 +135,7 @@ def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
     A fact about another subject, or a sibling value of an attribute that holds many, is none.
     """
     apart = SlotMatch.APART
-    found = [each for each in neighbours if compare_slots(note.slot, each.slot) is not apart]
+    found = [each for each in neighbours if match_of(note, each) is not apart]
     return _live_first(found)[:CANDIDATE_COUNT_MAX]
 
 
@@ -186,17 +189,21 @@ def _by_slot(
     note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> Verdict | None:
     """The same question about the same subject: the values decide, at any cosine."""
-    matches = [(compare_slots(note.slot, each.slot), each) for each in _live_first(neighbours)]
+    if note.slot is None:
+        return None
+    matches = [(match_of(note, each), each) for each in _live_first(neighbours)]
     equal = tuple(each for match, each in matches if match is SlotMatch.EQUAL)
     changed = tuple(each for match, each in matches if match is SlotMatch.CHANGED)
-    if note.slot is None or not (equal or changed):
+    if not (equal or changed):
         return None
     what = f"{note.slot.subject}'s {note.slot.attribute}"
-    denials = _denials(note, equal[0], policy) if equal else ()
-    if denials:
-        reason = f"{what}: {note.slot.shown_value}" + _listed(denials)
-    elif equal:
-        reason = f"{what} is {note.slot.shown_value} already"
+    refuted = {each: found for each in equal if (found := _refutations(note, each, policy))}
+    again = tuple(each for each in equal if each not in refuted)
+    findings = tuple(chain.from_iterable(refuted.values()))
+    if again:
+        reason = f"{what} is {note.slot.shown_value} already" + _listed(findings)
+    elif refuted:
+        reason = f"{what}: {note.slot.shown_value}" + _listed(findings)
     elif note.slot.is_personal:
         reason = f"{what} is another one now"
     else:
@@ -206,29 +213,40 @@ def _by_slot(
         action=Action.UPDATE,
         decided_by=DecidedBy.SLOT,
         reason=reason,
-        targets=equal + changed,
-        is_restatement=bool(equal) and not denials,
-        findings=denials,
+        targets=again + tuple(refuted) + changed,
+        is_restatement=bool(again),
+        findings=findings,
     )
-    return _sparing_richer(note, equal, verdict, policy) if verdict.is_restatement else verdict
+    return _sparing_details(note, again, verdict, policy)
 
 
-def _sparing_richer(
-    note: Note, equal: Sequence[Neighbour], verdict: Verdict, policy: ReconcilePolicy
+def _sparing_details(
+    note: Note, again: Sequence[Neighbour], verdict: Verdict, policy: ReconcilePolicy
 ) -> Verdict:
-    """The verdict of a slot without the facts of the same value that say more than the note."""
-    if not policy.guard:
+    """The verdict of a slot without those facts of the same value whose other details would go.
+
+    Such a fact says more than the note, or gives another date, number or name beside the value.
+    """
+    differing = {each: found for each in again if (found := _differ_beside(note, each, policy))}
+    richer = tuple(
+        each for each in again if each not in differing and policy.guard and _says_more(each, note)
+    )
+    ended = tuple(each for each in verdict.targets if each not in (*differing, *richer))
+    if len(ended) == len(verdict.targets):
         return verdict
-    richer = [each for each in equal if _says_more(each, note)]
-    ended = tuple(each for each in verdict.targets if each not in richer)
-    if not richer:
-        return verdict
+    if not ended and richer:
+        return _without_loss(note, replace(verdict, targets=richer), policy)
+    spared, found = next(iter(differing.items()), (again[0], ()))
     if not ended:
-        return _without_loss(note, replace(verdict, targets=tuple(richer)), policy)
-    lost = "; ".join(map(str, find_losses(note.text, richer[0].text)))
-    reason = f"{verdict.reason}, and one that says more stays: {lost}"
-    is_restatement = any(each in ended for each in equal)
-    return replace(verdict, targets=ended, is_restatement=is_restatement, reason=reason)
+        return _kept_apart(note, spared, found, verdict.reason)
+    stays = "; ".join(map(str, found or find_losses(note.text, richer[0].text)))
+    return replace(
+        verdict,
+        targets=ended,
+        conflicts=tuple(each for each in differing if _is_conflict(note, each, differing[each])),
+        is_restatement=any(each in ended for each in again),
+        reason=f"{verdict.reason}, and one with other details stays: {stays}",
+    )
 
 
 def _says_more(fact: Neighbour, note: Note) -> bool:
@@ -240,6 +258,28 @@ def _says_more(fact: Neighbour, note: Note) -> bool:
     losses = find_losses(note.text, fact.text)
     has_value = any(each.kind is not Difference.NAME for each in losses)
     return has_value or (bool(losses) and is_repeated_in(note.text, fact.text))
+
+
+def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
+    """Where a note of the same value gives another date, number or name than the fact."""
+    values = [each.value or "" for each in (note.slot, fact.slot) if each]
+    return tuple(
+        each
+        for each in _differences(note, fact, policy)
+        if each.kind is not Difference.SUBJECT and differ_beside(each, *values)
+    )
+
+
+def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
+    """Why a note of the same value does not say the fact again: it denies it, or counts otherwise.
+
+    Of two counts of one thing the later one holds.
+    """
+    if denials := _denials(note, fact, policy):
+        return denials
+    found = _differ_beside(note, fact, policy)
+    are_counts = all(each.is_change and each.kind is not Difference.ROLES for each in found)
+    return found if are_counts else ()
 
 
 def _with_denied(
@@ -291,8 +331,8 @@ def _by_text(
     if findings := _differences(note, nearest, policy):
         verdict = _kept_apart(note, nearest, findings, _where(nearest))
         return replace(verdict, can_be_arbitrated=True)
-    if policy.guard and has_other_words(note.text, nearest.text):
-        reason = f"{_where(nearest)}, yet each has words that the other lacks"
+    if policy.guard and leaves_words_out(note.text, nearest.text):
+        reason = f"{_where(nearest)}, yet it has words that the note leaves out"
         return replace(_add(DecidedBy.GUARD, reason), can_be_arbitrated=True)
     reason = f"{_where(nearest)}, at or above the cut {policy.cut:g}"
     verdict = _update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False)
@@ -366,14 +406,17 @@ def _kept_apart(note: Note, target: Neighbour, findings: tuple[Finding, ...], wh
     A name, a number or a "not" that only one has, beside other words that only one has, says only
     that they are not the same.
     """
-    is_conflict = bool(_changes(findings)) or differ_only_in(findings, note.text, target.text)
     return Verdict(
         action=Action.ADD,
         decided_by=DecidedBy.GUARD,
         reason=why + _listed(findings),
-        conflicts=(target,) if is_conflict else (),
+        conflicts=(target,) if _is_conflict(note, target, findings) else (),
         findings=findings,
     )
+
+
+def _is_conflict(note: Note, fact: Neighbour, findings: tuple[Finding, ...]) -> bool:
+    return bool(_changes(findings)) or differ_only_in(findings, note.text, fact.text)
 
 
 def _without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:

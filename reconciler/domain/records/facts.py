@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
+from typing import Any
 
 from reconciler.domain.records.kinds import (
     Action,
@@ -243,6 +244,10 @@ class Dispute:
     question: str
     reasons: tuple[str, ...]
     opened_at: datetime
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, its facts with all that is known of them."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,6 +109,8 @@ def compare_slots(note: Slot | None, fact: Slot | None) -> SlotMatch:
     A note without a value never touches a fact that has one; a value beside another one of an
     attribute that holds many is a sibling.
     """
+    if note is None and fact is None:
+        return SlotMatch.UNKNOWN
     # What is filed under nobody is about the contact, as far as anybody knows.
     subjects = {slot.subject if slot else CONTACT_SUBJECT for slot in (note, fact)}
     if len(subjects) > 1:
