@@ -6,8 +6,7 @@ import re
 import tomllib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reconciler.errors import ConfigurationError
 from reconciler.lexicon import Cues, Lexicon, Literals, read_lexicon
