@@ -102,6 +102,8 @@ def restated(
 ) -> Neighbour | None:
     """The live fact that says all that the note says; None where none does, or nobody can tell.
 
+    A word that only the note has may be what needs a yes, whatever its slot.
+
     Args:
         note: what was proposed.
         neighbours: as ``decide`` takes them.
@@ -110,6 +112,8 @@ def restated(
     verdict = decide(note, neighbours, policy)
     known = verdict.target
     if known is None or known.is_expired or verdict.is_history or _news(note, known, policy):
+        return None
+    if not is_repeated_in(note.text, known.text):
         return None
     says_same = verdict.is_restatement and verdict.action is Action.UPDATE
     return known if says_same or verdict.action is Action.SKIP else None
