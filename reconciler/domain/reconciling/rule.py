@@ -21,7 +21,7 @@ from reconciler.domain.guard import (
     is_repeated_in,
     leaves_words_out,
 )
-from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
     Action,
@@ -221,7 +221,11 @@ def _by_slot(
         is_restatement=bool(again),
         findings=findings,
     )
-    return _sparing_details(note, again, verdict, policy)
+    verdict = _sparing_details(note, again, verdict, policy)
+    if verdict.action is Action.UPDATE and are_of_several_matters(changed):
+        reason = f"{verdict.reason}; it does not say which of several is meant"
+        return _sparing(changed, verdict, DecidedBy.SLOT, reason)
+    return verdict
 
 
 def _sparing_details(
