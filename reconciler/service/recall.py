@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["Recall"]
 
 
+_LOOKS_MAX = 3
+"""How often a recall looks at a contact about which somebody writes, before it is content."""
+
+
 class Recall:
     """What is known about a contact now.
 
@@ -73,17 +77,22 @@ class Recall:
         return {fact.fact_id: fact for fact in facts if fact.is_live}
 
     def _near_facts(self, scope: Scope, query: str, limit: int) -> list[RankedFact]:
-        """Ranked on what this process knows, then read; ranked again if the contact moved on."""
+        """Ranked on what this process knows, then read; ranked again if the contact moved on.
+
+        Whoever in this process moved it takes that over in a moment, so what is known is not
+        dropped before it was looked at again.
+        """
         vector, now = embed(self._embedder, [query])[0], self._clock()
-        for is_last in (False, True):
+        for look in range(_LOOKS_MAX):
             outline = self._neighbourhoods.outline(scope)
             version, ranks = outline.ranked(vector, self._policy, now, limit, self._confidence_min)
             disputed = outline.disputed(ranks)
             wanted = dict.fromkeys((*ranks, *chain.from_iterable(disputed.values())))
             found_version, facts = self._store.find_facts(scope, list(wanted))
-            if found_version == version or is_last:
+            if found_version == version:
                 break
-            self._neighbourhoods.expect(scope, found_version)
+            if look:
+                self._neighbourhoods.expect(scope, found_version)
         known = {fact_id: fact.as_of(now) for fact_id, fact in facts.items()}
         live = {fact_id: fact for fact_id, fact in known.items() if fact.is_live}
         ranked = [rank.of(live[fact_id]) for fact_id, rank in ranks.items() if fact_id in live]

@@ -123,6 +123,26 @@ def test_a_recall_after_this_process_wrote_loads_nothing_again(
     assert len(graph.asked) == 1
 
 
+def test_a_recall_just_before_this_process_takes_its_commit_over_loads_nothing_again(
+    graph: WatchedGraph,
+    neighbourhoods: Neighbourhoods,
+    recall: Callable[[], list[RankedFact]],
+) -> None:
+    neighbourhoods.of(ALICE)
+    written: list[Commit] = []
+
+    def beside(_: str) -> None:
+        if written:
+            neighbourhoods.apply(written[0])
+        else:
+            written.append(supersede(graph, COUNT, "7"))
+
+    graph.asked.clear()
+    graph.before = beside
+    assert texts(recall())[0] == f"{NEAREST} as of version {COUNT}"
+    assert set(graph.asked) == {"find_facts"}
+
+
 def test_what_another_process_wrote_is_recalled(
     graph: WatchedGraph, recall: Callable[[], list[RankedFact]]
 ) -> None:

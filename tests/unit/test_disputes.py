@@ -150,6 +150,14 @@ def test_the_value_of_another_matter_is_no_side() -> None:
     assert settled_by(said, said_again(erp), fact(crm, 2, slot=slot("20k", "budget"))) == []
 
 
+def test_a_value_of_no_named_matter_settles_nothing_of_several() -> None:
+    erp = fact("The ERP budget is 40k", 2, slot=slot("40k", "budget"))
+    crm = fact("The CRM budget is 20k", 3, slot=slot("20k", "budget"))
+    said = note("The budget is 60k", slot=slot("60k", "budget"))
+    assert settled_by(said, said_again("The budget is 60k"), erp, crm) == []
+    assert settled_by(said, said_again("The budget is 60k"), erp) == [erp.text]
+
+
 def test_an_amendment_ends_no_value_of_another_matter() -> None:
     erp = fact("The ERP budget is 40k", slot=slot("40k", "budget"))
     crm = fact("The CRM budget is 20k", 2, slot=slot("20k", "budget"))

@@ -397,6 +397,26 @@ def test_the_budgets_of_two_projects_stand_side_by_side(value: str, cosine: floa
     assert (verdict.action, verdict.conflicts) == (ADD, ())
 
 
+def test_a_value_of_no_named_matter_ends_none_of_several() -> None:
+    erp = neighbour(0.9, "Her budget for the ERP project is 40k", 1, slot=budget("40k"))
+    crm = neighbour(0.9, "Her budget for the CRM rollout is 20k", 2, slot=budget("20k"))
+    said = note("Her budget is 60k now", slot=budget("60k"))
+    verdict = decide(said, [erp, crm], DEFAULT)
+    assert (verdict.action, verdict.conflicts) == (ADD, (erp, crm))
+    assert verdict.reason.endswith("it does not say which of several is meant")
+    assert decide(said, [erp], DEFAULT).targets == (erp,)
+    again = neighbour(0.9, "Her budget is 60k", 3, slot=budget("60k"))
+    assert decide(said, [erp, crm, again], DEFAULT).targets == (again,)
+
+
+def test_an_attribute_that_the_caller_made_up_says_itself_what_it_is_about() -> None:
+    known = slot("40k", attribute="spending_limit", is_known=False)
+    near = [neighbour(0.5, "Her spending limit for the ERP is 40k", slot=known)]
+    now = slot("20k", attribute="spending_limit", is_known=False)
+    verdict = decide(note("Her spending limit for the CRM is 20k", slot=now), near, DEFAULT)
+    assert verdict.targets == tuple(near)
+
+
 def test_a_new_value_of_one_matter_ends_that_one() -> None:
     erp = neighbour(0.9, "Her budget for the ERP project is 40k", 1, slot=budget("40k"))
     crm = neighbour(0.9, "Her budget for the CRM rollout is 20k", 2, slot=budget("20k"))

@@ -204,6 +204,12 @@ def test_the_same_value_in_other_words_is_known_already() -> None:
     assert restated(note(text, slot=terms(SAME_ANSWER)), [fact], POLICY) is fact
 
 
+@pytest.mark.parametrize("text", ["Could not pay for months", "The terms after her bankruptcy"])
+def test_other_words_under_the_same_value_are_not_known_already(text: str) -> None:
+    fact = known("Has agreed terms", BELOW, slot=terms(SAME_ANSWER))
+    assert restated(note(text, slot=terms(SAME_ANSWER)), [fact], POLICY) is None
+
+
 @pytest.mark.parametrize("source", [USER, EXTRACTOR, TOOL])
 def test_a_less_trusted_word_counts_as_agreeing(source: SourceKind) -> None:
     fact = known(cosine=1.0)

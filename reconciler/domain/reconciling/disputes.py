@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from reconciler.domain.guard import differ_only_in, find_changes, find_differences
-from reconciler.domain.reconciling.neighbours import match_of, neighbour_of
+from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of, neighbour_of
 from reconciler.domain.records.decisions import Action, Verdict
 from reconciler.domain.records.facts import Conflict, Dispute, Fact, Neighbour
 from reconciler.domain.records.kinds import Category, SourceKind
@@ -74,7 +74,7 @@ def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]])
     ended_ids = {each.fact_id for each in verdict.targets}
     lost = [each for each in disputed.get(known.fact_id, ()) if each.fact_id not in ended_ids]
     settled = tuple(neighbour_of(each, 0.0) for each in lost if _is_settled_by(note, known, each))
-    if not settled:
+    if not settled or are_of_several_matters(settled):
         return verdict
     kept_apart = tuple(each for each in verdict.conflicts if each not in settled)
     texts = ", ".join(f'"{each.text}"' for each in settled)

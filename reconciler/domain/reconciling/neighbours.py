@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations, starmap
 
 from reconciler.domain.guard import denies_value, tell_of_other_matters
 from reconciler.domain.records.facts import Fact, Neighbour
@@ -14,6 +15,7 @@ from reconciler.sensitive_data import TOKEN
 
 __all__ = [
     "NEIGHBOUR_COUNT_MAX",
+    "are_of_several_matters",
     "filed",
     "is_rival",
     "match_of",
@@ -77,15 +79,24 @@ def match_of(note: Note, fact: Fact | Neighbour) -> SlotMatch:
     caller made up says itself what it is about. A denial of a value is no other value: who never
     worked at Globex may well work at Nordlys.
     """
-    match, slot = compare_slots(note.slot, fact.slot), note.slot
-    if match not in (SlotMatch.EQUAL, SlotMatch.CHANGED) or slot is None or fact.slot is None:
+    match = compare_slots(note.slot, fact.slot)
+    if match not in (SlotMatch.EQUAL, SlotMatch.CHANGED) or note.slot is None:
         return match
-    if match is SlotMatch.CHANGED and denies_value(note.text, slot.value or ""):
-        return SlotMatch.APART
-    values = (slot.value or "", fact.slot.value or "")
-    if slot.is_known and tell_of_other_matters(note.text, fact.text, slot.attribute or "", values):
-        return SlotMatch.APART
-    return match
+    is_denied = match is SlotMatch.CHANGED and denies_value(note.text, note.slot.value or "")
+    return SlotMatch.APART if is_denied or are_other_matters(note, fact) else match
+
+
+def are_of_several_matters(facts: Iterable[Fact | Neighbour]) -> bool:
+    """Whether what is in one slot is about more than one thing: the budgets of two projects."""
+    return any(starmap(are_other_matters, combinations(facts, 2)))
+
+
+def are_other_matters(one: Note | Fact | Neighbour, other: Fact | Neighbour) -> bool:
+    """Whether both say what the value of one slot is for, and each names something else."""
+    if one.slot is None or other.slot is None or not one.slot.is_known:
+        return False
+    values = (one.slot.value or "", other.slot.value or "")
+    return tell_of_other_matters(one.text, other.text, one.slot.attribute or "", values)
 
 
 def neighbours_of(

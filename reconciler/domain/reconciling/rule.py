@@ -21,7 +21,7 @@ from reconciler.domain.guard import (
     is_repeated_in,
     leaves_words_out,
 )
-from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
     Action,
@@ -102,6 +102,8 @@ def restated(
 ) -> Neighbour | None:
     """The live fact that says all that the note says; None where none does, or nobody can tell.
 
+    A word that only the note has may be what needs a yes, whatever its slot.
+
     Args:
         note: what was proposed.
         neighbours: as ``decide`` takes them.
@@ -110,6 +112,8 @@ def restated(
     verdict = decide(note, neighbours, policy)
     known = verdict.target
     if known is None or known.is_expired or verdict.is_history or _news(note, known, policy):
+        return None
+    if not is_repeated_in(note.text, known.text):
         return None
     says_same = verdict.is_restatement and verdict.action is Action.UPDATE
     return known if says_same or verdict.action is Action.SKIP else None
@@ -217,7 +221,11 @@ def _by_slot(
         is_restatement=bool(again),
         findings=findings,
     )
-    return _sparing_details(note, again, verdict, policy)
+    verdict = _sparing_details(note, again, verdict, policy)
+    if verdict.action is Action.UPDATE and are_of_several_matters(changed):
+        reason = f"{verdict.reason}; it does not say which of several is meant"
+        return _sparing(changed, verdict, DecidedBy.SLOT, reason)
+    return verdict
 
 
 def _sparing_details(
