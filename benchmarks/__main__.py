@@ -3,6 +3,7 @@
 python -m benchmarks                     all of them
 python -m benchmarks write import        some of them
 ENGINES=embedded python -m benchmarks    on some engines
+python -m benchmarks --help              what each measures
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ BENCHMARKS = {
     "threads": threads.main,
     "import": note_import.main,
     "conversations": conversations.main,
+    "updates": conversations.updates,
     "sessions": sessions.main,
     "slots": slots.main,
     "errors": error_rate.main,
@@ -56,6 +58,12 @@ BENCHMARKS = {
 
 def main() -> None:
     wanted = sys.argv[1:] or list(BENCHMARKS)
+    if "--help" in wanted:
+        print(__doc__)
+        for name, run in BENCHMARKS.items():
+            about = run.__doc__ if name == "updates" else sys.modules[run.__module__].__doc__
+            print(f"{name:17} {(about or '').partition(chr(10))[0]}")
+        return
     unknown = [name for name in wanted if name not in BENCHMARKS]
     if unknown:
         sys.exit(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")

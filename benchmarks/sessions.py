@@ -331,7 +331,7 @@ def _conversation(row: Mapping[str, Any], pairs: Mapping[str, Mapping[str, Any]]
         contact_id=row["conv_id"],
         sessions=sessions,
         evidence=[each for each in turns if each in question["evidence_turn_ids"]],
-        asked=_words(f"{question['question']} {question['answer']}"),
+        asked=words_of(f"{question['question']} {question['answer']}"),
         slots=_slots(pairs.get(f"longmemeval_ku:{question['qid']}"), turns),
     )
 
@@ -364,7 +364,7 @@ def _claim(text: str, asked: frozenset[str], slot: GivenSlot | None) -> dict[str
     sentences = [found[0].strip() for found in SENTENCE.finditer(text)]
     given = {} if slot is None else asdict(slot)
     return candidate(
-        max(sentences, key=lambda each: len(asked & _words(each))),
+        max(sentences, key=lambda each: len(asked & words_of(each))),
         category="fact",
         importance=0.7,
         confidence=0.95,
@@ -373,7 +373,7 @@ def _claim(text: str, asked: frozenset[str], slot: GivenSlot | None) -> dict[str
     )
 
 
-def _words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
     return frozenset(WORD.findall(text.casefold()))
 
 
