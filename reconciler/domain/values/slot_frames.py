@@ -124,7 +124,7 @@ class _Prepared:
 
 
 def read_frames(
-    source: str, tables: Mapping[str, Sequence[Mapping[str, Any]]]
+    lexicon: Lexicon, source: str, tables: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> dict[str, tuple[Frame, ...]]:
     """By attribute, the frames that the tables of a file describe.
 
@@ -134,12 +134,20 @@ def read_frames(
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        return TypeAdapter(dict[str, tuple[Frame, ...]]).validate_python(dict(tables))
+        frames = TypeAdapter(dict[str, tuple[Frame, ...]]).validate_python(dict(tables))
     except ValidationError as error:
         found = error.errors()[0]
         name, number, *field = found["loc"]
         place = ", ".join([f"[[{name}.frames]] number {int(number) + 1}", *map(str, field)])
         raise ConfigurationError(f"{source}: {place}: {found['msg']}") from error
+    for name, listed_frames in frames.items():
+        for number, frame in enumerate(listed_frames):
+            if frame.value not in lexicon.lists:
+                raise ConfigurationError(
+                    f"{source}: [[{name}.frames]] number {number + 1}: {frame.value!r} is no kind "
+                    "of value; use a list of config/lexicon/slots.toml, such as date or count"
+                )
+    return frames
 
 
 class FrameReader:
@@ -157,7 +165,7 @@ class FrameReader:
         source: str,
         frames: Mapping[str, Sequence[Mapping[str, Any]]],
     ) -> None:
-        by_name = read_frames(source, frames)
+        by_name = read_frames(lexicon, source, frames)
         prepared = [_Prepared(name, each) for name, listed in by_name.items() for each in listed]
         self._kinds = {name: [each.value for each in listed] for name, listed in by_name.items()}
         self._telling = _Phrases((phrase, each) for each in prepared for phrase in each.words)
