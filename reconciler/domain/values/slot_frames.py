@@ -123,7 +123,7 @@ class _Prepared:
         self.needs = frame.needs.split()
 
 
-def read_frames(
+def _read(
     lexicon: Lexicon, source: str, tables: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> dict[str, tuple[Frame, ...]]:
     """By attribute, the frames that the tables of a file describe.
@@ -165,7 +165,7 @@ class FrameReader:
         source: str,
         frames: Mapping[str, Sequence[Mapping[str, Any]]],
     ) -> None:
-        by_name = read_frames(lexicon, source, frames)
+        by_name = _read(lexicon, source, frames)
         prepared = [_Prepared(name, each) for name, listed in by_name.items() for each in listed]
         self._kinds = {name: [each.value for each in listed] for name, listed in by_name.items()}
         self._telling = _Phrases((phrase, each) for each in prepared for phrase in each.words)

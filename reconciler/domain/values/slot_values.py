@@ -37,7 +37,9 @@ def the_only(name: str) -> re.Pattern[str]:
     return cues().pattern(name)
 
 
-_GOES_ON = re.compile(r"['\w]|-\w|[,.]\d|\.[a-z]|\s?[/&]|\s+(?:and|or|&)\s+(?:an?\s|the\s)?(?!I\b)[A-Z0-9]")
+_GOES_ON = re.compile(
+    r"['\w]|-\w|[,.]\d|\.[a-z]|\s?[/&]|\s+(?:and|or|&)\s+(?:an?\s|the\s)?(?!I\b)[A-Z0-9]"
+)
 
 
 def is_whole(match: re.Match[str]) -> bool:
