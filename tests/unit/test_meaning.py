@@ -130,6 +130,10 @@ REMARKS = """
     I think I will try the hotel on the hill. Maybe the breakfast there suits guests.
     I'll make sure I have a spot. Perhaps the forecast helps.
     I went to bed early; I was thinking about it
+    I've been using an app for this. Do you know a better one?
+    I'm looking for tips, my boots are from Leeds. Any ideas?
+    I think I'll drop by on Friday. Any ideas?
+    They came last Friday and left. Do you know why?
 """
 
 STATEMENTS = """
@@ -202,6 +206,13 @@ STATEMENTS = """
     Any idea? I listened to all of the podcasts by Ann Bell.
     I need to be done before the gym, which is usually at six.
     I love the band Heart.
+    How should I clean my new boots?
+    What do three cats need in a flat?
+    I'm looking for a card, as my wife retires. Any tips?
+    I think of building a shed in the garden. Any tips?
+    The demo is on Friday. Do you have tips?
+    I have moved to a bigger office. Any tips?
+    I think my boots are from Leeds
 """
 
 

@@ -168,6 +168,12 @@ def test_a_card_number_said_to_be_a_pin_is_hidden_whole() -> None:
     assert found("PIN is 4111 1111 1111 1111") == [(K.SECRET, "4111 1111 1111 1111")]
 
 
+@pytest.mark.parametrize("text", ["Not answering at %s", "She was not answering at %s today."])
+def test_a_short_number_at_which_nobody_answers_is_a_phone_number(text: str) -> None:
+    assert found(text % "781 5991") == [(K.PHONE, "781 5991")]
+    assert found(text % "20 10 2024") == []
+
+
 def test_a_social_security_number_is_no_phone_number() -> None:
     assert found("Call me, my SSN: 219-09-9998") == [(K.NATIONAL_ID, "219-09-9998")]
 

@@ -254,6 +254,7 @@ DISCLOSED = {
         I'm a Baptist
         He keeps the sabbath, so no calls on Saturdays
         She converted to Islam before the wedding
+        They keep Ramadan
         My family is Hindu
         He is an atheist
         She's agnostic
@@ -269,6 +270,7 @@ DISCLOSED = {
         He lost his faith
     """,
     "ethnicity": """
+        They are Kurdish
         She is of Nigerian descent
         He's half Japanese
         I'm Black

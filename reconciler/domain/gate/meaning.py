@@ -216,6 +216,8 @@ def _kind_of(sentence: str) -> Meaning | None:
 
 def _kind_of_statement(sentence: str, spelled: str) -> Meaning | None:
     told = _weigh(sentence, spelled)
+    if told == "suggests":
+        return None if _the("mulls").match(spelled) else Meaning.STATEMENT
     if told in _TELLING:
         return Meaning.STATEMENT
     words = spelled.split()
@@ -229,13 +231,17 @@ def _kind_of_statement(sentence: str, spelled: str) -> Meaning | None:
 _SMALL_WORDS_MAX = 10
 """A longer sentence says something, however small its words; a single word may be an answer."""
 
-_TELLING = ("lasts", "states")
+_TELLING = ("lasts", "states", "suggests")
+
+
+_WEIGHED = ("passes", "states", "suggests", "tells")
+"""The lists of what is no sure sign, the weightiest first."""
 
 
 @cache
 def _weights() -> Cues:
     """The cues that are tried on what says more than phrases."""
-    return Cues(lexicon("meaning"), names=("lasts", "passes", "states", "tells"))
+    return Cues(lexicon("meaning"), names=("lasts", *_WEIGHED))
 
 
 @cache
@@ -253,7 +259,7 @@ def _weigh(sentence: str, spelled: str) -> str | None:
     held = _weights().read(_the("turned_round").sub("|", spelled))
     if held.first("lasts") or ("my " in spelled and _the("own_named").search(sentence)):
         return "lasts"
-    return next((name for name in ("passes", "states", "tells") if held.first(name)), None)
+    return next((name for name in _WEIGHED if held.first(name)), None)
 
 
 def _unaddressed(sentence: str) -> str:

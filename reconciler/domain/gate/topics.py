@@ -59,15 +59,12 @@ class TopicTerms:
         """The same in a text that is folded already, of these terms only."""
         spans = ((*span, term) for term in terms for span in _spans(_pattern(term), folded))
         excepted: list[tuple[int, int]] | None = None
-        tried = -1
+        # Of two terms at one place the longer comes first: it says more.
         for start, end, term in sorted(spans, key=lambda span: (span[0], -len(span[2]))):
-            if start == tried:
-                continue  # of two terms at one place the longer says more, and it is excepted
             if excepted is None:
                 excepted = list(_spans(self._any_exception, folded)) if self.exceptions else []
             if not any(first <= start and end <= last for first, last in excepted):
                 return term
-            tried = start
         return None
 
     @property
