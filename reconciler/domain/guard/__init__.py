@@ -212,11 +212,14 @@ def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
 
 
 def leaves_words_out(note: str, fact: str) -> bool:
-    """Whether the fact has a word of content that the note has in no form, light ones aside.
+    """Whether words of the fact's content are in no form in the note, light ones aside.
 
-    The note may have a synonym of it, or say less; without a model nobody can tell.
+    One word may well be a synonym of a light one, "likes" of "wants"; it counts where the note has
+    another in its place. Without a model nobody can tell whether that says the same.
     """
-    return bool(words_of_its_own(read(fact), read(note)))
+    new, old = read(note), read(fact)
+    only_old = words_of_its_own(old, new)
+    return len(only_old) > 1 or bool(only_old and words_of_its_own(new, old))
 
 
 def has_many_other_words(note: str, fact: str) -> bool:
