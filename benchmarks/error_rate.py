@@ -524,7 +524,8 @@ def _cost_slot(attributes: Sequence[Attribute], number: int, text: str) -> Given
         "phone": f"+44 20 7946 {number:04d}",
         "url": f"https://www.Example.com/{number}",
     }
-    value = values.get(attribute.normaliser, " ".join(text.split()[:6]))
+    # Not as it stands in the text: of some attributes the value is taken out of it.
+    value = values.get(attribute.normaliser, f"{' '.join(text.split()[:6])} {number}")
     return GivenSlot(attribute=attribute.name, value=value)
 
 
