@@ -23,6 +23,7 @@ from reconciler.service.writing.confirmations import Confirmations
 from reconciler.service.writing.doors import MemoryToolset
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.write_gate import WriteGate
+from tests.documents import nodes
 from tests.tables import every
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +45,7 @@ APPROVING = (
 def _imports(module: str) -> set[str]:
     """The package's own modules that a module names anywhere in it, also under TYPE_CHECKING."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+    for node in nodes(MODULES[module]):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -66,7 +67,7 @@ def _callers(method: str) -> set[str]:
     return {
         module
         for module, path in MODULES.items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute) and node.attr == method
     }
 
@@ -104,7 +105,7 @@ def test_only_the_live_door_has_what_it_proposes_committed_by_the_same_call() ->
     calls = [
         (module, keyword)
         for module, path in MODULES.items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "propose"

@@ -21,7 +21,7 @@ from reconciler.errors import __all__ as error_names
 from reconciler.queries import load_queries
 from reconciler.resources import engine_names
 from reconciler.settings import Settings
-from tests.documents import DOCUMENTS, documents
+from tests.documents import DOCUMENTS, documents, nodes
 from tests.tables import every
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,7 +86,7 @@ def _folder(module: str) -> str:
 
 def _imported(path: Path) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -95,10 +95,9 @@ def _imported(path: Path) -> set[str]:
 
 
 def _strings(path: Path) -> list[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     return [
         node.value
-        for node in ast.walk(tree)
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
 
@@ -149,7 +148,7 @@ def test_records_import_records_only() -> None:
 
 @every("path", MODULES)
 def test_a_module_says_what_lives_in_it(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    assert ast.get_docstring(nodes(path)[0])
 
 
 @every("path", MODULES)
@@ -199,7 +198,7 @@ def _callers(methods: set[str]) -> set[str]:
     return {
         path.name
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in methods

@@ -17,6 +17,7 @@ from reconciler.domain.records.policies import (
     ReconcilePolicy,
     RetryPolicy,
 )
+from tests.documents import nodes
 
 PACKAGE = Path(__file__).resolve().parents[2] / "reconciler"
 GROUPS: dict[type, str] = {
@@ -41,11 +42,10 @@ OF_A_PROFILE = {"cosine_update_min", "cosine_add_max", "cosine_cut"}
 
 def _policies() -> set[str]:
     """The dataclasses of policies that the package defines."""
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py"))
     return {
         node.name
-        for tree in trees
-        for node in ast.walk(tree)
+        for path in PACKAGE.rglob("*.py")
+        for node in nodes(path)
         if isinstance(node, ast.ClassDef) and node.name.endswith("Policy") and node.decorator_list
     }
 
