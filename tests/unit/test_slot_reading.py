@@ -316,3 +316,16 @@ def test_a_line_of_a_card_and_what_it_takes_up_are_read(
 @pytest.mark.parametrize("text", ["Plan: meet at noon.", "Location: unknown.", "Note: Pune."])
 def test_a_label_without_a_value_of_its_kind_is_left_alone(text: str) -> None:
     assert note(text).slot is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I am also a musician on the weekends.",
+        "You can also reach me on 555-0155.",
+        "She lives in Goa as well.",
+    ],
+)
+def test_what_holds_beside_another_value_fills_no_slot_that_holds_one(text: str) -> None:
+    assert note(text).slot is None
+    assert told("She also speaks Danish.") == ("contact", "language", "Danish")

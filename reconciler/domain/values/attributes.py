@@ -192,10 +192,15 @@ class AttributeBook:
     def read_slot(self, text: str) -> ReadSlot | None:
         """What a text says of whom in plain words; None where it says nothing for certain.
 
+        Whoever "is also a musician" did not give up what they do: of an attribute that holds one
+        value, an addition is not read, since it would end the other one.
+
         Args:
             text: one sentence, or a few, in the first person or in the third.
         """
-        return self.reader.read(text)
+        read = self.reader.read(text)
+        known = self.find(read.attribute) if read and read.is_addition else None
+        return None if known and known.is_single_valued else read
 
     def filled(
         self, given: Slot | None, text: str, names: Iterable[str | None] = ()

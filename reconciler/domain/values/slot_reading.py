@@ -55,6 +55,7 @@ class ReadSlot:
         is_change: whether it says that the value was another one before.
         replaces: the value before, where the sentence names it.
         has_ended: whether it says that the value holds no longer, and names no other.
+        is_addition: whether it says that the value holds beside another one.
     """
 
     attribute: str
@@ -65,6 +66,7 @@ class ReadSlot:
     is_change: bool = False
     replaces: str | None = None
     has_ended: bool = False
+    is_addition: bool = False
 
 
 class SlotReader:
@@ -124,7 +126,8 @@ class SlotReader:
         for said in dict.fromkeys([the_only("taken_up").sub(" is ", folded), folded]):
             reads = (self._read_clause(clause, sentence, tried) for clause in _clauses(said))
             if found := [each for each in reads if each]:
-                return found
+                is_addition = the_only("addition").search(folded) is not None
+                return [replace(each, is_addition=is_addition) for each in found]
         if not (label and attribute):
             return []
         value = self._frames.value(attribute, folded, label.end())
