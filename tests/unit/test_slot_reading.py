@@ -329,3 +329,40 @@ def test_a_label_without_a_value_of_its_kind_is_left_alone(text: str) -> None:
 def test_what_holds_beside_another_value_fills_no_slot_that_holds_one(text: str) -> None:
     assert note(text).slot is None
     assert told("She also speaks Danish.") == ("contact", "language", "Danish")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "12 employees complained.",
+        "10 seats is too much.",
+        "ana@example.com is wrong.",
+        "My flat in Pune was sold.",
+        "She lived in Vienna.",
+        "The contract ended on 31 March 2024.",
+        "Please add 5 seats.",
+        "We need 5 more seats.",
+        "The budget was cut by 5k EUR.",
+        "We have between 12 and 15 seats.",
+        "Budget: > 40k EUR",
+        "Employer: Globex until May",
+        "Plan: meet on Monday",
+        "I live in Pune. Just kidding.",
+        "The renewal is on 3 May, no, 4 May",
+        "Her husband called. He works at Globex.",
+        "I'm not in Berlin.",
+        "He's at Heathrow.",
+        "Our budget is rarely 40k EUR.",
+        "City: Pune\nBudget: 40k EUR",
+    ],
+)
+def test_what_only_holds_the_words_is_left_alone(text: str) -> None:
+    assert note(text).slot is None
+
+
+def test_a_line_ends_what_is_said_in_it() -> None:
+    assert told("I live in Pune\nBest regards\nAnna") == ("contact", "city", "Pune")
+
+
+def test_letters_of_two_characters_are_read_as_one() -> None:
+    assert told("Lives in Pu\u0301ne.") == ("contact", "city", "P\u00fane")

@@ -41,7 +41,7 @@ class Frame:
     Attributes:
         value: the kind of the value, a list of words in ``config/lexicon/slots.toml``.
         words: phrases of which the clause must hold one; ``~`` behind a verb stands for its
-            regular forms.
+            regular forms, ``^`` for those of the present.
         also: phrases of which it must hold one as well.
         beside: further phrases that may stand there and speak of nothing else.
         link: words of which one must stand right before the value; any may, where it is empty.
@@ -227,7 +227,7 @@ class _Clause:
     ) -> None:
         self._said = said
         self._words = words
-        self._light = light | {n for n, each in enumerate(words) if each.folded.endswith("ly")}
+        self._light = light
         self._starts = [self._start(each) for each in words]
         self._matches: dict[tuple[str, int], re.Match[str] | None] = {}
         self._dropped = self._inside(each.span() for each in the_only("giving_way").finditer(said))
@@ -254,7 +254,9 @@ class _Clause:
             not known.issuperset(range(max(nearest | at) + 1))
             or self._is_broken(max(nearest | at), meant)
             or min(abs(here - there) for here in at for there in nearest) > _DISTANCE_MAX
-            or not self._ends(value, known)
+            or not self._ends(value.end(), known)
+            or not self._ends(self._words[max(nearest | at)].end, known)
+            or self._is_spoken_of(max(nearest | at))
             or self._is_denied(value, meant)
             or any(frame.unless.found(self._up_to_break(value)))
         ):
@@ -276,7 +278,7 @@ class _Clause:
             if start < end or (frame.link and not self._is_linked(number, frame.link)):
                 continue
             match = self._value(frame.value, start)
-            if not match or not is_whole(match):
+            if not match or not is_whole(match) or self._is_part(frame.value, number):
                 continue
             end = match.end()
             if marker := the_only("given_way").search(self._said, 0, match.start()):
@@ -284,6 +286,14 @@ class _Clause:
             else:
                 new.append(match)
         return new, old
+
+    def _is_part(self, kind: str, number: int) -> bool:
+        """Whether a number is no total, but what is added or taken away."""
+        if kind not in listed("number_kind"):
+            return False
+        before = {each.folded for each in self._words[:number]}
+        is_total = number and self._words[number - 1].folded in listed("total")
+        return not (is_total or before.isdisjoint(listed("scaling")))
 
     def _up_to_break(self, value: re.Match[str]) -> Sequence[_Word]:
         """The words of the clause, as far as it speaks of one matter."""
@@ -330,26 +340,44 @@ class _Clause:
         free = {n: self._words[n].folded for n in range(last + 1) if n not in meant}
         stopping = listed("breaking", "denying")
         if any(
-            folded in stopping or (folded in listed("past") and number + 1 not in meant)
+            folded in stopping or (folded in listed("past") and not self._is_change(number + 1))
             for number, folded in free.items()
         ):
             return True
         breaks = _BREAK.finditer(self._said, 0, self._words[last].start)
         return any(not self._inside([(each.end(), each.end() + 1)]) & meant for each in breaks)
 
+    def _is_change(self, number: int) -> bool:
+        """Whether a word tells of a change, as in "was raised" and "had brought"."""
+        folded = self._words[number].folded if number < len(self._words) else ""
+        return folded.endswith("ed") or folded in listed("participle")
+
     def _is_denied(self, value: re.Match[str], meant: frozenset[int]) -> bool:
         """Whether what follows the value denies it, as "was never ours" does."""
         behind = [n for n, w in enumerate(self._up_to_break(value)) if w.start >= value.end()]
         return any(self._words[n].folded in listed("denying") for n in behind if n not in meant)
 
-    def _ends(self, value: re.Match[str], known: frozenset[int]) -> bool:
-        """Whether the value is whole: neither a part of another name, nor the first of several."""
-        behind = next((n for n, w in enumerate(self._words) if w.start >= value.end()), None)
-        if behind is None or self._said[value.end() : self._words[behind].start].strip():
+    def _ends(self, end: int, known: frozenset[int]) -> bool:
+        """Whether what ends there is whole: no part of a name, and nothing is said of it."""
+        behind = self._behind(end)
+        if behind is None:
             return True
-        if self._words[behind].folded in ("and", "or"):
+        folded = self._words[behind].folded
+        if folded in ("and", "or"):
             return behind + 1 in self._light
-        return behind in known or self._words[behind].folded in listed("breaking")
+        return behind in known or folded in listed("breaking")
+
+    def _behind(self, end: int) -> int | None:
+        """The number of the word behind; None where the clause ends there, or pauses."""
+        found = next((n for n, w in enumerate(self._words) if w.start >= end), None)
+        if found is None or self._said[end : self._words[found].start].strip():
+            return None
+        return found
+
+    def _is_spoken_of(self, last: int) -> bool:
+        """Whether something is said of what was named: "12 seats are broken"."""
+        behind = self._behind(self._words[last].end)
+        return behind is not None and self._words[behind].folded in listed("being")
 
 
 def _numbers(found: Iterable[tuple[object, range]]) -> frozenset[int]:
@@ -359,12 +387,17 @@ def _numbers(found: Iterable[tuple[object, range]]) -> frozenset[int]:
 def _forms(said: str) -> list[str]:
     """The phrases of a list, verbs in their regular forms."""
     phrases = filter(None, map(str.strip, said.replace("\n", ",").split(",")))
-    return [form for phrase in phrases for form in _inflected(*phrase.partition("~"))]
+    return [
+        form
+        for phrase in phrases
+        for form in _inflected(*phrase.replace("^", "~").partition("~"))
+        if "^" not in phrase or not form.partition(" ")[0].endswith("ed")
+    ]
 
 
 def _inflected(verb: str, mark: str, rest: str) -> list[str]:
-    if not mark:
-        return [verb]
+    if not mark or len(verb) < 3:
+        return [verb] if verb else []
     if verb.endswith("e"):
         forms = [verb, f"{verb}s", f"{verb}d", f"{verb[:-1]}ing"]
     elif verb.endswith("y") and verb[-2] not in "aeou":

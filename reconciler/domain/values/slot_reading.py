@@ -11,6 +11,7 @@ never come in here.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -108,8 +109,16 @@ class SlotReader:
         """
         if len(text) > TEXT_LENGTH_MAX:
             return None
-        sentences = _sentences(_plain(text))
-        return _the_only([read for sentence in sentences for read in self._read(sentence)])
+        plain = _plain(text)
+        if the_only("taken_back_later").search(plain):
+            return None
+        found: list[ReadSlot] = []
+        names_another = False
+        for sentence in _sentences(plain):
+            if not names_another or the_only("speakers_own").match(sentence):
+                found += self._read(sentence)
+            names_another = names_another or the_only("somebody_else").search(sentence) is not None
+        return _the_only(found)
 
     def _read(self, sentence: str) -> list[ReadSlot]:
         folded = rewritten(sentence)
@@ -127,7 +136,11 @@ class SlotReader:
             reads = (self._read_clause(clause, sentence, tried) for clause in _clauses(said))
             if found := [each for each in reads if each]:
                 is_addition = the_only("addition").search(folded) is not None
-                return [replace(each, is_addition=is_addition) for each in found]
+                return [
+                    replace(each, is_addition=is_addition)
+                    for each in found
+                    if not attribute or _is_all_of(folded, attribute, each)
+                ]
         if not (label and attribute):
             return []
         value = self._frames.value(attribute, folded, label.end())
@@ -194,6 +207,15 @@ def _by_phrasing(clause: _Clause, sentence: str, tried: Iterable[_Tried]) -> Rea
     )
 
 
+def _is_all_of(line: str, attribute: str, read: ReadSlot) -> bool:
+    """Whether a line that names an attribute says nothing but its value."""
+    is_of_it = read.attribute == attribute or {read.attribute, attribute} <= _PLACES
+    return is_of_it and line.rstrip(" .!").endswith(read.value)
+
+
+_PLACES = {"city", "region", "country"}
+
+
 def _said_of(name: str, *matches: re.Match[str] | None) -> str | None:
     """What the first of the matches found by that name."""
     return next((said for each in matches if each and (said := group(each, name))), None)
@@ -217,10 +239,10 @@ def _mark(kind: str, about: re.Match[str]) -> str:
 # A text, its sentences, their clauses
 
 _PLAIN_MARKS = str.maketrans(
-    {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\n": " "}
+    {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u2028": "\n", "\u2029": "\n"}
 )
-_SPACES = re.compile(r"\s+")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]?[A-Z0-9])")
+_SPACES = re.compile(r"[^\S\n]+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]?[A-Z0-9])|\s*\n\s*")
 _CLAUSE = re.compile(
     r"(?:[,;:]|\s-)\s+(?:(?:and|but|so|because|since|as)\s+)?"
     r"|\s(?:and|but|so|because|after which|then)\s+"
@@ -228,7 +250,8 @@ _CLAUSE = re.compile(
 
 
 def _plain(text: str) -> str:
-    return _SPACES.sub(" ", text.translate(_PLAIN_MARKS)).strip()
+    composed = unicodedata.normalize("NFC", text).translate(_PLAIN_MARKS)
+    return _SPACES.sub(" ", composed).strip()
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -38,7 +38,7 @@ def the_only(name: str) -> re.Pattern[str]:
 
 
 _GOES_ON = re.compile(
-    r"['\w]|-\w|[,.]\d|\.[a-z]|\s?[/&]|\s+(?:and|or|&)\s+(?:an?\s|the\s)?(?!I\b)[A-Z0-9]"
+    r"['\w%+]|\s?-\s?\d|-\w|[,.]\d|\.[a-z]|\s?[/&]|\s+(?:and|or|&)\s+(?:an?\s|the\s)?(?!I\b)[A-Z0-9]"
 )
 
 
@@ -46,6 +46,8 @@ def is_whole(match: re.Match[str]) -> bool:
     """Whether the value ends where the match does, and nothing behind it takes it back."""
     value, said = value_of(match), match.string
     if not value or len(value) > VALUE_LENGTH_MAX or _GOES_ON.match(said, match.end()):
+        return False
+    if value[0].isdigit() and the_only("bound").search(said, 0, said.index(value, match.start())):
         return False
     return _is_listed(match) and not the_only("taken_back").search(said, match.end())
 
