@@ -447,6 +447,15 @@ def test_a_value_said_again_with_another_date_or_name_ends_nothing(
     assert " instead of " in verdict.reason
 
 
+def test_a_value_said_again_among_other_things_ends_none_of_them() -> None:
+    baking = slot("baking", single=False, attribute="hobby")
+    fact = "Wants to surprise her nephew with a cake without eggs. She is into baking lately."
+    said = "Plans a dinner for twelve guests. She is into baking lately."
+    verdict = decide(note(said, slot=baking), [neighbour(0.5, fact, slot=baking)], DEFAULT)
+    assert (verdict.action, verdict.conflicts) == (ADD, ())
+    assert "detail: no surprise nephew cake eggs" in verdict.reason
+
+
 def test_a_value_that_only_stands_elsewhere_in_the_sentence_is_said_again() -> None:
     known = neighbour(0.5, "Pune has the office of Tata", slot=slot("Pune"))
     verdict = decide(note("The office of Tata is in Pune", slot=slot("Pune")), [known], DEFAULT)

@@ -11,10 +11,12 @@ from reconciler.domain.guard import (
     Difference,
     Finding,
     denies_ever,
+    denies_value,
     differ_beside,
     differ_only_in,
     find_changes,
     find_differences,
+    find_left_out,
     find_losses,
     find_news,
     has_many_other_words,
@@ -269,13 +271,14 @@ def _says_more(fact: Neighbour, note: Note) -> bool:
 
 
 def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
-    """Where a note of the same value gives another date, number or name than the fact."""
+    """Where a note of the same value gives another date, number or name, or says other things."""
     values = [each.value or "" for each in (note.slot, fact.slot) if each]
-    return tuple(
+    found = tuple(
         each
         for each in _differences(note, fact, policy)
         if each.kind is not Difference.SUBJECT and differ_beside(each, *values)
     )
+    return found + find_left_out(note.text, fact.text) if policy.guard else ()
 
 
 def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
@@ -283,7 +286,11 @@ def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[
 
     Of two counts of one thing the later one holds.
     """
-    if denials := _denials(note, fact, policy):
+    value = (note.slot and note.slot.value) or ""
+    denials = _denials(note, fact, policy)
+    if any(each.is_change for each in denials) or (
+        denials and denies_value(note.text, value) != denies_value(fact.text, value)
+    ):
         return denials
     found = _differ_beside(note, fact, policy)
     are_counts = all(each.is_change and each.kind is not Difference.ROLES for each in found)
