@@ -60,6 +60,7 @@ __all__ = [
     "is_repeated_in",
     "leaves_words_out",
     "tell_of_other_matters",
+    "tells_of_more",
 ]
 
 _LONG = 16
@@ -149,6 +150,11 @@ def denies_value(text: str, value: str) -> bool:
         value: the value that it is filed under.
     """
     return denies(read(text), read(value))
+
+
+def tells_of_more(text: str) -> bool:
+    """Whether a text says that it holds beside what is known: "I am also a musician"."""
+    return _vocabulary().addition.search(read(text).canonical) is not None
 
 
 def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable[str]) -> bool:

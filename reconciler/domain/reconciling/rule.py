@@ -22,6 +22,7 @@ from reconciler.domain.guard import (
     has_many_other_words,
     is_repeated_in,
     leaves_words_out,
+    tells_of_more,
 )
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
 from reconciler.domain.records.decisions import (
@@ -224,10 +225,19 @@ def _by_slot(
         findings=findings,
     )
     verdict = _sparing_details(note, again, verdict, policy)
-    if verdict.action is Action.UPDATE and are_of_several_matters(changed):
-        reason = f"{verdict.reason}; it does not say which of several is meant"
-        return _sparing(changed, verdict, DecidedBy.SLOT, reason)
-    return verdict
+    doubt = _why_both_may_hold(note, changed)
+    if not doubt or verdict.action is not Action.UPDATE:
+        return verdict
+    return _sparing(changed, verdict, DecidedBy.SLOT, f"{verdict.reason}; {doubt}")
+
+
+def _why_both_may_hold(note: Note, changed: Sequence[Neighbour]) -> str:
+    """Why facts of another value may hold beside the note; empty where nothing says so."""
+    if changed and tells_of_more(note.text):
+        return 'yet an "also" says that both may hold'
+    if are_of_several_matters(changed):
+        return "yet it does not say which of several is meant"
+    return ""
 
 
 def _sparing_details(
