@@ -403,7 +403,7 @@ def test_a_value_of_no_named_matter_ends_none_of_several() -> None:
     said = note("Her budget is 60k now", slot=budget("60k"))
     verdict = decide(said, [erp, crm], DEFAULT)
     assert (verdict.action, verdict.conflicts) == (ADD, (erp, crm))
-    assert verdict.reason.endswith("it does not say which of several is meant")
+    assert verdict.reason.endswith("yet it does not say which of several is meant")
     assert decide(said, [erp], DEFAULT).targets == (erp,)
     again = neighbour(0.9, "Her budget is 60k", 3, slot=budget("60k"))
     assert decide(said, [erp, crm, again], DEFAULT).targets == (again,)
@@ -445,6 +445,28 @@ def test_a_value_said_again_with_another_date_or_name_ends_nothing(
     assert (verdict.action, verdict.decided_by) == (ADD, GUARD)
     assert verdict.conflicts == ((known,) if is_linked else ())
     assert " instead of " in verdict.reason
+
+
+def test_a_value_said_again_among_other_things_ends_none_of_them() -> None:
+    baking = slot("baking", single=False, attribute="hobby")
+    fact = "Wants to surprise her nephew with a cake without eggs. She is into baking lately."
+    said = "Plans a dinner for twelve guests. She is into baking lately."
+    verdict = decide(note(said, slot=baking), [neighbour(0.5, fact, slot=baking)], DEFAULT)
+    assert (verdict.action, verdict.conflicts) == (ADD, ())
+    assert "detail: no surprise nephew cake eggs" in verdict.reason
+
+
+def test_a_denial_of_something_else_leaves_the_value_said_again() -> None:
+    known = neighbour(0.5, "Works at Acme", slot=employer("Acme"))
+    said = note("Works at Acme, but not on Fridays", slot=employer("Acme"))
+    assert decide(said, [known], DEFAULT).is_restatement
+
+
+def test_a_value_that_also_holds_asks_instead_of_ending_the_other() -> None:
+    vet = neighbour(0.5, "I am a vet", slot=slot("vet", attribute="title"))
+    said = note("I am also a musician", slot=slot("musician", attribute="title"))
+    verdict = decide(said, [vet], DEFAULT)
+    assert (verdict.action, verdict.decided_by, verdict.conflicts) == (ADD, SLOT, (vet,))
 
 
 def test_a_value_that_only_stands_elsewhere_in_the_sentence_is_said_again() -> None:

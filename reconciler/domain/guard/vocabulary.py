@@ -24,6 +24,7 @@ class Vocabulary:
     """
 
     abbreviations: frozenset[str]
+    addition: re.Pattern[str]
     articles: frozenset[str]
     attitudes: frozenset[str]
     auxiliaries: frozenset[str]
@@ -72,6 +73,7 @@ def vocabulary() -> Vocabulary:
     auxiliaries = word_set("be") | word_set("auxiliary")
     return Vocabulary(
         abbreviations=word_set("abbreviation"),
+        addition=_cues().pattern("addition"),
         articles=word_set("article"),
         attitudes=word_set("attitude"),
         auxiliaries=auxiliaries,

@@ -11,15 +11,18 @@ from reconciler.domain.guard import (
     Difference,
     Finding,
     denies_ever,
+    denies_value,
     differ_beside,
     differ_only_in,
     find_changes,
     find_differences,
+    find_left_out,
     find_losses,
     find_news,
     has_many_other_words,
     is_repeated_in,
     leaves_words_out,
+    tells_of_more,
 )
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
 from reconciler.domain.records.decisions import (
@@ -222,10 +225,19 @@ def _by_slot(
         findings=findings,
     )
     verdict = _sparing_details(note, again, verdict, policy)
-    if verdict.action is Action.UPDATE and are_of_several_matters(changed):
-        reason = f"{verdict.reason}; it does not say which of several is meant"
-        return _sparing(changed, verdict, DecidedBy.SLOT, reason)
-    return verdict
+    doubt = _why_both_may_hold(note, changed)
+    if not doubt or verdict.action is not Action.UPDATE:
+        return verdict
+    return _sparing(changed, verdict, DecidedBy.SLOT, f"{verdict.reason}; {doubt}")
+
+
+def _why_both_may_hold(note: Note, changed: Sequence[Neighbour]) -> str:
+    """Why facts of another value may hold beside the note; empty where nothing says so."""
+    if changed and tells_of_more(note.text):
+        return 'yet an "also" says that both may hold'
+    if are_of_several_matters(changed):
+        return "yet it does not say which of several is meant"
+    return ""
 
 
 def _sparing_details(
@@ -269,13 +281,14 @@ def _says_more(fact: Neighbour, note: Note) -> bool:
 
 
 def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
-    """Where a note of the same value gives another date, number or name than the fact."""
+    """Where a note of the same value gives another date, number or name, or says other things."""
     values = [each.value or "" for each in (note.slot, fact.slot) if each]
-    return tuple(
+    found = tuple(
         each
         for each in _differences(note, fact, policy)
         if each.kind is not Difference.SUBJECT and differ_beside(each, *values)
     )
+    return found + find_left_out(note.text, fact.text) if policy.guard else ()
 
 
 def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
@@ -283,7 +296,11 @@ def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[
 
     Of two counts of one thing the later one holds.
     """
-    if denials := _denials(note, fact, policy):
+    value = (note.slot and note.slot.value) or ""
+    denials = _denials(note, fact, policy)
+    if any(each.is_change for each in denials) or (
+        denials and denies_value(note.text, value) != denies_value(fact.text, value)
+    ):
         return denials
     found = _differ_beside(note, fact, policy)
     are_counts = all(each.is_change and each.kind is not Difference.ROLES for each in found)
