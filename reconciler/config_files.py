@@ -64,7 +64,11 @@ def load_attribute_book(own: Path | None) -> AttributeBook:
     """
     path = resource_path("config") / "attributes.toml"
     shipped = _attribute_book(path, _text_of(path))
-    return shipped if own is None else shipped.merged_with(_attribute_book(own, _text_of(own)))
+    if own is None:
+        return shipped
+    added = _attribute_book(own, _text_of(own))
+    added.check_reading(str(own))
+    return shipped.merged_with(added)
 
 
 def load_gate_policy(own: Path | None = None, domain: str | None = None) -> GatePolicy:

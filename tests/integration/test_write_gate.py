@@ -73,7 +73,7 @@ RAW = {
 }
 SAID = {
     "email": f"Writes from {RAW['email']} mostly",
-    "phone": f"Answers {RAW['phone']} in the morning",
+    "phone": f"Was rung from {RAW['phone']} in the morning",
     "credit_card": f"Paid with card {RAW['credit_card']} last time",
     "iban": f"Is invoiced through {RAW['iban']} now",
     "secret": f"The portal's password is {RAW['secret']}",

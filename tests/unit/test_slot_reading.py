@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -366,3 +368,25 @@ def test_a_line_ends_what_is_said_in_it() -> None:
 
 def test_letters_of_two_characters_are_read_as_one() -> None:
     assert told("Lives in Pu\u0301ne.") == ("contact", "city", "P\u00fane")
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"words": "~"}, "words is empty"),
+        ({"words": "shoe (size)"}, "'shoe \\(size\\)' stands in no clause; write plain words"),
+        ({"link": "in the"}, "link holds 'in the'; give single words"),
+        ({"hits": ["Hat: [44]."]}, "'Hat: \\[44\\].' is not read as it"),
+        ({"misses": ["Shoe 44."]}, "'Shoe 44.' is read as it"),
+    ],
+)
+def test_a_frame_that_never_reads_what_it_promises_is_refused_at_once(
+    changed: dict[str, object], complaint: str, tmp_path: Path
+) -> None:
+    frame = {"value": "count", "words": "shoe", "hits": ["Shoe: [44]."], "misses": ["Shoe."]}
+    lines = (f"{key} = {json.dumps(value)}" for key, value in {**frame, **changed}.items())
+    file = tmp_path / "own.toml"
+    head = '[shoe]\ndescription = "d"\nholds = "one"\n[[shoe.frames]]\n'
+    file.write_text(head + "\n".join(lines), "utf-8")
+    with pytest.raises(ConfigurationError, match=rf"own.toml.*{complaint}"):
+        load_attribute_book(file)

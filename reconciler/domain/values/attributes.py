@@ -179,11 +179,33 @@ class AttributeBook:
     @cached_property
     def reader(self) -> SlotReader:
         """What reads slots out of plain sentences; made when it is first asked for."""
+        return self._reader("config/attributes.toml")
+
+    def check_reading(self, source: str) -> None:
+        """Check that frames and phrasings read their hits, and nothing out of their misses.
+
+        Args:
+            source: the file that they come from, as an error names it.
+
+        Raises:
+            ConfigurationError: one of them cannot be used; the text names it.
+        """
+        reader = self._reader(source)
+        for attribute in self:
+            for table in (*attribute.phrasings, *attribute.frames):
+                for said in (*table["hits"], *table.get("misses", ())):
+                    read = reader.read(said.replace("[", "").replace("]", ""))
+                    is_hit = said in table["hits"]
+                    if (read is not None and read.attribute == attribute.name) is not is_hit:
+                        what = "is not read as it" if is_hit else "is read as it"
+                        raise ConfigurationError(f"{source}: [{attribute.name}]: {said!r} {what}")
+
+    def _reader(self, source: str) -> SlotReader:
         from reconciler.domain.values.slot_reading import SlotReader
 
         phrasings = {each.name: each.phrasings for each in self if each.phrasings}
         frames = {each.name: each.frames for each in self if each.frames}
-        return SlotReader("config/attributes.toml", phrasings, frames, self._named)
+        return SlotReader(source, phrasings, frames, self._named)
 
     def _named(self, label: str) -> str | None:
         known = self.find(label)

@@ -140,14 +140,28 @@ def _read(
         name, number, *field = found["loc"]
         place = ", ".join([f"[[{name}.frames]] number {int(number) + 1}", *map(str, field)])
         raise ConfigurationError(f"{source}: {place}: {found['msg']}") from error
-    for name, listed_frames in frames.items():
-        for number, frame in enumerate(listed_frames):
-            if frame.value not in lexicon.lists:
-                raise ConfigurationError(
-                    f"{source}: [[{name}.frames]] number {number + 1}: {frame.value!r} is no kind "
-                    "of value; use a list of config/lexicon/slots.toml, such as date or count"
-                )
+    for name, of_attribute in frames.items():
+        for number, frame in enumerate(of_attribute):
+            if complaint := _complaint(lexicon, frame):
+                place = f"[[{name}.frames]] number {number + 1}"
+                raise ConfigurationError(f"{source}: {place}: {complaint}")
     return frames
+
+
+def _complaint(lexicon: Lexicon, frame: Frame) -> str | None:
+    """What keeps a frame from ever reading anything; None where nothing does."""
+    if frame.value not in lexicon.lists:
+        use = "use a list of config/lexicon/slots.toml, such as date or count"
+        return f"{frame.value!r} is no kind of value; {use}"
+    if not _forms(frame.words):
+        return "words is empty; give the phrases that tell of the attribute"
+    phrases = [*map(_forms, (frame.words, frame.also, frame.beside, frame.link, frame.unless))]
+    for phrase in chain.from_iterable(phrases):
+        if [each.folded for each in _words(phrase)] != phrase.casefold().split():
+            return f"{phrase!r} stands in no clause; write plain words, commas between phrases"
+    if many := next((each for each in _forms(frame.link) if " " in each), None):
+        return f"link holds {many!r}; give single words"
+    return None
 
 
 class FrameReader:
