@@ -109,7 +109,7 @@ class Talk:
     def claims(self, wording: str = USUAL_WORDING) -> list[str]:
         """What is read out of it, in the order of the statements."""
         pairs = (each.split(" is ") for each in self.statements)
-        return [_claim(attribute, value, self.session_id, wording) for attribute, value in pairs]
+        return [_claim(attribute, value, wording) for attribute, value in pairs]
 
 
 def talks(count: int) -> list[Talk]:
@@ -150,7 +150,7 @@ class PleadingExtractor:
         span = NOT_SAID if attribute.startswith("rumour") else episode.text
         is_hunch = attribute.startswith("hunch")
         return Extracted(
-            text=_claim(attribute, value, episode.session_id, self._wording),
+            text=_claim(attribute, value, self._wording),
             category=Category.PREFERENCE if is_hunch else Category.FACT,
             importance=0.8,
             confidence=0.7 if is_hunch else 0.95,
@@ -161,9 +161,9 @@ class PleadingExtractor:
         )
 
 
-def _claim(attribute: str, value: str, session_id: str, wording: str) -> str:
+def _claim(attribute: str, value: str, wording: str) -> str:
     """Few words that two claims have in common, so that only slots bring them together."""
-    return f"{attribute} {value}, {session_id}, {wording}"
+    return f"{attribute} {value}, {wording}"
 
 
 @contextmanager
