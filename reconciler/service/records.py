@@ -88,11 +88,12 @@ class Records:
 
     def disputes(self, scopes: Iterable[Scope]) -> list[Dispute]:
         """What is in dispute about these contacts, the newest of each first."""
-        from reconciler.domain.reconciling.disputes import disputes_of
-
         found: list[Dispute] = []
         for scope in scopes:
             if conflicts := self._store.list_conflicts(scope):
+                # What compares texts is loaded only where there is something to compare.
+                from reconciler.domain.reconciling.disputes import disputes_of
+
                 ids = {each for pair in conflicts for each in (pair.new_id, pair.old_id)}
                 _, facts = self._store.find_facts(scope, sorted(ids))
                 found += disputes_of(scope, facts.values(), conflicts, self._clock())
