@@ -155,8 +155,8 @@ def _complaint(lexicon: Lexicon, frame: Frame) -> str | None:
         return f"{frame.value!r} is no kind of value; {use}"
     if not _forms(frame.words):
         return "words is empty; give the phrases that tell of the attribute"
-    phrases = [*map(_forms, (frame.words, frame.also, frame.beside, frame.link, frame.unless))]
-    for phrase in chain.from_iterable(phrases):
+    listed_in = (frame.words, frame.also, frame.beside, frame.link, frame.unless)
+    for phrase in chain.from_iterable(map(_forms, listed_in)):
         if [each.folded for each in _words(phrase)] != phrase.casefold().split():
             return f"{phrase!r} stands in no clause; write plain words, commas between phrases"
     if many := next((each for each in _forms(frame.link) if " " in each), None):
@@ -210,7 +210,7 @@ class FrameReader:
                 told.setdefault(frame, []).append(span)
         if not told:
             return []
-        clause = _Clause(said, words, _numbers(self._light.found(words)))
+        clause = _Accounts(said, words, _numbers(self._light.found(words)))
         found = (clause.read(frame, spans) for frame, spans in told.items())
         return [each for each in found if each]
 
@@ -230,8 +230,8 @@ _Old = tuple[tuple[int, int], re.Match[str]]
 """A value that holds no longer, with where the clause says so."""
 
 
-class _Clause:
-    """A clause, on which frames are tried."""
+class _Accounts:
+    """A clause, whose words frames account for."""
 
     def __init__(
         self,
@@ -257,7 +257,8 @@ class _Clause:
         value, telling = new[0], frozenset(chain.from_iterable([*told, *also]))
         nearest = frozenset(chain.from_iterable([*told[:1], *also[:1]]))
         at = self._inside([value.span()])
-        about = self._about(min(nearest | at))
+        first, last = min(nearest | at), max(nearest | at)
+        about = self._about(first)
         meant = telling.union(
             _numbers(frame.beside.found(self._words)),
             self._inside([value.span(), *(span for span, _ in old)]),
@@ -265,12 +266,12 @@ class _Clause:
         )
         known = meant | self._light | (self._inside([about.span()]) if about else frozenset())
         if (
-            not known.issuperset(range(max(nearest | at) + 1))
-            or self._is_broken(max(nearest | at), meant)
+            not known.issuperset(range(last + 1))
+            or self._is_broken(last, meant)
             or min(abs(here - there) for here in at for there in nearest) > _DISTANCE_MAX
             or not self._ends(value.end(), known)
-            or not self._ends(self._words[max(nearest | at)].end, known)
-            or self._is_spoken_of(max(nearest | at))
+            or not self._ends(self._words[last].end, known)
+            or self._is_spoken_of(last)
             or self._is_denied(value, meant)
             or any(frame.unless.found(self._up_to_break(value)))
         ):

@@ -12,20 +12,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 from reconciler.domain.values.slot_frames import FrameReader
 from reconciler.domain.values.slot_values import (
+    PLACES,
+    attribute_of,
     compiled,
     cues,
     group,
     is_whole,
     kind_of,
     listed,
-    of_place,
     replaced,
     the_only,
     value_of,
@@ -112,12 +113,12 @@ class SlotReader:
         plain = _plain(text)
         if the_only("taken_back_later").search(plain):
             return None
+        sentences = list(_sentences(plain))
         found: list[ReadSlot] = []
-        names_another = False
-        for sentence in _sentences(plain):
+        for number, sentence in enumerate(sentences):
+            names_another = any(map(the_only("somebody_else").search, sentences[:number]))
             if not names_another or the_only("speakers_own").match(sentence):
                 found += self._read(sentence)
-            names_another = names_another or the_only("somebody_else").search(sentence) is not None
         return _the_only(found)
 
     def _read(self, sentence: str) -> list[ReadSlot]:
@@ -128,9 +129,9 @@ class SlotReader:
         if not (held.names or attribute or self._frames.may_read(folded)) or is_doubtful(folded):
             return []
         tried = [
-            (attribute, cue.kind, pattern)
-            for attribute in held.names
-            for cue, pattern in held.worth_trying(attribute)
+            (name, cue.kind, pattern)
+            for name in held.names
+            for cue, pattern in held.worth_trying(name)
         ]
         for said in dict.fromkeys([the_only("taken_up").sub(" is ", folded), folded]):
             reads = (self._read_clause(clause, sentence, tried) for clause in _clauses(said))
@@ -147,7 +148,7 @@ class SlotReader:
         return [ReadSlot(attribute=attribute, value=value, words=sentence)] if value else []
 
     def _read_clause(
-        self, clause: _Clause, sentence: str, tried: Iterable[_Tried]
+        self, clause: _Clause, sentence: str, tried: Sequence[_Tried]
     ) -> ReadSlot | None:
         forms = [each for each in (clause, _without_adjuncts(clause)) if each]
         reads = chain(
@@ -167,7 +168,7 @@ class SlotReader:
             return None
         best = found[0]
         return ReadSlot(
-            attribute=of_place(best.value) if best.attribute == "city" else best.attribute,
+            attribute=attribute_of(best.attribute, best.value),
             value=best.value,
             words=sentence,
             subject=_said_of("who", best.about),
@@ -181,11 +182,11 @@ _Tried = tuple[str, str, re.Pattern[str]]
 """An attribute, what its phrasing says of the value, and the pattern."""
 
 
-def _by_phrasing(clause: _Clause, sentence: str, tried: Iterable[_Tried]) -> ReadSlot | None:
+def _by_phrasing(clause: _Clause, sentence: str, tried: Sequence[_Tried]) -> ReadSlot | None:
     """What the phrasing says that fits most of the clause."""
     matches = [
         (match, attribute, kind, about)
-        for said, about in _marked(clause.said)
+        for said, about in (_marked(clause.said) if tried else ())
         for attribute, kind, pattern in tried
         if (match := pattern.match(said)) and is_whole(match)
     ]
@@ -196,7 +197,7 @@ def _by_phrasing(clause: _Clause, sentence: str, tried: Iterable[_Tried]) -> Rea
     )
     value = value_of(match)
     return ReadSlot(
-        attribute=of_place(value) if attribute == "city" else attribute,
+        attribute=attribute_of(attribute, value),
         value=value,
         words=sentence,
         subject=_said_of("who", match, about) or ("company" if group(match, "firm") else None),
@@ -209,11 +210,8 @@ def _by_phrasing(clause: _Clause, sentence: str, tried: Iterable[_Tried]) -> Rea
 
 def _is_all_of(line: str, attribute: str, read: ReadSlot) -> bool:
     """Whether a line that names an attribute says nothing but its value."""
-    is_of_it = read.attribute == attribute or {read.attribute, attribute} <= _PLACES
+    is_of_it = read.attribute == attribute or {read.attribute, attribute} <= {*PLACES}
     return is_of_it and line.rstrip(" .!").endswith(read.value)
-
-
-_PLACES = {"city", "region", "country"}
 
 
 def _said_of(name: str, *matches: re.Match[str] | None) -> str | None:

@@ -9,18 +9,21 @@ from functools import cache
 from reconciler.lexicon import Cues, lexicon
 
 __all__ = [
+    "PLACES",
+    "attribute_of",
     "compiled",
     "cues",
     "group",
     "is_whole",
     "kind_of",
     "listed",
-    "of_place",
     "replaced",
     "the_only",
-    "trimmed",
     "value_of",
 ]
+
+PLACES = ("city", "country", "region")
+"""Attributes whose values are places, and lists of those that are known."""
 
 VALUE_LENGTH_MAX = 100
 """Characters in a value; a longer one is a statement."""
@@ -52,10 +55,11 @@ def is_whole(match: re.Match[str]) -> bool:
     return _is_listed(match) and not the_only("taken_back").search(said, match.end())
 
 
-def of_place(name: str) -> str:
-    """The attribute that a place is the value of: a city, unless it is known as something else."""
-    kinds = (kind for kind in ("city", "country", "region") if name.casefold() in listed(kind))
-    return next(kinds, "city")
+def attribute_of(attribute: str, value: str) -> str:
+    """The attribute that a value is told of; a city may be known as a country or a region."""
+    if attribute != "city":
+        return attribute
+    return next((place for place in PLACES if value.casefold() in listed(place)), attribute)
 
 
 def _is_listed(match: re.Match[str]) -> bool:
@@ -68,8 +72,8 @@ def _is_listed(match: re.Match[str]) -> bool:
 
 
 _LISTS = {
-    "known": ("city", "country", "region"),
-    "novel": ("city", "country", "region", "first_name"),
+    "known": PLACES,
+    "novel": (*PLACES, "first_name"),
     "given": ("first_name",),
 }
 """By group, the lists in which what it finds must stand; none of them for what must be novel."""
