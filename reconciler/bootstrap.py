@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from reconciler.ports.extractor import Extractor
     from reconciler.ports.graph import Engine, Graph
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+    from reconciler.service.health import Health, RecallCount
     from reconciler.service.recall import Recall
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
@@ -324,6 +325,30 @@ class Services:
         )
 
     @_Part
+    def recalled(self) -> RecallCount:
+        """How often this process recalled, and found nothing."""
+        from reconciler.service.health import RecallCount
+
+        return RecallCount()
+
+    @_Part
+    def health(self) -> Health:
+        """What says how well contacts are kept."""
+        from reconciler.service.health import Health
+        from reconciler.service.stores.health_store import HealthStore
+
+        return Health(
+            store=self.store,
+            counts=HealthStore(self._patient_graph),
+            records=self.records,
+            embedding_model=self.embedder.model_id,
+            near_min=self.policy.cosine_update_min,
+            recalled=self.recalled,
+            file_bytes=lambda: _bytes_of(file_of_memory(self.settings)),
+            clock=self.clock,
+        )
+
+    @_Part
     def extractor(self) -> Extractor:
         """Who reads sessions."""
         if self._given_extractor is not None:
@@ -487,6 +512,14 @@ def file_of_memory(settings: Settings) -> Path | None:
         ConfigurationError: the path cannot be used.
     """
     return _engine(settings).file_of(settings)
+
+
+def _bytes_of(path: Path | None) -> int | None:
+    """What a store's main file and its log take up; None for a server."""
+    if path is None:
+        return None
+    files = (path, path.with_name(f"{path.name}.wal"))
+    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def _engine(settings: Settings) -> Engine:

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.jobs import Job, QueueReport, Stage
     from reconciler.domain.records.sessions import SessionRecord, Turn
     from reconciler.domain.review.explanation import Explanation
+    from reconciler.domain.review.health import HealthReport
     from reconciler.domain.review.replay import Replayed
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
@@ -393,6 +394,34 @@ class Memory:
             raise InvalidRequestError(f"days must be a number above 0, at most {_DAYS_MAX:,}")
         scopes = self._scopes(tenant, agent_id, contact_id)
         return self._services.records.expiring(scopes, days)
+
+    def health(
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        tenant: str | None = None,
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> HealthReport:
+        """How well an agent's memory is kept, in numbers: what is twice there, stale, or waits.
+
+        Each contact's facts are read and compared with each other, so this takes a while.
+
+        Args:
+            agent_id: whose memory.
+            contact_id: only that of one contact; None for all of the agent's.
+            tenant: None for the configured one.
+            on_progress: told how many more contacts were looked at.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+        """
+        contacts = self.contacts(agent_id, tenant=tenant)
+        if contact_id is not None:
+            wanted = self._scope(tenant, agent_id, contact_id).contact_id
+            contacts = [each for each in contacts if each.contact_id == wanted]
+        scoped = [(self._scope(tenant, agent_id, each.contact_id), each) for each in contacts]
+        return self._services.health.report(agent_id, scoped, on_progress)
 
     def pending(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None

@@ -32,6 +32,7 @@ from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.dispute_commands import add_dispute_commands
 from reconciler.entrypoints.fact_commands import add_fact_commands
 from reconciler.entrypoints.gate_commands import add_gate_commands
+from reconciler.entrypoints.health_commands import add_health_commands
 from reconciler.entrypoints.job_commands import add_job_commands
 from reconciler.entrypoints.logs import quiet_the_driver
 from reconciler.entrypoints.options import (
@@ -129,6 +130,7 @@ add_gate_commands(app)
 add_dispute_commands(app)
 add_fact_commands(app)
 add_job_commands(app)
+add_health_commands(app)
 
 
 def main() -> NoReturn:

@@ -341,6 +341,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "retry_job": {"job_id": "waiting", **asdict(ALICE), "at": NOON},
     "claim_store": {"embedding_model": MODEL, "id_key": "ab", "at": NOON},
     "commit_decisions": {"contacts": contacts(decision(version=5))},
+    "count_actions": {"contact_keys": [ALICE.contact_key]},
+    "count_episodes": {"contact_keys": [ALICE.contact_key]},
     "count_refusals": {"contact_keys": [ALICE.contact_key]},
     "find_contact_version": CONTACT,
     "find_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
