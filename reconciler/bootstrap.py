@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from reconciler.ports.extractor import Extractor
     from reconciler.ports.graph import Engine, Graph
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+    from reconciler.service.finding import Finding
     from reconciler.service.health import Health, RecallCount
     from reconciler.service.recall import Recall
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
@@ -320,6 +321,18 @@ class Services:
             neighbourhoods=self.neighbourhoods,
             embedder=self.embedder,
             policy=_ranking(self.settings),
+            confidence_min=self.settings.recall.confidence_min,
+            clock=self.clock,
+        )
+
+    @_Part
+    def finding(self) -> Finding:
+        """What finds by name, and across contacts."""
+        from reconciler.service.finding import Finding
+
+        return Finding(
+            store=self.store,
+            embedder=self.embedder,
             confidence_min=self.settings.recall.confidence_min,
             clock=self.clock,
         )

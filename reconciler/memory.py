@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         Dispute,
         ExpiringFact,
         FactHistory,
+        FoundFact,
         RankedFact,
         RefusalCount,
     )
@@ -296,6 +297,71 @@ class Memory:
         scope = self._scope(tenant, agent_id, contact_id)
         count = self.settings.recall.limit if limit is None else _positive("limit", limit)
         return self._services.recall.recall(scope, query.strip(), count)
+
+    def recall_about(
+        self,
+        agent_id: str,
+        contact_id: str,
+        name: str,
+        *,
+        all_contacts: bool = False,
+        tenant: str | None = None,
+        limit: int | None = None,
+    ) -> list[FoundFact]:
+        """The live facts that mention somebody or something by name, as whole words.
+
+        Facts about the name come first, then those that have it as their value, then those whose
+        words mention it; of equals the one said last. Likeness counts for nothing: who asks about
+        ACME is told of no other company.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: whose facts.
+            name: as somebody would write it; "ACME Corp." also finds "ACME".
+            all_contacts: whether facts of the agent's other contacts are found too. For an
+                operator; what one contact said is not another's to hear.
+            tenant: whose deployment; None for the configured one.
+            limit: at most so many; None for the configured number.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: the name cannot be used, or the limit is below 1.
+        """
+        check_text("name", name, TEXT_LENGTH_MAX)
+        scope = self._scope(tenant, agent_id, contact_id)
+        count = self._limit(limit)
+        return self._services.finding.about(scope, name, count, all_contacts=all_contacts)
+
+    def find(
+        self,
+        agent_id: str,
+        query: str,
+        *,
+        tenant: str | None = None,
+        limit: int | None = None,
+    ) -> list[FoundFact]:
+        """The live facts of all of an agent's contacts that are nearest to a query. For operators.
+
+        On Neo4j a vector index finds them, approximately; where it does not find enough, and on the
+        embedded engine, each fact of the agent's is looked at.
+
+        Args:
+            agent_id: whose contacts.
+            query: what is asked, 1 to 2,000 characters.
+            tenant: whose deployment; None for the configured one.
+            limit: at most so many; None for the configured number.
+
+        Raises:
+            InvalidScopeError: tenant or agent cannot be used.
+            InvalidRequestError: the query cannot be used, the limit is below 1, or there is no
+                embedder.
+        """
+        check_text("query", query, TEXT_LENGTH_MAX)
+        scope = self._scope(tenant, agent_id, "any")
+        return self._services.finding.nearest(scope, query, self._limit(limit), lambda _: True)
+
+    def _limit(self, limit: int | None) -> int:
+        return self.settings.recall.limit if limit is None else _positive("limit", limit)
 
     def history(
         self,
@@ -1125,6 +1191,10 @@ class ContactMemory:
     def recall(self, query: str = "", *, limit: int | None = None) -> list[RankedFact]:
         """The live facts that fit a query best; see ``Memory.recall``."""
         return self._of(self._memory.recall)(query, limit=limit)
+
+    def recall_about(self, name: str, *, limit: int | None = None) -> list[FoundFact]:
+        """The live facts that mention a name as whole words; see ``Memory.recall_about``."""
+        return self._of(self._memory.recall_about)(name, limit=limit)
 
     def history(self, *, fact_id: str | None = None) -> list[FactHistory]:
         """What superseded what, and why; see ``Memory.history``."""

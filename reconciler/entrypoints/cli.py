@@ -31,6 +31,7 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.dispute_commands import add_dispute_commands
 from reconciler.entrypoints.fact_commands import add_fact_commands
+from reconciler.entrypoints.find_commands import add_find_commands
 from reconciler.entrypoints.gate_commands import add_gate_commands
 from reconciler.entrypoints.health_commands import add_health_commands
 from reconciler.entrypoints.job_commands import add_job_commands
@@ -131,6 +132,7 @@ add_dispute_commands(app)
 add_fact_commands(app)
 add_job_commands(app)
 add_health_commands(app)
+add_find_commands(app)
 
 
 def main() -> NoReturn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from reconciler.domain.records.kinds import (
@@ -27,6 +28,8 @@ __all__ = [
     "Fact",
     "FactEvent",
     "FactHistory",
+    "FoundFact",
+    "FoundIn",
     "Neighbour",
     "Predecessor",
     "RankedFact",
@@ -193,6 +196,31 @@ class RankedFact:
     similarity: float | None
     recency: float
     disputed_with: tuple[Fact, ...] = ()
+
+
+class FoundIn(StrEnum):
+    """Where a fact mentions what was asked about, from what it is about to what it only names."""
+
+    SUBJECT = "subject"
+    VALUE = "value"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFact:
+    """A fact that was looked for across contacts, or by a name.
+
+    Attributes:
+        contact_id: about whom it is.
+        fact: the fact, as it was written last.
+        similarity: its raw cosine to what was asked, in [-1, 1]; None where a name was.
+        found_in: where it mentions the name; None where none was asked for.
+    """
+
+    contact_id: str
+    fact: Fact
+    similarity: float | None = None
+    found_in: FoundIn | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
