@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from reconciler.ports.extractor import Extractor
     from reconciler.ports.graph import Engine, Graph
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+    from reconciler.service.fact_evidence import FactEvidenceReader
     from reconciler.service.recall import Recall
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
@@ -186,6 +187,16 @@ class Services:
         from reconciler.service.stores.task_store import TaskStore
 
         return TaskStore(self._patient_graph)
+
+    @_Part
+    def fact_evidence(self) -> FactEvidenceReader:
+        """What says why a fact is believed."""
+        from reconciler.service.fact_evidence import FactEvidenceReader
+        from reconciler.service.stores.evidence_store import EvidenceStore
+
+        return FactEvidenceReader(
+            store=self.store, evidence=EvidenceStore(self._patient_graph), clock=self.clock
+        )
 
     @_Part
     def neighbourhoods(self) -> Neighbourhoods:

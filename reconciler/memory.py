@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.evidence import FactEvidence
     from reconciler.domain.records.facts import (
         Contact,
         Dispute,
@@ -311,6 +312,45 @@ class Memory:
             UnknownFactError: the contact has no fact of that id.
         """
         return self._services.records.history(self._scope(tenant, agent_id, contact_id), fact_id)
+
+    def evidence(
+        self, agent_id: str, contact_id: str, fact_id: str, *, tenant: str | None = None
+    ) -> FactEvidence:
+        """What a fact rests on: each turn, who said it, when and where, and which decision took it.
+
+        Where the contact never said it, ``statement`` says so, and whose words they are instead.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: whom the fact is about.
+            fact_id: the fact, live or ended; ``history`` and ``recall`` give ids.
+            tenant: whose deployment; None for the configured one.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownFactError: the contact has no fact of that id; another's is answered alike.
+        """
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.fact_evidence.of_fact(scope, fact_id)
+
+    def evidence_about(
+        self, agent_id: str, contact_id: str, about: str, *, tenant: str | None = None
+    ) -> list[FactEvidence]:
+        """What each fact about something rests on, as ``evidence``; the live ones first.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: whom the facts are about.
+            about: an attribute's name, ``city`` for example, or words that all stand in the fact.
+            tenant: whose deployment; None for the configured one.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: ``about`` says nothing.
+        """
+        check_text("about", about, TEXT_LENGTH_MAX)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.fact_evidence.about(scope, about.strip())
 
     def decisions(
         self,
@@ -734,7 +774,9 @@ class Memory:
         """
         from reconciler.domain.review.explanation import explain
 
-        return explain(self.decision(agent_id, contact_id, decision_id, tenant=tenant))
+        scope = self._scope(tenant, agent_id, contact_id)
+        records = self._services.records
+        return explain(records.decision(scope, decision_id), records.evidence(scope, decision_id))
 
     def all_decisions(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
@@ -1100,6 +1142,14 @@ class ContactMemory:
     def history(self, *, fact_id: str | None = None) -> list[FactHistory]:
         """What superseded what, and why; see ``Memory.history``."""
         return self._of(self._memory.history)(fact_id=fact_id)
+
+    def evidence(self, fact_id: str) -> FactEvidence:
+        """What a fact rests on; see ``Memory.evidence``."""
+        return self._of(self._memory.evidence)(fact_id)
+
+    def evidence_about(self, about: str) -> list[FactEvidence]:
+        """What each fact about something rests on; see ``Memory.evidence_about``."""
+        return self._of(self._memory.evidence_about)(about)
 
     def disputes(self) -> list[Dispute]:
         """What contradicts each other and was not settled yet; see ``Memory.disputes``."""

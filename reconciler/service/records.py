@@ -14,6 +14,7 @@ from reconciler.errors import UnknownFactError
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 
 if TYPE_CHECKING:
+    from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.facts import Contact, Dispute, FactHistory, RefusalCount
 
@@ -110,6 +111,10 @@ class Records:
             UnknownDecisionError: there is none.
         """
         return self._store.get_decision(scope, decision_id)
+
+    def evidence(self, scope: Scope, decision_id: str) -> list[Evidence]:
+        """The turns that a decision about the contact was made on, the oldest first."""
+        return self._store.list_evidence(decision_id, scope)
 
     def contacts(self, tenant: str, agent_id: str) -> list[Contact]:
         """The contacts of an agent, by id."""

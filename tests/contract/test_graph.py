@@ -364,6 +364,8 @@ CALLS: dict[str, dict[str, Any]] = {
     },
     "list_decision_ids": ALL_DECISIONS | {"limit": 5},
     "list_evidence": {"decision_id": SECOND["decision_id"]},
+    "list_fact_evidence": {"fact_ids": [FIRST["fact_id"]]},
+    "list_judged": {"episode_ids": [FIRST["episode_id"]]},
     "list_facts": CONTACT,
     "list_made_ids": CONTACT,
     "list_neighbourhood": CONTACT | {"embedding_model": MODEL},

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Comparison, Decision
 
-__all__ = ["Commit", "DecisionFilter", "MemoryStore"]
+__all__ = ["SPANS_JOINED", "Commit", "DecisionFilter", "MemoryStore"]
 
 _SLOT_COLUMNS = (
     "subject",
@@ -79,7 +79,7 @@ _KEPT_FIELDS = (
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 
-_SPANS_JOINED = " … "
+SPANS_JOINED = " … "
 """Between the words that are cited from one episode, as an analyst reads them."""
 
 _ID_KEY_BYTES = 32
@@ -607,7 +607,7 @@ def _evidence(row: Row, scope: Scope) -> Evidence:
     return Evidence(
         **{name: row[name] for name in ("episode_id", "session_id", "text", "said_at")},
         scope=scope,
-        spans=tuple(row["span"].split(_SPANS_JOINED)) if row["span"] else (),
+        spans=tuple(row["span"].split(SPANS_JOINED)) if row["span"] else (),
         source_kind=SourceKind(row["source_kind"]),
         source_reference=row["source_reference"] or None,
         is_cleaned=True,
@@ -634,7 +634,7 @@ def _own_episode_id(scope: Scope, given_id: str) -> str:
 
 
 def _cited(evidence: Evidence) -> str | None:
-    return _SPANS_JOINED.join(evidence.spans) or None
+    return SPANS_JOINED.join(evidence.spans) or None
 
 
 def _contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
