@@ -303,15 +303,26 @@ class Memory:
         contact_id: str,
         *,
         fact_id: str | None = None,
+        at: datetime | None = None,
         tenant: str | None = None,
     ) -> list[FactHistory]:
         """What superseded what, and why: a contact's chains, or the one that a fact is in.
 
+        Args:
+            agent_id: which agent remembers.
+            contact_id: whom the facts are about.
+            fact_id: only the chain that this fact is in.
+            at: what the memory held at that instant, time-zone aware: the facts that it had then,
+                as they stood then, from the decisions on record. None for now.
+            tenant: whose deployment; None for the configured one.
+
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            UnknownFactError: the contact has no fact of that id.
+            InvalidRequestError: the instant has no time zone, or has not come yet.
+            UnknownFactError: the contact has no fact of that id, or had none then.
         """
-        return self._services.records.history(self._scope(tenant, agent_id, contact_id), fact_id)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.records.history(scope, fact_id, self._instant("at", at))
 
     def evidence(
         self, agent_id: str, contact_id: str, fact_id: str, *, tenant: str | None = None
@@ -1089,6 +1100,12 @@ class Memory:
         for each in self._worker_threads:
             each.stop()
 
+    def _instant(self, name: str, at: datetime | None) -> datetime | None:
+        """A time that has come, in UTC."""
+        return (
+            None if at is None else not_in_the_future(utc(name, at), self._services.clock(), name)
+        )
+
     def _scopes(self, tenant: str | None, agent_id: str, contact_id: str | None) -> list[Scope]:
         """One contact's scope, or that of each of the agent's contacts."""
         if contact_id is not None:
@@ -1139,9 +1156,11 @@ class ContactMemory:
         """The live facts that fit a query best; see ``Memory.recall``."""
         return self._of(self._memory.recall)(query, limit=limit)
 
-    def history(self, *, fact_id: str | None = None) -> list[FactHistory]:
-        """What superseded what, and why; see ``Memory.history``."""
-        return self._of(self._memory.history)(fact_id=fact_id)
+    def history(
+        self, *, fact_id: str | None = None, at: datetime | None = None
+    ) -> list[FactHistory]:
+        """What superseded what, and why, now or at an instant; see ``Memory.history``."""
+        return self._of(self._memory.history)(fact_id=fact_id, at=at)
 
     def evidence(self, fact_id: str) -> FactEvidence:
         """What a fact rests on; see ``Memory.evidence``."""

@@ -304,13 +304,19 @@ def history(
     agent: Agent,
     contact: ContactId,
     fact: Annotated[str | None, typer.Option("--fact", help="Only this fact's chain.")] = None,
+    at: Annotated[
+        str | None, typer.Option(help="As the memory held it then, ISO 8601 with a zone.")
+    ] = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what superseded what, what was revoked or undone, and why."""
+    instant = parse_time("--at", at)
     with Memory.open(must_exist=True) as memory:
-        chains = memory.history(agent, contact, fact_id=fact, tenant=tenant)
+        chains = memory.history(agent, contact, fact_id=fact, at=instant, tenant=tenant)
     nothing = f"Nothing is known of contact {contact} of agent {agent}; check both names."
+    if at is not None:
+        nothing = f"Nothing was known of contact {contact} of agent {agent} then."
     show(
         as_json,
         [asdict(each) for each in chains],

@@ -353,6 +353,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "find_schema_version": {},
     "find_store": {},
     "list_comparisons": {"decision_ids": [SECOND["decision_id"]]},
+    "list_conflict_links": CONTACT,
     "list_conflicts": CONTACT,
     "count_conflicts": {"now": NOON},
     "count_facts": {"now": NOON},

@@ -284,6 +284,14 @@ class MemoryStore:
         found = [Conflict(**row) for row in rows]
         return [each for each in found if each.is_open or not is_open]
 
+    def list_conflict_links(self, scope: Scope) -> list[Conflict]:
+        """All links between facts in scope that may contradict each other, whatever became of them.
+
+        In no order.
+        """
+        rows = self._graph.run("list_conflict_links", _contact(scope))
+        return [Conflict(**row) for row in rows]
+
     def count_conflicts(self, now: datetime) -> int:
         """How many pairs of facts in the whole store that are live now are in dispute."""
         return sum(row["conflicts"] for row in self._graph.run("count_conflicts", {"now": now}))
