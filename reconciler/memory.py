@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from reconciler.domain.records.sessions import SessionRecord, Turn
     from reconciler.domain.review.explanation import Explanation
     from reconciler.domain.review.replay import Replayed
+    from reconciler.domain.tasks.task_states import TaskState
+    from reconciler.domain.tasks.tasks import Task
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
@@ -989,6 +991,35 @@ class Memory:
             clock=services.clock,
         )
 
+    def tasks(
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        state: TaskState | str | None = None,
+        tenant: str | None = None,
+        limit: int = 50,
+    ) -> list[Task]:
+        """An agent's tasks, those that changed last first; ``task`` goes on with one.
+
+        Args:
+            agent_id: whose tasks.
+            contact_id: only those for one contact; None for all of the agent's.
+            state: only those in this state; ``open`` for all that have not ended, which are those
+                to resume, however they stopped. None for all.
+            tenant: whose deployment; None for the configured one.
+            limit: at most so many.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: the limit is below 1, or there is no such state.
+        """
+        from reconciler.domain.tasks.task_states import states_named
+
+        scopes = self._scopes(tenant, agent_id, contact_id)
+        states, count = states_named(state), _positive("limit", limit)
+        return self._services.task_store.list_tasks(scopes, states, count)
+
     def session(
         self, agent_id: str, contact_id: str, session_id: str, *, tenant: str | None = None
     ) -> SessionRecord:
@@ -1207,6 +1238,10 @@ class ContactMemory:
     ) -> MemoryContext:
         """The memory of one task of an agent that works in a loop; see ``Memory.task``."""
         return self._of(self._memory.task)(task_id, goal=goal, session_id=session_id)
+
+    def tasks(self, *, state: TaskState | str | None = None, limit: int = 50) -> list[Task]:
+        """The contact's tasks, those that changed last first; see ``Memory.tasks``."""
+        return self._of(self._memory.tasks)(state=state, limit=limit)
 
     def _of(self, call: Callable[..., R]) -> Callable[..., R]:
         """A call of the memory's, about this contact."""

@@ -60,6 +60,7 @@ from reconciler.entrypoints.rendering import (
     recall_table,
     terminal,
 )
+from reconciler.entrypoints.task_commands import add_task_commands
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -131,6 +132,7 @@ add_dispute_commands(app)
 add_fact_commands(app)
 add_evidence_commands(app)
 add_job_commands(app)
+add_task_commands(app)
 
 
 def main() -> NoReturn:
@@ -241,6 +243,9 @@ def add(
     ] = None,
     topic: Annotated[str | None, typer.Option(help="A field of life, for example work.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A word to find it by.")] = None,
+    artefact: Annotated[
+        str | None, typer.Option(help="What it points to, by a reference; never fetched.")
+    ] = None,
     proposed_by: Annotated[
         str, typer.Option(help="Who puts it forward, and so may not confirm it.")
     ] = "operator",
@@ -268,6 +273,7 @@ def add(
             category=category,
             topic=topic,
             tags=tag or (),
+            artefact=artefact,
             proposed_by=proposed_by,
             session_id=session,
             idempotency_key=idempotency_key,

@@ -307,6 +307,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "add_task_decisions": TASK | {"decided": ["Calls first."], "at": NOON},
     "find_task": TASK,
     "link_task_session": TASK_SESSION,
+    "list_tasks": {"contact_keys": [ALICE.contact_key], "states": ["start"], "limit": 5},
     "list_task_sessions": TASK,
     "set_task_blocker": TASK | {"blocker": "No answer yet.", "at": NOON},
     "set_task_state": TASK | {"state": "deciding", "session_id": "chat-1", "at": NOON},

@@ -104,7 +104,9 @@ def _line(fact: Fact, others: Sequence[Fact]) -> str:
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_plain(fact.slot.attribute or '')}: {_plain(fact.slot.value)})"
     since = f"{fact.valid_from:%Y-%m-%d}"
-    return f"[{', '.join(marks)}] {_plain(fact.text)}{value} (since {since}, {fact.trust})"
+    points_to = f", see {_plain(fact.artefact)}" if fact.artefact else ""
+    told = f"(since {since}, {fact.trust}{points_to})"
+    return f"[{', '.join(marks)}] {_plain(fact.text)}{value} {told}"
 
 
 def _shortened(text: str) -> str:

@@ -107,6 +107,7 @@ class LineFields(AgentFields, total=False):
             the text.
         topic: a broad field of life, for example ``work``.
         tags: words to find it by.
+        artefact: a document or a row that it points to, by a reference that is never fetched.
         session_id: the session that the evidence belongs to; None for one per UTC day.
         idempotency_key: the same key in a scope returns the first decision, as a replay.
     """
@@ -118,6 +119,7 @@ class LineFields(AgentFields, total=False):
     category: Category | str | None
     topic: str | None
     tags: Sequence[str]
+    artefact: str | None
     session_id: str | None
     idempotency_key: str | None
 
