@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
     from reconciler.service.stores.session_store import SessionStore
     from reconciler.service.stores.task_store import TaskStore
+    from reconciler.service.tasks.procedures import Procedures
     from reconciler.service.writing.amendments import Amendments
     from reconciler.service.writing.arbitration import Arbitration
     from reconciler.service.writing.cleaning import Cleaner
@@ -333,6 +334,13 @@ class Services:
             confidence_min=self.settings.recall.confidence_min,
             clock=self.clock,
         )
+
+    @_Part
+    def procedures(self) -> Procedures:
+        """How agents do things."""
+        from reconciler.service.tasks.procedures import Procedures
+
+        return Procedures(store=self.store, embedder=self.embedder, clock=self.clock)
 
     @_Part
     def extractor(self) -> Extractor:

@@ -957,6 +957,7 @@ class Memory:
         *,
         goal: str | None = None,
         session_id: str | None = None,
+        keeps_outcome: bool = True,
         tenant: str | None = None,
     ) -> MemoryContext:
         """The memory of one task of an agent that works in a loop: begun, or gone on with.
@@ -967,6 +968,7 @@ class Memory:
             task_id: the task; one that has not ended opens as interrupted, to be resumed.
             goal: what is to be achieved, for a task that is to begin.
             session_id: where its episodes are kept; None for a session of the task's own.
+            keeps_outcome: whether what came of it is proposed to the gate when it ends.
             tenant: whose deployment; None for the configured one.
 
         Raises:
@@ -988,7 +990,9 @@ class Memory:
             sessions=services.session_store,
             tasks=services.task_store,
             reader=services.session_reader,
+            procedures=services.procedures,
             clock=services.clock,
+            keeps_outcome=keeps_outcome,
         )
 
     def tasks(
@@ -1234,10 +1238,17 @@ class ContactMemory:
         )
 
     def task(
-        self, task_id: str, *, goal: str | None = None, session_id: str | None = None
+        self,
+        task_id: str,
+        *,
+        goal: str | None = None,
+        session_id: str | None = None,
+        keeps_outcome: bool = True,
     ) -> MemoryContext:
         """The memory of one task of an agent that works in a loop; see ``Memory.task``."""
-        return self._of(self._memory.task)(task_id, goal=goal, session_id=session_id)
+        return self._of(self._memory.task)(
+            task_id, goal=goal, session_id=session_id, keeps_outcome=keeps_outcome
+        )
 
     def tasks(self, *, state: TaskState | str | None = None, limit: int = 50) -> list[Task]:
         """The contact's tasks, those that changed last first; see ``Memory.tasks``."""

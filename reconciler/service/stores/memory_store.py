@@ -274,6 +274,14 @@ class MemoryStore:
         """All facts in scope, live and ended, the newest first."""
         return [_fact(row) for row in self._graph.run("list_facts", _contact(scope))]
 
+    def list_filed_facts(self, scope: Scope, subject: str) -> list[Fact]:
+        """All facts of the scope's agent, about any contact, that are filed under a subject.
+
+        In the order in which they were recorded, live and ended.
+        """
+        asked = {"agent_key": scope.agent_key, "subject": subject}
+        return [_fact(row) for row in self._graph.run("list_filed_facts", asked)]
+
     def list_conflicts(self, scope: Scope, *, is_open: bool = True) -> list[Conflict]:
         """Which facts in scope that have not ended may contradict each other, each pair once.
 

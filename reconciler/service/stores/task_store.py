@@ -118,6 +118,14 @@ class TaskStore:
         rows = self._graph.run("set_task_state", given)
         return _task(scope, rows[0]) if rows else None
 
+    def set_outcome(self, scope: Scope, task_id: str, outcome_id: str, at: datetime) -> Task:
+        """The task with the decision that was made about what came of it.
+
+        Raises:
+            UnknownTaskError: there is no such task.
+        """
+        return self._written("set_task_outcome", scope, task_id, at, {"outcome_id": outcome_id})
+
     def link_session(
         self, scope: Scope, task_id: str, session_id: str, channel: str, at: datetime
     ) -> None:

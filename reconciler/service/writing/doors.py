@@ -103,8 +103,8 @@ class LineFields(AgentFields, total=False):
         said_at: when it was said, time-zone aware; None for now.
         valid_from: from when it is true, time-zone aware; None for when it was said. An older note
             supersedes nothing newer.
-        category: preference, fact, decision, procedure, summary or volatile; None to read it from
-            the text.
+        category: preference, fact, decision, procedure, summary, outcome or volatile; None to read
+            it from the text.
         topic: a broad field of life, for example ``work``.
         tags: words to find it by.
         artefact: a document or a row that it points to, by a reference that is never fetched.
