@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from reconciler.ports.extractor import Extractor
     from reconciler.ports.graph import Engine, Graph
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+    from reconciler.service.fact_evidence import FactEvidenceReader
     from reconciler.service.finding import Finding
     from reconciler.service.health import Health, RecallCount
     from reconciler.service.recall import Recall
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
     from reconciler.service.stores.session_store import SessionStore
     from reconciler.service.stores.task_store import TaskStore
+    from reconciler.service.tasks.procedures import Procedures
     from reconciler.service.writing.amendments import Amendments
     from reconciler.service.writing.arbitration import Arbitration
     from reconciler.service.writing.cleaning import Cleaner
@@ -188,6 +190,16 @@ class Services:
         from reconciler.service.stores.task_store import TaskStore
 
         return TaskStore(self._patient_graph)
+
+    @_Part
+    def fact_evidence(self) -> FactEvidenceReader:
+        """What says why a fact is believed."""
+        from reconciler.service.fact_evidence import FactEvidenceReader
+        from reconciler.service.stores.evidence_store import EvidenceStore
+
+        return FactEvidenceReader(
+            store=self.store, evidence=EvidenceStore(self._patient_graph), clock=self.clock
+        )
 
     @_Part
     def neighbourhoods(self) -> Neighbourhoods:
@@ -360,6 +372,13 @@ class Services:
             file_bytes=lambda: _bytes_of(file_of_memory(self.settings)),
             clock=self.clock,
         )
+
+    @_Part
+    def procedures(self) -> Procedures:
+        """How agents do things."""
+        from reconciler.service.tasks.procedures import Procedures
+
+        return Procedures(store=self.store, embedder=self.embedder, clock=self.clock)
 
     @_Part
     def extractor(self) -> Extractor:

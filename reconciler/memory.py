@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.evidence import FactEvidence
     from reconciler.domain.records.facts import (
         Contact,
         Dispute,
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
     from reconciler.domain.review.explanation import Explanation
     from reconciler.domain.review.health import HealthReport
     from reconciler.domain.review.replay import Replayed
+    from reconciler.domain.tasks.task_states import TaskState
+    from reconciler.domain.tasks.tasks import Task
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
@@ -369,15 +372,65 @@ class Memory:
         contact_id: str,
         *,
         fact_id: str | None = None,
+        at: datetime | None = None,
         tenant: str | None = None,
     ) -> list[FactHistory]:
         """What superseded what, and why: a contact's chains, or the one that a fact is in.
 
+        Args:
+            agent_id: which agent remembers.
+            contact_id: whom the facts are about.
+            fact_id: only the chain that this fact is in.
+            at: what the memory held at that instant, time-zone aware: the facts that it had then,
+                as they stood then, from the decisions on record. None for now.
+            tenant: whose deployment; None for the configured one.
+
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            UnknownFactError: the contact has no fact of that id.
+            InvalidRequestError: the instant has no time zone, or has not come yet.
+            UnknownFactError: the contact has no fact of that id, or had none then.
         """
-        return self._services.records.history(self._scope(tenant, agent_id, contact_id), fact_id)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.records.history(scope, fact_id, self._instant("at", at))
+
+    def evidence(
+        self, agent_id: str, contact_id: str, fact_id: str, *, tenant: str | None = None
+    ) -> FactEvidence:
+        """What a fact rests on: each turn, who said it, when and where, and which decision took it.
+
+        Where the contact never said it, ``statement`` says so, and whose words they are instead.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: whom the fact is about.
+            fact_id: the fact, live or ended; ``history`` and ``recall`` give ids.
+            tenant: whose deployment; None for the configured one.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownFactError: the contact has no fact of that id; another's is answered alike.
+        """
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.fact_evidence.of_fact(scope, fact_id)
+
+    def evidence_about(
+        self, agent_id: str, contact_id: str, about: str, *, tenant: str | None = None
+    ) -> list[FactEvidence]:
+        """What each fact about something rests on, as ``evidence``; the live ones first.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: whom the facts are about.
+            about: an attribute's name, ``city`` for example, or words that all stand in the fact.
+            tenant: whose deployment; None for the configured one.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: ``about`` says nothing.
+        """
+        check_text("about", about, TEXT_LENGTH_MAX)
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.fact_evidence.about(scope, about.strip())
 
     def decisions(
         self,
@@ -829,7 +882,9 @@ class Memory:
         """
         from reconciler.domain.review.explanation import explain
 
-        return explain(self.decision(agent_id, contact_id, decision_id, tenant=tenant))
+        scope = self._scope(tenant, agent_id, contact_id)
+        records = self._services.records
+        return explain(records.decision(scope, decision_id), records.evidence(scope, decision_id))
 
     def all_decisions(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
@@ -997,6 +1052,7 @@ class Memory:
         *,
         goal: str | None = None,
         session_id: str | None = None,
+        keeps_outcome: bool = True,
         tenant: str | None = None,
     ) -> MemoryContext:
         """The memory of one task of an agent that works in a loop: begun, or gone on with.
@@ -1007,6 +1063,7 @@ class Memory:
             task_id: the task; one that has not ended opens as interrupted, to be resumed.
             goal: what is to be achieved, for a task that is to begin.
             session_id: where its episodes are kept; None for a session of the task's own.
+            keeps_outcome: whether what came of it is proposed to the gate when it ends.
             tenant: whose deployment; None for the configured one.
 
         Raises:
@@ -1028,8 +1085,39 @@ class Memory:
             sessions=services.session_store,
             tasks=services.task_store,
             reader=services.session_reader,
+            procedures=services.procedures,
             clock=services.clock,
+            keeps_outcome=keeps_outcome,
         )
+
+    def tasks(
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        state: TaskState | str | None = None,
+        tenant: str | None = None,
+        limit: int = 50,
+    ) -> list[Task]:
+        """An agent's tasks, those that changed last first; ``task`` goes on with one.
+
+        Args:
+            agent_id: whose tasks.
+            contact_id: only those for one contact; None for all of the agent's.
+            state: only those in this state; ``open`` for all that have not ended, which are those
+                to resume, however they stopped. None for all.
+            tenant: whose deployment; None for the configured one.
+            limit: at most so many.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: the limit is below 1, or there is no such state.
+        """
+        from reconciler.domain.tasks.task_states import states_named
+
+        scopes = self._scopes(tenant, agent_id, contact_id)
+        states, count = states_named(state), _positive("limit", limit)
+        return self._services.task_store.list_tasks(scopes, states, count)
 
     def session(
         self, agent_id: str, contact_id: str, session_id: str, *, tenant: str | None = None
@@ -1142,6 +1230,12 @@ class Memory:
         for each in self._worker_threads:
             each.stop()
 
+    def _instant(self, name: str, at: datetime | None) -> datetime | None:
+        """A time that has come, in UTC."""
+        return (
+            None if at is None else not_in_the_future(utc(name, at), self._services.clock(), name)
+        )
+
     def _scopes(self, tenant: str | None, agent_id: str, contact_id: str | None) -> list[Scope]:
         """One contact's scope, or that of each of the agent's contacts."""
         if contact_id is not None:
@@ -1196,9 +1290,19 @@ class ContactMemory:
         """The live facts that mention a name as whole words; see ``Memory.recall_about``."""
         return self._of(self._memory.recall_about)(name, limit=limit)
 
-    def history(self, *, fact_id: str | None = None) -> list[FactHistory]:
-        """What superseded what, and why; see ``Memory.history``."""
-        return self._of(self._memory.history)(fact_id=fact_id)
+    def history(
+        self, *, fact_id: str | None = None, at: datetime | None = None
+    ) -> list[FactHistory]:
+        """What superseded what, and why, now or at an instant; see ``Memory.history``."""
+        return self._of(self._memory.history)(fact_id=fact_id, at=at)
+
+    def evidence(self, fact_id: str) -> FactEvidence:
+        """What a fact rests on; see ``Memory.evidence``."""
+        return self._of(self._memory.evidence)(fact_id)
+
+    def evidence_about(self, about: str) -> list[FactEvidence]:
+        """What each fact about something rests on; see ``Memory.evidence_about``."""
+        return self._of(self._memory.evidence_about)(about)
 
     def disputes(self) -> list[Dispute]:
         """What contradicts each other and was not settled yet; see ``Memory.disputes``."""
@@ -1233,10 +1337,21 @@ class ContactMemory:
         )
 
     def task(
-        self, task_id: str, *, goal: str | None = None, session_id: str | None = None
+        self,
+        task_id: str,
+        *,
+        goal: str | None = None,
+        session_id: str | None = None,
+        keeps_outcome: bool = True,
     ) -> MemoryContext:
         """The memory of one task of an agent that works in a loop; see ``Memory.task``."""
-        return self._of(self._memory.task)(task_id, goal=goal, session_id=session_id)
+        return self._of(self._memory.task)(
+            task_id, goal=goal, session_id=session_id, keeps_outcome=keeps_outcome
+        )
+
+    def tasks(self, *, state: TaskState | str | None = None, limit: int = 50) -> list[Task]:
+        """The contact's tasks, those that changed last first; see ``Memory.tasks``."""
+        return self._of(self._memory.tasks)(state=state, limit=limit)
 
     def _of(self, call: Callable[..., R]) -> Callable[..., R]:
         """A call of the memory's, about this contact."""

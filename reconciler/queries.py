@@ -58,7 +58,9 @@ __all__ = [
 PARAMETER = re.compile(r"\$(\w+(?:\.\w+)*)")
 """A parameter in a query's text, or a value in one that is a map; group 1 is its path."""
 
-_HEADER_LINE = re.compile(r"^//\s*(mode|params|returns|times|index|script for each|map [\w.]+):(.*)$")
+_HEADER_LINE = re.compile(
+    r"^//\s*(mode|params|returns|times|index|script for each|map [\w.]+):(.*)$"
+)
 _INCLUDE = re.compile(r"^[ \t]*//\s*include:\s*(\w+)[ \t]*$", re.MULTILINE)
 _LISTED_ELSEWHERE = re.compile(r"(fields|columns) of (\w+)")
 _CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)

@@ -9,4 +9,5 @@ fact.is_known AS is_known, fact.is_personal AS is_personal, fact.category AS cat
 fact.topic AS topic, fact.tags AS tags, fact.confidence AS confidence,
 fact.sensitivity AS sensitivity, fact.is_redacted AS is_redacted,
 fact.recall_semantics AS recall_semantics, fact.yields_to_live_intent AS yields_to_live_intent,
-fact.expires_at AS expires_at, fact.is_confirmed_by_user AS is_confirmed_by_user
+fact.expires_at AS expires_at, fact.is_confirmed_by_user AS is_confirmed_by_user,
+fact.artefact AS artefact

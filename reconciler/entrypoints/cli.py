@@ -30,6 +30,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.dispute_commands import add_dispute_commands
+from reconciler.entrypoints.evidence_commands import add_evidence_commands
 from reconciler.entrypoints.fact_commands import add_fact_commands
 from reconciler.entrypoints.find_commands import add_find_commands
 from reconciler.entrypoints.gate_commands import add_gate_commands
@@ -61,6 +62,7 @@ from reconciler.entrypoints.rendering import (
     recall_table,
     terminal,
 )
+from reconciler.entrypoints.task_commands import add_task_commands
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -130,9 +132,11 @@ app = _new_app()
 add_gate_commands(app)
 add_dispute_commands(app)
 add_fact_commands(app)
+add_evidence_commands(app)
 add_job_commands(app)
 add_health_commands(app)
 add_find_commands(app)
+add_task_commands(app)
 
 
 def main() -> NoReturn:
@@ -243,6 +247,9 @@ def add(
     ] = None,
     topic: Annotated[str | None, typer.Option(help="A field of life, for example work.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A word to find it by.")] = None,
+    artefact: Annotated[
+        str | None, typer.Option(help="What it points to, by a reference; never fetched.")
+    ] = None,
     proposed_by: Annotated[
         str, typer.Option(help="Who puts it forward, and so may not confirm it.")
     ] = "operator",
@@ -270,6 +277,7 @@ def add(
             category=category,
             topic=topic,
             tags=tag or (),
+            artefact=artefact,
             proposed_by=proposed_by,
             session_id=session,
             idempotency_key=idempotency_key,
@@ -306,13 +314,19 @@ def history(
     agent: Agent,
     contact: ContactId,
     fact: Annotated[str | None, typer.Option("--fact", help="Only this fact's chain.")] = None,
+    at: Annotated[
+        str | None, typer.Option(help="As the memory held it then, ISO 8601 with a zone.")
+    ] = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what superseded what, what was revoked or undone, and why."""
+    instant = parse_time("--at", at)
     with Memory.open(must_exist=True) as memory:
-        chains = memory.history(agent, contact, fact_id=fact, tenant=tenant)
+        chains = memory.history(agent, contact, fact_id=fact, at=instant, tenant=tenant)
     nothing = f"Nothing is known of contact {contact} of agent {agent}; check both names."
+    if at is not None:
+        nothing = f"Nothing was known of contact {contact} of agent {agent} then."
     show(
         as_json,
         [asdict(each) for each in chains],

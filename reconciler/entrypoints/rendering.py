@@ -313,9 +313,17 @@ def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
             _cosine(each.similarity),
             f"{each.recency:.2f}",
             f"{each.fact.importance:.2f}",
-            lines(shown(each.fact.text), *map(_against, each.disputed_with)),
+            lines(_fact_line(each.fact), *map(_against, each.disputed_with)),
         )
     return found
+
+
+def _fact_line(fact: Fact) -> Text:
+    return shown(fact.text).append(_pointer(fact))
+
+
+def _pointer(fact: Fact) -> Text:
+    return shown(f" → {fact.artefact}", "blue") if fact.artefact else Text()
 
 
 def _against(other: Fact) -> Text:
@@ -391,7 +399,9 @@ def print_errors(console: Console, report: ImportReport) -> None:
 
 
 def _fact_label(fact: Fact, above: Fact | None = None, link: Supersession | None = None) -> Text:
-    label = Text.assemble(shown(fact.text, _STATES[fact.state]), (_held(fact), "dim"))
+    label = Text.assemble(
+        shown(fact.text, _STATES[fact.state]), _pointer(fact), (_held(fact), "dim")
+    )
     if not fact.is_live:
         label.append(f" {fact.state}", style="yellow")
     if fact.is_void and above is not None and link is not None:

@@ -14,8 +14,17 @@ from reconciler.errors import UnknownFactError
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 
 if TYPE_CHECKING:
+    from reconciler.domain.recalling.instants import Known
+    from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
-    from reconciler.domain.records.facts import Contact, Dispute, FactHistory, RefusalCount
+    from reconciler.domain.records.facts import (
+        Conflict,
+        Contact,
+        Dispute,
+        Fact,
+        FactHistory,
+        RefusalCount,
+    )
 
 __all__ = ["Records"]
 
@@ -35,29 +44,54 @@ class Records:
         self._store = store
         self._clock = clock
 
-    def history(self, scope: Scope, fact_id: str | None = None) -> list[FactHistory]:
-        """The chains of a contact, or the one chain that a fact belongs to.
+    def history(
+        self, scope: Scope, fact_id: str | None = None, at: datetime | None = None
+    ) -> list[FactHistory]:
+        """The chains of a contact, or the one chain that a fact belongs to; as of a time, or now.
 
         Raises:
-            UnknownFactError: no fact of that id is in scope.
+            UnknownFactError: no fact of that id is in scope, or none was then.
         """
         if fact_id is not None:
             check_identifier("fact_id", fact_id, UnknownFactError)
-        # Links before facts: a fact written in between is then a chain of its own, and no link
-        # points at a fact that was not read.
-        now = self._clock()
-        links = self._store.list_supersessions(scope)
-        linked = self._store.list_conflicts(scope)
-        facts = [fact.as_of(now) for fact in self._store.list_facts(scope)]
-        live = {fact.fact_id for fact in facts if fact.is_live}
-        conflicts = [each for each in linked if {each.new_id, each.old_id} <= live]
-        found = chains(facts, links, conflicts, self._events(scope))
+        found = self._histories(scope) if at is None else self._histories_at(scope, at)
         if fact_id is None:
             return found
         for chain in found:
             if any(fact.fact_id == fact_id for fact in chain.facts):
                 return [chain]
-        raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}")
+        then = "" if at is None else f" at {at.isoformat()}"
+        raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}{then}")
+
+    def held_at(self, scope: Scope, at: datetime) -> tuple[Known, list[Decision]]:
+        """What was held about a contact at a time, and the decisions that had led to it."""
+        from reconciler.domain.recalling.instants import Known, held_at, made_by
+
+        # Links before facts, as below; decisions after both: one that came in between has changed
+        # nothing that was read, and to take it back changes nothing.
+        known = Known(
+            links=tuple(self._store.list_supersessions(scope)),
+            conflicts=tuple(self._store.list_conflict_links(scope)),
+            facts=tuple(self._store.list_facts(scope)),
+        )
+        made = self._store.list_made(scope)
+        return held_at(at, known, made), made_by(at, made)
+
+    def _histories(self, scope: Scope) -> list[FactHistory]:
+        # Links before facts: a fact written in between is then a chain of its own, and no link
+        # points at a fact that was not read.
+        now = self._clock()
+        links = self._store.list_supersessions(scope)
+        conflicts = self._store.list_conflicts(scope)
+        facts = [fact.as_of(now) for fact in self._store.list_facts(scope)]
+        return chains(facts, links, _between_live(facts, conflicts), self._events(scope))
+
+    def _histories_at(self, scope: Scope, at: datetime) -> list[FactHistory]:
+        known, made = self.held_at(scope, at)
+        open_ = [each for each in known.conflicts if each.is_open]
+        by_persons = [each for each in made if each.door == OPERATOR_DOOR]
+        events = [event for decision in by_persons for event in events_of(decision)]
+        return chains(known.facts, known.links, _between_live(known.facts, open_), events)
 
     def _events(self, scope: Scope) -> list[FactEvent]:
         """What persons decided about the contact's facts, the oldest first."""
@@ -111,6 +145,10 @@ class Records:
         """
         return self._store.get_decision(scope, decision_id)
 
+    def evidence(self, scope: Scope, decision_id: str) -> list[Evidence]:
+        """The turns that a decision about the contact was made on, the oldest first."""
+        return self._store.list_evidence(decision_id, scope)
+
     def contacts(self, tenant: str, agent_id: str) -> list[Contact]:
         """The contacts of an agent, by id."""
         return self._store.list_contacts(tenant, agent_id, self._clock())
@@ -131,3 +169,9 @@ class Records:
 
         facts = {scope: self._store.list_facts(scope) for scope in {each.scope for each in held}}
         return [each for each in held if answer_since(each, facts[each.scope]) is None]
+
+
+def _between_live(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> list[Conflict]:
+    """The conflicts of which both sides are live."""
+    live = {fact.fact_id for fact in facts if fact.is_live}
+    return [each for each in conflicts if {each.new_id, each.old_id} <= live]

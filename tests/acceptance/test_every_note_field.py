@@ -38,6 +38,7 @@ FIELDS: Mapping[str, Any] = {
     "category": "fact",
     "topic": "travel",
     "tags": ["vip"],
+    "artefact": "s3://quotes/7.pdf",
     "session_id": "chat-17",
     "idempotency_key": "once",
     "proposed_by": "dana",

@@ -72,7 +72,9 @@ def context(memory: Memory, task_id: str = "t", **given: Any) -> MemoryContext:
         "sessions": services.session_store,
         "tasks": services.task_store,
         "reader": services.session_reader,
+        "procedures": services.procedures,
         "clock": services.clock,
+        "keeps_outcome": False,  # what came of a task has tests of its own
     }
     return MemoryContext(**plain | given)
 

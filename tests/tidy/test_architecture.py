@@ -60,7 +60,13 @@ MAY_IMPORT = {
     "sensitive_data": set(),
 }
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")
-STORES = {"health_store.py", "memory_store.py", "session_store.py", "task_store.py"}
+STORES = {
+    "evidence_store.py",
+    "health_store.py",
+    "memory_store.py",
+    "session_store.py",
+    "task_store.py",
+}
 WRITE_METHODS = {"commit_decisions"}
 WITH_VECTORS = {"embedding", "embedding_bytes"}
 OF_MEMORY = {"commit_decisions", "list_neighbourhood", "record_correction", "claim_store"}
@@ -293,6 +299,7 @@ def test_the_public_names_are_pinned() -> None:
         "Embedder",
         "Episode",
         "Evidence",
+        "EvidenceTurn",
         "ExpiringFact",
         "Explanation",
         "Extracted",
@@ -300,6 +307,7 @@ def test_the_public_names_are_pinned() -> None:
         "Extractor",
         "Fact",
         "FactEvent",
+        "FactEvidence",
         "FactHistory",
         "FactState",
         "GateReason",

@@ -7,12 +7,12 @@ old one's place. Whether it is applied is decided elsewhere, by a person.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
+from itertools import islice, pairwise
 
-from reconciler.domain.records.facts import FactHistory
+from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX
@@ -20,7 +20,14 @@ from reconciler.domain.records.slots import Slot
 from reconciler.domain.values.text import text
 from reconciler.errors import InvalidNoteError
 
-__all__ = ["SUBJECT", "Procedure", "procedure_of", "procedure_slot", "procedure_text"]
+__all__ = [
+    "SUBJECT",
+    "Procedure",
+    "by_fit",
+    "procedure_slot",
+    "procedure_text",
+    "procedures_of",
+]
 
 SUBJECT = "(procedure)"
 """What a slot of a procedure is about. No caller's words make it: folded, they lose the brackets.
@@ -28,6 +35,12 @@ So nothing that is said in passing takes an approved procedure's place."""
 
 _SUFFIX = "_steps"
 _STEP_COUNT_MAX = 100
+_WORD_LENGTH_MIN = 3
+"""A shorter word says nothing of what something is for."""
+
+_NEAR_MIN = 0.35
+"""Below this cosine two short texts about anything may lie."""
+
 _NOT_IN_A_NAME = re.compile(r"[\W_]+")
 
 
@@ -46,6 +59,11 @@ class Procedure:
     version: int
     steps: tuple[str, ...]
     fact_id: str
+
+    @property
+    def purpose(self) -> str:
+        """What it is for, and how it goes, in one text."""
+        return f"{self.name.replace('_', ' ')}: {' '.join(self.steps)}"
 
 
 def procedure_slot(name: str, steps: Sequence[str]) -> Slot:
@@ -89,18 +107,55 @@ def procedure_text(slot: Slot) -> str:
     return f"The way to {name}: {listed}"
 
 
-def procedure_of(chain: FactHistory, now: datetime) -> Procedure | None:
-    """The procedure that a chain of facts ends in, if it does.
+def procedures_of(facts: Iterable[Fact], now: datetime) -> list[Procedure]:
+    """The procedures that apply, by name: of each the one that was approved last, while it holds.
 
-    A live fact of this category was approved: the gate lets none through without it.
+    A live fact of this category was approved: the gate lets none through without it. Which contact
+    it was learned with makes no difference, so a later version counts, whomever that was with.
+
+    Args:
+        facts: those of the procedures' subject, live and ended, in the order of their recording.
+        now: the time now (UTC).
     """
-    fact, slot = chain.facts[0], chain.facts[0].slot
-    is_one = fact.as_of(now).is_live and fact.category is Category.PROCEDURE
-    if not is_one or slot is None or slot.subject != SUBJECT or slot.value is None:
-        return None
+    named: dict[str, list[Fact]] = {}
+    for fact in facts:
+        if fact.category is Category.PROCEDURE and fact.slot and not fact.is_void:
+            named.setdefault(fact.slot.attribute or "", []).append(fact)
+    found = [_procedure(name, versions) for name, versions in sorted(named.items())]
+    live = {fact.fact_id for each in named.values() for fact in each if fact.as_of(now).is_live}
+    return [each for each in found if each.fact_id in live]
+
+
+def by_fit(found: Sequence[Procedure], goal: str, cosines: Sequence[float]) -> list[Procedure]:
+    """The same, those first that share most words with a goal, or are nearest to it in meaning.
+
+    Args:
+        found: by name.
+        goal: what is to be achieved.
+        cosines: of each one's purpose to the goal, in [-1, 1].
+    """
+    wanted = _words(goal)
+
+    def fit(place: int) -> float:
+        shared = wanted & _words(found[place].purpose)
+        near = cosines[place] if cosines[place] >= _NEAR_MIN else 0.0
+        return (len(shared) / len(wanted) if wanted else 0.0) + near
+
+    return [found[place] for place in sorted(range(len(found)), key=lambda place: -fit(place))]
+
+
+def _procedure(name: str, versions: Sequence[Fact]) -> Procedure:
+    keys = [fact.slot.value_key for fact in versions if fact.slot]
+    changes = sum(one != other for one, other in pairwise(keys))
+    last = versions[-1]
+    value = (last.slot.value if last.slot else None) or ""
     return Procedure(
-        name=(slot.attribute or "").removesuffix(_SUFFIX),
-        version=1 + sum(not each.is_restatement for each in chain.supersessions),
-        steps=tuple(slot.value.split("\n")),
-        fact_id=fact.fact_id,
+        name=name.removesuffix(_SUFFIX),
+        version=1 + changes,
+        steps=tuple(value.split("\n")),
+        fact_id=last.fact_id,
     )
+
+
+def _words(text_: str) -> set[str]:
+    return {word for word in re.findall(r"\w+", text_.casefold()) if len(word) >= _WORD_LENGTH_MIN}

@@ -42,6 +42,9 @@ _SEMANTICS = {
     RecallSemantics.CONSTRAINT: "constraint",
     RecallSemantics.NEGATIVE: "not wanted",
 }
+_NAMED = (Category.SUMMARY, Category.OUTCOME)
+"""What is shown as what it is: it sums up what happened, and binds nobody."""
+
 _INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 _FILLERS = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -94,7 +97,7 @@ def without_recalled(text: str) -> str | None:
 
 def _line(fact: Fact, others: Sequence[Fact]) -> str:
     kind = _SEMANTICS[fact.recall_semantics]
-    marks = [kind if fact.category is not Category.SUMMARY else "summary"]
+    marks = [str(fact.category) if fact.category in _NAMED else kind]
     if fact.yields_to_live_intent:
         marks.append("what is asked for now comes first")
     if others:
@@ -104,7 +107,9 @@ def _line(fact: Fact, others: Sequence[Fact]) -> str:
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_plain(fact.slot.attribute or '')}: {_plain(fact.slot.value)})"
     since = f"{fact.valid_from:%Y-%m-%d}"
-    return f"[{', '.join(marks)}] {_plain(fact.text)}{value} (since {since}, {fact.trust})"
+    points_to = f", see {_plain(fact.artefact)}" if fact.artefact else ""
+    told = f"(since {since}, {fact.trust}{points_to})"
+    return f"[{', '.join(marks)}] {_plain(fact.text)}{value} {told}"
 
 
 def _shortened(text: str) -> str:

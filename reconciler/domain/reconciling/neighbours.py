@@ -8,6 +8,7 @@ from itertools import combinations, starmap
 
 from reconciler.domain.guard import denies_value, tell_of_other_matters
 from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.domain.values.attributes import AttributeBook
@@ -15,6 +16,7 @@ from reconciler.sensitive_data import TOKEN
 
 __all__ = [
     "NEIGHBOUR_COUNT_MAX",
+    "are_of_one_kind",
     "are_of_several_matters",
     "filed",
     "is_rival",
@@ -72,6 +74,11 @@ def is_rival(note: Note, fact: Fact) -> bool:
     return note.slot.decides_about(fact.slot)
 
 
+def are_of_one_kind(note: Note, fact: Fact | Neighbour) -> bool:
+    """Whether the two may be compared: what came of a task only with what came of one."""
+    return (note.category is Category.OUTCOME) == (fact.category is Category.OUTCOME)
+
+
 def match_of(note: Note, fact: Fact | Neighbour) -> SlotMatch:
     """How the note's slot relates to the fact's, as far as the texts are about one matter.
 
@@ -114,7 +121,8 @@ def neighbours_of(
     Returns:
         Those that the decision keeps, nearest first.
     """
-    ordered: Sequence[Neighbour] = sorted(found, key=lambda each: -each.cosine)
+    alike = [each for each in found if are_of_one_kind(note, each)]
+    ordered: Sequence[Neighbour] = sorted(alike, key=lambda each: -each.cosine)
     matches = [compare_slots(note.slot, each.slot) for each in ordered]
     live = [place for place, each in enumerate(ordered) if not each.is_expired]
     near = [place for place, match in enumerate(matches) if match is not SlotMatch.APART]

@@ -17,7 +17,7 @@ from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["Reversal", "fact_written_by", "resting_on", "reversal", "undone_by"]
+__all__ = ["Reversal", "fact_written_by", "order_of", "resting_on", "reversal", "undone_by"]
 
 _WRITING = (Action.ADD, Action.UPDATE)
 
@@ -63,13 +63,15 @@ def resting_on(decision: Decision, made: Sequence[Decision]) -> list[Decision]:
     """
     found: list[Decision] = []
     touched = _changed_by(decision)
-    order = {each.decision_id: _order(each) for each in made}
-    for each in sorted(made, key=_order):
+    order = {each.decision_id: order_of(each) for each in made}
+    for each in sorted(made, key=order_of):
         undo = each.verdict.undo
         since = (
             min((order[each_id] for each_id in undo.decision_ids), default=None) if undo else None
         )
-        is_later = _order(each) > _order(decision) and (since is None or since <= _order(decision))
+        is_later = order_of(each) > order_of(decision) and (
+            since is None or since <= order_of(decision)
+        )
         if is_later and touched & _used_by(each) and not undone_by(each, made):
             touched |= _changed_by(each)
             found.insert(0, each)
@@ -228,6 +230,6 @@ def _used_by(decision: Decision) -> set[str]:
     return _changed_by(decision) | {each for each in named if each}
 
 
-def _order(decision: Decision) -> tuple[int, datetime, str]:
+def order_of(decision: Decision) -> tuple[int, datetime, str]:
     """The order in which a contact's decisions were made; those without a version are older."""
     return decision.version, decision.at, decision.decision_id

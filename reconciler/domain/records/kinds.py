@@ -54,6 +54,8 @@ class Category(StrEnum):
     """Also a standing constraint: both hold until somebody revokes them."""
     PROCEDURE = "procedure"
     SUMMARY = "summary"
+    OUTCOME = "outcome"
+    """What came of a task. It is compared with other outcomes only. Source: seed 001, section 2."""
     VOLATILE = "volatile"
     """What is better asked live than remembered."""
 

@@ -34,6 +34,9 @@ CLEANED_GROWTH_MAX = 8
 """How many times as long a text may become when it is cleaned: what stands for a value has at most
 29 characters, and a value has at least four."""
 
+ARTEFACT_LENGTH_MAX = 500
+"""Characters in a reference to what is kept elsewhere."""
+
 _TAG_COUNT_MAX = 100
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CLOCK_SKEW_MAX = timedelta(minutes=5)
@@ -52,12 +55,15 @@ class Remembered:
         importance: 0 to 1.
         slot: what it answers about whom, normalised; None where nobody said.
         tags: words to find it by.
+        artefact: a document or a row that it points to, as a reference: a URI, a path, a key; up to
+            500 characters on one line. It is kept and shown, never fetched.
     """
 
     text: str
     importance: float | None = 0.5
     slot: Slot | None = None
     tags: tuple[str, ...] = ()
+    artefact: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +125,7 @@ class Note(Remembered):
         if self.category is not None:
             object.__setattr__(self, "category", _category(self.category))
         object.__setattr__(self, "tags", _tags(self.tags))
+        _check_artefact(self.artefact, is_cleaned=self.is_cleaned)
         for name in ("source_reference", "contact_name", "slot_read_from"):
             if getattr(self, name) is not None:
                 check_text(name, getattr(self, name), length_max)
@@ -267,6 +274,23 @@ def _tags(value: object) -> tuple[str, ...]:
     for each in value:
         check_identifier("a tag", each, InvalidNoteError)
     return tuple(value)
+
+
+def _check_artefact(value: object, *, is_cleaned: bool) -> None:
+    """Let a reference through; what it says besides is the gate's to judge.
+
+    Raises:
+        InvalidNoteError: it is none.
+    """
+    if value is None:
+        return
+    length_max = ARTEFACT_LENGTH_MAX * (CLEANED_GROWTH_MAX if is_cleaned else 1)
+    check_text("artefact", value, length_max)
+    if not str(value).isprintable():
+        raise InvalidNoteError(
+            "artefact holds line breaks or other control characters; give a reference such as "
+            "s3://bucket/quote-7.pdf or crm:orders/1042"
+        )
 
 
 def source_kind_of(value: object) -> SourceKind:

@@ -8,12 +8,13 @@ kind, but no line breaks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import Any
 
 from reconciler.domain.reconciling.disputes import WHOSE
 from reconciler.domain.records.assessment import Disposal
+from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Relation
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
@@ -104,6 +105,7 @@ class Explanation:
         arbiter: what the arbiter answered, or that none was asked or used.
         counterfactuals: what would have changed the outcome, the most telling first; never
             empty, since it says so where nothing would.
+        evidence: the turns that it was made on: who spoke, when, in which session, which words.
     """
 
     outcome: str
@@ -113,6 +115,7 @@ class Explanation:
     differences: tuple[str, ...]
     arbiter: tuple[str, ...]
     counterfactuals: tuple[str, ...]
+    evidence: tuple[str, ...] = ()
 
     def sentences(self) -> tuple[str, ...]:
         """All of it, in the order in which it reads best."""
@@ -125,12 +128,20 @@ class Explanation:
         return dict([outcome, *((name, list(sentences)) for name, sentences in others)])
 
 
-def explain(decision: Decision) -> Explanation:
+def explain(decision: Decision, evidence: Iterable[Evidence] = ()) -> Explanation:
     """Why the decision came out as it did, in sentences that are true of it.
 
     What would have changed the outcome comes from deciding again; where today's rule does not
     arrive at the decision on record, that is said instead.
+
+    Args:
+        decision: what is explained.
+        evidence: the turns that it was made on, the oldest first.
     """
+    return replace(_explained(decision), evidence=tuple(map(_evidence_sentence, evidence)))
+
+
+def _explained(decision: Decision) -> Explanation:
     if not decision.action.is_reconciled:
         return _explain_disposal(decision)
     reopened = reopen(decision)
@@ -355,6 +366,15 @@ def _answer_sentence(decision: Decision, name: str, relation: Relation) -> str:
     return _stop(
         f"{name} answered that the note {_RELATED[relation].format(fact=fact)}{confidence}"
     )
+
+
+def _evidence_sentence(told: Evidence) -> str:
+    when = f"{told.said_at:%Y-%m-%d %H:%M} UTC"
+    words = " … ".join(_quote(each) for each in told.quoted[:QUOTE_COUNT_MAX])
+    is_whole = told.quoted == (told.text,)
+    cited = "" if is_whole else f", in {_quote(told.text)}"
+    where = f"in session {_quote(told.session_id)} on {when}"
+    return _stop(f"The evidence is {WHOSE[told.source_kind]}, {where}: {words}{cited}")
 
 
 # What would have changed the outcome

@@ -10,9 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from reconciler.errors import IllegalMemoryOperationError
+from reconciler.errors import IllegalMemoryOperationError, InvalidRequestError
 
-__all__ = ["LEGAL", "STEPS", "Operation", "Step", "TaskState", "after", "check"]
+__all__ = [
+    "LEGAL",
+    "OPEN",
+    "STEPS",
+    "Operation",
+    "Step",
+    "TaskState",
+    "after",
+    "check",
+    "states_named",
+]
+
+OPEN = "open"
+"""What has not ended, by whatever name it stopped at."""
 
 
 class TaskState(StrEnum):
@@ -118,6 +131,23 @@ STEPS: Mapping[TaskState, Mapping[Step, TaskState]] = {
 """Where each step leads. The message that a task begins with is evidence that came in, not a
 write of the start: ``observed`` says so, and what is legal follows from where it leads. A task that
 was interrupted goes on from its start, because what it knew has to be read again."""
+
+
+def states_named(name: TaskState | str | None) -> tuple[TaskState, ...]:
+    """The states that a name stands for: one, ``open`` for all that have not ended, None for all.
+
+    Raises:
+        InvalidRequestError: there is no such state.
+    """
+    if name is None:
+        return tuple(TaskState)
+    if name == OPEN:
+        return tuple(each for each in TaskState if not each.is_terminal)
+    try:
+        return (TaskState(name),)
+    except ValueError:
+        known = ", ".join((OPEN, *TaskState))
+        raise InvalidRequestError(f"state {name!r} is none of {known}") from None
 
 
 def check(state: TaskState, operation: Operation) -> None:

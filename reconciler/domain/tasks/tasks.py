@@ -33,6 +33,8 @@ class Task:
         blocker: what it waits for; None where nothing holds it up.
         started_at: when it began (UTC).
         changed_at: when any of that was last written (UTC).
+        outcome_id: the decision about what came of it, made when it ended; None before, and where
+            the task ended without anything that it could rest on.
     """
 
     task_id: str
@@ -45,6 +47,7 @@ class Task:
     done: tuple[str, ...] = ()
     decided: tuple[str, ...] = ()
     blocker: str | None = None
+    outcome_id: str | None = None
 
 
 @dataclass(slots=True, kw_only=True, repr=False)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Comparison, Decision
 
-__all__ = ["Commit", "DecisionFilter", "MemoryStore", "Near"]
+__all__ = ["SPANS_JOINED", "Commit", "DecisionFilter", "MemoryStore", "Near"]
 
 _SLOT_COLUMNS = (
     "subject",
@@ -79,7 +79,7 @@ _KEPT_FIELDS = (
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 
-_SPANS_JOINED = " … "
+SPANS_JOINED = " … "
 """Between the words that are cited from one episode, as an analyst reads them."""
 
 _ID_KEY_BYTES = 32
@@ -330,6 +330,14 @@ class MemoryStore:
         """All facts in scope, live and ended, the newest first."""
         return [_fact(row) for row in self._graph.run("list_facts", _contact(scope))]
 
+    def list_filed_facts(self, scope: Scope, subject: str) -> list[Fact]:
+        """All facts of the scope's agent, about any contact, that are filed under a subject.
+
+        In the order in which they were recorded, live and ended.
+        """
+        asked = {"agent_key": scope.agent_key, "subject": subject}
+        return [_fact(row) for row in self._graph.run("list_filed_facts", asked)]
+
     def list_conflicts(self, scope: Scope, *, is_open: bool = True) -> list[Conflict]:
         """Which facts in scope that have not ended may contradict each other, each pair once.
 
@@ -339,6 +347,14 @@ class MemoryStore:
         rows = self._graph.run("list_conflicts", _contact(scope))
         found = [Conflict(**row) for row in rows]
         return [each for each in found if each.is_open or not is_open]
+
+    def list_conflict_links(self, scope: Scope) -> list[Conflict]:
+        """All links between facts in scope that may contradict each other, whatever became of them.
+
+        In no order.
+        """
+        rows = self._graph.run("list_conflict_links", _contact(scope))
+        return [Conflict(**row) for row in rows]
 
     def count_conflicts(self, now: datetime) -> int:
         """How many pairs of facts in the whole store that are live now are in dispute."""
@@ -663,7 +679,7 @@ def _evidence(row: Row, scope: Scope) -> Evidence:
     return Evidence(
         **{name: row[name] for name in ("episode_id", "session_id", "text", "said_at")},
         scope=scope,
-        spans=tuple(row["span"].split(_SPANS_JOINED)) if row["span"] else (),
+        spans=tuple(row["span"].split(SPANS_JOINED)) if row["span"] else (),
         source_kind=SourceKind(row["source_kind"]),
         source_reference=row["source_reference"] or None,
         is_cleaned=True,
@@ -690,7 +706,7 @@ def _own_episode_id(scope: Scope, given_id: str) -> str:
 
 
 def _cited(evidence: Evidence) -> str | None:
-    return _SPANS_JOINED.join(evidence.spans) or None
+    return SPANS_JOINED.join(evidence.spans) or None
 
 
 def _contact_map(commits: Sequence[Commit]) -> dict[str, Any]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -62,6 +62,15 @@ class TaskStore:
         rows = self._graph.run("find_task", {"task_key": _key(scope, task_id)})
         return _task(scope, rows[0]) if rows else None
 
+    def list_tasks(
+        self, scopes: Iterable[Scope], states: Iterable[TaskState], limit: int
+    ) -> list[Task]:
+        """The tasks of some contacts in these states, those that changed last first."""
+        by_key = {scope.contact_key: scope for scope in scopes}
+        given = {"contact_keys": list(by_key), "states": [str(each) for each in states]}
+        rows = self._graph.run("list_tasks", given | {"limit": limit})
+        return [_task(by_key[row.pop("contact_key")], row) for row in rows]
+
     def add_done_subtask(self, scope: Scope, task_id: str, subtask_id: str, at: datetime) -> Task:
         """The task with a subtask marked as done; marked again, nothing changes.
 
@@ -108,6 +117,14 @@ class TaskStore:
         }
         rows = self._graph.run("set_task_state", given)
         return _task(scope, rows[0]) if rows else None
+
+    def set_outcome(self, scope: Scope, task_id: str, outcome_id: str, at: datetime) -> Task:
+        """The task with the decision that was made about what came of it.
+
+        Raises:
+            UnknownTaskError: there is no such task.
+        """
+        return self._written("set_task_outcome", scope, task_id, at, {"outcome_id": outcome_id})
 
     def link_session(
         self, scope: Scope, task_id: str, session_id: str, channel: str, at: datetime

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from reconciler.domain.recalling.procedures import (
     Procedure,
-    procedure_of,
     procedure_slot,
     procedure_text,
 )
@@ -30,6 +29,7 @@ from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, Session, Turn, time_of_saying
 from reconciler.domain.records.slots import Slot
+from reconciler.domain.tasks.outcomes import outcome_slot, outcome_text
 from reconciler.domain.tasks.task_states import Operation, Step, TaskState
 from reconciler.domain.tasks.tasks import Task, WorkingMemory
 from reconciler.errors import IllegalMemoryOperationError, InvalidNoteError, InvalidRequestError
@@ -38,6 +38,7 @@ from reconciler.service.records import Records
 from reconciler.service.sessions.extraction import SessionReader
 from reconciler.service.stores.session_store import SessionStore
 from reconciler.service.stores.task_store import TaskStore
+from reconciler.service.tasks.procedures import Procedures
 from reconciler.service.tasks.task_memory import TaskMemory, TaskRun
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.write_gate import WriteGate
@@ -49,6 +50,8 @@ CHARACTERS_PER_TOKEN = 4
 """About so many, in English prose; a budget is a bound, not a bill."""
 
 _QUERY_LENGTH_MAX = 20_000
+_SURE = 0.95
+"""Of what came of a task: it is made of what the task kept. The gate scores the evidence."""
 
 
 class Proposed(NamedTuple):
@@ -83,7 +86,9 @@ class MemoryContext:
         sessions: where episodes are kept.
         tasks: where tasks are kept.
         reader: makes episodes of turns, and candidates of episodes.
+        procedures: how the agent does things.
         clock: the time now, UTC-aware.
+        keeps_outcome: whether what came of the task is proposed to the gate when it ends.
 
     Raises:
         UnknownTaskError: there is no such task, and no goal to begin it with.
@@ -105,7 +110,9 @@ class MemoryContext:
         sessions: SessionStore,
         tasks: TaskStore,
         reader: SessionReader,
+        procedures: Procedures,
         clock: Callable[[], datetime],
+        keeps_outcome: bool = True,
     ) -> None:
         check_identifier("task_id", task_id, InvalidRequestError)
         check_identifier("session_id", session_id, InvalidRequestError)
@@ -117,7 +124,9 @@ class MemoryContext:
         self._records = records
         self._sessions = sessions
         self._reader = reader
+        self._procedures = procedures
         self._clock = clock
+        self._keeps_outcome = keeps_outcome
         self._position: int | None = None
         self._proposed: dict[tuple[str, ...], list[Proposed]] = {}
         self._run = TaskRun(
@@ -129,6 +138,7 @@ class MemoryContext:
         )
         self._run.open(None if goal is None else self._cleaned(goal))
         self._task_memory = TaskMemory(self._run, self._cleaned)
+        self._keep_outcome()  # where a process ended between the end of the task and this
 
     # Where the task stands
 
@@ -163,12 +173,18 @@ class MemoryContext:
         self._run.go(Step.OBSERVED)
 
     def succeed(self) -> None:
-        """The task is over, and its goal achieved; what the agent supposed is forgotten."""
+        """The task is over, and its goal achieved; what the agent supposed is forgotten.
+
+        What came of it is proposed to the gate, as an outcome that rests on the task's episodes,
+        and remembered where the gate admits it. So it is after ``fail``.
+        """
         self._run.go(Step.SUCCEED)
+        self._keep_outcome()
 
     def fail(self) -> None:
         """The task is over, and its goal was missed; what the agent supposed is forgotten."""
         self._run.go(Step.FAIL)
+        self._keep_outcome()
 
     def interrupt(self) -> None:
         """The task stops here, to go on later; what the agent supposed is forgotten."""
@@ -225,15 +241,16 @@ class MemoryContext:
         return self._recalled(entity, budget_tokens)
 
     def procedures(self) -> list[Procedure]:
-        """How things are done for this contact, as operators approved it, by name.
+        """How the agent does things, as operators approved it: what fits the goal best comes first.
+
+        They are the agent's, whichever contact they were learned with.
 
         Raises:
             IllegalMemoryOperationError: the task has begun already.
+            EmbeddingError: the model failed.
         """
         self._run.check(Operation.READ_PROCEDURES)
-        now = self._clock()
-        found = (procedure_of(each, now) for each in self._records.history(self._scope))
-        return sorted(filter(None, found), key=lambda each: each.name)
+        return self._procedures.fitting(self._scope, self._run.working.task.goal)
 
     def episodes(self) -> list[Episode]:
         """All that was logged in this task, over all its sessions, in order.
@@ -400,6 +417,9 @@ class MemoryContext:
         evidence: tuple[Evidence, ...],
         category: Category | None = None,
         slot: Slot | None = None,
+        *,
+        confidence: float | None = None,
+        key: str | None = None,
     ) -> Decision:
         note = Note(
             scope=self._scope,
@@ -409,11 +429,41 @@ class MemoryContext:
             session_id=self._run.session_id,
             category=category,
             slot=slot,
+            idempotency_key=key,
         )
         candidate = Candidate(
-            note=note, evidence=evidence, proposed_by=f"agent:{self._scope.agent_id}"
+            note=note,
+            evidence=evidence,
+            proposed_by=f"agent:{self._scope.agent_id}",
+            confidence=confidence,
         )
         return self._gate.propose(candidate, TASK_DOOR)
+
+    def _keep_outcome(self) -> None:
+        """Have the gate judge what came of the task, once, and say on the task what it decided.
+
+        Without a word from outside there is nothing that it could rest on.
+        """
+        task = self._run.working.task
+        is_over = task.state.is_terminal and task.outcome_id is None
+        if not (is_over and self._keeps_outcome):
+            return
+        evidence = _of_persons(_evidence(self._scope, [(each, ()) for each in self._record()]))
+        if not evidence:
+            return
+        made = self._propose(
+            outcome_text(task),
+            SourceKind.EXTRACTOR,
+            evidence,
+            Category.OUTCOME,
+            outcome_slot(task),
+            confidence=_SURE,
+            key=f"outcome-{task.task_id}",
+        )
+        if made.action is Action.ADMIT:
+            made = self._gate.commit(self._scope, made.decision_id, TASK_DOOR)
+        run = self._run
+        run.keep(lambda at: run.store.set_outcome(run.scope, run.task_id, made.decision_id, at))
 
     def _recalled(self, query: str, budget_tokens: int) -> list[RankedFact]:
         if not isinstance(query, str):
@@ -468,6 +518,12 @@ class MemoryContext:
         check_text("a task's text", text, TEXT_LENGTH_MAX)
         [cleaned] = self._cleaner.clean_texts(self._scope, [text])
         return cleaned
+
+
+def _of_persons(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    """What persons said, where they said anything: a tool's pages are no reason for an outcome."""
+    tools = SourceKind.TOOL_OUTPUT
+    return tuple(each for each in evidence if each.source_kind is not tools) or evidence
 
 
 def _within(ranked: Iterable[RankedFact], characters: int) -> list[RankedFact]:

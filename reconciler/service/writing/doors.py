@@ -103,10 +103,11 @@ class LineFields(AgentFields, total=False):
         said_at: when it was said, time-zone aware; None for now.
         valid_from: from when it is true, time-zone aware; None for when it was said. An older note
             supersedes nothing newer.
-        category: preference, fact, decision, procedure, summary or volatile; None to read it from
-            the text.
+        category: preference, fact, decision, procedure, summary, outcome or volatile; None to read
+            it from the text.
         topic: a broad field of life, for example ``work``.
         tags: words to find it by.
+        artefact: a document or a row that it points to, by a reference that is never fetched.
         session_id: the session that the evidence belongs to; None for one per UTC day.
         idempotency_key: the same key in a scope returns the first decision, as a replay.
     """
@@ -118,6 +119,7 @@ class LineFields(AgentFields, total=False):
     category: Category | str | None
     topic: str | None
     tags: Sequence[str]
+    artefact: str | None
     session_id: str | None
     idempotency_key: str | None
 

@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 from reconciler.domain.recalling.ranking import numbers_of
 from reconciler.domain.reconciling.neighbours import (
     NEIGHBOUR_COUNT_MAX,
+    are_of_one_kind,
     filed,
     is_rival,
     neighbour_of,
     neighbours_of,
 )
 from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.kinds import Category, FactState
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.attributes import AttributeBook
@@ -65,6 +66,7 @@ class Neighbourhood(Outline):
         self._attributes = attributes
         self._facts = {fact.fact_id: fact for fact in facts}
         self._unread = {each.fact_id for each in self._facts.values() if not _is_filed(each)}
+        self._outcomes = {fact_id for fact_id, fact in self._facts.items() if _is_outcome(fact)}
         self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
         self._marked_to = _LONG_AGO  # what expired until then is written as expired
         numbers = numbers_of(self._facts.values())
@@ -146,6 +148,8 @@ class Neighbourhood(Outline):
             self._facts[commit.kept.fact_id] = commit.kept
         if commit.fact and self._knows(commit.fact):
             self._facts[commit.fact.fact_id] = commit.fact
+            if _is_outcome(commit.fact):
+                self._outcomes.add(commit.fact.fact_id)
 
     def _mark_expired(self, fact_id: str) -> None:
         fact = self._facts.get(fact_id)
@@ -166,10 +170,17 @@ class Neighbourhood(Outline):
         return rows
 
     def _first_of(self, note: Note, rows: list[int]) -> list[int]:
+        rows = self._of_one_kind(note, rows)
         if note.slot is not None and note.slot.rival_prefix is not None:
             self._read(note, rows[:_READ_COUNT_MAX])
             rows.sort(key=lambda row: not is_rival(note, self._facts[self._rows[row]]))
         return rows[:NEIGHBOUR_COUNT_MAX]
+
+    def _of_one_kind(self, note: Note, rows: list[int]) -> list[int]:
+        """The rows of facts that the note may be compared with at all; nearly always all."""
+        if not self._outcomes and note.category is not Category.OUTCOME:
+            return rows
+        return [row for row in rows if are_of_one_kind(note, self._facts[self._rows[row]])]
 
     def _read(self, note: Note, rows: list[int]) -> None:
         """Read the slots of facts that were kept without one, before slots were read."""
@@ -187,6 +198,10 @@ class Neighbourhood(Outline):
         lengths = np.linalg.norm(ours, axis=1) * np.linalg.norm(given)
         products = np.divide(ours @ given, lengths, out=np.zeros(len(rows)), where=lengths > 0)
         return [float(cosine) for cosine in np.clip(products, -1.0, 1.0)]
+
+
+def _is_outcome(fact: Fact) -> bool:
+    return fact.category is Category.OUTCOME
 
 
 def _is_filed(fact: Fact) -> bool:

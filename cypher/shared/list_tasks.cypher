@@ -1,0 +1,10 @@
+// The tasks of some contacts, those that changed last first.
+// mode: read
+// params: contact_keys, states, limit
+// returns: contact_key, columns of task
+MATCH (contact:Contact)<-[:CONCERNS]-(task:Task)
+WHERE contact.contact_key IN $contact_keys AND task.state IN $states
+RETURN contact.contact_key AS contact_key,
+       // include: task
+ORDER BY changed_at DESC, task_id
+LIMIT $limit

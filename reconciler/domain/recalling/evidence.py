@@ -1,0 +1,161 @@
+"""Why: which turns a fact rests on, and whether its contact ever said it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from reconciler.domain.records.evidence import EvidenceTurn, FactEvidence, TakenBy
+from reconciler.domain.records.facts import Fact, Supersession
+from reconciler.domain.records.kinds import SourceKind
+
+__all__ = ["Said", "evidence_of", "mentions", "restated_beneath"]
+
+_SPEAKERS = {
+    SourceKind.USER_EXPLICIT: "contact",
+    SourceKind.OPERATOR: "operator",
+    SourceKind.APPROVED_DOC: "document",
+    SourceKind.EXTRACTOR: "extractor",
+    SourceKind.TOOL_OUTPUT: "tool",
+    SourceKind.MODEL_GUESS: "agent",
+}
+"""Who speaks where a turn came without a session's role."""
+
+_WORDS_OF = {
+    SourceKind.OPERATOR: "an operator's words",
+    SourceKind.APPROVED_DOC: "an approved document",
+    SourceKind.EXTRACTOR: "a text that the contact did not write",
+    SourceKind.TOOL_OUTPUT: "a tool's output",
+    SourceKind.MODEL_GUESS: "an agent's own words",
+}
+_READ_AT = "extractor"
+"""The door of what is read out of sessions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A turn, as a fact rests on it."""
+
+    fact_id: str
+    episode_id: str
+    role: str | None
+    text: str
+    spans: tuple[str, ...]
+    said_at: datetime
+    session_id: str
+    channel: str | None
+    source_kind: SourceKind
+    source_reference: str | None
+
+
+def restated_beneath(fact_id: str, links: Iterable[Supersession]) -> tuple[str, ...]:
+    """The fact and all that it says again, nearest first; what it replaced is not among them."""
+    beneath: dict[str, list[str]] = {}
+    for each in links:
+        if each.is_restatement:
+            beneath.setdefault(each.new_id, []).append(each.old_id)
+    found = [fact_id]
+    for each_id in found:
+        found += [old_id for old_id in beneath.get(each_id, ()) if old_id not in found]
+    return tuple(found)
+
+
+def evidence_of(
+    fact: Fact,
+    chain_ids: Sequence[str],
+    said: Iterable[Said],
+    taken: Mapping[str, Sequence[TakenBy]],
+) -> FactEvidence:
+    """What a fact rests on.
+
+    Args:
+        fact: the fact asked about, as it stands now.
+        chain_ids: its id, and those of all that it says again.
+        said: the turns that any of these rests on.
+        taken: by the id of each turn, the decisions that were made on it.
+    """
+    by_episode: dict[str, list[Said]] = {}
+    for each in said:
+        by_episode.setdefault(each.episode_id, []).append(each)
+    turns = [
+        _turn(fact.fact_id, chain_ids, each, taken.get(episode_id, ()))
+        for episode_id, each in by_episode.items()
+    ]
+    turns.sort(key=lambda turn: (turn.said_at, turn.episode_id))
+    return FactEvidence(fact=fact, statement=_statement(fact, turns), turns=tuple(turns))
+
+
+def mentions(fact: Fact, about: str) -> bool:
+    """Whether a fact is about something: an attribute's name, or words that all stand in it."""
+    slot, wanted = fact.slot, about.casefold()
+    if slot is not None and slot.attribute and slot.attribute.casefold() == wanted:
+        return True
+    text = f"{fact.text} {slot.value if slot and slot.value else ''}".casefold()
+    return all(word in text for word in wanted.split())
+
+
+def _turn(
+    fact_id: str, chain_ids: Sequence[str], said: Sequence[Said], taken: Sequence[TakenBy]
+) -> EvidenceTurn:
+    own = sorted((each for each in taken if each.fact_id in chain_ids), key=lambda each: each.at)
+    # Where no decision is on record, the deepest fact that rests on it had it first.
+    resting = max((each.fact_id for each in said), key=chain_ids.index)
+    told_for, told = (own[0].fact_id or resting) if own else resting, said[0]
+    return EvidenceTurn(
+        episode_id=told.episode_id,
+        fact_id=told_for,
+        is_beneath=told_for != fact_id,
+        speaker=told.role or _SPEAKERS[told.source_kind],
+        text=told.text,
+        spans=told.spans,
+        said_at=told.said_at,
+        session_id=told.session_id,
+        channel=told.channel,
+        source_kind=told.source_kind,
+        source_reference=told.source_reference,
+        is_answer=bool(own) and all(each.answered_by for each in taken),
+        taken_by=tuple(own),
+    )
+
+
+def _statement(fact: Fact, turns: Sequence[EvidenceTurn]) -> str:
+    own = [each for each in turns if each.is_contacts]
+    if own:
+        how = "Read by the extractor from the contact's words"
+        begins = how if fact.word is SourceKind.EXTRACTOR else "The contact said so"
+        return f"{begins}{_times(own)}."
+    instead = [each for each in turns if not each.is_answer] or turns
+    return " ".join([f"No words of the contact: {_instead(fact, instead)}.", *_answers(turns)])
+
+
+def _answers(turns: Iterable[EvidenceTurn]) -> Iterator[str]:
+    """Who was asked about it and said yes."""
+    for each in turns:
+        if each.is_answer and each.source_kind is SourceKind.USER_EXPLICIT:
+            yield f"Asked about it, the contact said yes{_times([each])}."
+        elif each.is_answer:
+            yield f"An operator ({each.taken_by[0].answered_by}) said yes{_times([each])}."
+
+
+def _times(own: Sequence[EvidenceTurn]) -> str:
+    """How often, and when and where last."""
+    times = f" {len(own)} times, last" if len(own) > 1 else ""
+    last = own[-1]
+    channel = f", {last.channel}" if last.channel else ""
+    at = f"{last.said_at:%Y-%m-%d} at {last.said_at:%H:%M} UTC"
+    return f"{times} on {at} (session {last.session_id}{channel})"
+
+
+def _instead(fact: Fact, turns: Sequence[EvidenceTurn]) -> str:
+    """Whose words they are in place of the contact's."""
+    if not turns:
+        return "no turn is on record that it rests on"
+    kinds = sorted({each.source_kind for each in turns}, key=tuple(SourceKind).index)
+    words = " and ".join(_WORDS_OF[kind] for kind in kinds)
+    return f"read by the extractor from {words}" if _was_read(fact, turns) else f"from {words}"
+
+
+def _was_read(fact: Fact, turns: Sequence[EvidenceTurn]) -> bool:
+    doors = {each.door for turn in turns for each in turn.taken_by}
+    return fact.trust is SourceKind.EXTRACTOR or _READ_AT in doors

@@ -1,0 +1,105 @@
+"""Instants: what a memory held at a time in the past, and what was true in the world then. Pure.
+
+Nothing is kept twice for this. What is held now is taken back through the records, the newest
+first: each says what it wrote and ended, and how the facts stood that it changed besides. What no
+decision changes, such as how often a fact was recalled, is as it is now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from reconciler.domain.reconciling.reverting import fact_written_by, order_of
+from reconciler.domain.records.decisions import Decision, Undo
+from reconciler.domain.records.facts import Conflict, Fact, Supersession
+from reconciler.domain.records.kinds import FactState
+
+__all__ = ["Known", "held_at", "made_by", "true_at"]
+
+_NOTHING = Undo(before=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What a memory holds about a contact: its facts, and how they hang together.
+
+    ``conflicts`` are all links between facts that may contradict each other, whether or not those
+    still hold.
+    """
+
+    facts: tuple[Fact, ...]
+    links: tuple[Supersession, ...]
+    conflicts: tuple[Conflict, ...] = ()
+
+
+def made_by(at: datetime, made: Iterable[Decision]) -> list[Decision]:
+    """The decisions that were made by a time, the oldest first.
+
+    Clocks step back and hosts' clocks differ; a decision was made no later than what followed it.
+
+    Args:
+        at: the time, included (UTC).
+        made: all decisions about the contact that changed facts, in any order.
+    """
+    ordered = sorted(made, key=order_of)
+    places = [place for place, each in enumerate(ordered, start=1) if each.at <= at]
+    return ordered[: places[-1]] if places else []
+
+
+def held_at(at: datetime, known: Known, made: Sequence[Decision]) -> Known:
+    """What the memory held at a time: the facts as they stood then, in the state of then.
+
+    As exact as the records are: what decisions before version 7 of the schema counted once more is
+    not on record, and stays counted.
+
+    Args:
+        at: the time (UTC).
+        known: what it holds, read no later than the decisions.
+        made: all decisions about the contact that changed facts, in any order.
+    """
+    for decision in sorted(made, key=order_of, reverse=True)[: len(made) - len(made_by(at, made))]:
+        known = _without(decision, known)
+    return replace(known, facts=tuple(fact.as_of(at) for fact in known.facts))
+
+
+def true_at(at: datetime, facts: Iterable[Fact]) -> list[Fact]:
+    """The facts that were true in the world at a time, as far as they say, whatever came later.
+
+    What ended since, because something newer took its place, was true until then. What was never
+    true was not, nor was what had expired.
+
+    Args:
+        at: the time (UTC).
+        facts: in any state.
+    """
+    return [each for each in facts if _was_true(each, at)]
+
+
+def _was_true(fact: Fact, at: datetime) -> bool:
+    has_begun = fact.valid_from <= at and not fact.is_void
+    return has_begun and not fact.is_expired(at) and (fact.valid_to is None or at < fact.valid_to)
+
+
+def _without(decision: Decision, known: Known) -> Known:
+    """What was held before a decision, where all that followed it is taken back already."""
+    undo, written_id = decision.verdict.undo or _NOTHING, fact_written_by(decision)
+    ended_ids, before = set(decision.superseded_ids), {e.fact_id: e for e in undo.before}
+
+    def as_before(fact: Fact) -> Fact:
+        if fact.fact_id in ended_ids:
+            fact = replace(fact, state=FactState.LIVE, is_void=False, valid_to=None)
+        standing = before.get(fact.fact_id)
+        return fact if standing is None else fact.standing_as(standing)
+
+    facts = tuple(as_before(each) for each in known.facts if each.fact_id != written_id)
+    links = [e for e in known.links if e.old_id not in ended_ids and e not in undo.linked]
+    links += [each for each in undo.unlinked if each not in links]
+    pairs = {(each.new_id, each.old_id): each for each in known.conflicts}
+    pairs |= {(each.new_id, each.old_id): each for each in undo.conflicts}
+    return Known(
+        facts=facts,
+        links=tuple(each for each in links if written_id not in (each.new_id, each.old_id)),
+        conflicts=tuple(e for e in pairs.values() if written_id not in (e.new_id, e.old_id)),
+    )

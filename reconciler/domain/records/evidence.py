@@ -1,0 +1,98 @@
+"""Evidence as it is shown: the turns that a fact rests on, and who took each of them up."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import Action, SourceKind
+
+__all__ = ["EvidenceTurn", "FactEvidence", "TakenBy"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenBy:
+    """A decision that was made on a turn.
+
+    Attributes:
+        decision_id: its record; ``explain`` says why it came out so.
+        fact_id: the fact that it is about; None where it wrote and counted none.
+        action: what was done.
+        door: which door it came through.
+        proposed_by, answered_by: who put it forward, and who said yes or no to it, as far as
+            that is on record.
+        at: when (UTC).
+    """
+
+    decision_id: str
+    fact_id: str | None
+    action: Action
+    door: str
+    proposed_by: str | None
+    answered_by: str | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceTurn:
+    """One turn that a fact rests on.
+
+    Attributes:
+        episode_id: its id.
+        fact_id: the fact that it was first taken for: the one asked about, or one beneath it.
+        is_beneath: whether that is one beneath it, which the fact asked about says again.
+        speaker: who spoke: the role in its session, else whose word it is.
+        text: the turn, as it is kept.
+        spans: the words of it that are cited; empty for all of it.
+        said_at: when (UTC).
+        session_id, channel: the session that it belongs to, and how that was held.
+        source_kind, source_reference: whose word it is, and where it can be looked up.
+        is_answer: whether it is somebody's answer to a question, not a statement of their own.
+        taken_by: the decisions that took it up for the fact, the oldest first; empty where that
+            was not kept yet.
+    """
+
+    episode_id: str
+    fact_id: str
+    is_beneath: bool
+    speaker: str
+    text: str
+    spans: tuple[str, ...] = ()
+    said_at: datetime
+    session_id: str
+    channel: str | None = None
+    source_kind: SourceKind
+    source_reference: str | None = None
+    is_answer: bool = False
+    taken_by: tuple[TakenBy, ...] = ()
+
+    @property
+    def is_contacts(self) -> bool:
+        """Whether these are the contact's own words, which nobody put to them."""
+        return self.source_kind is SourceKind.USER_EXPLICIT and not self.is_answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactEvidence:
+    """What a fact rests on, in one answer to "I never told you that".
+
+    Attributes:
+        fact: the fact asked about, live or ended.
+        statement: in a sentence, whether the contact said it, when and where, or who did instead.
+        turns: the turns, the oldest first; those beneath the fact among them.
+    """
+
+    fact: Fact
+    statement: str
+    turns: tuple[EvidenceTurn, ...]
+
+    @property
+    def has_contacts_words(self) -> bool:
+        """Whether any of it is in the contact's own words."""
+        return any(each.is_contacts for each in self.turns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, with ``has_contacts_words``."""
+        return {"has_contacts_words": self.has_contacts_words, **asdict(self)}

@@ -1,0 +1,56 @@
+"""Procedures of an agent: read over all of its contacts, what fits a task first. Only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from reconciler.domain.recalling.procedures import (
+    SUBJECT,
+    Procedure,
+    by_fit,
+    procedures_of,
+)
+from reconciler.domain.records.scope import Scope
+from reconciler.ports.embedder import Embedder
+from reconciler.service.embedding import embed
+from reconciler.service.stores.memory_store import MemoryStore
+
+__all__ = ["Procedures"]
+
+
+class Procedures:
+    """How an agent does things, as operators approved it, whomever it was learned with.
+
+    Args:
+        store: where facts are kept.
+        embedder: compares what a procedure is for with a goal; its ``dimension`` 0 leaves it to
+            the words.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self, *, store: MemoryStore, embedder: Embedder, clock: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+
+    def fitting(self, scope: Scope, goal: str) -> list[Procedure]:
+        """All of the agent's procedures, those that fit the goal best first, then by name.
+
+        Args:
+            scope: whose; of the contact nothing is asked.
+            goal: what is to be achieved.
+
+        Raises:
+            EmbeddingError: the model failed.
+        """
+        found = procedures_of(self._store.list_filed_facts(scope, SUBJECT), self._clock())
+        return by_fit(found, goal, self._cosines(found, goal))
+
+    def _cosines(self, found: Sequence[Procedure], goal: str) -> list[float]:
+        if not found or not self._embedder.dimension:
+            return [0.0] * len(found)
+        asked, *vectors = embed(self._embedder, [goal, *(each.purpose for each in found)])
+        return [float(asked @ vector) for vector in vectors]

@@ -1,0 +1,251 @@
+"""What a memory held at an instant, against what it was seen to hold when that instant was now."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler import Action, Decision, FactHistory, FactState, Memory, SourceKind
+from reconciler.errors import InvalidRequestError, ReconcilerError, UnknownFactError
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+
+NOON = datetime(2024, 3, 9, 12, tzinfo=UTC)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+INSTANTS = int(os.environ.get("INSTANTS", "120"))
+"""How many random instants are compared; 1,000 take a minute or two."""
+STEPS_IN_A_HISTORY = 24
+BY = {"by": "dana", "reason": "She said so."}
+
+
+class Clock:
+    """A clock that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def on(self, step: timedelta = HOUR) -> datetime:
+        self.now += step
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def memory(one_of_each: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
+    given = {"embedder": HashingEmbedder(), **one_of_each.settings_arguments}
+    with Memory.open(clock=clock, **given) as memory:
+        yield memory
+
+
+def say(memory: Memory, text: str, contact_id: str = "alice", **given: Any) -> Decision:
+    return memory.add_contact_note("crm", contact_id, text, **given)
+
+
+def lives_in(memory: Memory, city: str, contact_id: str = "alice", **given: Any) -> Decision:
+    return say(memory, f"Lives in {city}.", contact_id, attribute="city", value=city, **given)
+
+
+def told(memory: Memory, at: datetime | None = None) -> dict[str, str]:
+    chains = memory.history("crm", "alice", at=at)
+    return {fact.text: str(fact.state) for chain in chains for fact in chain.facts}
+
+
+def test_before_anything_was_said_nothing_was_held(memory: Memory, clock: Clock) -> None:
+    before = clock.on()
+    clock.on()
+    lives_in(memory, "Pune")
+    assert told(memory, before) == {}
+
+
+def test_what_was_superseded_later_was_live_then(memory: Memory, clock: Clock) -> None:
+    lives_in(memory, "Pune")
+    then = clock.on()
+    clock.on()
+    lives_in(memory, "Goa")
+    assert told(memory, then) == {"Lives in Pune.": "live"}
+    assert told(memory) == {"Lives in Goa.": "live", "Lives in Pune.": "superseded"}
+
+
+def test_at_the_very_instant_of_a_decision_it_was_made(memory: Memory, clock: Clock) -> None:
+    made = lives_in(memory, "Pune")
+    assert told(memory, made.at) == {"Lives in Pune.": "live"}
+    assert told(memory, made.at - timedelta(microseconds=1)) == {}
+
+
+def test_how_often_it_was_said_and_how_sure_that_made_is_as_of_then(
+    memory: Memory, clock: Clock
+) -> None:
+    allergic = {"attribute": "allergy", "value": "peanuts"}
+    say(memory, "Severely allergic to peanuts.", **allergic)
+    then, before = clock.on(), memory.history("crm", "alice")
+    clock.on()
+    again = say(memory, "Allergic to peanuts.", **allergic)
+    assert (again.action, memory.history("crm", "alice") != before) == (Action.SKIP, True)
+    assert memory.history("crm", "alice", at=then) == before
+
+
+def test_a_lifetime_ends_at_its_instant(memory: Memory, clock: Clock) -> None:
+    say(memory, "Is on holiday this week.", category="volatile")
+    [chain] = memory.history("crm", "alice")
+    ends = chain.facts[0].expires_at
+    assert ends is not None
+    clock.on(400 * DAY)
+    assert list(told(memory, ends - HOUR).values()) == [FactState.LIVE]
+    assert list(told(memory, ends).values()) == [FactState.EXPIRED]
+
+
+def test_what_a_revert_undid_held_until_then(memory: Memory, clock: Clock) -> None:
+    lives_in(memory, "Pune")
+    clock.on()
+    wrong = lives_in(memory, "Goa")
+    then = clock.on()
+    clock.on()
+    memory.revert("crm", "alice", wrong.decision_id, **BY)
+    assert told(memory, then) == {"Lives in Goa.": "live", "Lives in Pune.": "superseded"}
+    assert told(memory)["Lives in Pune."] == "live"
+
+
+def test_a_dispute_that_was_settled_was_open_then(memory: Memory, clock: Clock) -> None:
+    kept = lives_in(memory, "Pune")
+    clock.on()
+    lives_in(memory, "Goa", source_kind=SourceKind.OPERATOR)
+    then, before = clock.on(), memory.history("crm", "alice")
+    clock.on()
+    memory.resolve("crm", "alice", str(kept.fact_id), **BY)
+    assert [len(each.conflicts) for each in before] == [1, 1]
+    assert memory.history("crm", "alice", at=then) == before
+
+
+def test_a_dispute_that_an_answer_let_stand_was_open_then(memory: Memory, clock: Clock) -> None:
+    sides = [lives_in(memory, "Pune"), lives_in(memory, "Goa", source_kind=SourceKind.OPERATOR)]
+    then, before = clock.on(), memory.history("crm", "alice")
+    clock.on()
+    memory.resolve("crm", "alice", [str(each.fact_id) for each in sides], **BY)
+    assert memory.history("crm", "alice") != before
+    assert memory.history("crm", "alice", at=then) == before
+
+
+def test_the_chain_of_a_fact_that_came_later_is_not_known_then(
+    memory: Memory, clock: Clock
+) -> None:
+    then = clock.on()
+    clock.on()
+    later = lives_in(memory, "Pune")
+    with pytest.raises(UnknownFactError, match=r"has no fact .* at 2024"):
+        memory.history("crm", "alice", fact_id=later.fact_id, at=then)
+
+
+@pytest.mark.parametrize("at", [datetime(2024, 3, 9), NOON + 2 * DAY])
+def test_an_instant_has_a_zone_and_has_come(memory: Memory, at: datetime) -> None:
+    with pytest.raises(InvalidRequestError):
+        memory.history("crm", "alice", at=at)
+
+
+# Random histories, seen at random instants while they went on, and asked about afterwards
+
+
+def living(memory: Memory, contact_id: str) -> list[str]:
+    chains = memory.history("crm", contact_id)
+    return [fact.fact_id for chain in chains for fact in chain.facts if fact.is_live]
+
+
+class History:
+    """A contact about whom all kinds of decisions are made, one after the other."""
+
+    def __init__(self, memory: Memory, clock: Clock, drawn: random.Random, contact_id: str) -> None:
+        self.memory, self.clock, self.drawn, self.contact_id = memory, clock, drawn, contact_id
+        self.made: list[Decision] = []
+        self.seen: list[tuple[datetime, list[FactHistory], list[str]]] = []
+
+    def go_on(self) -> None:
+        self.clock.on(self.drawn.choice([timedelta(seconds=1), HOUR, DAY, 9 * DAY]))
+        try:
+            self.made.append(self.drawn.choice(self.steps)())
+        except ReconcilerError:
+            return  # nothing to revoke, settle or undo just now
+
+    def look(self) -> None:
+        """Note what holds at this instant, some time after the last decision."""
+        self.clock.on(
+            self.drawn.choice([timedelta(microseconds=1), *5 * [HOUR], 8 * DAY, 100 * DAY])
+        )
+        recalled = self.memory.recall("crm", self.contact_id, limit=1000)
+        chains = self.memory.history("crm", self.contact_id)
+        self.seen.append((self.clock.now, chains, sorted(e.fact.fact_id for e in recalled)))
+
+    @property
+    def steps(self) -> list[Callable[[], Decision]]:
+        memory, contact, drawn = self.memory, self.contact_id, self.drawn
+        city = drawn.choice(["Pune", "Goa", "Agra"])
+        long_ago = self.clock.now - drawn.choice([3, 40, 300]) * DAY
+        peanuts = {"attribute": "allergy", "value": "peanuts"}
+        return [
+            lambda: lives_in(memory, city, contact),
+            lambda: lives_in(memory, city, contact, source_kind=SourceKind.OPERATOR),
+            lambda: lives_in(memory, city, contact, valid_from=long_ago),
+            lambda: say(memory, "Is severely allergic to peanuts.", contact, **peanuts),
+            lambda: say(memory, "Is allergic to peanuts.", contact, **peanuts),
+            lambda: say(memory, "Likes green tea", contact),
+            lambda: say(memory, "Likes green tea", contact, valid_from=long_ago),
+            lambda: say(memory, "Is on holiday this week.", contact, category="volatile"),
+            lambda: memory.amend(
+                "crm", contact, f"Lives in {city}.", attribute="city", value=city, **BY
+            ),
+            lambda: memory.revoke(
+                "crm",
+                contact,
+                drawn.choice(living(memory, contact) or ["none"]),
+                revoked_by="dana",
+                reason="She left.",
+                never=drawn.random() < 0.3,
+            ),
+            self.resolve,
+            lambda: self.undo(and_later=False),
+            lambda: self.undo(and_later=True),
+        ]
+
+    def resolve(self) -> Decision:
+        sides = [f.fact_id for d in self.memory.disputes("crm", self.contact_id) for f in d.facts]
+        keep = self.drawn.sample(sides, min(len(sides), self.drawn.choice([1, 1, 2])))
+        return self.memory.resolve("crm", self.contact_id, keep, **BY)
+
+    def undo(self, *, and_later: bool) -> Decision:
+        wrong = self.drawn.choice(self.made[-6:] or [lives_in(self.memory, "Pune")])
+        return self.memory.revert(
+            "crm", self.contact_id, wrong.decision_id, and_later=and_later, **BY
+        )
+
+
+def test_at_random_instants_the_memory_held_what_it_was_seen_to_hold(tmp_path: Path) -> None:
+    clock, drawn = Clock(), random.Random(os.environ.get("INSTANTS_SEED", "15"))
+    given: dict[str, Any] = {"graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
+    with Memory.open(embedder=HashingEmbedder(), clock=clock, **given) as memory:
+        compared, actions = 0, set()
+        while compared < INSTANTS:
+            history = History(memory, clock, drawn, f"contact-{compared}")
+            for _ in range(STEPS_IN_A_HISTORY):
+                history.go_on()
+                history.look()
+            clock.on(500 * DAY)
+            for at, chains, recalled in history.seen[: INSTANTS - compared]:
+                held = memory.history("crm", history.contact_id, at=at)
+                assert held == chains
+                live = [f.fact_id for chain in held for f in chain.facts if f.is_live]
+                assert sorted(live) == recalled
+            compared += len(history.seen)
+            actions |= {each.action for each in history.made}
+        assert {Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE, Action.REVERT} <= actions
+        assert Action.RESOLVE in actions
