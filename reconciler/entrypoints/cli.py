@@ -29,6 +29,7 @@ from reconciler.domain.records.kinds import (
     SourceKind,
 )
 from reconciler.domain.visible_text import visible
+from reconciler.entrypoints.archive_commands import add_archive_commands
 from reconciler.entrypoints.dispute_commands import add_dispute_commands
 from reconciler.entrypoints.fact_commands import add_fact_commands
 from reconciler.entrypoints.gate_commands import add_gate_commands
@@ -129,6 +130,7 @@ add_gate_commands(app)
 add_dispute_commands(app)
 add_fact_commands(app)
 add_job_commands(app)
+add_archive_commands(app)
 
 
 def main() -> NoReturn:

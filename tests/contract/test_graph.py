@@ -475,6 +475,28 @@ def test_a_text_comes_back_to_the_letter(graph: Graph, text: str) -> None:
     assert facts(graph)[0]["text"] == text
 
 
+def test_a_node_that_is_returned_whole_is_a_map_of_what_it_holds(graph: Graph) -> None:
+    given = decision(text="Likes tea.")
+    commit(graph, given)
+    asked = {**CONTACT, "after": "", "limit": 10, "with_vectors": True}
+    [row] = graph.run("list_whole_facts", asked)
+    assert row["node_id"] == row["node"]["fact_id"] == given["fact_id"]
+    assert (row["node"]["text"], row["node"]["recorded_at"].tzinfo) == ("Likes tea.", UTC)
+    assert None not in row["node"].values()
+    assert not [name for name in row["node"] if name.startswith("_")]
+
+
+def test_a_link_that_is_returned_whole_is_a_map_of_what_it_holds(graph: Graph) -> None:
+    first = decision()
+    commit(graph, first)
+    commit(graph, update(first))
+    asked = {**CONTACT, "after": "", "until": "\U0010ffff"}
+    [row] = graph.run("list_supersedes_links", asked)
+    assert row["to_id"] == first["fact_id"]
+    assert row["link"]["at"].tzinfo is UTC
+    assert {"decided_by", "reason", "at"} <= row["link"].keys()
+
+
 # 4: raw cosine
 
 
