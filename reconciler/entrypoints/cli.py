@@ -29,6 +29,7 @@ from reconciler.domain.records.kinds import (
     SourceKind,
 )
 from reconciler.domain.visible_text import visible
+from reconciler.entrypoints.archive_commands import add_archive_commands
 from reconciler.entrypoints.dispute_commands import add_dispute_commands
 from reconciler.entrypoints.evidence_commands import add_evidence_commands
 from reconciler.entrypoints.fact_commands import add_fact_commands
@@ -137,6 +138,7 @@ add_job_commands(app)
 add_health_commands(app)
 add_find_commands(app)
 add_task_commands(app)
+add_archive_commands(app)
 
 
 def main() -> NoReturn:

@@ -61,6 +61,7 @@ MAY_IMPORT = {
 }
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")
 STORES = {
+    "archive_store.py",
     "evidence_store.py",
     "health_store.py",
     "memory_store.py",
