@@ -21,7 +21,7 @@ from reconciler.domain.recalling.procedures import (
     procedure_slot,
     procedure_text,
 )
-from reconciler.domain.recalling.prompting import prompt_lines
+from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.facts import RankedFact
@@ -45,8 +45,6 @@ from reconciler.service.writing.write_gate import WriteGate
 __all__ = ["TASK_DOOR", "Cited", "MemoryContext", "Proposed"]
 
 TASK_DOOR = "task"
-CHARACTERS_PER_TOKEN = 4
-"""About so many, in English prose; a budget is a bound, not a bill."""
 
 _QUERY_LENGTH_MAX = 20_000
 
@@ -429,7 +427,7 @@ class MemoryContext:
             raise InvalidRequestError("budget_tokens must be 1 or more: recall is never unbounded")
         # No line is as short as a token, so that many facts are always enough.
         found = self._recall.recall(self._scope, query.strip(), budget_tokens)
-        fitting = _within(found, budget_tokens * CHARACTERS_PER_TOKEN)
+        fitting = within_budget(found, budget_tokens)
         self._run.working.know(fitting)
         return fitting
 
@@ -468,17 +466,6 @@ class MemoryContext:
         check_text("a task's text", text, TEXT_LENGTH_MAX)
         [cleaned] = self._cleaner.clean_texts(self._scope, [text])
         return cleaned
-
-
-def _within(ranked: Iterable[RankedFact], characters: int) -> list[RankedFact]:
-    """As many of the first as print within so many characters, each with what it brings along."""
-    fitting: list[RankedFact] = []
-    for each in ranked:
-        characters -= sum(len(line) + 1 for line in prompt_lines([each]))
-        if characters < 0:
-            break
-        fitting.append(each)
-    return fitting
 
 
 def _evidence(
