@@ -25,6 +25,7 @@ from reconciler.domain.records.policies import (
     ExtractionPolicy,
     JobPolicy,
     RankingPolicy,
+    RecallFloor,
     ReconcilePolicy,
     RetryPolicy,
 )
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
     from reconciler.adapters.anthropic_calls import Connection
     from reconciler.adapters.local_embedder import LocalModel
+    from reconciler.domain.recalling.recallable import Recalling
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.jobs import Stage
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
         ArbiterSettings,
         EmbedderSettings,
         ExtractorSettings,
+        RecallSettings,
         Settings,
     )
 
@@ -338,8 +341,8 @@ class Services:
             store=self.store,
             neighbourhoods=self.neighbourhoods,
             embedder=self.embedder,
-            policy=_ranking(self.settings),
-            confidence_min=self.settings.recall.confidence_min,
+            how=_recalling(self.settings, self.embedder.model_id),
+            counted=self.recalled,
             clock=self.clock,
         )
 
@@ -910,8 +913,26 @@ def _retry_policy(settings: Settings) -> RetryPolicy:
     )
 
 
-def _ranking(settings: Settings) -> RankingPolicy:
-    return RankingPolicy(**settings.recall.model_dump(exclude={"limit", "confidence_min"}))
+def _recalling(settings: Settings, embedding_model: str) -> Recalling:
+    from reconciler.domain.recalling.recallable import Recalling
+
+    given = settings.recall
+    names = {each.name for each in fields(RankingPolicy)}
+    return Recalling(
+        ranking=RankingPolicy(**given.model_dump(include=names)),
+        floor=_recall_floor(given, embedding_model),
+        confidence_min=given.confidence_min,
+    )
+
+
+def _recall_floor(given: RecallSettings, embedding_model: str) -> RecallFloor | None:
+    if given.floor == "calibrated":
+        from reconciler.config_files import load_recall_floor
+
+        return load_recall_floor(embedding_model)
+    if given.floor == "off":
+        return None
+    return RecallFloor(base=given.floor, growth=given.floor_growth, words=given.floor_words)
 
 
 def _now() -> datetime:
