@@ -238,7 +238,10 @@ def test_an_unknown_query_is_refused(graph: Graph) -> None:
 FIRST = decision(contact_name="Alice")
 SECOND = update(FIRST)
 THIRD = decision(
-    version=2, conflicting_ids=[SECOND["fact_id"]], expires_at=NOON + timedelta(days=9)
+    version=2,
+    conflicting_ids=[SECOND["fact_id"]],
+    expires_at=NOON + timedelta(days=9),
+    subject="contact",
 )
 HELD = decision(
     version=3,

@@ -65,7 +65,10 @@ LISTS: dict[str, list[Any]] = {
     "more_episode_times": [NOON.replace(tzinfo=None)],
     "positions": [1],
     "neighbour_cosines": [0.5],
-    **{name: ["1"] for name in ("tags", "findings", "score_parts", "decided", "proposals")},
+    **{
+        name: ["1"]
+        for name in ("tags", "findings", "score_parts", "decided", "proposals", "states")
+    },
 }
 
 
