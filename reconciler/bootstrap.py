@@ -22,6 +22,7 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
+    DecayPolicy,
     ExtractionPolicy,
     JobPolicy,
     RankingPolicy,
@@ -51,14 +52,18 @@ if TYPE_CHECKING:
     from reconciler.ports.graph import Engine, Graph
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
     from reconciler.service.fact_evidence import FactEvidenceReader
+    from reconciler.service.finding import Finding
+    from reconciler.service.health import Health, RecallCount
     from reconciler.service.recall import Recall
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
     from reconciler.service.stores.session_store import SessionStore
     from reconciler.service.stores.task_store import TaskStore
     from reconciler.service.tasks.procedures import Procedures
+    from reconciler.service.use_trace import UseTrace
     from reconciler.service.writing.amendments import Amendments
     from reconciler.service.writing.arbitration import Arbitration
+    from reconciler.service.writing.archiving import Archiving
     from reconciler.service.writing.cleaning import Cleaner
     from reconciler.service.writing.confirmations import Confirmations
     from reconciler.service.writing.disputes import Disputes
@@ -78,6 +83,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Services",
     "build_arbiter",
+    "build_decay",
     "build_embedder",
     "build_extractor",
     "build_judge",
@@ -127,6 +133,7 @@ class Services:
         id_key: the store's key of ids.
         clock: the time now, UTC-aware.
         closing: what gives back what was opened.
+        only_reads: whether whoever opened it only reads, so that recalls leave no trace.
     """
 
     def __init__(
@@ -141,6 +148,7 @@ class Services:
         id_key: bytes,
         clock: Callable[[], datetime],
         closing: ExitStack,
+        only_reads: bool = False,
     ) -> None:
         patience = _retry_policy(settings)
         self.building = RLock()
@@ -152,7 +160,9 @@ class Services:
         self.store = MemoryStore(PatientGraph(graph, patience, GraphUnavailableError))
         self.records = Records(store=self.store, clock=clock)
         self.ids = IdCheck(build_secret_finder())
+        self._graph = graph
         self._patient_graph = PatientGraph(graph, patience)
+        self._use_flush_seconds = 0.0 if only_reads else settings.life.use_flush_seconds
         self._given_arbiter = arbiter
         self._given_extractor = extractor
         self._decision_ids = DecisionIds(id_key)
@@ -299,6 +309,34 @@ class Services:
         )
 
     @_Part
+    def archiving(self) -> Archiving:
+        """What puts by what has faded."""
+        from reconciler.service.writing.archiving import Archiving
+
+        return Archiving(
+            gate=self.gate,
+            store=self.store,
+            reconciler=self.reconciler,
+            ledger=self.ledger,
+            decision_ids=self._decision_ids,
+            clock=self.clock,
+        )
+
+    @_Part
+    def use_trace(self) -> UseTrace:
+        """What notes the use of facts. It has no patience: what cannot be written waits."""
+        from reconciler.service.stores.use_store import UseStore
+        from reconciler.service.use_trace import UseTrace
+
+        built = UseTrace(
+            write=UseStore(self._graph).record_use,
+            clock=self.clock,
+            flush_seconds=self._use_flush_seconds,
+        )
+        self.closing.callback(built.close)
+        return built
+
+    @_Part
     def live_door(self) -> LiveDoor:
         """Where notes come in."""
         from reconciler.service.writing.doors import LiveDoor
@@ -341,6 +379,42 @@ class Services:
         from reconciler.service.tasks.procedures import Procedures
 
         return Procedures(store=self.store, embedder=self.embedder, clock=self.clock)
+
+    @_Part
+    def finding(self) -> Finding:
+        """What finds by name, and across contacts."""
+        from reconciler.service.finding import Finding
+
+        return Finding(
+            store=self.store,
+            embedder=self.embedder,
+            confidence_min=self.settings.recall.confidence_min,
+            clock=self.clock,
+        )
+
+    @_Part
+    def recalled(self) -> RecallCount:
+        """How often this process recalled, and found nothing."""
+        from reconciler.service.health import RecallCount
+
+        return RecallCount()
+
+    @_Part
+    def health(self) -> Health:
+        """What says how well contacts are kept."""
+        from reconciler.service.health import Health
+        from reconciler.service.stores.health_store import HealthStore
+
+        return Health(
+            store=self.store,
+            counts=HealthStore(self._patient_graph),
+            records=self.records,
+            embedding_model=self.embedder.model_id,
+            near_min=self.policy.cosine_update_min,
+            recalled=self.recalled,
+            file_bytes=lambda: _bytes_of(file_of_memory(self.settings)),
+            clock=self.clock,
+        )
 
     @_Part
     def extractor(self) -> Extractor:
@@ -440,6 +514,7 @@ def build_services(
             id_key=_open_store(store, embedder, settings.reconcile.write_attempts_max, clock()),
             clock=clock,
             closing=stack,
+            only_reads=must_exist,
         )
         if not must_exist:
             services.build_all()
@@ -506,6 +581,14 @@ def file_of_memory(settings: Settings) -> Path | None:
         ConfigurationError: the path cannot be used.
     """
     return _engine(settings).file_of(settings)
+
+
+def _bytes_of(path: Path | None) -> int | None:
+    """What a store's main file and its log take up; None for a server."""
+    if path is None:
+        return None
+    files = (path, path.with_name(f"{path.name}.wal"))
+    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def _engine(settings: Settings) -> Engine:
@@ -715,6 +798,19 @@ def _retry_policy(settings: Settings) -> RetryPolicy:
 
 def _ranking(settings: Settings) -> RankingPolicy:
     return RankingPolicy(**settings.recall.model_dump(exclude={"limit", "confidence_min"}))
+
+
+def build_decay(settings: Settings, floor: float | None = None) -> DecayPolicy:
+    """How facts fade, as the settings say; with another floor where one is given.
+
+    Raises:
+        ConfigurationError: the floor is out of range.
+    """
+    life = settings.life
+    return DecayPolicy(
+        half_life_days=life.decay_half_life_days,
+        floor=life.archive_floor if floor is None else floor,
+    )
 
 
 def _now() -> datetime:

@@ -28,6 +28,7 @@ from reconciler.domain.records.notes import (
     Note,
     check_text,
     not_in_the_future,
+    unit_interval,
     utc,
 )
 from reconciler.domain.records.scope import Scope, check_identifier
@@ -41,19 +42,21 @@ if TYPE_CHECKING:
     from reconciler.bootstrap import Services
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.candidates import Candidate
-    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.decisions import Archived, Decision
     from reconciler.domain.records.evidence import FactEvidence
     from reconciler.domain.records.facts import (
         Contact,
         Dispute,
         ExpiringFact,
         FactHistory,
+        FoundFact,
         RankedFact,
         RefusalCount,
     )
     from reconciler.domain.records.jobs import Job, QueueReport, Stage
     from reconciler.domain.records.sessions import SessionRecord, Turn
     from reconciler.domain.review.explanation import Explanation
+    from reconciler.domain.review.health import HealthReport
     from reconciler.domain.review.replay import Replayed
     from reconciler.domain.tasks.task_states import TaskState
     from reconciler.domain.tasks.tasks import Task
@@ -297,7 +300,74 @@ class Memory:
             check_text("query", query, TEXT_LENGTH_MAX)
         scope = self._scope(tenant, agent_id, contact_id)
         count = self.settings.recall.limit if limit is None else _positive("limit", limit)
-        return self._services.recall.recall(scope, query.strip(), count)
+        found = self._services.recall.recall(scope, query.strip(), count)
+        self._services.use_trace.note(each.fact.fact_id for each in found)
+        return found
+
+    def recall_about(
+        self,
+        agent_id: str,
+        contact_id: str,
+        name: str,
+        *,
+        all_contacts: bool = False,
+        tenant: str | None = None,
+        limit: int | None = None,
+    ) -> list[FoundFact]:
+        """The live facts that mention somebody or something by name, as whole words.
+
+        Facts about the name come first, then those that have it as their value, then those whose
+        words mention it; of equals the one said last. Likeness counts for nothing: who asks about
+        ACME is told of no other company.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: whose facts.
+            name: as somebody would write it; "ACME Corp." also finds "ACME".
+            all_contacts: whether facts of the agent's other contacts are found too. For an
+                operator; what one contact said is not another's to hear.
+            tenant: whose deployment; None for the configured one.
+            limit: at most so many; None for the configured number.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: the name cannot be used, or the limit is below 1.
+        """
+        check_text("name", name, TEXT_LENGTH_MAX)
+        scope = self._scope(tenant, agent_id, contact_id)
+        count = self._limit(limit)
+        return self._services.finding.about(scope, name, count, all_contacts=all_contacts)
+
+    def find(
+        self,
+        agent_id: str,
+        query: str,
+        *,
+        tenant: str | None = None,
+        limit: int | None = None,
+    ) -> list[FoundFact]:
+        """The live facts of all of an agent's contacts that are nearest to a query. For operators.
+
+        On Neo4j a vector index finds them, approximately; where it does not find enough, and on the
+        embedded engine, each fact of the agent's is looked at.
+
+        Args:
+            agent_id: whose contacts.
+            query: what is asked, 1 to 2,000 characters.
+            tenant: whose deployment; None for the configured one.
+            limit: at most so many; None for the configured number.
+
+        Raises:
+            InvalidScopeError: tenant or agent cannot be used.
+            InvalidRequestError: the query cannot be used, the limit is below 1, or there is no
+                embedder.
+        """
+        check_text("query", query, TEXT_LENGTH_MAX)
+        scope = self._scope(tenant, agent_id, "any")
+        return self._services.finding.nearest(scope, query, self._limit(limit), lambda _: True)
+
+    def _limit(self, limit: int | None) -> int:
+        return self.settings.recall.limit if limit is None else _positive("limit", limit)
 
     def history(
         self,
@@ -446,6 +516,34 @@ class Memory:
             raise InvalidRequestError(f"days must be a number above 0, at most {_DAYS_MAX:,}")
         scopes = self._scopes(tenant, agent_id, contact_id)
         return self._services.records.expiring(scopes, days)
+
+    def health(
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        tenant: str | None = None,
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> HealthReport:
+        """How well an agent's memory is kept, in numbers: what is twice there, stale, or waits.
+
+        Each contact's facts are read and compared with each other, so this takes a while.
+
+        Args:
+            agent_id: whose memory.
+            contact_id: only that of one contact; None for all of the agent's.
+            tenant: None for the configured one.
+            on_progress: told how many more contacts were looked at.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+        """
+        contacts = self.contacts(agent_id, tenant=tenant)
+        if contact_id is not None:
+            wanted = self._scope(tenant, agent_id, contact_id).contact_id
+            contacts = [each for each in contacts if each.contact_id == wanted]
+        scoped = [(self._scope(tenant, agent_id, each.contact_id), each) for each in contacts]
+        return self._services.health.report(agent_id, scoped, on_progress)
 
     def pending(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
@@ -764,6 +862,84 @@ class Memory:
             source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
         )
         return own_evidence(note, by)
+
+    def archive(
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        by: str = "operator",
+        reason: str = "Nobody said or needed it for long.",
+        floor: float | None = None,
+        dry_run: bool = False,
+        tenant: str | None = None,
+    ) -> list[Archived]:
+        """Put by what has faded: out of recall, kept, and live again as soon as somebody says it.
+
+        What fades, and how fast, follows from importance, from when it was last said, and from how
+        often it was recalled. What binds, was confirmed, is in dispute or says how something is
+        done is never archived; nothing is deleted. A sweep about a contact is one decision, which
+        ``revert`` undoes; ``unarchive`` takes one fact up again.
+
+        Args:
+            agent_id: whose facts.
+            contact_id: only those about one contact; None for all of the agent's.
+            by: who has it done, an operator's name.
+            reason: why, in a sentence.
+            floor: of what less is left is archived, 0 to 1; None for the configured one.
+            dry_run: only say what would be archived.
+            tenant: whose deployment; None for the configured one.
+
+        Returns:
+            For each contact with anything to archive the facts, and the decision that put them by;
+            no decision with ``dry_run``.
+
+        Raises:
+            InvalidScopeError, InvalidNoteError: the arguments cannot be used.
+            InvalidRequestError: the floor is no number from 0 to 1.
+            InvalidAnswerError: it is not this person's to do.
+        """
+        from reconciler.bootstrap import build_decay
+
+        if floor is not None:
+            unit_interval("floor", floor)
+        policy = build_decay(self.settings, floor)
+        found: list[Archived] = []
+        for scope in self._scopes(tenant, agent_id, contact_id):
+            candidate = self._word_of("by", by, scope, reason)
+            done = self._services.archiving.sweep(candidate, policy, OPERATOR_DOOR, dry_run=dry_run)
+            found += [done] if done else []
+        return found
+
+    def unarchive(
+        self,
+        agent_id: str,
+        contact_id: str,
+        fact_id: str,
+        *,
+        by: str = "operator",
+        reason: str = "It is needed again.",
+        tenant: str | None = None,
+    ) -> Decision:
+        """Have an archived fact recalled again, as it stood.
+
+        Args:
+            agent_id: whose memory.
+            contact_id: about whom.
+            fact_id: the archived fact.
+            by: who has it done, ``contact`` or an operator's name.
+            reason: why, in a sentence.
+            tenant: whose deployment; None for the configured one.
+
+        Raises:
+            InvalidScopeError, InvalidNoteError: the arguments cannot be used.
+            InvalidAnswerError: it is not this person's to do.
+            UnknownFactError: the contact has no fact of that id.
+            InvalidRequestError: it is not archived.
+        """
+        scope = self._scope(tenant, agent_id, contact_id)
+        candidate = self._word_of("by", by, scope, reason)
+        return self._services.archiving.unarchive(candidate, fact_id, OPERATOR_DOOR)
 
     def decision(
         self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None
@@ -1190,6 +1366,10 @@ class ContactMemory:
     def recall(self, query: str = "", *, limit: int | None = None) -> list[RankedFact]:
         """The live facts that fit a query best; see ``Memory.recall``."""
         return self._of(self._memory.recall)(query, limit=limit)
+
+    def recall_about(self, name: str, *, limit: int | None = None) -> list[FoundFact]:
+        """The live facts that mention a name as whole words; see ``Memory.recall_about``."""
+        return self._of(self._memory.recall_about)(name, limit=limit)
 
     def history(
         self, *, fact_id: str | None = None, at: datetime | None = None

@@ -48,6 +48,7 @@ __all__ = [
     "Query",
     "QueryBook",
     "Statement",
+    "load_index",
     "load_migrations",
     "load_queries",
     "newest_schema_version",
@@ -57,7 +58,9 @@ __all__ = [
 PARAMETER = re.compile(r"\$(\w+(?:\.\w+)*)")
 """A parameter in a query's text, or a value in one that is a map; group 1 is its path."""
 
-_HEADER_LINE = re.compile(r"^//\s*(mode|params|returns|times|script for each|map [\w.]+):(.*)$")
+_HEADER_LINE = re.compile(
+    r"^//\s*(mode|params|returns|times|index|script for each|map [\w.]+):(.*)$"
+)
 _INCLUDE = re.compile(r"^[ \t]*//\s*include:\s*(\w+)[ \t]*$", re.MULTILINE)
 _LISTED_ELSEWHERE = re.compile(r"(fields|columns) of (\w+)")
 _CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)
@@ -176,6 +179,8 @@ class Query:
     maps: Mapping[str, MapKeys] = field(default_factory=dict)
     loop: Loop | None = None
     takes_times_as_text: bool = False
+    index: str | None = None
+    """The index that it goes by, which is made when it is first needed."""
 
     def check_parameters(self, given: Mapping[str, Any]) -> None:
         """Hold a call to the header: both engines answer a missing key with silence.
@@ -260,6 +265,12 @@ def load_migrations(engine: str) -> tuple[Migration, ...]:
     return migrations
 
 
+def load_index(engine: str, name: str) -> tuple[Statement, ...]:
+    """The statements that make an index which a query names in its header."""
+    path = resource_path("cypher") / engine / "indexes" / f"{name}.cypher"
+    return _statements(path.read_text(encoding="utf-8"))
+
+
 def newest_schema_version(engine: str) -> int:
     """The schema version that this code works with."""
     return load_migrations(engine)[-1].version
@@ -276,6 +287,7 @@ def parse_query(name: str, text: str) -> Query:
     maps = {key[4:]: _names(header.pop(key)) for key in list(header) if key.startswith("map ")}
     loop = _loop(header.pop("script for each", ""))
     times = header.pop("times", "").strip()
+    index = header.pop("index", "").strip() or None
     if times not in ("", "as text"):
         raise QueryFileError(f"{name}: times are given as text, or the line is left out")
     if header.keys() != {"mode", "params", "returns"} or header["mode"].strip() not in _MODES:
@@ -292,6 +304,7 @@ def parse_query(name: str, text: str) -> Query:
         maps=_map_keys(maps),
         loop=loop,
         takes_times_as_text=bool(times),
+        index=index,
     )
     _check_against_text(query)
     _check_paths(query, maps)

@@ -28,6 +28,7 @@ from reconciler.queries import (
     PARAMETER,
     Loop,
     Query,
+    load_index,
     load_migrations,
     load_queries,
     newest_schema_version,
@@ -48,6 +49,7 @@ _TOO_SLOW = (
     "Neo.ClientError.Transaction.LockClientStopped",
 )
 _MISSING_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
+_NO_INDEX = "no such vector schema index"
 
 
 _MAP = "given"
@@ -126,8 +128,18 @@ class Neo4jGraph:
         given = {_MAP: _Parameters(sent)}
         text = _in_one_row(_of_one_map(query.statements[0].text, query.loop), query.returns)
         access = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
-        [[rows]] = self._execute(text, given, access)
+        try:
+            [[rows]] = self._execute(text, given, access)
+        except QueryError as error:
+            if query.index is None or _NO_INDEX not in str(error):
+                raise
+            self._make_index(query.index)
+            [[rows]] = self._execute(text, given, access)
         return _rows(query.returns, rows)
+
+    def _make_index(self, name: str) -> None:
+        for statement in load_index(self.engine, name):
+            self._execute(statement.text, {}, neo4j.WRITE_ACCESS)
 
     def schema_version(self) -> int:
         """See ``Graph.schema_version``."""

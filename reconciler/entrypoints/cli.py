@@ -29,10 +29,13 @@ from reconciler.domain.records.kinds import (
     SourceKind,
 )
 from reconciler.domain.visible_text import visible
+from reconciler.entrypoints.archive_commands import add_archive_commands
 from reconciler.entrypoints.dispute_commands import add_dispute_commands
 from reconciler.entrypoints.evidence_commands import add_evidence_commands
 from reconciler.entrypoints.fact_commands import add_fact_commands
+from reconciler.entrypoints.find_commands import add_find_commands
 from reconciler.entrypoints.gate_commands import add_gate_commands
+from reconciler.entrypoints.health_commands import add_health_commands
 from reconciler.entrypoints.job_commands import add_job_commands
 from reconciler.entrypoints.logs import quiet_the_driver
 from reconciler.entrypoints.options import (
@@ -133,6 +136,9 @@ add_fact_commands(app)
 add_evidence_commands(app)
 add_job_commands(app)
 add_task_commands(app)
+add_archive_commands(app)
+add_health_commands(app)
+add_find_commands(app)
 
 
 def main() -> NoReturn:

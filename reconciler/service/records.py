@@ -156,9 +156,19 @@ class Records:
     def pending(self, scopes: Sequence[Scope]) -> list[Decision | Dispute]:
         """What waits for an answer about these contacts: what is held, then what is in dispute.
 
-        Each the newest first; not what lapsed.
+        Each the newest first; not what lapsed, nor what later words have answered.
         """
-        return [*self._store.list_pending(scopes, self._clock()), *self.disputes(scopes)]
+        return [*self._held(scopes), *self.disputes(scopes)]
+
+    def _held(self, scopes: Sequence[Scope]) -> list[Decision]:
+        """What is held, but for what later words have answered."""
+        held = self._store.list_pending(scopes, self._clock())
+        if not held:
+            return []
+        from reconciler.domain.gate.questions import answer_since
+
+        facts = {scope: self._store.list_facts(scope) for scope in {each.scope for each in held}}
+        return [each for each in held if answer_since(each, facts[each.scope]) is None]
 
 
 def _between_live(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> list[Conflict]:

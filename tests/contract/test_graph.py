@@ -261,6 +261,12 @@ ALL_DECISIONS = {
     "since": NOON - timedelta(days=9),
     "until": NOON + timedelta(days=9),
 }
+NEAREST = {
+    "agent_key": ALICE.agent_key,
+    "embedding": EAST,
+    "embedding_model": MODEL,
+    "limit": 5,
+}
 SESSION_KEY = ALICE.session_key("chat-1")
 NO_OUTCOMES = dict.fromkeys(("added", "superseding", "known", "held", "refused", "left_out"), 0)
 TURNS = {
@@ -346,6 +352,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "retry_job": {"job_id": "waiting", **asdict(ALICE), "at": NOON},
     "claim_store": {"embedding_model": MODEL, "id_key": "ab", "at": NOON},
     "commit_decisions": {"contacts": contacts(decision(version=5))},
+    "count_actions": {"contact_keys": [ALICE.contact_key]},
+    "count_episodes": {"contact_keys": [ALICE.contact_key]},
     "count_refusals": {"contact_keys": [ALICE.contact_key]},
     "find_contact_version": CONTACT,
     "find_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
@@ -354,6 +362,10 @@ CALLS: dict[str, dict[str, Any]] = {
     "find_episodes": CONTACT | {"episode_ids": [FIRST["episode_id"]]},
     "find_facts": CONTACT | {"fact_ids": [FIRST["fact_id"]]},
     "find_flat_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
+    "find_agents_facts": {"agent_key": ALICE.agent_key, "fact_ids": [FIRST["fact_id"]]},
+    "find_nearest": NEAREST,
+    "list_nearest": NEAREST,
+    "list_mentions": {"agent_key": ALICE.agent_key, "word": "a", "offset": 0, "limit": 5},
     "find_resting": {"fact_id": FIRST["fact_id"], "episode_id": FIRST["episode_id"]},
     "find_schema_version": {},
     "find_store": {},
@@ -387,6 +399,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "correction": "same",
         "at": NOON,
     },
+    "record_use": {"used": [{"fact_id": FIRST["fact_id"], "recalls": 2, "at": NOON}]},
     "record_schema_version": {"schema_version": 1, "embedding_dimension": DIMENSION},
 }
 
@@ -512,6 +525,27 @@ def test_a_cosine_agrees_with_numpy_over_random_vectors(graph: Graph) -> None:
         for row in told:
             wanted = cosine(stored[int(row["text"])], asked)
             assert row["cosine"] == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["find_nearest", "list_nearest"])
+def test_a_cosine_across_contacts_is_raw_and_the_nearest_come_first(
+    graph: Graph, name: str
+) -> None:
+    wanted = [0.9501, 0.5, 0.0, -0.5]
+    store_as_live_facts(graph, [at_cosine(value) for value in wanted])
+    found = graph.run(name, NEAREST | {"limit": 3})
+    assert [row["cosine"] for row in found] == pytest.approx(wanted[:3], abs=1e-6)
+
+
+def test_a_query_makes_the_index_that_it_goes_by(graph: Graph) -> None:
+    store_as_live_facts(graph, [EAST])
+    assert len(graph.run("find_nearest", NEAREST)) == 1
+
+
+@pytest.mark.parametrize("name", ["find_nearest", "list_nearest"])
+def test_another_agents_facts_are_near_to_nobody(graph: Graph, name: str) -> None:
+    store_as_live_facts(graph, [EAST])
+    assert graph.run(name, NEAREST | {"agent_key": "another"}) == []
 
 
 def test_a_cosine_is_raw_from_identical_to_opposite(graph: Graph) -> None:

@@ -55,7 +55,16 @@ CREATE (fact)-[:SUPERSEDES]->(old)
 CREATE (fact)-[:CONFLICTS_WITH]->(old)
 """
 NUMBERS = {
-    *("version", "next_version", "observations", "rank", "limit", "attempts", "lifetime_days"),
+    *(
+        "recalls",
+        "version",
+        "next_version",
+        "observations",
+        "rank",
+        "limit",
+        "attempts",
+        "lifetime_days",
+    ),
     *("schema_version", "embedding_dimension"),
     *("added", "superseding", "known", "held", "refused", "left_out", "arbiter_target"),
 }

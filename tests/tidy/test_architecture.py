@@ -60,7 +60,10 @@ MAY_IMPORT = {
     "sensitive_data": set(),
 }
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")
-STORES = {"evidence_store.py", "memory_store.py", "session_store.py", "task_store.py"}
+STORES = {
+    *("evidence_store.py", "health_store.py", "memory_store.py", "session_store.py"),
+    *("task_store.py", "use_store.py"),
+}
 WRITE_METHODS = {"commit_decisions"}
 WITH_VECTORS = {"embedding", "embedding_bytes"}
 OF_MEMORY = {"commit_decisions", "list_neighbourhood", "record_correction", "claim_store"}
@@ -277,6 +280,7 @@ def test_the_public_names_are_pinned() -> None:
     assert sorted(reconciler.__all__) == [
         "Action",
         "Arbiter",
+        "Archived",
         "Assessment",
         "Candidate",
         "Category",

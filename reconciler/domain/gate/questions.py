@@ -7,13 +7,19 @@ what a tool or an agent concluded. Source: seed 000, prompts that do not manipul
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import FactState, SourceKind
+from reconciler.domain.records.notes import canonical_text
+from reconciler.domain.records.slots import Slot
 from reconciler.lexicon import lexicon
 
-__all__ = ["question", "revalidation"]
+__all__ = ["answer_since", "question", "revalidation"]
 
 
 def question(
@@ -36,6 +42,29 @@ def revalidation(claim: str) -> str:
     return asked.replace("{claim}", claim.strip().rstrip("."))
 
 
+def answer_since(held: Decision, facts: Iterable[Fact]) -> Fact | None:
+    """The fact of later words that answer what somebody would be asked; None without one.
+
+    Only the contact's and an operator's own words do: they answer the same question, or say the
+    same.
+
+    Args:
+        held: a decision that waits.
+        facts: the contact's.
+    """
+    said_at, text = held.note.said_at, canonical_text(held.text)
+    later = (fact for fact in facts if fact.last_confirmed_at > said_at)
+    return next((fact for fact in later if _answers(fact, held.note.slot, text)), None)
+
+
+def _answers(fact: Fact, slot: Slot | None, text: str) -> bool:
+    if fact.state is FactState.REVOKED or fact.word not in _OWN_WORDS:
+        return False
+    if slot is not None and fact.slot is not None and fact.slot.decides_about(slot):
+        return True
+    return canonical_text(fact.text) == text
+
+
 def _name(candidate: Candidate, disposal: Disposal, reason: GateReason) -> str:
     if reason is GateReason.DIRECTIVE:
         return "review"
@@ -45,6 +74,7 @@ def _name(candidate: Candidate, disposal: Disposal, reason: GateReason) -> str:
     return asked_for_consent if disposal is Disposal.CONSENT else asked
 
 
+_OWN_WORDS = (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR)
 _OWN, _RECORD = ("contact", "consent"), ("contact_record", "consent_record")
 _CONCLUDED, _TOOL = ("contact_concluded", "consent_concluded"), ("contact_tool", "consent_tool")
 _BY_SOURCE = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from reconciler.domain.records.kinds import (
@@ -27,6 +28,8 @@ __all__ = [
     "Fact",
     "FactEvent",
     "FactHistory",
+    "FoundFact",
+    "FoundIn",
     "Neighbour",
     "Predecessor",
     "RankedFact",
@@ -75,6 +78,8 @@ class Fact(Remembered):
         yields_to_live_intent: whether what is asked for now overrides it.
         expires_at: from when it is no longer recalled (UTC); None for never.
         is_confirmed_by_user: whether the contact was asked, and said yes.
+        recall_count, last_recalled_at: how often it was recalled, and when last (UTC); written
+            behind, so that the newest recalls may be missing.
     """
 
     fact_id: str
@@ -97,6 +102,8 @@ class Fact(Remembered):
     yields_to_live_intent: bool = False
     expires_at: datetime | None = None
     is_confirmed_by_user: bool = False
+    recall_count: int = 0
+    last_recalled_at: datetime | None = None
 
     @property
     def is_live(self) -> bool:
@@ -124,13 +131,17 @@ class Fact(Remembered):
             self, **{each.name: getattr(standing, each.name) for each in fields(Standing)}
         )
 
+    def is_silent(self, now: datetime) -> bool:
+        """Whether it is kept and no longer recalled: archived, or its lifetime is over."""
+        return self.state is FactState.ARCHIVED or self.is_expired(now)
+
     def is_expired(self, now: datetime) -> bool:
         """Whether its lifetime is over, so that it is kept and no longer recalled."""
         return self.expires_at is not None and self.expires_at <= now
 
     def as_of(self, now: datetime) -> Fact:
         """The fact with the state that it has at a time (UTC): a lifetime ends unwritten."""
-        if self.has_ended:
+        if self.has_ended or self.state is FactState.ARCHIVED:
             return self
         state = FactState.EXPIRED if self.is_expired(now) else FactState.LIVE
         return self if state is self.state else replace(self, state=state)
@@ -140,7 +151,8 @@ class Fact(Remembered):
 class Neighbour:
     """A fact in scope that has not ended, with its raw cosine to a note, in [-1, 1].
 
-    ``is_expired``: its lifetime was over when the note came. Such a fact has no protection.
+    ``is_expired``: its lifetime was over when the note came, or it was archived. Such a fact has no
+    protection.
     """
 
     fact_id: str
@@ -193,6 +205,31 @@ class RankedFact:
     similarity: float | None
     recency: float
     disputed_with: tuple[Fact, ...] = ()
+
+
+class FoundIn(StrEnum):
+    """Where a fact mentions what was asked about, from what it is about to what it only names."""
+
+    SUBJECT = "subject"
+    VALUE = "value"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFact:
+    """A fact that was looked for across contacts, or by a name.
+
+    Attributes:
+        contact_id: about whom it is.
+        fact: the fact, as it was written last.
+        similarity: its raw cosine to what was asked, in [-1, 1]; None where a name was.
+        found_in: where it mentions the name; None where none was asked for.
+    """
+
+    contact_id: str
+    fact: Fact
+    similarity: float | None = None
+    found_in: FoundIn | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,6 +355,7 @@ class Contact:
     name: str | None
     live_facts: int
     expired_facts: int
+    archived_facts: int
     superseded_facts: int
     revoked_facts: int
     facts: int

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Comparison, Decision
 
-__all__ = ["SPANS_JOINED", "Commit", "DecisionFilter", "MemoryStore"]
+__all__ = ["SPANS_JOINED", "Commit", "DecisionFilter", "MemoryStore", "Near"]
 
 _SLOT_COLUMNS = (
     "subject",
@@ -99,6 +99,15 @@ class DecisionFilter:
 
 
 _ALL = DecisionFilter()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """A fact of one of an agent's contacts, with its raw cosine to a vector, in [-1, 1]."""
+
+    fact_id: str
+    contact_id: str
+    cosine: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,6 +267,53 @@ class MemoryStore:
     def find_fact(self, scope: Scope, fact_id: str) -> Fact | None:
         """The fact of that id about the contact, live or ended, if there is one."""
         return self.find_facts(scope, [fact_id])[1].get(fact_id)
+
+    def find_nearest(
+        self, scope: Scope, embedding_model: str, vector: NDArray[np.float32], limit: int
+    ) -> list[Near]:
+        """What an index finds near a vector among the facts of the agent's contacts, nearest first.
+
+        Approximate, and fewer than ``limit`` where facts of other agents are as near; none on an
+        engine without such an index.
+        """
+        return self._near("find_nearest", scope, embedding_model, vector, limit)
+
+    def list_nearest(
+        self, scope: Scope, embedding_model: str, vector: NDArray[np.float32], limit: int
+    ) -> list[Near]:
+        """What is nearest to a vector among the facts of the agent's contacts, exactly."""
+        return self._near("list_nearest", scope, embedding_model, vector, limit)
+
+    def _near(
+        self, query: str, scope: Scope, model: str, vector: NDArray[np.float32], limit: int
+    ) -> list[Near]:
+        asked = {"embedding": vector.tolist(), "embedding_model": model, "limit": limit}
+        rows = self._graph.run(query, {"agent_key": scope.agent_key, **asked})
+        return [Near(**row) for row in rows]
+
+    def find_agents_facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
+        """Those facts of these ids that are about any contact of the agent."""
+        asked = {"agent_key": scope.agent_key, "fact_ids": list(fact_ids)}
+        rows = self._graph.run("find_agents_facts", asked) if fact_ids else []
+        return {row["fact_id"]: _fact(row) for row in rows}
+
+    def list_mentions(
+        self, scope: Scope, word: str, offset: int, limit: int
+    ) -> list[tuple[str, Fact]]:
+        """The facts of all contacts of the agent that hold a word, the one said last first.
+
+        Args:
+            scope: any contact of the agent.
+            word: in small letters; it may be part of a longer one.
+            offset: how many come before the page.
+            limit: at most so many.
+
+        Returns:
+            Each with its contact's id.
+        """
+        asked = {"word": word, "offset": offset, "limit": limit}
+        rows = self._graph.run("list_mentions", {"agent_key": scope.agent_key, **asked})
+        return [(row.pop("contact_id"), _fact(row)) for row in rows]
 
     def rests_on(self, fact_id: str, episode_id: str) -> bool:
         """Whether the episode is evidence of the fact already."""

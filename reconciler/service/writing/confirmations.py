@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from reconciler.domain.gate.questions import answer_since
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.records.decisions import Action, Decision
@@ -75,6 +76,7 @@ class Confirmations:
         held, earlier = self._held(scope, decision_id)
         if earlier is None:
             self._check_may_answer(held, answered_by, decision_id)
+            self._check_open(held)
             candidate = self._confirmed(held, answered_by, text)
             earlier = self._gate.answer(held, candidate, answered_by)
         return _same_answer(earlier, _YES)
@@ -133,6 +135,18 @@ class Confirmations:
                 "nothing was kept, and it may be proposed again"
             )
         return found, earlier and earlier.as_replay()
+
+    def _check_open(self, held: Decision) -> None:
+        """Let a question through that nothing said later has answered.
+
+        A yes to it would otherwise put an older answer in the later one's place.
+        """
+        answer = answer_since(held, self._store.list_facts(held.scope))
+        if answer is not None:
+            raise InvalidAnswerError(
+                f"decision {held.decision_id} was answered by what was said later: "
+                f"{answer.text!r} (fact {answer.fact_id}); if that is wrong, amend it"
+            )
 
     def _check_may_answer(self, held: Decision, answered_by: str, asked_id: str) -> None:
         self._cleaner.check_ids(answered_by=answered_by)

@@ -69,7 +69,7 @@ class Neighbourhood(Outline):
         self._outcomes = {fact_id for fact_id, fact in self._facts.items() if _is_outcome(fact)}
         self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
         self._marked_to = _LONG_AGO  # what expired until then is written as expired
-        numbers = numbers_of(self._facts.values())
+        numbers = numbers_of(map(_as_ranked, self._facts.values()))
         super().__init__(version, list(self._facts), vectors, numbers, conflicts)
 
     @property
@@ -121,7 +121,7 @@ class Neighbourhood(Outline):
                 rows.append(named)
             looked_at = [self._facts[self._rows[row]] for row in rows]
             found = [
-                neighbour_of(fact, cosine, is_expired=fact.is_expired(now))
+                neighbour_of(fact, cosine, is_expired=fact.is_silent(now))
                 for fact, cosine in zip(looked_at, self._cosines(rows, vector), strict=True)
             ]
             kept = neighbours_of(note, found, named_id)
@@ -198,6 +198,12 @@ class Neighbourhood(Outline):
         lengths = np.linalg.norm(ours, axis=1) * np.linalg.norm(given)
         products = np.divide(ours @ given, lengths, out=np.zeros(len(rows)), where=lengths > 0)
         return [float(cosine) for cosine in np.clip(products, -1.0, 1.0)]
+
+
+def _as_ranked(fact: Fact) -> Fact:
+    """The fact as recall ranks it: what is archived is as silent as what expired long ago."""
+    is_archived = fact.state is FactState.ARCHIVED
+    return replace(fact, expires_at=_LONG_AGO) if is_archived else fact
 
 
 def _is_outcome(fact: Fact) -> bool:

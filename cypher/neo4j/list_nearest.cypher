@@ -1,0 +1,10 @@
+// The facts of all contacts of an agent that are nearest to a vector, exactly, by looking at each.
+// vector.similarity.cosine answers (1 + cosine) / 2; this gives the raw cosine back.
+// mode: read
+// params: agent_key, embedding, embedding_model, limit
+// returns: fact_id, contact_id, cosine
+MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)<-[:ABOUT]-(fact:Fact)
+WHERE fact.state IN ['live', 'expired'] AND fact.embedding_model = $embedding_model
+RETURN fact.fact_id AS fact_id, contact.contact_id AS contact_id,
+       2 * vector.similarity.cosine(fact.embedding, $embedding) - 1 AS cosine
+ORDER BY cosine DESC, fact_id LIMIT $limit

@@ -1,0 +1,9 @@
+// How much evidence is kept of some contacts.
+// mode: read
+// params: contact_keys
+// returns: contact_key, sessions, episodes
+MATCH (contact:Contact)<-[:`WITH`]-(session:Session)
+WHERE contact.contact_key IN $contact_keys
+WITH contact.contact_key AS contact_key, session
+OPTIONAL MATCH (session)<-[:`IN`]-(episode:Episode)
+RETURN contact_key, count(DISTINCT session) AS sessions, count(episode) AS episodes

@@ -1,0 +1,55 @@
+"""Mentions: whether a fact is about somebody or something that is named. Pure.
+
+Whole words count, never a likeness: who asks about "ACME" is not told of the dog, however near the
+two sound to a model.
+"""
+
+from __future__ import annotations
+
+import re
+
+from reconciler.domain.records.facts import Fact, FoundIn
+from reconciler.domain.values.text import organisation, text
+
+__all__ = ["found_in", "longest_word", "needles"]
+
+_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+
+
+def needles(name: str) -> tuple[str, ...]:
+    """What stands for a name in a text: itself, and an organisation without its legal form.
+
+    Empty where the name holds no letter or digit.
+    """
+    said = _POSSESSIVE.sub("", name)
+    return tuple(dict.fromkeys(each for each in (text(said), organisation(said)) if _holds(each)))
+
+
+def longest_word(name: str) -> str:
+    """The longest word of a name, in small letters, as it stands in texts that mention it."""
+    words = _WORD.findall(_POSSESSIVE.sub("", name).lower())
+    return max(words, key=len, default="")
+
+
+def found_in(fact: Fact, wanted: tuple[str, ...]) -> FoundIn | None:
+    """Where a fact mentions one of the needles as whole words; None where it does not.
+
+    Whom it is about comes first, then the value of its slot, then its words.
+    """
+    slot = fact.slot
+    places = (
+        (FoundIn.SUBJECT, slot.subject if slot else None),
+        (FoundIn.VALUE, slot.value if slot else None),
+        (FoundIn.TEXT, fact.text),
+    )
+    return next((place for place, said in places if said and _mentions(said, wanted)), None)
+
+
+def _mentions(said: str, wanted: tuple[str, ...]) -> bool:
+    words = f" {text(_POSSESSIVE.sub('', said))} "
+    return any(f" {each} " in words for each in wanted)
+
+
+def _holds(needle: str) -> bool:
+    return any(map(str.isalnum, needle))

@@ -1,0 +1,302 @@
+"""Health: how well a memory is kept, in numbers that can be followed over time. Pure.
+
+Numbers and ids only; no text of anybody's stands in a report.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.domain.records.facts import Contact, Fact
+from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.slots import Slot
+
+__all__ = [
+    "ActionCount",
+    "ContactHealth",
+    "HealthReport",
+    "Waiting",
+    "decided_rates",
+    "near_pairs",
+    "slots_with_rivals",
+    "waiting",
+]
+
+_BLOCK_ROWS = 512
+"""Facts that are compared with all others at a time, so that memory stays bounded."""
+
+_AGES = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """Questions that wait for an answer, by how long they have waited.
+
+    Attributes:
+        day, week, month, longer: how many wait for up to so long, and not for less.
+        oldest_at: when the one that waits longest came up (UTC); None without one.
+    """
+
+    day: int = 0
+    week: int = 0
+    month: int = 0
+    longer: int = 0
+    oldest_at: datetime | None = None
+
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return self.day + self.week + self.month + self.longer
+
+    def with_more(self, other: Waiting) -> Waiting:
+        """Both together."""
+        times = [at for at in (self.oldest_at, other.oldest_at) if at is not None]
+        return Waiting(
+            day=self.day + other.day,
+            week=self.week + other.week,
+            month=self.month + other.month,
+            longer=self.longer + other.longer,
+            oldest_at=min(times, default=None),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContactHealth:
+    """What is known about one contact, or about several together, in numbers.
+
+    Attributes:
+        contact_id: whose; None for several together.
+        live, expired, archived, superseded, revoked: facts by their state now.
+        near_pairs: pairs of live facts that are as near as restatements, and that no link joins.
+        duplicated: live facts that are in such a pair.
+        slots: questions of one value that live facts answer.
+        rivalled_slots: those of them that have two live values or more.
+        disputes, questions: what waits for an answer.
+        answers, confirmations: answers to questions, and those of them that were a yes.
+        attempts, refusals: notes that were decided about, and those that the gate refused.
+        sessions, episodes, decisions: what is kept beside the facts.
+    """
+
+    contact_id: str | None = None
+    live: int = 0
+    expired: int = 0
+    archived: int = 0
+    superseded: int = 0
+    revoked: int = 0
+    near_pairs: int = 0
+    duplicated: int = 0
+    slots: int = 0
+    rivalled_slots: int = 0
+    disputes: Waiting = Waiting()
+    questions: Waiting = Waiting()
+    answers: int = 0
+    confirmations: int = 0
+    attempts: int = 0
+    refusals: int = 0
+    sessions: int = 0
+    episodes: int = 0
+    decisions: int = 0
+
+    @property
+    def duplicate_rate(self) -> float | None:
+        """The share of live facts with a near twin that nothing links; None without facts."""
+        return _share(self.duplicated, self.live)
+
+    @property
+    def stale_rate(self) -> float | None:
+        """The share of questions of one value with several live answers; None without any."""
+        return _share(self.rivalled_slots, self.slots)
+
+    @property
+    def confirm_rate(self) -> float | None:
+        """The share of answers that were a yes; None without answers."""
+        return _share(self.confirmations, self.answers)
+
+    @property
+    def refusal_rate(self) -> float | None:
+        """The share of notes that the gate refused; None without any."""
+        return _share(self.refusals, self.attempts)
+
+    def with_more(self, other: ContactHealth) -> ContactHealth:
+        """Both together, of no contact by itself."""
+        summed = {
+            each.name: _sum(getattr(self, each.name), getattr(other, each.name))
+            for each in fields(self)
+            if each.name != "contact_id"
+        }
+        return ContactHealth(**summed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, its rates among them."""
+        rates = ("duplicate_rate", "stale_rate", "confirm_rate", "refusal_rate")
+        return asdict(self) | {name: getattr(self, name) for name in rates}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthReport:
+    """How well an agent's memory is kept.
+
+    Attributes:
+        agent_id: whose.
+        contacts: each contact that was asked about, by id.
+        recalls, empty_recalls: recalls of this process since it opened the memory, of all agents,
+            and those of them that found nothing.
+        file_bytes: what the store's files take up; None where a server keeps them.
+    """
+
+    agent_id: str
+    contacts: tuple[ContactHealth, ...]
+    recalls: int
+    empty_recalls: int
+    file_bytes: int | None
+
+    @property
+    def total(self) -> ContactHealth:
+        """All contacts together."""
+        total = ContactHealth()
+        for each in self.contacts:
+            total = total.with_more(each)
+        return total
+
+    @property
+    def empty_recall_rate(self) -> float | None:
+        """The share of recalls that found nothing; None where nothing was recalled."""
+        return _share(self.empty_recalls, self.recalls)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "agent_id": self.agent_id,
+            "total": self.total.to_dict(),
+            "contacts": [each.to_dict() for each in self.contacts],
+            "recalls": self.recalls,
+            "empty_recalls": self.empty_recalls,
+            "empty_recall_rate": self.empty_recall_rate,
+            "file_bytes": self.file_bytes,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionCount:
+    """How many decisions of one kind there are; ``is_answer`` where they settled a question."""
+
+    action: Action
+    is_answer: bool
+    decisions: int
+
+
+def near_pairs(
+    facts: Sequence[Fact],
+    vectors: NDArray[np.float32],
+    linked: Collection[frozenset[str]],
+    cosine_min: float,
+) -> Iterator[tuple[str, str]]:
+    """The pairs of facts that are as near as restatements, and that nothing says anything about.
+
+    Facts that answer a question differently, or different questions, are no such pair however near
+    they are: their slots say so.
+
+    Args:
+        facts: live ones of one contact.
+        vectors: theirs, float32, shape (len(facts), dimension), unit length.
+        linked: the ids of two facts each that a link joins.
+        cosine_min: from which raw cosine two texts are near.
+
+    Yields:
+        The ids of two facts each; of thousands that say the same there are millions of pairs.
+    """
+    for one, other in _near(facts, vectors, cosine_min):
+        pair = (one.fact_id, other.fact_id)
+        if not _differ(one.slot, other.slot) and frozenset(pair) not in linked:
+            yield pair
+
+
+def slots_with_rivals(facts: Iterable[Fact]) -> dict[tuple[str, str], int]:
+    """How many live values each question of one value has, by subject and attribute."""
+    values: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for fact in facts:
+        slot = fact.slot
+        if slot is not None and slot.is_single_valued and slot.attribute and slot.value_key:
+            values[slot.subject, slot.attribute].add(slot.value_key)
+    return {question: len(found) for question, found in values.items()}
+
+
+def waiting(opened_at: Iterable[datetime], now: datetime) -> Waiting:
+    """What waits since these times, counted by age."""
+    times = list(opened_at)
+    counts = dict.fromkeys((*_AGES, "longer"), 0)
+    for at in times:
+        counts[_age_of(now - at)] += 1
+    return Waiting(**counts, oldest_at=min(times, default=None))
+
+
+def decided_rates(counted: Iterable[ActionCount]) -> dict[str, int]:
+    """Decisions, attempts, refusals, answers and confirmations, as ``ContactHealth`` has them."""
+    found = dict.fromkeys(("decisions", "attempts", "refusals", "answers", "confirmations"), 0)
+    for each in counted:
+        is_yes = each.action.is_reconciled
+        found["decisions"] += each.decisions
+        found["attempts"] += each.decisions * (not each.is_answer and _is_attempt(each.action))
+        found["refusals"] += each.decisions * (each.action is Action.REJECT)
+        found["answers"] += each.decisions * (each.is_answer and _is_answer(each.action))
+        found["confirmations"] += each.decisions * (each.is_answer and is_yes)
+    return found
+
+
+def counts_of(contact: Contact) -> Mapping[str, int]:
+    """Its facts by state, as ``ContactHealth`` has them."""
+    return {
+        "live": contact.live_facts,
+        "expired": contact.expired_facts,
+        "archived": contact.archived_facts,
+        "superseded": contact.superseded_facts,
+        "revoked": contact.revoked_facts,
+    }
+
+
+def _near(
+    facts: Sequence[Fact], vectors: NDArray[np.float32], cosine_min: float
+) -> Iterator[tuple[Fact, Fact]]:
+    """Each pair once."""
+    for first in range(0, len(facts), _BLOCK_ROWS):
+        block = vectors[first : first + _BLOCK_ROWS] @ vectors[first:].T
+        for row, column in np.argwhere(block >= cosine_min).tolist():
+            if column > row:
+                yield facts[first + row], facts[first + column]
+
+
+def _differ(one: Slot | None, other: Slot | None) -> bool:
+    """Whether they are about different persons, or answer questions differently."""
+    if one is None or other is None:
+        return False
+    if one.subject != other.subject:
+        return True
+    return one.key is not None and other.key is not None and one.key != other.key
+
+
+def _age_of(age: timedelta) -> str:
+    return next((name for name, longest in _AGES.items() if age <= longest), "longer")
+
+
+def _is_attempt(action: Action) -> bool:
+    """Whether a note came in; ``ADMIT`` is followed by the decision that commits it."""
+    return action.is_reconciled or action in (Action.HOLD, Action.REJECT)
+
+
+def _is_answer(action: Action) -> bool:
+    return action.is_reconciled or action is Action.DECLINE
+
+
+def _share(some: int, of_all: int) -> float | None:
+    return some / of_all if of_all else None
+
+
+def _sum(one: Any, other: Any) -> Any:
+    return one.with_more(other) if isinstance(one, Waiting) else one + other

@@ -1,0 +1,108 @@
+"""The command that says how well an agent's memory is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Group
+from rich.table import Table
+
+from reconciler.entrypoints.options import Agent, AsJson, MaybeContactId, Tenant, show
+from reconciler.entrypoints.rendering import shown, table
+from reconciler.memory import Memory
+
+if TYPE_CHECKING:
+    from reconciler.domain.review.health import ContactHealth, HealthReport, Waiting
+
+__all__ = ["add_health_commands"]
+
+_CONTACTS_SHOWN_MAX = 20
+_COLUMNS = ("contact", "live", "ended", "twice", "stale", "disputes", "questions", "refused")
+
+
+def add_health_commands(app: typer.Typer) -> None:
+    """Give the command line the commands of this module."""
+    app.command()(health)
+
+
+def health(
+    agent: Agent,
+    contact: MaybeContactId = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how well a memory is kept: what is twice there, stale, in dispute, or waits."""
+    with Memory.open(must_exist=True) as memory:
+        report = memory.health(agent, contact, tenant=tenant)
+    show(as_json, report.to_dict(), lambda: _view(report))
+
+
+def _view(report: HealthReport) -> Group | str:
+    if not report.contacts:
+        return f"Nothing is known of the contacts of agent {report.agent_id}; check the names."
+    return Group(_totals(report), _contacts(report.contacts))
+
+
+def _totals(report: HealthReport) -> Table:
+    total, found = report.total, table(f"Health of {report.agent_id}")
+    found.add_column("")
+    found.add_column("now", justify="right")
+    found.add_column("what it means")
+    for name, now, meaning in (
+        ("live facts", str(total.live), f"{total.expired} expired, {total.archived} archived, "
+         f"{total.superseded} superseded, {total.revoked} revoked"),
+        ("twice there", _percent(total.duplicate_rate),
+         f"{total.near_pairs} pairs as near as restatements that nothing links"),
+        ("stale", _percent(total.stale_rate),
+         f"{total.rivalled_slots} of {total.slots} questions of one value have several answers"),
+        ("disputes", str(total.disputes.count), _ages(total.disputes, "disputes")),
+        ("questions", str(total.questions.count), _ages(total.questions, "pending")),
+        ("answered yes", _percent(total.confirm_rate),
+         f"{total.confirmations} of {total.answers} answers"),
+        ("refused", _percent(total.refusal_rate),
+         f"{total.refusals} of {total.attempts} notes; `reconciler refusals` says why"),
+        ("kept", str(total.decisions),
+         f"decisions, {total.sessions} sessions, {total.episodes} episodes{_size(report)}"),
+    ):  # fmt: skip
+        found.add_row(name, now, shown(meaning))
+    return found
+
+
+def _contacts(contacts: Iterable[ContactHealth]) -> Table:
+    """Those first of which most is to be done."""
+    listed = sorted(contacts, key=_troubles, reverse=True)
+    left_out = len(listed) > _CONTACTS_SHOWN_MAX
+    title = f"The {_CONTACTS_SHOWN_MAX} of {len(listed)} contacts with most to be done"
+    found = table(title if left_out else "")
+    for name in _COLUMNS:
+        found.add_column(name, justify="left" if name == "contact" else "right")
+    for each in listed[:_CONTACTS_SHOWN_MAX]:
+        ended = each.expired + each.archived + each.superseded + each.revoked
+        numbers = (each.live, ended, each.duplicated, each.rivalled_slots, each.disputes.count,
+                   each.questions.count, each.refusals)  # fmt: skip
+        found.add_row(shown(each.contact_id or ""), *map(str, numbers))
+    return found
+
+
+def _troubles(contact: ContactHealth) -> tuple[int, int]:
+    waits = contact.disputes.count + contact.questions.count
+    return contact.duplicated + contact.rivalled_slots + waits, contact.live
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.1%}"
+
+
+def _ages(waiting: Waiting, command: str) -> str:
+    if not waiting.count:
+        return "nothing waits"
+    return (
+        f"up to a day {waiting.day}, a week {waiting.week}, a month {waiting.month}, longer "
+        f"{waiting.longer}; `reconciler {command}` lists them"
+    )
+
+
+def _size(report: HealthReport) -> str:
+    return "" if report.file_bytes is None else f", {report.file_bytes / 1e6:,.1f} MB on disk"

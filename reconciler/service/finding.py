@@ -1,0 +1,158 @@
+"""Finding: what is known by name, and across all contacts of an agent. Never writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from reconciler.domain.recalling.mentions import found_in, longest_word, needles
+from reconciler.domain.records.facts import FoundFact, FoundIn
+from reconciler.errors import InvalidRequestError
+from reconciler.service.embedding import embed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from reconciler.domain.records.facts import Fact
+    from reconciler.domain.records.scope import Scope
+    from reconciler.ports.embedder import Embedder
+    from reconciler.service.stores.memory_store import MemoryStore, Near
+
+__all__ = ["Finding"]
+
+_PAGE_ROWS = 500
+_OVERFETCH = 4
+"""Facts that are fetched for each that is wanted, at first: some have ended, or fit no filter."""
+
+_INDEXED_MAX = 4_000
+"""Facts that the index is asked for at most; then the agent's own are looked at one by one."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is looked for: near a vector, so many, of those that pass."""
+
+    scope: Scope
+    vector: NDArray[np.float32]
+    limit: int
+    passes: Callable[[Fact], bool]
+
+
+class Finding:
+    """What is known about somebody or something that is named, and across contacts.
+
+    Args:
+        store: where facts are kept.
+        embedder: without one nothing is near anything.
+        confidence_min: facts that the gate was less sure of are left out, 0 to 1.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: MemoryStore,
+        embedder: Embedder,
+        confidence_min: float,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._confidence_min = confidence_min
+        self._clock = clock
+
+    def about(self, scope: Scope, name: str, limit: int, *, all_contacts: bool) -> list[FoundFact]:
+        """The live facts that mention a name: whom they are about first, the one said last first.
+
+        Args:
+            scope: the contact, or with ``all_contacts`` any of the agent's.
+            name: as somebody would write it.
+            limit: at most so many.
+            all_contacts: whether those of the agent's other contacts are found too.
+
+        Raises:
+            InvalidRequestError: the name holds no letter or digit.
+        """
+        wanted = needles(name)
+        if not wanted:
+            raise InvalidRequestError(f"name {name!r} holds no letter or digit")
+        if all_contacts:
+            facts = self._mentioning(scope, longest_word(name))
+        else:
+            facts = ((scope.contact_id, fact) for fact in self._store.list_facts(scope))
+        found = [
+            FoundFact(contact_id=contact_id, fact=fact, found_in=place)
+            for contact_id, fact in self._told(facts)
+            if (place := found_in(fact, wanted))
+        ]
+        found.sort(key=lambda each: each.fact.last_confirmed_at, reverse=True)
+        order = tuple(FoundIn)
+        return sorted(found, key=lambda each: order.index(each.found_in or FoundIn.TEXT))[:limit]
+
+    def nearest(
+        self, scope: Scope, query: str, limit: int, passes: Callable[[Fact], bool]
+    ) -> list[FoundFact]:
+        """The live facts of all contacts of the agent that are nearest to a query, nearest first.
+
+        Args:
+            scope: any contact of the agent.
+            query: what is asked.
+            limit: at most so many; as many as there are, if that are fewer.
+            passes: whether a fact is wanted.
+
+        Raises:
+            InvalidRequestError: there is no embedder.
+        """
+        if not self._embedder.dimension:
+            raise InvalidRequestError(
+                "without an embedder nothing is near anything; ask for a name instead, with "
+                "recall_about, or set RECONCILER_EMBEDDER__MODEL"
+            )
+        asked = _Asked(scope, embed(self._embedder, [query])[0], limit, passes)
+        # The index looks at all agents' facts, and an agent may have few among very many.
+        indexed = self._growing(self._store.find_nearest, asked, _INDEXED_MAX)
+        if len(indexed) == limit:
+            return indexed
+        return self._growing(self._store.list_nearest, asked, None)
+
+    def _growing(
+        self, look: Callable[..., list[Near]], asked: _Asked, rows_max: int | None
+    ) -> list[FoundFact]:
+        """The best that a look finds, which is made wider until enough pass, or no more come."""
+        rows = asked.limit * _OVERFETCH
+        while True:
+            near = look(asked.scope, self._embedder.model_id, asked.vector, rows)
+            found = self._passing(asked, near)
+            is_all = len(near) < rows if rows_max is None else rows * _OVERFETCH > rows_max
+            if len(found) == asked.limit or is_all:
+                return found
+            rows *= _OVERFETCH
+
+    def _passing(self, asked: _Asked, near: list[Near]) -> list[FoundFact]:
+        facts = self._store.find_agents_facts(asked.scope, [each.fact_id for each in near])
+        found = (
+            FoundFact(contact_id=each.contact_id, fact=fact, similarity=each.cosine)
+            for each in near
+            if (fact := facts.get(each.fact_id)) and self._is_told(fact) and asked.passes(fact)
+        )
+        return list(islice(found, asked.limit))
+
+    def _mentioning(self, scope: Scope, word: str) -> Iterator[tuple[str, Fact]]:
+        """Page by page, so that no agent's whole memory is held at a time."""
+        offset = 0
+        while page := self._store.list_mentions(scope, word, offset, _PAGE_ROWS):
+            yield from page
+            offset += len(page)
+
+    def _told(self, facts: Iterable[tuple[str, Fact]]) -> Iterator[tuple[str, Fact]]:
+        return ((contact_id, fact) for contact_id, fact in facts if self._is_told(fact))
+
+    def _is_told(self, fact: Fact) -> bool:
+        is_sure = fact.confidence >= self._confidence_min
+        return is_sure and fact.as_of(self._clock()).is_live

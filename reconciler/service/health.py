@@ -1,0 +1,147 @@
+"""Health: looks through contacts, one after the other, and says how well each is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.review.health import (
+    ContactHealth,
+    HealthReport,
+    Waiting,
+    counts_of,
+    decided_rates,
+    near_pairs,
+    slots_with_rivals,
+    waiting,
+)
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.facts import Contact
+    from reconciler.domain.records.scope import Scope
+    from reconciler.service.records import Records
+    from reconciler.service.stores.health_store import HealthStore
+    from reconciler.service.stores.memory_store import MemoryStore
+
+__all__ = ["Health", "RecallCount"]
+
+
+class RecallCount:
+    """How many recalls there were in this process, and how many of them found nothing."""
+
+    def __init__(self) -> None:
+        self.recalls = 0
+        self.empty_recalls = 0
+
+    def add(self, *, is_empty: bool) -> None:
+        """Count one more; of threads at once, one may be missed."""
+        self.recalls += 1
+        self.empty_recalls += is_empty
+
+
+class Health:
+    """How well the memory of an agent's contacts is kept. Only reads.
+
+    Args:
+        store: facts and their vectors.
+        counts: what is counted in the graph.
+        records: what waits for an answer.
+        embedding_model: whose vectors are compared.
+        near_min: from which raw cosine two facts are as near as restatements.
+        recalled: the recalls of this process.
+        file_bytes: what the store's files take up; None where a server keeps them.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: MemoryStore,
+        counts: HealthStore,
+        records: Records,
+        embedding_model: str,
+        near_min: float,
+        recalled: RecallCount,
+        file_bytes: Callable[[], int | None],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._counts = counts
+        self._records = records
+        self._embedding_model = embedding_model
+        self._near_min = near_min
+        self._recalled = recalled
+        self._file_bytes = file_bytes
+        self._clock = clock
+
+    def report(
+        self,
+        agent_id: str,
+        contacts: Sequence[tuple[Scope, Contact]],
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> HealthReport:
+        """How well these contacts of an agent are kept.
+
+        Args:
+            agent_id: whose.
+            contacts: each with its facts counted by state.
+            on_progress: told how many more contacts were looked at.
+        """
+        scopes = [scope for scope, _ in contacts]
+        actions = self._counts.count_actions(scopes)
+        kept = self._counts.count_episodes(scopes)
+        found = []
+        for scope, contact in contacts:
+            sessions, episodes = kept.get(scope.contact_key, (0, 0))
+            counted = ContactHealth(
+                contact_id=scope.contact_id,
+                sessions=sessions,
+                episodes=episodes,
+            )
+            decided = decided_rates(actions.get(scope.contact_key, ()))
+            numbers: dict[str, Any] = {
+                **counts_of(contact),
+                **decided,
+                **self._facts(scope),
+                **self._waiting(scope),
+            }
+            found.append(replace(counted, **numbers))
+            on_progress(1)
+        return HealthReport(
+            agent_id=agent_id,
+            contacts=tuple(found),
+            recalls=self._recalled.recalls,
+            empty_recalls=self._recalled.empty_recalls,
+            file_bytes=self._file_bytes(),
+        )
+
+    def _facts(self, scope: Scope) -> dict[str, int]:
+        """What is twice there, or answers one question twice."""
+        now = self._clock()
+        _, facts, vectors = self._store.load_neighbourhood(scope, self._embedding_model)
+        rows = [row for row, fact in enumerate(facts) if fact.as_of(now).is_live]
+        live = [facts[row] for row in rows]
+        conflicts = self._store.list_conflicts(scope, is_open=False)
+        linked = {frozenset((each.new_id, each.old_id)) for each in conflicts}
+        duplicated: set[str] = set()
+        count = 0
+        if vectors.size:
+            for pair in near_pairs(live, vectors[rows], linked, self._near_min):
+                duplicated.update(pair)
+                count += 1
+        values = slots_with_rivals(live)
+        return {
+            "near_pairs": count,
+            "duplicated": len(duplicated),
+            "slots": len(values),
+            "rivalled_slots": sum(count > 1 for count in values.values()),
+        }
+
+    def _waiting(self, scope: Scope) -> dict[str, Waiting]:
+        now, pending = self._clock(), self._records.pending([scope])
+        held = [each.at for each in pending if isinstance(each, Decision)]
+        disputed = [each.opened_at for each in pending if not isinstance(each, Decision)]
+        return {"questions": waiting(held, now), "disputes": waiting(disputed, now)}

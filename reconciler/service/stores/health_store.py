@@ -1,0 +1,46 @@
+"""The health store: alone names the queries that count what is kept. Decides nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.review.health import ActionCount
+from reconciler.ports.graph import Graph
+
+__all__ = ["HealthStore"]
+
+
+class HealthStore:
+    """Decisions and evidence of contacts, counted in the graph.
+
+    Invariant: no method counts outside the scopes it is given.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def count_actions(self, scopes: Iterable[Scope]) -> dict[str, list[ActionCount]]:
+        """The decisions about each contact by what was done, by the contact's key."""
+        found: dict[str, list[ActionCount]] = defaultdict(list)
+        for row in self._graph.run("count_actions", _keys(scopes)):
+            count = ActionCount(
+                action=Action(row["action"]),
+                is_answer=row["is_answer"],
+                decisions=int(row["decisions"]),
+            )
+            found[row["contact_key"]].append(count)
+        return found
+
+    def count_episodes(self, scopes: Iterable[Scope]) -> dict[str, tuple[int, int]]:
+        """The sessions and the episodes of each contact, by the contact's key."""
+        return {
+            row["contact_key"]: (int(row["sessions"]), int(row["episodes"]))
+            for row in self._graph.run("count_episodes", _keys(scopes))
+        }
+
+
+def _keys(scopes: Iterable[Scope]) -> dict[str, list[str]]:
+    return {"contact_keys": [scope.contact_key for scope in scopes]}

@@ -1,0 +1,92 @@
+"""What is found by a name, and across the contacts of an agent, on each engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from reconciler import Memory
+from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.domain.records.facts import FoundFact
+from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidScopeError
+from reconciler.service import finding
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+
+NOTES = {
+    "alice": ["Works at Acme.", "Her dog is called Rex."],
+    "bob": ["Acme owes him money.", "Has three children."],
+}
+
+
+@pytest.fixture
+def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
+    with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as opened:
+        for contact, texts in NOTES.items():
+            for text in texts:
+                opened.add_contact_note("crm", contact, text)
+        opened.add_contact_note("other", "carol", "Works at Acme.")
+        yield opened
+
+
+def texts(found: list[FoundFact]) -> list[tuple[str, str]]:
+    return [(each.contact_id, each.fact.text) for each in found]
+
+
+def test_a_name_finds_the_facts_of_one_contact(memory: Memory) -> None:
+    assert texts(memory.recall_about("crm", "alice", "ACME Corp.")) == [("alice", "Works at Acme.")]
+
+
+def test_a_name_finds_those_of_the_agents_other_contacts_where_that_is_asked(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "_PAGE_ROWS", 1)
+    found = memory.recall_about("crm", "alice", "ACME", all_contacts=True)
+    assert texts(found) == [("alice", "Works at Acme."), ("bob", "Acme owes him money.")]
+
+
+def test_what_has_ended_is_not_found(memory: Memory) -> None:
+    memory.add_contact_note("crm", "alice", "Works at Globex.")
+    assert memory.recall_about("crm", "alice", "Acme") == []
+    assert ("alice", "Works at Acme.") not in texts(memory.find("crm", "Works at Acme."))
+
+
+def test_the_nearest_facts_of_all_contacts_are_found_the_nearest_first(memory: Memory) -> None:
+    found = memory.find("crm", "Has three children", limit=2)
+    assert texts(found)[0] == ("bob", "Has three children.")
+    assert found[0].similarity == pytest.approx(1.0, abs=1e-6)
+    assert len(found) == 2
+
+
+def test_a_wider_look_finds_what_others_facts_stood_before(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "_OVERFETCH", 2)
+    for number in range(10):
+        memory.add_contact_note("other", f"c{number}", "Has three children.")
+    assert texts(memory.find("crm", "Has three children", limit=1))[0][0] == "bob"
+
+
+def test_as_many_are_found_as_there_are(memory: Memory) -> None:
+    assert len(memory.find("crm", "anything", limit=50)) == 4
+
+
+@pytest.mark.parametrize("given", [{"name": "!!"}, {"name": " "}, {"limit": 0}])
+def test_what_cannot_be_asked_is_refused(memory: Memory, given: dict[str, Any]) -> None:
+    with pytest.raises((InvalidRequestError, InvalidNoteError)):
+        memory.recall_about("crm", "alice", **{"name": "Acme"} | given)
+
+
+def test_an_agent_without_a_name_is_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidScopeError):
+        memory.find("", "anything")
+
+
+def test_nothing_is_near_without_an_embedder(one_of_each: EngineUnderTest) -> None:
+    with (
+        Memory.open(embedder=NoopEmbedder(), **one_of_each.settings_arguments) as memory,
+        pytest.raises(InvalidRequestError, match="recall_about"),
+    ):
+        memory.find("crm", "anything")

@@ -1,0 +1,106 @@
+"""How well a memory is kept, on each engine, and questions that later words answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+
+from reconciler import Decision, Memory, SourceKind
+from reconciler.domain.records.decisions import Action
+from reconciler.domain.review.health import ContactHealth
+from reconciler.errors import InvalidAnswerError, InvalidScopeError
+from reconciler.testing import HashingEmbedder, TableEmbedder
+from tests.engines import EngineUnderTest
+
+NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
+NEAR = {"Likes tea": [1.0, 0.0], "Likes a cup of tea": [0.97, 0.243], "Has two cats": [0.0, 1.0]}
+CAREFUL = {"cosine_update_min": 1.0, "cosine_cut": 1.0, "cosine_add_max": 1.0}
+Open = Callable[..., Memory]
+
+
+@pytest.fixture
+def opened(one_of_each: EngineUnderTest) -> Open:
+    return partial(Memory.open, **one_of_each.settings_arguments)
+
+
+@pytest.fixture
+def memory(opened: Open) -> Iterator[Memory]:
+    with opened(embedder=HashingEmbedder()) as memory:
+        yield memory
+
+
+def say(memory: Memory, text: str, day: float = 0, **given: Any) -> Decision:
+    said_at = NOON + timedelta(days=day)
+    return memory.add_contact_note("crm", "alice", text, said_at=said_at, **given)
+
+
+def guess(memory: Memory, city: str, day: float) -> Decision:
+    return say(
+        memory,
+        f"Lives in {city}",
+        day,
+        attribute="city",
+        value=city,
+        source_kind=SourceKind.TOOL_OUTPUT,
+    )
+
+
+def alice(memory: Memory) -> ContactHealth:
+    [found] = memory.health("crm", "alice").contacts
+    return found
+
+
+def test_health_counts_what_is_there_twice(opened: Open) -> None:
+    embedder = TableEmbedder(NEAR, 2)
+    with opened(embedder=embedder, reconcile=CAREFUL) as memory:
+        for text in NEAR:
+            say(memory, text)
+    with opened(embedder=embedder) as memory:
+        found = alice(memory)
+    assert (found.live, found.near_pairs, found.duplicate_rate) == (3, 1, 2 / 3)
+
+
+def test_health_counts_decisions_and_evidence(memory: Memory) -> None:
+    say(memory, "Likes tea")
+    say(memory, "ok")
+    found = alice(memory)
+    assert (found.decisions, found.attempts, found.refusals, found.episodes) == (2, 2, 1, 2)
+
+
+def test_health_of_nobody_is_empty(memory: Memory) -> None:
+    report = memory.health("crm", "nobody")
+    assert (report.contacts, report.total.live, report.empty_recall_rate) == ((), 0, None)
+    with pytest.raises(InvalidScopeError):
+        memory.health("")
+
+
+def test_an_answer_is_counted_and_a_question_is_not_an_answer(memory: Memory) -> None:
+    held = guess(memory, "Pune", 0)
+    assert (held.action, alice(memory).questions.count) == (Action.HOLD, 1)
+    memory.confirm("crm", "alice", held.decision_id, "contact")
+    found = alice(memory)
+    assert (found.questions.count, found.confirm_rate) == (0, 1.0)
+
+
+def test_later_words_of_the_contact_answer_a_question(memory: Memory) -> None:
+    held = guess(memory, "Pune", 0)
+    say(memory, "Lives in Goa", 1, attribute="city", value="Goa")
+    assert memory.pending("crm", "alice") == []
+    with pytest.raises(InvalidAnswerError, match="answered by what was said later: 'Lives in Goa'"):
+        memory.confirm("crm", "alice", held.decision_id, "contact")
+
+
+def test_earlier_words_leave_a_question_open(memory: Memory) -> None:
+    say(memory, "Lives in Goa", 0, attribute="city", value="Goa")
+    held = guess(memory, "Pune", 1)
+    assert [each.decision_id for each in memory.pending("crm", "alice")] == [held.decision_id]
+
+
+def test_words_about_another_question_answer_none(memory: Memory) -> None:
+    guess(memory, "Pune", 0)
+    say(memory, "Works at Globex", 1, attribute="employer", value="Globex")
+    assert len(memory.pending("crm", "alice")) == 1

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from reconciler.domain.recalling.mentions import found_in, longest_word, needles
+from reconciler.domain.records.facts import Fact, FoundIn
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.slots import Slot
+
+NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
+
+
+def fact(text: str, subject: str | None = None, value: str | None = None) -> Fact:
+    return Fact(
+        fact_id="fact",
+        text=text,
+        slot=subject
+        and Slot(subject=subject, attribute="employer", value=value, is_single_valued=True),
+        trust=SourceKind.USER_EXPLICIT,
+        observations=1,
+        recorded_at=NOW,
+        valid_from=NOW,
+        last_confirmed_at=NOW,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("ACME", "Works at Acme."),
+        ("ACME", "Acme's invoices are late"),
+        ("Acme Corp.", "The ACME contract ends in May"),
+        ("ACME", "Acme, Inc. is a customer"),
+        ("O'Brien", "Ask O’Brien first"),
+        ("Zoë", "Her daughter ZOË plays chess"),
+        ("San Francisco", "Flies to San Francisco on Monday"),
+        ("C++", "Writes C++"),
+        ("李", "Her manager is 李"),
+    ],
+)
+def test_a_name_is_found_however_it_is_written(name: str, text: str) -> None:
+    assert found_in(fact(text), needles(name)) is FoundIn.TEXT
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("ACME", "Her dog is called Rex"),
+        ("Ann", "Anna called on an annual basis"),
+        ("San Francisco", "San Jose and Francisco"),
+        ("C++", "Writes C"),
+        ("ACME", "acmeology"),
+    ],
+)
+def test_part_of_a_word_or_a_likeness_is_no_mention(name: str, text: str) -> None:
+    assert found_in(fact(text), needles(name)) is None
+
+
+def test_whom_a_fact_is_about_counts_before_its_value_and_that_before_its_words() -> None:
+    about = fact("Acme pays acme late", subject="acme", value="Acme")
+    assert found_in(about, needles("ACME")) is FoundIn.SUBJECT
+    valued = fact("Works at Acme", subject="contact", value="Acme")
+    assert found_in(valued, needles("ACME")) is FoundIn.VALUE
+
+
+def test_a_name_of_signs_alone_is_none() -> None:
+    assert needles("…!") == ()
+
+
+def test_the_longest_word_is_what_a_graph_is_asked_for() -> None:
+    assert longest_word("O'Brien's Ltd") == "brien"
