@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from reconciler.adapters.anthropic_calls import Connection
     from reconciler.adapters.local_embedder import LocalModel
+    from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.jobs import Stage
     from reconciler.domain.values.attributes import AttributeBook
@@ -54,9 +55,11 @@ if TYPE_CHECKING:
     from reconciler.service.fact_evidence import FactEvidenceReader
     from reconciler.service.finding import Finding
     from reconciler.service.health import Health, RecallCount
+    from reconciler.service.moving.exporting import Exporter
     from reconciler.service.recall import Recall
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
+    from reconciler.service.stores.archive_store import ContactFilter
     from reconciler.service.stores.session_store import SessionStore
     from reconciler.service.stores.task_store import TaskStore
     from reconciler.service.tasks.procedures import Procedures
@@ -82,6 +85,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Services",
+    "back_up",
     "build_arbiter",
     "build_decay",
     "build_embedder",
@@ -93,8 +97,10 @@ __all__ = [
     "build_services",
     "build_worker",
     "check_memory_exists",
+    "export_to",
     "file_of_memory",
     "open_graph",
+    "restore_memory",
 ]
 
 
@@ -374,13 +380,6 @@ class Services:
         )
 
     @_Part
-    def procedures(self) -> Procedures:
-        """How agents do things."""
-        from reconciler.service.tasks.procedures import Procedures
-
-        return Procedures(store=self.store, embedder=self.embedder, clock=self.clock)
-
-    @_Part
     def finding(self) -> Finding:
         """What finds by name, and across contacts."""
         from reconciler.service.finding import Finding
@@ -389,6 +388,21 @@ class Services:
             store=self.store,
             embedder=self.embedder,
             confidence_min=self.settings.recall.confidence_min,
+            clock=self.clock,
+        )
+
+    @_Part
+    def exporter(self) -> Exporter:
+        """What writes exports."""
+        from reconciler.config_files import load_export_schema
+        from reconciler.service.moving.exporting import Exporter
+        from reconciler.service.moving.lines import PropertyTypes
+        from reconciler.service.stores.archive_store import ArchiveStore
+
+        return Exporter(
+            store=ArchiveStore(self._patient_graph),
+            types=PropertyTypes(load_export_schema()),
+            hash_key=lambda: _hash_key_if_any(self.settings),
             clock=self.clock,
         )
 
@@ -415,6 +429,13 @@ class Services:
             file_bytes=lambda: _bytes_of(file_of_memory(self.settings)),
             clock=self.clock,
         )
+
+    @_Part
+    def procedures(self) -> Procedures:
+        """How agents do things."""
+        from reconciler.service.tasks.procedures import Procedures
+
+        return Procedures(store=self.store, embedder=self.embedder, clock=self.clock)
 
     @_Part
     def extractor(self) -> Extractor:
@@ -729,10 +750,140 @@ def _hash_key(settings: Settings) -> Callable[[], bytes]:
             return chosen.hash_key.get_secret_value().encode()
         from reconciler.adapters.hash_key_file import load_or_create_key
 
-        path = chosen.hash_key_file or _usual_key_path(settings)
-        return load_or_create_key(path.expanduser())
+        return load_or_create_key(_hash_key_path(settings))
 
     return key
+
+
+def _hash_key_path(settings: Settings) -> Path:
+    """Where the key of the hashes is kept, unless it is a setting."""
+    return (settings.gate.hash_key_file or _usual_key_path(settings)).expanduser()
+
+
+def _hash_key_if_any(settings: Settings) -> bytes | None:
+    """The key of the hashes; None where nothing was hashed yet, and none is made."""
+    is_there = settings.gate.hash_key is not None or _hash_key_path(settings).exists()
+    return _hash_key(settings)() if is_there else None
+
+
+def back_up(services: Services, path: Path, *, overwrite: bool) -> Backup:
+    """An archive of the store of an open memory, with the key of its hashes.
+
+    Raises:
+        ConfigurationError: the engine keeps no file of its own, or the archive cannot be written.
+        GraphUnavailableError: the store is too busy to be copied.
+    """
+    from reconciler.adapters.store_backups import write_backup
+
+    settings = services.settings
+    key_file = _hash_key_path(settings)
+    is_setting = settings.gate.hash_key is not None
+    is_kept = not is_setting and key_file.exists()
+    return write_backup(
+        services.store.copy_store,
+        path,
+        key_file=key_file if is_kept else None,
+        hash_key="setting" if is_setting else "file" if is_kept else "none",
+        made_at=services.clock(),
+        overwrite=overwrite,
+    )
+
+
+def export_to(
+    services: Services,
+    path: Path,
+    wanted: ContactFilter,
+    *,
+    with_vectors: bool,
+    with_keys: bool,
+    overwrite: bool,
+    on_progress: Callable[[int], None],
+) -> ExportReport:
+    """An export in a file, which has its name only once it is whole.
+
+    Raises:
+        ConfigurationError: the file cannot be written, or is there already.
+        GraphError: the engine is away, or somebody writes about a contact without a pause.
+    """
+    from reconciler.adapters.store_backups import new_file
+
+    with new_file(path, overwrite=overwrite) as file:
+        return services.exporter.run(
+            file, wanted, with_vectors=with_vectors, with_keys=with_keys, on_progress=on_progress
+        )
+
+
+def restore_memory(
+    settings: Settings,
+    path: Path,
+    *,
+    embedder: Embedder | None,
+    clock: Callable[[], datetime] | None,
+    accept_other_key: bool,
+    on_progress: Callable[[int, int], None],
+) -> Backup | RestoreReport:
+    """A backup, or an export, put where the settings look for a memory.
+
+    Raises:
+        InvalidArchiveError: it is neither, or cannot be used; nothing was changed.
+        ConfigurationError: the settings cannot work, or a backup meets a memory.
+        GraphError: the engine is away, locked, or holds a store of another schema or model.
+    """
+    from reconciler.adapters.store_backups import is_backup, restore_backup
+
+    if not is_backup(path):
+        return _restore_export(
+            settings, path, embedder, clock or _now, accept_other_key, on_progress
+        )
+    if (main := file_of_memory(settings)) is None:
+        raise ConfigurationError(
+            f"{path} is a backup of the embedded engine, and Neo4j is chosen; restore it with "
+            "RECONCILER_GRAPH=embedded, and move that memory by `reconciler export`"
+        )
+    return restore_backup(path, main.resolve(), _hash_key_path(settings))
+
+
+def _restore_export(
+    settings: Settings,
+    path: Path,
+    embedder: Embedder | None,
+    clock: Callable[[], datetime],
+    accept_other_key: bool,
+    on_progress: Callable[[int, int], None],
+) -> RestoreReport:
+    from reconciler.config_files import load_export_schema
+    from reconciler.service.moving.lines import PropertyTypes
+    from reconciler.service.moving.restoring import Restorer
+    from reconciler.service.stores.archive_store import ArchiveStore
+
+    types = PropertyTypes(load_export_schema())
+    restorer = Restorer(path, types, settings.graph)
+    checked = restorer.check()  # before a store is made for it
+    with ExitStack() as stack:
+        if embedder is None:
+            embedder = build_embedder(settings)
+            stack.callback(embedder.close)
+        graph = open_graph(settings)
+        stack.callback(graph.close)
+        patience = _retry_policy(settings)
+        _open_store(MemoryStore(graph), embedder, settings.reconcile.write_attempts_max, clock())
+        return restorer.run(
+            checked,
+            store=ArchiveStore(PatientGraph(graph, patience, GraphUnavailableError)),
+            embedder=embedder,
+            hash_key=_hash_key_if_any(settings),
+            keep_hash_key=lambda key: _keep_hash_key(settings, key),
+            clock=clock,
+            accept_other_key=accept_other_key,
+            on_progress=on_progress,
+        )
+
+
+def _keep_hash_key(settings: Settings, key: bytes) -> None:
+    """Keep a key that came with an export, where there is none yet."""
+    from reconciler.adapters.hash_key_file import load_or_create_key
+
+    load_or_create_key(_hash_key_path(settings), key)
 
 
 def _usual_key_path(settings: Settings) -> Path:

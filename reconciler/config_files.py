@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from functools import lru_cache
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.values.attributes import AttributeBook
 
-__all__ = ["load_attribute_book", "load_gate_policy", "load_profile"]
+__all__ = ["load_attribute_book", "load_export_schema", "load_gate_policy", "load_profile"]
 
 _THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
 
@@ -84,6 +85,19 @@ def load_gate_policy(own: Path | None = None, domain: str | None = None) -> Gate
     """
     path = resource_path("config") / "policy.toml" if own is None else own
     return _gate_policy(path, _text_of(path), domain)
+
+
+def load_export_schema() -> dict[str, Any]:
+    """The JSON Schema of a line of an export, as it is shipped.
+
+    Raises:
+        ConfigurationError: the installation lacks it.
+    """
+    path = resource_path("config") / "export.schema.json"
+    try:
+        return dict(json.loads(_text_of(path)))
+    except ValueError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}") from error
 
 
 # Both take longer to make than a store takes to open, and neither changes once it is made. The

@@ -7,6 +7,7 @@
     │   ├── InvalidNoteError
     │   ├── InvalidAnswerError
     │   ├── InvalidSessionError
+    │   ├── InvalidArchiveError     a backup or an export is foreign, cut off, damaged or newer
     │   ├── IllegalMemoryOperationError
     │   ├── RevertRefusedError
     │   ├── UnknownFactError
@@ -59,6 +60,7 @@ __all__ = [
     "GraphUnavailableError",
     "IllegalMemoryOperationError",
     "InvalidAnswerError",
+    "InvalidArchiveError",
     "InvalidNoteError",
     "InvalidRequestError",
     "InvalidScopeError",
@@ -108,6 +110,10 @@ class InvalidNoteError(InvalidRequestError):
 
 class InvalidAnswerError(InvalidRequestError):
     """Nothing waits for this answer, it lapsed, or it is not this person's to give."""
+
+
+class InvalidArchiveError(InvalidRequestError):
+    """A backup or an export cannot be used: foreign, cut off, damaged, or of a newer version."""
 
 
 class UnknownDecisionError(InvalidRequestError):

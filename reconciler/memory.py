@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import partial
 from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from reconciler.domain.records.kinds import (
     OPERATOR_DOOR,
@@ -39,7 +39,10 @@ from reconciler.errors import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from reconciler.bootstrap import Services
+    from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.decisions import Archived, Decision
@@ -66,6 +69,7 @@ if TYPE_CHECKING:
     from reconciler.ports.graph import EngineDescription
     from reconciler.service.sessions.extraction import MemoryExtractor
     from reconciler.service.sessions.extraction_worker import ExtractionWorker, WorkerThread
+    from reconciler.service.stores.archive_store import ContactFilter
     from reconciler.service.tasks.memory_context import MemoryContext
     from reconciler.service.writing.doors import MemoryToolset, NoteFields, SlotFields
     from reconciler.service.writing.note_import import ImportReport
@@ -1080,6 +1084,139 @@ class Memory:
         defaults = _checked_ids(given)
         return self._services.note_import.run(lines, defaults, on_progress)
 
+    def export(
+        self,
+        out: Path | IO[bytes],
+        agent_id: str | None = None,
+        contact_id: str | None = None,
+        *,
+        tenant: str | None = None,
+        vectors: bool = False,
+        keys: bool = False,
+        overwrite: bool = False,
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> ExportReport:
+        """Write what is kept as lines of JSON, which ``restore`` reads into either engine.
+
+        Contact after contact, a page at a time, each as it stands at one moment, while others go
+        on reading and writing. ``config/export.schema.json`` describes a line; the last one counts
+        them, so that half a file is known for one.
+
+        Args:
+            out: a file to be made, or where the bytes go.
+            agent_id: whose contacts; None for all of them.
+            contact_id: this one only.
+            tenant: whose deployment. None for the configured one where an agent is named, else for
+                every tenant in the store.
+            vectors: also the facts' vectors, so that no model is needed to restore them.
+            keys: also the secrets of the store: the key that ids are made of, and the key of the
+                hashes. For a move; not for anybody else's eyes.
+            overwrite: replace the file, if it is there.
+            on_progress: told how many more contacts were written.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used, or a contact without an
+                agent.
+            ConfigurationError: the file cannot be written, or is there already.
+            GraphConflictError: somebody writes about a contact without a pause.
+        """
+        from pathlib import Path
+
+        from reconciler.bootstrap import export_to
+
+        wanted = self._export_filter(tenant, agent_id, contact_id)
+        if isinstance(out, Path):
+            return export_to(
+                self._services,
+                out,
+                wanted,
+                with_vectors=vectors,
+                with_keys=keys,
+                overwrite=overwrite,
+                on_progress=on_progress,
+            )
+        return self._services.exporter.run(
+            out, wanted, with_vectors=vectors, with_keys=keys, on_progress=on_progress
+        )
+
+    def _export_filter(
+        self, tenant: str | None, agent_id: str | None, contact_id: str | None
+    ) -> ContactFilter:
+        from reconciler.service.stores.archive_store import ContactFilter
+
+        if contact_id is not None and agent_id is None:
+            raise InvalidScopeError("a contact belongs to an agent; name the agent, too")
+        chosen = self.settings.tenant if tenant is None and agent_id is not None else tenant
+        given = {"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id}
+        return ContactFilter(**_checked_ids(given))
+
+    def backup(self, path: Path, *, overwrite: bool = False) -> Backup:
+        """Write the embedded store and the key of its hashes into one archive, while it is in use.
+
+        The log is folded in, and writers wait while the file is copied. The archive is read again
+        and opened before it has its name; ``restore`` puts it where there is no memory yet.
+
+        Args:
+            path: the archive to be made.
+            overwrite: replace it, if it is there.
+
+        Raises:
+            ConfigurationError: the archive cannot be written, or is there already; or the engine is
+                a server, which has backups of its own.
+            GraphUnavailableError: others read without a pause, or the disk has no room.
+        """
+        from reconciler.bootstrap import back_up
+
+        return back_up(self._services, path, overwrite=overwrite)
+
+    @classmethod
+    def restore(
+        cls,
+        path: Path,
+        *,
+        settings: Settings | None = None,
+        embedder: Embedder | None = None,
+        clock: Callable[[], datetime] | None = None,
+        accept_other_key: bool = False,
+        on_progress: Callable[[int, int], None] = lambda *_: None,
+        **arguments: Any,
+    ) -> Backup | RestoreReport:
+        """Put a backup, or an export, where the settings look for a memory.
+
+        A backup goes where there is no memory yet. An export goes into a new store or into one that
+        knows none of its contacts, of either engine; where it was killed, it is run again and goes
+        on.
+
+        Args:
+            path: what ``backup`` or ``export`` wrote.
+            settings: all of them; None reads them from arguments, environment and files.
+            embedder: instead of the configured one; it makes the vectors that an export lacks, or
+                has of another model.
+            clock: the time now, UTC-aware, for tests; None for this machine's.
+            accept_other_key: an export also into a store that has contacts, and makes ids with
+                another key: idempotency keys of before are then not recognised.
+            on_progress: told how many contacts are there, of how many.
+            **arguments: single settings, as ``load_settings`` takes them.
+
+        Raises:
+            InvalidArchiveError: the file is neither, is cut off, damaged, of a newer version, or
+                does not go with what the store holds. Nothing was changed.
+            ConfigurationError: a setting cannot work, or a backup meets a memory.
+            GraphConflictError: somebody wrote about a contact while it was restored.
+            GraphError: the engine is away or locked, or the store is of another model.
+        """
+        from reconciler.bootstrap import restore_memory
+        from reconciler.settings import load_settings
+
+        return restore_memory(
+            settings if settings is not None else load_settings(**arguments),
+            path,
+            embedder=embedder,
+            clock=clock,
+            accept_other_key=accept_other_key,
+            on_progress=on_progress,
+        )
+
     @property
     def extractor(self) -> MemoryExtractor:
         """The background door: takes whole sessions, and says what became of them."""
@@ -1388,6 +1525,20 @@ class ContactMemory:
     def disputes(self) -> list[Dispute]:
         """What contradicts each other and was not settled yet; see ``Memory.disputes``."""
         return self._of(self._memory.disputes)()
+
+    def export(
+        self, out: Path | IO[bytes], *, vectors: bool = False, overwrite: bool = False
+    ) -> ExportReport:
+        """Write all that is kept of the contact as lines of JSON; see ``Memory.export``."""
+        scope = self._scope
+        return self._memory.export(
+            out,
+            scope.agent_id,
+            scope.contact_id,
+            tenant=scope.tenant,
+            vectors=vectors,
+            overwrite=overwrite,
+        )
 
     def decisions(
         self,

@@ -13,6 +13,9 @@ more and no fewer; those of a record that several files use stand in ``cypher/fi
     // map commits: version, decision
     // map commits.decision: fields of decision
 
+A map whose keys nobody can list, because it is a whole node of any age, is ``any``: its keys are
+names of properties, and nothing else.
+
 Columns that several queries return stand once, in ``cypher/fragments``. A line ``// include: fact``
 puts them into the text, and ``columns of fact`` names them in the header. In a file for Neo4j
 ``// times: as text`` has the times that are given go there as ISO 8601; the statement makes times
@@ -41,6 +44,7 @@ from reconciler.errors import QueryFileError
 from reconciler.resources import resource_path
 
 __all__ = [
+    "ANY_KEYS",
     "PARAMETER",
     "Loop",
     "MapKeys",
@@ -57,6 +61,12 @@ __all__ = [
 
 PARAMETER = re.compile(r"\$(\w+(?:\.\w+)*)")
 """A parameter in a query's text, or a value in one that is a map; group 1 is its path."""
+
+ANY_KEYS = ("any",)
+"""The keys of a map that may have any: it is written with those that it has."""
+
+_PROPERTY_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+"""What such a key may be: it becomes a part of a query's text."""
 
 _HEADER_LINE = re.compile(
     r"^//\s*(mode|params|returns|times|index|script for each|map [\w.]+):(.*)$"
@@ -117,11 +127,19 @@ class MapKeys:
     def _check_map(self, value: Any, path: str) -> None:
         if not isinstance(value, dict):
             raise QueryFileError(f"{path}: must be a map, and is {type(value).__name__}")
-        if value.keys() != set(self.names):
+        if self.names == ANY_KEYS:
+            _check_property_names(value, path)
+        elif value.keys() != set(self.names):
             missing, unknown = set(self.names) - value.keys(), value.keys() - set(self.names)
             raise QueryFileError(f"{path}: missing {sorted(missing)}, unknown {sorted(unknown)}")
         for name, keys in self.inner.items():
             keys.check(value[name], f"{path}.{name}")
+
+
+def _check_property_names(value: Mapping[str, Any], path: str) -> None:
+    unusable = [name for name in value if not _PROPERTY_NAME.fullmatch(name)]
+    if unusable:
+        raise QueryFileError(f"{path}: {unusable[0]!r} is not the name of a property")
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,8 @@ ENGINE_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError)
 """What the engine raises for a file that it cannot read: rubbish taken for a length, for example,
 is more memory than there is."""
 
+_COPIED_BYTES = 1 << 20
+
 _MENDING = ".mending-"
 """In the name of the folder that a log is looked at in; one that a crash left is removed."""
 
@@ -88,6 +90,7 @@ class EmbeddedFiles:
         self._no_log = main.with_name(f"{main.name}.no-log")
         """Says that there is no log yet, or no longer; there from before until a log is there."""
         self._may_lack_log = True
+        self._reader: BinaryIO | None = None
 
     @property
     def has_log(self) -> bool:
@@ -159,6 +162,25 @@ class EmbeddedFiles:
         """Whether the disk can take what the log holds."""
         needed = _SPARE_BYTES + _SPARE_FACTOR * self.log_bytes
         return shutil.disk_usage(self.main.parent).free >= needed
+
+    def copy_main(self, target: Path) -> None:
+        """Copy the main file, while the engine has it open; it must hold everything.
+
+        The descriptor stays open until ``close``: see ``_locked`` for why.
+        """
+        if self._reader is None:
+            self._reader = self.main.open("rb")
+        self._reader.seek(0)
+        with target.open("xb") as copy:
+            shutil.copyfileobj(self._reader, copy, _COPIED_BYTES)
+            copy.flush()
+            os.fsync(copy.fileno())
+
+    def close(self) -> None:
+        """Give back what was read with, after the engine has given the file back."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
 
     def release_lock(self) -> None:
         """Give the engine's lock back without the engine: see ``_locked`` for how."""

@@ -151,6 +151,21 @@ class EmbeddedGraph:
             location=str(self._path),
         )
 
+    def copy_store(self, target: Path) -> None:
+        """See ``Graph.copy_store``; readers go on, and writers wait until the copy is made."""
+        with self._writer() as connection:
+            try:
+                is_whole = self._mark_closed(connection)
+            finally:
+                self._is_marked = False  # the next write says again that a log belongs to it
+            self._check_storage()
+            if not is_whole:
+                raise GraphUnavailableError(
+                    f"{self._path}: others read from it without a pause, or the disk has no room, "
+                    "so its log could not be folded in; try again when less is going on"
+                )
+            self._files.copy_main(target)
+
     def close(self) -> None:
         """See ``Graph.close``."""
         if self._is_closed:
@@ -167,6 +182,7 @@ class EmbeddedGraph:
                     self._files.release_lock()
             else:
                 self._database.close()
+                self._files.close()
             _give_up(self._path, self)
 
     def _fail(self, why: str) -> None:
@@ -223,14 +239,16 @@ class EmbeddedGraph:
             self._checkpoint(connection, _PATIENCE_SECONDS)
         self._is_marked = True
 
-    def _mark_closed(self, connection: PlanningConnection) -> None:
-        """Have the main file hold everything, and say that no log belongs to it."""
+    def _mark_closed(self, connection: PlanningConnection) -> bool:
+        """Have the main file hold everything, and say that it needs no log; whether it does."""
         if not self._files.has_room_to_checkpoint():
-            return
+            return False
         if self._is_marked:
             connection.rows(_MARK_CLOSED)
-        if self._checkpoint(connection, self._query_timeout_seconds):
+        is_whole = self._checkpoint(connection, self._query_timeout_seconds)
+        if is_whole:
             self._files.note_closed()
+        return is_whole
 
     def _checkpoint(self, connection: PlanningConnection, patience_seconds: float) -> bool:
         """Write the log into the main file, if nobody reads and there is room; else it has it all.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 
 import ladybug
@@ -98,3 +98,15 @@ def _say_utc(rows: list[list[Any]], types: list[str]) -> None:
         for row in rows:
             if row[place] is not None:
                 row[place] = row[place].replace(tzinfo=UTC)
+    for place in (place for place, name in enumerate(types) if name in ("NODE", "REL")):
+        for row in rows:
+            row[place] = _properties(row[place])
+
+
+def _properties(entity: Mapping[str, Any]) -> dict[str, Any]:
+    """What a node or a link holds, without what the engine says of it and without nulls."""
+    return {
+        name: held.replace(tzinfo=UTC) if isinstance(held, datetime) else held
+        for name, held in entity.items()
+        if held is not None and not name.startswith("_")
+    }

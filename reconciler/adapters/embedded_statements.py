@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from reconciler.queries import PARAMETER, Statement, value_at
+from reconciler.queries import ANY_KEYS, PARAMETER, Statement, value_at
 
 __all__ = ["bound"]
 
@@ -21,6 +22,9 @@ _PROPERTY = re.compile(r"\b\w+: \$([\w.]+),\s*")
 
 _NODE_OF_MAP = re.compile(r"\((\w+:\w+) (?:\{((?:\w+: \$[\w.]+, )+))?\$([\w.]+)\}?\)")
 """A node that is made of a map, or of properties and a map: ``{embedding: $vector, $fact}``."""
+
+_LINK_OF_MAP = re.compile(r"\[(:\w+|:`\w+`) \$([\w.]+)\]")
+"""A link that is made of a map: ``-[:SUPERSEDES $link]->``."""
 
 _SET_FROM_MAP = re.compile(r"(\w+) \+= \$([\w.]+)")
 
@@ -32,10 +36,22 @@ def bound(statement: Statement, given: Mapping[str, Any]) -> tuple[str, dict[str
     every call: half of a write's time. And a property that is written as NULL is not free. So a
     null in a map is a property that is not written: a new node has none, an old one keeps its own.
     """
+    statement = _with_own_keys(statement, given)
     values = dict(_values(statement, given))
     nulls = frozenset(path for path, value in values.items() if value is None)
     named = {_flat(path): _foreign(value) for path, value in values.items() if value is not None}
     return _text(statement, nulls), named
+
+
+def _with_own_keys(statement: Statement, given: Mapping[str, Any]) -> Statement:
+    """The statement, with the keys that each map has which may have any."""
+    if all(keys != ANY_KEYS for _, keys in statement.maps):
+        return statement
+    maps = (
+        (path, tuple(sorted(value_at(given, path))) if keys == ANY_KEYS else keys)
+        for path, keys in statement.maps
+    )
+    return replace(statement, maps=tuple(maps))
 
 
 def _values(statement: Statement, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -64,6 +80,10 @@ def _text(statement: Statement, nulls: frozenset[str]) -> str:
         pairs = ", ".join(f"{key}: ${found[3]}.{key}" for key in kept(found[3]))
         return f"({found[1]} {{{found[2] or ''}{pairs}}})"
 
+    def link(found: re.Match[str]) -> str:
+        pairs = ", ".join(f"{key}: ${found[2]}.{key}" for key in kept(found[2]))
+        return f"[{found[1]} {{{pairs}}}]" if pairs else f"[{found[1]}]"
+
     def changes(found: re.Match[str]) -> str:
         name, path = found[1], found[2]
         same = f"{name}.{maps[path][0]} = {name}.{maps[path][0]}"
@@ -72,7 +92,8 @@ def _text(statement: Statement, nulls: frozenset[str]) -> str:
     def kept(path: str) -> list[str]:
         return [key for key in maps[path] if f"{path}.{key}" not in nulls]
 
-    text = _SET_FROM_MAP.sub(changes, _NODE_OF_MAP.sub(node, statement.text))
+    text = _LINK_OF_MAP.sub(link, _NODE_OF_MAP.sub(node, statement.text))
+    text = _SET_FROM_MAP.sub(changes, text)
     text = _PROPERTY.sub(lambda found: "" if found[1] in nulls else found[0], text)
     return PARAMETER.sub(lambda name: "NULL" if name[1] in nulls else f"${_flat(name[1])}", text)
 

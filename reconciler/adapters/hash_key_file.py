@@ -14,8 +14,8 @@ _KEY_BYTES = 32
 _FILE_BYTES_MAX = 4096
 
 
-def load_or_create_key(path: Path) -> bytes:
-    """The key in a file; a new random one where there is no file yet.
+def load_or_create_key(path: Path, new: bytes | None = None) -> bytes:
+    """The key in a file; where there is no file yet a new one: that one, or else a random one.
 
     Several processes may come at once: the one that makes the file wins, and all read it.
 
@@ -25,7 +25,7 @@ def load_or_create_key(path: Path) -> bytes:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            _create(path)
+            _create(path, new or secrets.token_bytes(_KEY_BYTES))
         with path.open("rb") as file:
             key = bytes.fromhex(file.read(_FILE_BYTES_MAX).decode("ascii").strip())
     except (OSError, ValueError) as error:
@@ -38,13 +38,13 @@ def load_or_create_key(path: Path) -> bytes:
     return key
 
 
-def _create(path: Path) -> None:
+def _create(path: Path, key: bytes) -> None:
     """Written whole beside it, then linked into place, which fails where it is there already."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(secrets.token_hex(_KEY_BYTES))
+            file.write(key.hex())
         os.link(draft, path)
     except FileExistsError:
         pass

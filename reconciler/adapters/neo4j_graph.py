@@ -9,12 +9,15 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from math import inf
+from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 import neo4j
 import neo4j.exceptions as foreign
+import neo4j.graph
+import neo4j.time
 
 from reconciler.errors import (
     ConfigurationError,
@@ -57,6 +60,9 @@ _MAP = "given"
 
 _AS_IT_IS = (str, bool, int, float, bytes)
 """What goes to the server as it is; a commit has a hundred of them, and each is looked at."""
+
+_MAPS = (dict, neo4j.graph.Node, neo4j.graph.Relationship)
+"""What a row may hold as a map: a whole node, or a link, or what was taken of one."""
 
 T = TypeVar("T")
 
@@ -165,6 +171,13 @@ class Neo4jGraph:
             engine=self.engine,
             version=str(agent).removeprefix("Neo4j/"),
             location=f"{self._uri}, database {self._database}, as {self._username}",
+        )
+
+    def copy_store(self, target: Path) -> None:  # noqa: ARG002
+        """See ``Graph.copy_store``; a server's files are its own."""
+        raise ConfigurationError(
+            f"Neo4j at {self._uri} keeps its own files; back it up with `neo4j-admin database "
+            "dump` or `backup`, or export it with `reconciler export`, which either engine restores"
         )
 
     def close(self) -> None:
@@ -392,7 +405,20 @@ def _rows(columns: tuple[str, ...], found: list[list[Any]]) -> list[Row]:
         for row in rows:
             if (told := row[name]) is not None:  # it may name its zone behind its offset
                 row[name] = datetime.fromisoformat(told.partition("[")[0]).astimezone(UTC)
+    if rows and any(isinstance(each, _MAPS) for each in rows[0].values()):
+        return [{name: _plain(value) for name, value in row.items()} for row in rows]
     return rows
+
+
+def _plain(value: Any) -> Any:
+    """A node or a link as a map of what it holds; times of its own as UTC."""
+    if not isinstance(value, _MAPS):
+        return value
+    return {
+        name: held.to_native().astimezone(UTC) if isinstance(held, neo4j.time.DateTime) else held
+        for name, held in value.items()
+        if held is not None
+    }
 
 
 def _is_time(column: str) -> bool:

@@ -1,82 +1,182 @@
-"""The commands that put by what has faded, and take a fact up again."""
+"""Commands that copy a memory and move it: backup, export and restore."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
-from rich.console import Group
-from rich.panel import Panel
 
-from reconciler.entrypoints.options import (
-    Agent,
-    AsJson,
-    ContactId,
-    MaybeContactId,
-    Tenant,
-    show,
-)
-from reconciler.entrypoints.rendering import decision_line, lines, panel, shown
+from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
+from reconciler.entrypoints.options import STANDARD_INPUT, AsJson, Tenant, existing, show
+from reconciler.entrypoints.rendering import terminal
+from reconciler.errors import GraphLockedError, InvalidRequestError
 from reconciler.memory import Memory
-
-if TYPE_CHECKING:
-    from reconciler.domain.records.decisions import Archived
 
 __all__ = ["add_archive_commands"]
 
-By = Annotated[str, typer.Option("--by", help="Who has it done, an operator's name.")]
-Why = Annotated[str, typer.Option("--reason", help="Why, in a sentence.")]
+_STANDARD_OUTPUT = STANDARD_INPUT
+
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace the file, if it is there already.")
+]
 
 
 def add_archive_commands(app: typer.Typer) -> None:
     """Give the command line the commands of this module."""
-    for command in (archive, unarchive):
+    for command in (backup, export, restore):
         app.command()(command)
 
 
-def archive(
-    agent: Agent,
-    contact: MaybeContactId = None,
-    by: By = "operator",
-    reason: Why = "Nobody said or needed it for long.",
-    floor: Annotated[
-        float | None, typer.Option(help="Of what less is left is put by, 0 to 1.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be put by.")
+def backup(
+    file: Annotated[Path, typer.Argument(help="The archive to be made.")],
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the embedded store and the key of its hashes into one archive, and verify it."""
+    try:
+        with Memory.open(must_exist=True) as memory:
+            made = memory.backup(file, overwrite=overwrite)
+    except GraphLockedError as error:
+        raise GraphLockedError(
+            f"{error}. A backup is made by the process that has the memory open: have it call "
+            "Memory.backup, or stop it for as long as this command takes"
+        ) from None
+    show(as_json, asdict(made), lambda: _backup_text(made))
+
+
+def export(
+    out: Annotated[Path, typer.Option("--out", help="The file to be made; - for the output.")],
+    agent: Annotated[str | None, typer.Option("--agent", help="Whose contacts.")] = None,
+    contact: Annotated[str | None, typer.Option("--contact", help="Only this one.")] = None,
+    tenant: Tenant = None,
+    vectors: Annotated[
+        bool, typer.Option("--vectors", help="Also vectors: to restore them needs no model.")
     ] = False,
-    tenant: Tenant = None,
+    keys: Annotated[
+        bool,
+        typer.Option(
+            "--keys", help="Also the store's secret keys, for a move; keep the file safe."
+        ),
+    ] = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Put by what has faded: out of recall, kept, and live again as soon as somebody says it."""
-    with Memory.open(must_exist=dry_run) as memory:
-        found = memory.archive(
-            agent, contact, by=by, reason=reason, floor=floor, dry_run=dry_run, tenant=tenant
+    """Write what is kept as lines of JSON, which either engine restores."""
+    if out == _STANDARD_OUTPUT and as_json:
+        raise InvalidRequestError("with --out - the output is the export; leave --json out")
+    target = sys.stdout.buffer if out == _STANDARD_OUTPUT else out
+    quiet = as_json or out == _STANDARD_OUTPUT
+    with Memory.open(must_exist=True) as memory, _progress("contacts", quiet) as advance:
+        done = 0
+
+        def on_progress(count: int) -> None:
+            nonlocal done
+            done += count
+            advance(done, None)
+
+        report = memory.export(
+            target,
+            agent,
+            contact,
+            tenant=tenant,
+            vectors=vectors,
+            keys=keys,
+            overwrite=overwrite,
+            on_progress=on_progress,
         )
-    show(as_json, [each.to_dict() for each in found], lambda: _view(found))
+    if out == _STANDARD_OUTPUT:
+        terminal(stderr=True).print(_export_text(report))
+        return
+    show(as_json, asdict(report), lambda: _export_text(report))
 
 
-def unarchive(
-    fact_id: Annotated[str, typer.Argument(help="The fact, as `reconciler history` gives its id.")],
-    agent: Agent,
-    contact: ContactId,
-    by: By = "operator",
-    reason: Why = "It is needed again.",
-    tenant: Tenant = None,
+def restore(
+    file: Annotated[
+        Path, typer.Argument(callback=existing, help="What `backup` or `export` wrote.")
+    ],
+    other_key: Annotated[
+        bool,
+        typer.Option(
+            "--other-key",
+            help="Also into a store with contacts that makes ids with another key; idempotency "
+            "keys of before are then not recognised.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Have an archived fact recalled again, as it stood."""
-    with Memory.open() as memory:
-        decision = memory.unarchive(agent, contact, fact_id, by=by, reason=reason, tenant=tenant)
-    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+    """Restore a backup where no memory is, or an export into either engine; resumes."""
+    with _progress(file.name, as_json) as advance:
+        done = Memory.restore(file, accept_other_key=other_key, on_progress=advance)
+    if isinstance(done, Backup):
+        show(as_json, asdict(done), lambda: _backup_text(done))
+    else:
+        show(as_json, asdict(done), lambda: _restore_text(done))
 
 
-def _view(found: Sequence[Archived]) -> Group:
-    return Group(*map(_panel, found)) if found else Group("Nothing has faded so far.")
+def _backup_text(made: Backup) -> str:
+    key = {
+        "file": "with the key of its hashes: keep the archive safe.",
+        "setting": "without the key of its hashes: RECONCILER_GATE__HASH_KEY must be the same.",
+        "none": "which has no key of hashes yet.",
+    }[made.hash_key]
+    size = f"{made.store_bytes / 1e6:.1f} MB, packed {made.archive_bytes / 1e6:.1f} MB"
+    return f"{made.path}: a store of {size}, verified, {key}"
 
 
-def _panel(each: Archived) -> Panel:
-    done = "would be put by" if each.decision is None else f"by {each.decision.decision_id}"
-    facts = [shown(f"{fact.fact_id}  {fact.text}") for fact in each.facts]
-    return panel(lines(*facts), title=each.contact_id, subtitle=done)
+def _export_text(report: ExportReport) -> str:
+    text = f"{_counted(report)} exported."
+    if report.left_out:
+        named = ", ".join(sorted(report.left_out))
+        text += f"\nLeft out, for this package did not write it: {named}."
+    if report.with_keys:
+        text += "\nThe file holds the store's secret keys: keep it safe."
+    return text
+
+
+def _restore_text(report: RestoreReport) -> str:
+    text = f"{_counted(report)} restored"
+    text += (
+        f", {report.already_there} contacts were there already." if report.already_there else "."
+    )
+    if report.embedded:
+        text += f"\n{report.embedded} facts were embedded again."
+    if not report.keeps_ids:
+        text += (
+            "\nIds are made with another key than before: idempotency keys and turns of before are "
+            "not recognised. To keep them, restore an export that was made with --keys into an "
+            "empty store."
+        )
+    if report.keeps_hashes is False:
+        text += (
+            "\nThe key of the hashes is another one: a value that was taken out of a text gets "
+            "another token from now on."
+        )
+    return text
+
+
+def _counted(report: ExportReport | RestoreReport) -> str:
+    nodes, links = report.nodes, report.links
+    return (
+        f"{nodes['Contact']} contacts with {nodes['Fact']} facts and {nodes['Decision']} decisions "
+        f"({nodes.total()} nodes, {links.total()} links)"
+    )
+
+
+@contextmanager
+def _progress(name: str, is_quiet: bool) -> Iterator[Callable[[int, int | None], Any]]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=terminal(stderr=True), disable=is_quiet) as progress:
+        task = progress.add_task(name, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

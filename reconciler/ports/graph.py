@@ -31,7 +31,8 @@ class Graph(Protocol):
     2. What ``run`` is given must be exactly the parameters that the file declares; anything else
        raises before it is sent (one engine answers a missing parameter with an empty result).
     3. Rows have exactly the declared columns. Datetimes go in aware and come back in UTC, to the
-       microsecond.
+       microsecond. A node or a link that is returned whole is a map of what it holds, without
+       nulls.
     4. A cosine is raw, in [-1, 1], never rescaled; it agrees with numpy to 1e-6.
     5. Of writers that met the same version of a contact, one wins; the others get no row.
     6. Foreign errors arrive as this package's; what is worth another try is ``retryable``.
@@ -70,6 +71,16 @@ class Graph(Protocol):
 
     def describe(self) -> EngineDescription:
         """Engine, version and location, without any secret in it."""
+        ...
+
+    def copy_store(self, target: Path) -> None:
+        """Write a copy of all that is kept into a new file, as it stands at one moment.
+
+        Raises:
+            ConfigurationError: the engine keeps no file of its own; the text says what to use.
+            GraphUnavailableError: not now; retryable.
+            OSError: the copy could not be written.
+        """
         ...
 
     def close(self) -> None:

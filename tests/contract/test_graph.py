@@ -40,7 +40,10 @@ from tests.commit_maps import (
 )
 from tests.engines import EngineUnderTest, opened, wipe_schema
 
-NAMES = sorted(load_queries("embedded"))
+MOVING = re.compile(r"list_whole_|restore_|find_whole_|list_\w+_links$|list_contact_keys")
+"""What moves whole nodes and links: ``tests/integration/test_moving.py`` compares all of them."""
+
+NAMES = sorted(name for name in load_queries("embedded") if not MOVING.match(name))
 
 Vectors = NDArray[np.float32]
 Ask = Callable[..., list[Row]]
@@ -352,6 +355,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "retry_job": {"job_id": "waiting", **asdict(ALICE), "at": NOON},
     "claim_store": {"embedding_model": MODEL, "id_key": "ab", "at": NOON},
     "commit_decisions": {"contacts": contacts(decision(version=5))},
+    "bind_store": {"id_key": "ab", "at": NOON},
+    "finish_contact": CONTACT | {"version": 5, "node": {"version": 6}},
+    "count_contacts": {},
     "count_actions": {"contact_keys": [ALICE.contact_key]},
     "count_episodes": {"contact_keys": [ALICE.contact_key]},
     "count_refusals": {"contact_keys": [ALICE.contact_key]},
@@ -444,7 +450,7 @@ def test_rows_of_a_write_have_exactly_the_declared_columns_and_no_vector(
     assert_as_declared(told, name, told.run(name, CALLS[name]))
 
 
-ABOUT_THE_STORE = {"find_schema_version", "find_store"}
+ABOUT_THE_STORE = {"count_contacts", "find_schema_version", "find_store"}
 
 
 def test_a_query_about_nothing_gives_no_row(graph: Graph) -> None:
@@ -495,6 +501,28 @@ def test_times_are_compared_as_instants_not_as_they_are_written(graph: Graph) ->
 def test_a_text_comes_back_to_the_letter(graph: Graph, text: str) -> None:
     commit(graph, decision(text=text))
     assert facts(graph)[0]["text"] == text
+
+
+def test_a_node_that_is_returned_whole_is_a_map_of_what_it_holds(graph: Graph) -> None:
+    given = decision(text="Likes tea.")
+    commit(graph, given)
+    asked = {**CONTACT, "after": "", "limit": 10, "with_vectors": True}
+    [row] = graph.run("list_whole_facts", asked)
+    assert row["node_id"] == row["node"]["fact_id"] == given["fact_id"]
+    assert (row["node"]["text"], row["node"]["recorded_at"].tzinfo) == ("Likes tea.", UTC)
+    assert None not in row["node"].values()
+    assert not [name for name in row["node"] if name.startswith("_")]
+
+
+def test_a_link_that_is_returned_whole_is_a_map_of_what_it_holds(graph: Graph) -> None:
+    first = decision()
+    commit(graph, first)
+    commit(graph, update(first))
+    asked = {**CONTACT, "after": "", "until": "\U0010ffff"}
+    [row] = graph.run("list_supersedes_links", asked)
+    assert row["to_id"] == first["fact_id"]
+    assert row["link"]["at"].tzinfo is UTC
+    assert {"decided_by", "reason", "at"} <= row["link"].keys()
 
 
 # 4: raw cosine

@@ -17,14 +17,14 @@ import pytest
 
 from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.adapters.embedded_statements import bound
-from reconciler.queries import MapKeys, Statement, load_queries
+from reconciler.queries import ANY_KEYS, MapKeys, Statement, load_queries
 from tests.embedded_plans import scanned_tables
 
 QUERIES = load_queries("embedded")
 LARGE = {"Fact", "Decision", "Episode", "Session"}
 COLD = {
     *("count_facts", "count_jobs", "count_conflicts", "list_jobs", "list_due_jobs"),
-    *("list_contacts", "link_task_session"),
+    *("list_contacts", "link_task_session", "list_contact_keys", "count_contacts"),
 }
 """What an operator asks for now and then, or a task once."""
 
@@ -32,6 +32,12 @@ SCANS_WHILE_SMALL = ("[links:SUPERSEDES*", "[conflict:CONFLICTS_WITH]-(other")
 """What reads a table of some dozen rows; it is planned again as the store grows."""
 
 UNWOUND = re.compile(r"UNWIND \$([\w.]+)")
+KEYED = re.compile(r"CREATE \(\w+:(\w+) .*\$row\.node")
+KEY_OF = {
+    **{"Session": "session_key", "Episode": "episode_id", "Fact": "fact_id", "Job": "job_id"},
+    **{"Decision": "decision_id", "Task": "task_key", "Erasure": "erasure_id"},
+    "Tombstone": "tombstone_key",
+}
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 GROW = """
 UNWIND $rows AS row
@@ -57,6 +63,7 @@ CREATE (fact)-[:CONFLICTS_WITH]->(old)
 NUMBERS = {
     *(
         "recalls",
+        "offset",
         "version",
         "next_version",
         "observations",
@@ -112,7 +119,12 @@ def sample(name: str) -> Any:
         return True
     if "cosine" in name or "confidence" in name or name.endswith(("_ms", "_usd", "importance")):
         return 0.5
-    is_list = name.endswith(("_ids", "_keys")) or name in ("texts", "texts_before", "roles")
+    is_list = name.endswith(("_ids", "_keys")) or name in (
+        "texts",
+        "texts_before",
+        "roles",
+        "states",
+    )
     is_list |= name in ("sources", "references") or name.startswith("more_")
     return ["1"] if is_list else "1"
 
@@ -120,6 +132,8 @@ def sample(name: str) -> Any:
 def sample_of(name: str, maps: Mapping[str, MapKeys], looped: set[str]) -> Any:
     """A value of a parameter, or of a key in a map; a list where a loop goes over it."""
     value = sample(name)
+    if name in maps and maps[name].names == ANY_KEYS:
+        return {}
     if name in maps:
         inner = maps[name].inner
         value = {key: sample_of(key, inner, looped) for key in maps[name].names}
@@ -137,7 +151,14 @@ def statements(name: str) -> Iterator[tuple[Statement, Mapping[str, Any]]]:
     for scope in query.repetitions(given):
         for statement in query.statements:
             once = replace(statement, condition=None)
-            yield from ((once, each) for each in once.repetitions(scope))
+            yield from ((once, _with_key(once, each)) for each in once.repetitions(scope))
+
+
+def _with_key(statement: Statement, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters, a node that may be of any label with the key that this one's has."""
+    if made := KEYED.search(statement.text):
+        return {**given, "row": {**given["row"], "node": {KEY_OF[made[1]]: "1"}}}
+    return {**given, "node": {"name": "1"}} if "+= $node" in statement.text else given
 
 
 @pytest.mark.parametrize("name", sorted(set(QUERIES) - COLD))

@@ -140,8 +140,8 @@ SERVICES = (
 SCOPED = {"scope", "candidate", "submission", "note", "session", "lease_id"}
 """What says whose an id is, or that a worker holds the job."""
 
-ABOUT_AN_AGENT = {"contacts", "check_policy"}
-"""They list an agent's contacts, and judge a text that is about nobody."""
+ABOUT_AN_AGENT = {"contacts", "check_policy", "find"}
+"""They list or search all contacts of an agent, or judge a text that is about nobody."""
 
 
 OURS = {

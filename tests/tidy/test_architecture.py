@@ -61,8 +61,13 @@ MAY_IMPORT = {
 }
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")
 STORES = {
-    *("evidence_store.py", "health_store.py", "memory_store.py", "session_store.py"),
-    *("task_store.py", "use_store.py"),
+    "archive_store.py",
+    "evidence_store.py",
+    "health_store.py",
+    "memory_store.py",
+    "session_store.py",
+    "task_store.py",
+    "use_store.py",
 }
 WRITE_METHODS = {"commit_decisions"}
 WITH_VECTORS = {"embedding", "embedding_bytes"}

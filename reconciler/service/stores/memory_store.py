@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
 from itertools import permutations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
@@ -212,6 +213,10 @@ class MemoryStore:
     def describe(self) -> EngineDescription:
         """Which engine keeps it, and where."""
         return self._graph.describe()
+
+    def copy_store(self, target: Path) -> None:
+        """Write a copy of all that is kept into a new file; see ``Graph.copy_store``."""
+        self._graph.copy_store(target)
 
     def load_neighbourhood(
         self, scope: Scope, embedding_model: str

@@ -8,6 +8,7 @@ names what it writes, so that the second run changes nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from reconciler.domain.records.policies import RetryPolicy
@@ -68,6 +69,10 @@ class PatientGraph:
     def describe(self) -> EngineDescription:
         """Engine, version and location, without any secret in it."""
         return self._graph.describe()
+
+    def copy_store(self, target: Path) -> None:
+        """Write a copy of all that is kept into a new file; tried once."""
+        self._graph.copy_store(target)
 
     def close(self) -> None:
         """Give connections and locks back; harmless when called again."""

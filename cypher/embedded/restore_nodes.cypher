@@ -1,0 +1,48 @@
+// Write a page of what belongs to a contact, as it was exported: nodes of one label.
+// The page counts down the version of the contact that is being restored; no row means that it was
+// written already, or that nobody restores this contact.
+// mode: write
+// params: contact_key, version, next_version, label, nodes
+// map nodes: node, embedding
+// map nodes.node: any
+// returns: contact_key
+MATCH (contact:Contact {contact_key: $contact_key})
+WHERE contact.version = $version
+SET contact.version = $next_version
+RETURN contact.contact_key AS contact_key;
+
+// only when label is Session
+// for each row of nodes
+CREATE (session:Session $row.node);
+
+// only when label is Episode
+// for each row of nodes
+CREATE (episode:Episode $row.node);
+
+// only when label is Fact
+// for each row of nodes
+MATCH (contact:Contact {contact_key: $contact_key})
+CREATE (fact:Fact {embedding: $row.embedding, $row.node})-[:ABOUT]->(contact);
+
+// only when label is Decision
+// for each row of nodes
+MATCH (contact:Contact {contact_key: $contact_key})
+CREATE (decision:Decision $row.node)-[:`FOR`]->(contact);
+
+// only when label is Job
+// for each row of nodes
+CREATE (job:Job $row.node);
+
+// only when label is Task
+// for each row of nodes
+MATCH (contact:Contact {contact_key: $contact_key})
+CREATE (task:Task $row.node)-[:CONCERNS]->(contact);
+
+// only when label is Erasure
+// for each row of nodes
+MATCH (contact:Contact {contact_key: $contact_key})
+CREATE (erasure:Erasure $row.node)-[:ERASES]->(contact);
+
+// only when label is Tombstone
+// for each row of nodes
+CREATE (tombstone:Tombstone $row.node)

@@ -1,0 +1,65 @@
+// Write a page of what belongs to a contact, as it was exported: nodes of one label.
+// The page counts down the version of the contact that is being restored; no row means that it was
+// written already, or that nobody restores this contact.
+// mode: write
+// params: contact_key, version, next_version, label, nodes
+// map nodes: node, embedding
+// map nodes.node: any
+// returns: contact_key
+MATCH (contact:Contact {contact_key: $contact_key})
+SET contact.name = contact.name
+WITH contact
+WHERE contact.version = $version
+SET contact.version = $next_version
+WITH contact
+CALL (contact) {
+  WITH contact WHERE $label = 'Session'
+  UNWIND $nodes AS row
+  CREATE (session:Session)
+  SET session = row.node
+}
+CALL (contact) {
+  WITH contact WHERE $label = 'Episode'
+  UNWIND $nodes AS row
+  CREATE (episode:Episode)
+  SET episode = row.node
+}
+CALL (contact) {
+  WITH contact WHERE $label = 'Fact'
+  UNWIND $nodes AS row
+  CREATE (fact:Fact)-[:ABOUT]->(contact)
+  SET fact = row.node
+  WITH fact, row WHERE row.embedding IS NOT NULL
+  CALL db.create.setNodeVectorProperty(fact, 'embedding', row.embedding)
+}
+CALL (contact) {
+  WITH contact WHERE $label = 'Decision'
+  UNWIND $nodes AS row
+  CREATE (decision:Decision)-[:`FOR`]->(contact)
+  SET decision = row.node
+}
+CALL (contact) {
+  WITH contact WHERE $label = 'Job'
+  UNWIND $nodes AS row
+  CREATE (job:Job)
+  SET job = row.node
+}
+CALL (contact) {
+  WITH contact WHERE $label = 'Task'
+  UNWIND $nodes AS row
+  CREATE (task:Task)-[:CONCERNS]->(contact)
+  SET task = row.node
+}
+CALL (contact) {
+  WITH contact WHERE $label = 'Erasure'
+  UNWIND $nodes AS row
+  CREATE (erasure:Erasure)-[:ERASES]->(contact)
+  SET erasure = row.node
+}
+CALL (contact) {
+  WITH contact WHERE $label = 'Tombstone'
+  UNWIND $nodes AS row
+  CREATE (tombstone:Tombstone)
+  SET tombstone = row.node
+}
+RETURN contact.contact_key AS contact_key

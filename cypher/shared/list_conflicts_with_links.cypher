@@ -1,0 +1,10 @@
+// The CONFLICTS_WITH links of some of a contact's facts, for an export.
+// mode: read
+// params: contact_key, after, until
+// returns: from_id, to_id, link
+MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(one:Fact)
+MATCH (one)-[link:CONFLICTS_WITH]->(other:Fact)
+WITH one, link, other
+WHERE one.fact_id > $after AND one.fact_id <= $until
+RETURN one.fact_id AS from_id, other.fact_id AS to_id, link
+ORDER BY from_id, to_id

@@ -1,0 +1,13 @@
+// A page of the contacts of the store, of a tenant or of an agent; an empty string lets all through.
+// One that is being restored is none yet.
+// mode: read
+// params: tenant, agent_id, contact_id, after, limit
+// returns: contact_key, version
+MATCH (contact:Contact)
+WHERE contact.contact_key > $after AND contact.version >= 0
+  AND ($tenant = '' OR contact.tenant = $tenant)
+  AND ($agent_id = '' OR contact.agent_id = $agent_id)
+  AND ($contact_id = '' OR contact.contact_id = $contact_id)
+RETURN contact.contact_key AS contact_key, contact.version AS version
+ORDER BY contact_key
+LIMIT $limit

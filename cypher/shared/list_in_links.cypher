@@ -1,0 +1,10 @@
+// Which of a contact's episodes lie in which of its sessions, for an export.
+// mode: read
+// params: contact_key, after, until
+// returns: from_id, to_id
+MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
+MATCH (session)<-[:`IN`]-(episode:Episode)
+WITH episode, session
+WHERE episode.episode_id > $after AND episode.episode_id <= $until
+RETURN episode.episode_id AS from_id, session.session_key AS to_id
+ORDER BY from_id, to_id

@@ -1,0 +1,10 @@
+// Which of a contact's sessions is read by which job, for an export.
+// mode: read
+// params: contact_key, after, until
+// returns: from_id, to_id
+MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
+MATCH (session)<-[:READS]-(job:Job)
+WITH job, session
+WHERE job.job_id > $after AND job.job_id <= $until
+RETURN job.job_id AS from_id, session.session_key AS to_id
+ORDER BY from_id, to_id

@@ -1,0 +1,12 @@
+// The REVOKED links of some of the decisions about a contact, for an export. Both ends start from
+// the contact: there are few such links, and one engine would read a whole table for the far end.
+// mode: read
+// params: contact_key, after, until
+// returns: from_id, to_id, link
+MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(one:Decision),
+      (contact)<-[:ABOUT]-(other:Fact)
+MATCH (one)-[link:REVOKED]->(other)
+WITH one, link, other
+WHERE one.decision_id > $after AND one.decision_id <= $until
+RETURN one.decision_id AS from_id, other.fact_id AS to_id, link
+ORDER BY from_id, to_id

@@ -1,0 +1,10 @@
+// The WROTE links of some of a contact's decisions, for an export.
+// mode: read
+// params: contact_key, after, until
+// returns: from_id, to_id, link
+MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(one:Decision)
+MATCH (one)-[link:WROTE]->(other:Fact)
+WITH one, link, other
+WHERE one.decision_id > $after AND one.decision_id <= $until
+RETURN one.decision_id AS from_id, other.fact_id AS to_id, link
+ORDER BY from_id, to_id

@@ -1,0 +1,294 @@
+"""Backups of the embedded engine: one archive holds a store's file and the key of its hashes.
+
+Here is what an archive must be before anything of it is believed, and how it comes into place.
+Never here: a query. What is read is checked by its hash and opened once by the engine, in a folder
+of its own, before the first file is moved to where a memory is looked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+
+from reconciler.adapters.embedded_files import EmbeddedFiles
+from reconciler.adapters.embedded_graph import EmbeddedGraph
+from reconciler.domain.records.archives import Backup
+from reconciler.errors import ConfigurationError, InvalidArchiveError, ReconcilerError
+from reconciler.queries import newest_schema_version
+
+__all__ = ["is_backup", "new_file", "restore_backup", "write_backup"]
+
+_FORMAT = "reconciler-backup"
+_VERSION = 1
+_STORE = "memory.lbug"
+_KEY = "hash.key"
+_MANIFEST = "manifest.json"
+_MANIFEST_BYTES_MAX = 1 << 16
+_CHUNK_BYTES = 1 << 20
+_OF_OWNER = 0o600
+
+
+def is_backup(path: Path) -> bool:
+    """Whether a file is an archive at all; what else it must be is looked at by ``restore_backup``.
+
+    Raises:
+        InvalidArchiveError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == b"PK\x03\x04"
+    except OSError as error:
+        raise InvalidArchiveError(f"{path} cannot be read: {error.strerror}") from error
+
+
+@contextmanager
+def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
+    """A file for its owner's eyes, which has its name only once it is written to its end.
+
+    Raises:
+        ConfigurationError: it is there already, or cannot be written.
+    """
+    if path.exists() and not overwrite:
+        raise ConfigurationError(f"{path} is there already; name another file, or overwrite it")
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OF_OWNER)
+        with os.fdopen(descriptor, "w+b") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be written: {error}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_backup(
+    copy_store: Callable[[Path], None],
+    path: Path,
+    *,
+    key_file: Path | None,
+    hash_key: str,
+    made_at: datetime,
+    overwrite: bool,
+) -> Backup:
+    """An archive of a store and its key, read again and opened before it has its name.
+
+    Args:
+        copy_store: writes a copy of the store into a new file.
+        path: the archive.
+        key_file: the key of the hashes; None where it is none's to keep here.
+        hash_key: see ``Backup``.
+        made_at: the time now (UTC).
+        overwrite: whether an archive of that name may be replaced.
+
+    Raises:
+        ConfigurationError: the archive cannot be written, or is there already.
+        GraphUnavailableError: the store is too busy to be copied.
+    """
+    with new_file(path, overwrite=overwrite) as file, _folder_beside(path) as folder:
+        copy_store(folder / _STORE)
+        if key_file is not None:
+            shutil.copyfile(key_file, folder / _KEY)
+        members = [folder / _STORE, *([folder / _KEY] if key_file else [])]
+        manifest = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "engine": EmbeddedGraph.engine,
+            "schema_version": _schema_version(folder / _STORE),
+            "made_at": made_at.isoformat(),
+            "hash_key": hash_key,
+            "members": {each.name: _told(each) for each in members},
+        }
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.writestr(_MANIFEST, json.dumps(manifest, indent=2))
+            for each in members:
+                archive.write(each, each.name)
+        with zipfile.ZipFile(file) as archive:
+            found = _manifest(archive, path)
+            for name in found["members"]:
+                _extract(archive, found, name, None, path)
+        archive_bytes = file.seek(0, os.SEEK_END)
+    return _backup(path, manifest, archive_bytes)
+
+
+def restore_backup(path: Path, main: Path, key_file: Path) -> Backup:
+    """Put a store and its key where a memory is looked for, and where none is yet.
+
+    Args:
+        path: the archive.
+        main: the store's file to be.
+        key_file: where the key of its hashes is looked for.
+
+    Raises:
+        InvalidArchiveError: the file is no archive of ours, is cut off, damaged, or of a newer
+            version. Nothing was changed.
+        ConfigurationError: there is a memory, or another key, already. Nothing was changed.
+    """
+    _check_place(main)
+    try:
+        main.parent.mkdir(parents=True, exist_ok=True)
+        with _folder_beside(main) as folder, _opened(path) as archive:
+            manifest = _manifest(archive, path)
+            for name in manifest["members"]:
+                _extract(archive, manifest, name, folder / name, path)
+            _check_store(folder / _STORE, manifest, path)
+            if _KEY in manifest["members"]:
+                _place_key(folder / _KEY, key_file)
+            _move(folder / _STORE, main)
+    except OSError as error:
+        raise ConfigurationError(f"{main} cannot be written: {error}") from error
+    return _backup(main, manifest, path.stat().st_size)
+
+
+def _check_place(main: Path) -> None:
+    files = EmbeddedFiles(main)
+    if main.exists() or files.has_log:
+        raise ConfigurationError(
+            f"there is a memory at {main} already; set RECONCILER_EMBEDDED_PATH to a file that is "
+            "not there yet, or move that memory away"
+        )
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        raise InvalidArchiveError(
+            f"{path} is no whole archive: it was cut off or damaged ({error}). Nothing was changed"
+        ) from error
+    with closing(archive):
+        yield archive
+
+
+def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+    """What the archive says of itself, once it is one that this version reads."""
+    try:
+        with archive.open(_MANIFEST) as file:
+            manifest = json.loads(file.read(_MANIFEST_BYTES_MAX))
+        is_ours = manifest["format"] == _FORMAT
+    except (KeyError, TypeError, ValueError, zipfile.BadZipFile):
+        is_ours = False
+    if not is_ours:
+        raise InvalidArchiveError(f"{path} is no backup of this program; nothing was changed")
+    newest = newest_schema_version(EmbeddedGraph.engine)
+    if manifest.get("version") != _VERSION or manifest.get("schema_version", 0) > newest:
+        raise InvalidArchiveError(
+            f"{path} was made by a newer version of this package (format "
+            f"{manifest.get('version')}, schema {manifest.get('schema_version')}; this one reads "
+            f"{_VERSION} and {newest}); install that version"
+        )
+    members = set(manifest.get("members", ()))
+    if not {_STORE} <= members <= {_STORE, _KEY}:
+        raise InvalidArchiveError(f"{path} lacks a part of a backup; nothing was changed")
+    return dict(manifest)
+
+
+def _extract(
+    archive: zipfile.ZipFile, manifest: dict[str, Any], name: str, target: Path | None, path: Path
+) -> None:
+    """Read a member to its end, into a file or nowhere, and hold it to its hash."""
+    told, digest = manifest["members"][name], hashlib.sha256()
+    try:
+        with archive.open(name) as member, (target or Path(os.devnull)).open("wb") as file:
+            while part := member.read(_CHUNK_BYTES):
+                digest.update(part)
+                file.write(part)
+                if file.tell() > told["bytes"]:
+                    break
+            if target is not None:
+                os.fsync(file.fileno())
+        is_whole = digest.hexdigest() == told["sha256"]
+    except (KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):
+        is_whole = False
+    if not is_whole:
+        raise InvalidArchiveError(
+            f"{path} is damaged: {name} is not what it was; nothing was changed"
+        )
+
+
+def _check_store(store: Path, manifest: dict[str, Any], path: Path) -> None:
+    """Have the engine open the store once where nobody looks for one."""
+    try:
+        found = _schema_version(store)
+    except ReconcilerError as error:
+        raise InvalidArchiveError(f"{path} holds no store that opens: {error}") from error
+    if found != manifest["schema_version"]:
+        raise InvalidArchiveError(f"{path} holds another store than it says; nothing was changed")
+
+
+def _place_key(key: Path, place: Path) -> None:
+    """Put the key where it is looked for; one that is there must be the same.
+
+    Raises:
+        ConfigurationError: another key is there.
+    """
+    if place.exists():
+        if place.read_bytes().strip() != key.read_bytes().strip():
+            raise ConfigurationError(
+                f"{place} holds another key of hashes than the backup; move it away, or set "
+                "RECONCILER_GATE__HASH_KEY_FILE to a file that is not there yet"
+            )
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    key.chmod(_OF_OWNER)
+    _move(key, place)
+
+
+def _move(source: Path, target: Path) -> None:
+    """Move a file to where none is; it was written to the disk before."""
+    try:
+        os.link(source, target)
+    except FileExistsError as error:
+        raise ConfigurationError(
+            f"{target} came into being meanwhile; nothing was moved"
+        ) from error
+    except OSError:  # a file system without links, or another one
+        shutil.move(source, target)
+    with suppress(OSError):
+        descriptor = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def _folder_beside(path: Path) -> Iterator[Path]:
+    with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        yield Path(folder)
+
+
+def _schema_version(store: Path) -> int:
+    with closing(EmbeddedGraph(store)) as graph:
+        return graph.schema_version()
+
+
+def _told(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"sha256": digest, "bytes": path.stat().st_size}
+
+
+def _backup(path: Path, manifest: dict[str, Any], archive_bytes: int) -> Backup:
+    return Backup(
+        path=path,
+        store_bytes=manifest["members"][_STORE]["bytes"],
+        archive_bytes=archive_bytes,
+        schema_version=manifest["schema_version"],
+        made_at=manifest["made_at"],
+        hash_key=manifest["hash_key"],
+    )

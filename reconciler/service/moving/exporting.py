@@ -1,0 +1,222 @@
+"""Exporting: contacts with all that belongs to them, as lines of JSON, a page at a time.
+
+What is written is what is kept; nothing is decided here, and nothing is read that nobody asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from itertools import pairwise
+from tempfile import SpooledTemporaryFile
+from typing import IO
+
+from reconciler.domain.records.archives import ExportReport
+from reconciler.errors import GraphConflictError
+from reconciler.ports.graph import Row
+from reconciler.sensitive_data import keyed_digest
+from reconciler.service.moving.lines import (
+    FORMAT,
+    KEY_OF,
+    LINKS,
+    NOT_EXPORTED,
+    VERSION,
+    PropertyTypes,
+    as_line,
+    vector_text,
+)
+from reconciler.service.stores.archive_store import ArchiveStore, ContactFilter
+
+__all__ = ["Exporter", "key_check"]
+
+_SPOOL_BYTES = 8 << 20
+"""What is kept of one contact in memory; what is longer goes to a file that no name leads to."""
+
+_ATTEMPTS_MAX = 5
+_KEY_BYTES = 32
+"""A shorter key is a setting, which the operator has to set again in the new place."""
+
+_CHUNK_BYTES = 1 << 20
+
+
+def key_check(key: bytes) -> str:
+    """What tells whether two stores have the same key, and says nothing of it."""
+    return keyed_digest(key, "which key this is")
+
+
+class Exporter:
+    """Writes exports.
+
+    Args:
+        store: what is exported.
+        types: the properties that a line has a place for.
+        hash_key: the key of the hashes, read when it is needed; None where there is none yet.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: ArchiveStore,
+        types: PropertyTypes,
+        hash_key: Callable[[], bytes | None],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._types = types
+        self._hash_key = hash_key
+        self._clock = clock
+
+    def run(
+        self,
+        out: IO[bytes],
+        wanted: ContactFilter,
+        *,
+        with_vectors: bool = False,
+        with_keys: bool = False,
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> ExportReport:
+        """Write an export, contact after contact, each as it stands at one moment.
+
+        Args:
+            out: where to.
+            wanted: whose contacts.
+            with_vectors: also the facts' vectors, so that no model is needed to restore them.
+            with_keys: also the key that ids are made of, and the key of the hashes.
+            on_progress: told how many more contacts were written.
+
+        Raises:
+            GraphConflictError: somebody writes about a contact without a pause.
+            GraphError: the engine is away.
+        """
+        report, digest = ExportReport(with_keys=with_keys), hashlib.sha256()
+
+        def write(line: bytes) -> None:
+            digest.update(line)
+            out.write(line)
+
+        write(as_line(self._header(wanted, with_vectors, with_keys)))
+        for contact_key, _ in self._store.contact_keys(wanted):
+            with SpooledTemporaryFile(max_size=_SPOOL_BYTES) as spool:
+                report.add(self._contact(spool, contact_key, with_vectors))
+                spool.seek(0)
+                for part in iter(lambda: spool.read(_CHUNK_BYTES), b""):
+                    write(part)
+            on_progress(1)
+        counted = {"nodes": dict(report.nodes), "links": dict(report.links)}
+        out.write(as_line({"end": True, **counted, "sha256": digest.hexdigest()}))
+        return report
+
+    def _header(self, wanted: ContactFilter, with_vectors: bool, with_keys: bool) -> Row:
+        bound, hash_key = self._store.bound(), self._hash_key()
+        keys = {"id_key": bound.id_key} if with_keys else {}
+        if with_keys and hash_key and len(hash_key) >= _KEY_BYTES:
+            keys["hash_key"] = hash_key.hex()
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "export_id": str(uuid.uuid4()),
+            "schema_version": self._store.schema_version(),
+            "engine": self._store.describe().engine,
+            "exported_at": self._clock(),
+            "tenant": wanted.tenant,
+            "agent_id": wanted.agent_id,
+            "contact_id": wanted.contact_id,
+            "embedding_model": bound.embedding_model,
+            "embedding_dimension": bound.embedding_dimension,
+            "with_vectors": with_vectors,
+            "id_key_check": key_check(bytes.fromhex(bound.id_key)),
+            "hash_key_check": key_check(hash_key) if hash_key else None,
+            **keys,
+        }
+
+    def _contact(self, out: IO[bytes], contact_key: str, with_vectors: bool) -> ExportReport:
+        """Write a contact as it stands at one version; again where that moved meanwhile."""
+        for _ in range(_ATTEMPTS_MAX):
+            out.seek(0)
+            out.truncate()
+            version = self._store.contact_version(contact_key)
+            report = _ContactExport(self._store, self._types, contact_key, with_vectors).run(out)
+            if self._store.contact_version(contact_key) == version:
+                return report
+        raise GraphConflictError(
+            f"contact {contact_key} was written to while it was exported, {_ATTEMPTS_MAX} times; "
+            "export again when less is going on"
+        )
+
+
+class _ContactExport:
+    """One contact's lines: itself, its nodes label by label, then the links between them."""
+
+    def __init__(
+        self, store: ArchiveStore, types: PropertyTypes, contact_key: str, with_vectors: bool
+    ) -> None:
+        self._store = store
+        self._types = types
+        self._contact_key = contact_key
+        self._with_vectors = with_vectors
+        self._report = ExportReport()
+        self._ids: dict[str, set[str]] = {label: set() for label in KEY_OF}
+        self._last_ids: dict[str, set[str]] = {label: set() for label in KEY_OF}
+
+    def run(self, out: IO[bytes]) -> ExportReport:
+        """Write them; gives how many there are."""
+        held = self._store.find_contact(self._contact_key)
+        if held is None:  # erased meanwhile
+            return self._report
+        out.write(self._node_line("Contact", self._contact_key, held))
+        for label in KEY_OF:
+            for line in self._nodes(label) if label != "Contact" else ():
+                out.write(line)
+        for kind in LINKS:
+            for line in self._links(kind):
+                out.write(line)
+        return self._report
+
+    def _nodes(self, label: str) -> Iterator[bytes]:
+        pages = self._store.node_pages(self._contact_key, label, with_vectors=self._with_vectors)
+        for page in pages:
+            self._last_ids[label].add(page[-1][0])
+            for node_id, held in page:
+                if node_id not in self._ids[label]:
+                    yield self._node_line(label, node_id, held)
+
+    def _node_line(self, label: str, node_id: str, held: Row) -> bytes:
+        self._ids[label].add(node_id)
+        self._report.nodes[label] += 1
+        line = {"node": label, "properties": self._known(label, held)}
+        vector = _vector(held) if self._with_vectors else None
+        return as_line(line | ({"vector": vector_text(vector)} if vector else {}))
+
+    def _links(self, kind: str) -> Iterator[bytes]:
+        ends = LINKS[kind]
+        bounds = ["", *sorted(self._last_ids[ends.start])]
+        for after, until in pairwise(bounds):
+            found = self._store.list_links(self._contact_key, kind, after, until)
+            for start, end, held in found:
+                # What came since then has no line of its own.
+                if start in self._ids[ends.start] and end in self._ids[ends.end]:
+                    yield self._link_line(kind, start, end, held)
+
+    def _link_line(self, kind: str, start: str, end: str, held: Row) -> bytes:
+        self._report.links[kind] += 1
+        line = {"link": kind, "from": start, "to": end, "properties": self._known(kind, held)}
+        return as_line(line)
+
+    def _known(self, name: str, held: Row) -> Row:
+        known = self._types.known(name, held)
+        foreign = held.keys() - known.keys() - NOT_EXPORTED.get(name, frozenset())
+        self._report.left_out.update(f"{name}.{each}" for each in foreign)
+        return known
+
+
+def _vector(held: Row) -> bytes | None:
+    import numpy as np
+
+    if held.get("embedding_bytes") is not None:
+        return bytes(held["embedding_bytes"])
+    if held.get("embedding") is not None:
+        return np.asarray(held["embedding"], dtype=np.float32).tobytes()
+    return None

@@ -1,0 +1,234 @@
+"""The lines of an export: what one may hold, how a value is written, and how it is read again.
+
+The types of properties come from the JSON Schema that is shipped, so that what is described and
+what is read are the same. Never here: a query, or a file.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from reconciler.errors import InvalidArchiveError
+from reconciler.ports.graph import Row
+
+__all__ = [
+    "FORMAT",
+    "KEY_OF",
+    "LINKS",
+    "NOT_EXPORTED",
+    "VERSION",
+    "Link",
+    "LinkKind",
+    "Node",
+    "PropertyTypes",
+    "as_line",
+    "vector_text",
+]
+
+FORMAT = "reconciler-export"
+VERSION = 1
+"""What a reader must know to read it. A property more is no new version: see ``schema_version``."""
+
+KEY_OF: Mapping[str, str] = {
+    "Contact": "contact_key",
+    "Task": "task_key",
+    "Session": "session_key",
+    "Episode": "episode_id",
+    "Job": "job_id",
+    "Fact": "fact_id",
+    "Decision": "decision_id",
+    "Erasure": "erasure_id",
+    "Tombstone": "tombstone_key",
+}
+"""The labels, in the order of a contact's lines, and the property that names a node of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkKind:
+    """Which labels a relationship joins."""
+
+    start: str
+    end: str
+
+
+LINKS: Mapping[str, LinkKind] = {
+    "WITH": LinkKind("Session", "Contact"),
+    "PART_OF": LinkKind("Session", "Task"),
+    "IN": LinkKind("Episode", "Session"),
+    "READS": LinkKind("Job", "Session"),
+    "SUPERSEDES": LinkKind("Fact", "Fact"),
+    "CONFLICTS_WITH": LinkKind("Fact", "Fact"),
+    "EVIDENCED_BY": LinkKind("Fact", "Episode"),
+    "JUDGED": LinkKind("Decision", "Episode"),
+    "WROTE": LinkKind("Decision", "Fact"),
+    "COMPARED_WITH": LinkKind("Decision", "Fact"),
+    "SETTLES": LinkKind("Decision", "Decision"),
+    "REVOKED": LinkKind("Decision", "Fact"),
+    "REVERTED": LinkKind("Decision", "Decision"),
+}
+"""The relationships that have a line. Those that tie a fact, a decision, a task or an erasure to
+its contact, and a contact to its agent, follow from where the line stands."""
+
+NOT_EXPORTED: Mapping[str, frozenset[str]] = {
+    "Contact": frozenset({"locked_by"}),
+    "Fact": frozenset(
+        {"embedding", "embedding_bytes", "next_embedding_model", "next_embedding_bytes"}
+    ),
+    "Job": frozenset({"locked_by", "leased_by"}),
+}
+"""What has a place of its own, or means nothing in another store: locks, leases, half a move."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A node as a line holds it: its vector as float32 bytes, None where there is none."""
+
+    label: str
+    properties: Row
+    vector: bytes | None = None
+
+    @property
+    def node_id(self) -> str:
+        """What names it."""
+        return str(self.properties[KEY_OF[self.label]])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A relationship as a line holds it."""
+
+    kind: str
+    from_id: str
+    to_id: str
+    properties: Row
+
+
+class PropertyTypes:
+    """Which properties each label and each relationship has, and of what type.
+
+    Args:
+        schema: the shipped JSON Schema of a line.
+    """
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._readers: dict[str, dict[str, Callable[[Any], Any]]] = {}
+        for name in (*KEY_OF, *LINKS):
+            described = schema["$defs"][name]["properties"]["properties"]["properties"]
+            self._readers[name] = {key: _reader(told) for key, told in described.items()}
+
+    def known(self, name: str, held: Row) -> Row:
+        """Those of a node's or a relationship's properties that an export has a place for."""
+        readers = self._readers[name]
+        return {key: value for key, value in held.items() if key in readers}
+
+    def node(self, line: Mapping[str, Any]) -> Node:
+        """The node that a line holds.
+
+        Raises:
+            InvalidArchiveError: it is none.
+        """
+        label = line["node"]
+        if label not in KEY_OF:
+            raise InvalidArchiveError(f"no node is called {label!r}")
+        properties = self._read(label, line.get("properties"))
+        if not isinstance(properties.get(KEY_OF[label]), str):
+            raise InvalidArchiveError(f"a {label} lacks its {KEY_OF[label]}")
+        return Node(label=label, properties=properties, vector=_vector(line.get("vector")))
+
+    def link(self, line: Mapping[str, Any]) -> Link:
+        """The relationship that a line holds.
+
+        Raises:
+            InvalidArchiveError: it is none.
+        """
+        kind, ends = line["link"], (line.get("from"), line.get("to"))
+        if kind not in LINKS:
+            raise InvalidArchiveError(f"no link is called {kind!r}")
+        if not all(isinstance(each, str) for each in ends):
+            raise InvalidArchiveError(f"a {kind} lacks an end")
+        properties = self._read(kind, line.get("properties", {}))
+        return Link(kind=kind, from_id=str(ends[0]), to_id=str(ends[1]), properties=properties)
+
+    def _read(self, name: str, held: Any) -> Row:
+        if not isinstance(held, dict):
+            raise InvalidArchiveError(f"a {name} has no properties")
+        readers = self._readers[name]
+        if unknown := held.keys() - readers.keys():
+            raise InvalidArchiveError(f"a {name} has no property {min(unknown)!r}")
+        try:
+            return {key: readers[key](value) for key, value in held.items() if value is not None}
+        except (TypeError, ValueError) as error:
+            raise InvalidArchiveError(f"a {name} has a value of a wrong type: {error}") from None
+
+
+def as_line(values: Mapping[str, Any]) -> bytes:
+    """One line of the file, with its end."""
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"), default=_as_json)
+    return text.encode("utf-8", "surrogatepass") + b"\n"
+
+
+def vector_text(vector: bytes) -> str:
+    """A vector as a line holds it."""
+    return base64.b64encode(vector).decode("ascii")
+
+
+def _as_json(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    raise TypeError(f"{type(value).__name__} has no place in an export")
+
+
+def _vector(text: Any) -> bytes | None:
+    if text is None:
+        return None
+    try:
+        vector = base64.b64decode(text, validate=True)
+    except (TypeError, ValueError, binascii.Error):
+        vector = b"?"
+    if len(vector) % 4:
+        raise InvalidArchiveError("a vector cannot be read")
+    return vector
+
+
+def _reader(told: Mapping[str, Any]) -> Callable[[Any], Any]:
+    if told.get("format") == "date-time":
+        return _time
+    return {
+        "string": _exactly(str),
+        "integer": _exactly(int),
+        "number": _number,
+        "boolean": _exactly(bool),
+        "array": _texts,
+    }[told["type"]]
+
+
+def _exactly(kind: type) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        if type(value) is not kind:
+            raise TypeError(f"{kind.__name__} is wanted, not {type(value).__name__}")
+        return value
+
+    return read
+
+
+def _number(value: Any) -> float:
+    if type(value) not in (int, float):
+        raise TypeError(f"a number is wanted, not {type(value).__name__}")
+    return float(value)
+
+
+def _time(value: Any) -> datetime:
+    found = datetime.fromisoformat(_exactly(str)(value))
+    if found.tzinfo is None:
+        raise ValueError(f"{value!r} names no zone")
+    return found.astimezone(UTC)
+
+
+def _texts(value: Any) -> list[str]:
+    return [_exactly(str)(each) for each in _exactly(list)(value)]

@@ -1,0 +1,529 @@
+"""Restoring an export: it is read through and held to its own counts before anything is written.
+
+Then each contact is written page by page, and is what it was only when its last page is there.
+Which page comes next stands in the graph: a restore that was killed goes on when it is run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from reconciler.domain.records.archives import RestoreReport
+from reconciler.domain.records.kinds import JobState
+from reconciler.domain.records.scope import Scope
+from reconciler.errors import (
+    GraphConflictError,
+    InvalidArchiveError,
+    InvalidRequestError,
+    InvalidScopeError,
+)
+from reconciler.ports.embedder import Embedder
+from reconciler.ports.graph import Row
+from reconciler.queries import newest_schema_version
+from reconciler.service.json_lines import loads
+from reconciler.service.moving.exporting import key_check
+from reconciler.service.moving.lines import (
+    FORMAT,
+    KEY_OF,
+    LINKS,
+    VERSION,
+    Link,
+    Node,
+    PropertyTypes,
+)
+from reconciler.service.stores.archive_store import ArchiveStore
+
+__all__ = ["Checked", "Restorer"]
+
+NODES_A_PAGE = 200
+"""Nodes that are written in one transaction, and whose texts are embedded together."""
+
+LINKS_A_PAGE = 500
+
+_LINE_BYTES_MAX = 64 << 20
+"""A job's proposals and a decision's record are lines of their own; none is near to it."""
+
+_NAMED_MAX = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """One contact of a file that was read through."""
+
+    scope: Scope
+    held: Row
+    session_keys: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """A file that was read through, and found whole."""
+
+    header: Mapping[str, Any]
+    contacts: Mapping[str, _Found]
+
+
+class Restorer:
+    """Writes one export into a store: first ``check``, then ``run``.
+
+    Args:
+        path: the file.
+        types: the properties that a line may hold.
+        engine: where to it goes, of whose schema this code knows a newest version.
+    """
+
+    def __init__(self, path: Path, types: PropertyTypes, engine: str) -> None:
+        self._reading = _Reading(path, types, newest_schema_version(engine))
+
+    def check(self) -> Checked:
+        """Read the file through.
+
+        Raises:
+            InvalidArchiveError: it is no export, is cut off, damaged, or of a newer version.
+        """
+        return self._reading.checked()
+
+    def run(
+        self,
+        checked: Checked,
+        *,
+        store: ArchiveStore,
+        embedder: Embedder,
+        hash_key: bytes | None,
+        keep_hash_key: Callable[[bytes], None],
+        clock: Callable[[], datetime],
+        accept_other_key: bool = False,
+        on_progress: Callable[[int, int], None] = lambda *_: None,
+    ) -> RestoreReport:
+        """Write what the file holds; run again after it was killed, it goes on where it stopped.
+
+        Args:
+            checked: what ``check`` found.
+            store: where to.
+            embedder: what makes the vectors that the file lacks, or has of another model.
+            hash_key: the key of this place's hashes; None where nothing was hashed yet.
+            keep_hash_key: keeps the key that came with the export, where there is none.
+            clock: the time now, UTC-aware.
+            accept_other_key: also into a store with contacts whose ids were made with another key;
+                then nothing of what comes recognises an idempotency key of before.
+            on_progress: told how many contacts are there, of how many.
+
+        Raises:
+            InvalidArchiveError: the store knows contacts of the file otherwise, or makes ids with
+                another key. Nothing was written.
+            EmbeddingError: the model failed; run it again.
+            GraphConflictError: somebody wrote about a contact while it was restored.
+            GraphError: the engine is away; run it again.
+        """
+        writing = _Writing(checked, store, embedder, clock)
+        report = writing.report
+        writing.look(accept_other_key=accept_other_key)
+        _take_hash_key(checked.header, hash_key, keep_hash_key, report)
+        total = len(checked.contacts)
+        on_progress(report.already_there, total)
+        for contact, lines in self._reading.contacts():
+            if contact.node_id not in writing.done:
+                writing.contact(contact, lines)
+                on_progress(report.already_there + report.contacts, total)
+        return report
+
+
+class _Writing:
+    """One run: what it found in the store, and what it has written."""
+
+    def __init__(
+        self,
+        checked: Checked,
+        store: ArchiveStore,
+        embedder: Embedder,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._checked = checked
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+        self._mark = f"(being restored from export {checked.header['export_id']})"
+        """The name of a contact that is not there whole yet."""
+        self.done: set[str] = set()
+        self.report = RestoreReport()
+
+    def look(self, *, accept_other_key: bool) -> None:
+        """Look at what is there, before anything is written.
+
+        Raises:
+            InvalidArchiveError: it does not go with the file.
+        """
+        self.done = self._already_there()
+        self.report.already_there = len(self.done)
+        self._bind(accept_other_key=accept_other_key)
+
+    def contact(self, contact: Node, lines: Iterator[Node | Link]) -> None:
+        """Write a contact, from the page on that is not there yet.
+
+        Raises:
+            GraphConflictError: somebody wrote about it meanwhile.
+        """
+        scope = self._checked.contacts[contact.node_id].scope
+        version, name = self._store.begin_contact(scope, self._mark)
+        if name != self._mark:
+            raise GraphConflictError(
+                f"contact {scope.contact_id} came into the store meanwhile; run it again"
+            )
+        for place, page in enumerate(_pages(lines)):
+            if -1 - place != version:
+                continue  # an earlier run wrote it
+            self._page(contact.node_id, version, page)
+            version -= 1
+            self._check_version(scope, version)
+        if not self._store.finish_contact(contact.node_id, version, contact.properties):
+            self._check_version(scope, int(contact.properties["version"]))
+        self.report.nodes["Contact"] += 1
+        self.report.contacts += 1
+
+    def _already_there(self) -> set[str]:
+        """The contacts that an earlier run has written.
+
+        Raises:
+            InvalidArchiveError: the store knows contacts of the file otherwise.
+        """
+        there, other = set(), []
+        for key, found in self._checked.contacts.items():
+            held = self._store.find_contact(key)
+            if held is None or held["name"] == self._mark:
+                continue
+            if held["version"] < 0 or not self._is_same(key, found, held):
+                other.append(found.scope.contact_id)
+            there.add(key)
+        if other:
+            named = ", ".join(other[:_NAMED_MAX]) + (", …" if len(other) > _NAMED_MAX else "")
+            raise InvalidArchiveError(
+                f"the store holds {len(other)} of these contacts otherwise ({named}); nothing was "
+                "written. Restore into an empty store, or forget them in this one first"
+            )
+        return there
+
+    def _is_same(self, contact_key: str, found: _Found, held: Row) -> bool:
+        if any(held.get(name) != found.held.get(name) for name in ("version", "last_decision_at")):
+            return False
+        if held["version"] > 0:
+            return True
+        pages = self._store.node_pages(contact_key, "Session", with_vectors=False)
+        return found.session_keys == {key for page in pages for key, _ in page}
+
+    def _bind(self, *, accept_other_key: bool) -> None:
+        """See to it that ids go on being made with the key that those of the file were made with.
+
+        Raises:
+            InvalidArchiveError: the store has contacts, and another key.
+        """
+        header, own = self._checked.header, bytes.fromhex(self._store.bound().id_key)
+        if header["id_key_check"] == key_check(own):
+            return
+        if not self._store.count_contacts():
+            if header.get("id_key"):
+                self._store.bind(header["id_key"], self._clock())
+            else:
+                self.report.keeps_ids = False
+            return
+        if not (accept_other_key or self._is_going_on()):
+            raise InvalidArchiveError(
+                "the store has contacts, and makes ids with another key than the store that was "
+                "exported: idempotency keys and turns of before would not be recognised. Restore "
+                "into an empty store an export that was made with its keys, or accept that "
+                "(--other-key)"
+            )
+        self.report.keeps_ids = False
+
+    def _is_going_on(self) -> bool:
+        """Whether everything in the store comes from this file, of which a run was killed."""
+        there = (self._store.find_contact(key) for key in self._checked.contacts)
+        return self._store.count_contacts() == sum(held is not None for held in there)
+
+    def _check_version(self, scope: Scope, version: int) -> None:
+        if self._store.contact_version(scope.contact_key) != version:
+            raise GraphConflictError(
+                f"somebody wrote about contact {scope.contact_id} while it was restored; forget "
+                "it, and restore it again when nobody does"
+            )
+
+    def _page(self, contact_key: str, version: int, page: Sequence[Node | Link]) -> None:
+        first = page[0]
+        if isinstance(first, Node):
+            nodes = [each for each in page if isinstance(each, Node)]
+            rows = self._rows(first.label, nodes)
+            self._store.restore_nodes(contact_key, version, first.label, rows)
+            self.report.nodes[first.label] += len(rows)
+            return
+        links = [(e.from_id, e.to_id, e.properties) for e in page if isinstance(e, Link)]
+        self._store.restore_links(contact_key, version, first.kind, links)
+        self.report.links[first.kind] += len(links)
+
+    def _rows(self, label: str, nodes: Sequence[Node]) -> list[tuple[Row, Any]]:
+        if label == "Job":
+            return [(_as_due(each.properties, self._clock()), None) for each in nodes]
+        if label != "Fact":
+            return [(each.properties, None) for each in nodes]
+        return list(self._facts(nodes))
+
+    def _facts(self, nodes: Sequence[Node]) -> Iterator[tuple[Row, Any]]:
+        """Facts with the vectors of the store's model: those of the file, or new ones."""
+        import numpy as np
+
+        from reconciler.service.embedding import embed
+
+        model = self._embedder.model_id
+        kept = [
+            each.vector
+            if each.properties.get("embedding_model") == model
+            and self._checked.header["with_vectors"]
+            else None
+            for each in nodes
+        ]
+        lacking = [place for place, vector in enumerate(kept) if vector is None]
+        made = embed(self._embedder, [nodes[place].properties["text"] for place in lacking])
+        self.report.embedded += len(lacking) if self._embedder.dimension else 0
+        for place, vector in zip(lacking, made, strict=True):
+            kept[place] = vector.tobytes()
+        for node, held in zip(nodes, kept, strict=True):
+            row = node.properties | {"embedding_model": model}
+            if held:
+                vector = np.frombuffer(held, dtype=np.float32).tolist()
+                yield row | {"embedding_bytes": held}, vector
+            else:
+                yield row, None
+
+
+class _Reading:
+    """A file, read from its beginning."""
+
+    def __init__(self, path: Path, types: PropertyTypes, schema_version: int) -> None:
+        self._path = path
+        self._types = types
+        self._schema_version = schema_version
+
+    def checked(self) -> Checked:
+        """What the file holds, once all of it was read, and is what its end says.
+
+        Raises:
+            InvalidArchiveError: it is no export, or cannot be used.
+        """
+        header = self.header()
+        counted: Counter[str] = Counter()
+        contacts: dict[str, _Found] = {}
+        for contact, lines in self.contacts():
+            if contact.node_id in contacts:
+                raise InvalidArchiveError(f"{self._path} holds contact {contact.node_id} twice")
+            counted["Contact"] += 1
+            contacts[contact.node_id] = _ContactCheck(contact).found(lines, counted)
+        self._check_end(counted)
+        return Checked(header=header, contacts=contacts)
+
+    def header(self) -> Mapping[str, Any]:
+        """The first line.
+
+        Raises:
+            InvalidArchiveError: it is no header of an export that this version reads.
+        """
+        with self._open() as file:
+            line = file.readline(_LINE_BYTES_MAX)
+        try:
+            header = json.loads(line)
+        except ValueError:
+            header = None
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise InvalidArchiveError(f"{self._path} is no export of this program, and no backup")
+        newer = header.get("version") != VERSION
+        if newer or header.get("schema_version", 0) > self._schema_version:
+            raise InvalidArchiveError(
+                f"{self._path} was made by a newer version of this package (format "
+                f"{header.get('version')}, schema {header.get('schema_version')}; this one reads "
+                f"{VERSION} and {self._schema_version}); install that version"
+            )
+        for name, kind in (("id_key_check", str), ("with_vectors", bool), ("export_id", str)):
+            if not isinstance(header.get(name), kind):
+                raise InvalidArchiveError(f"{self._path}: its first line lacks {name}")
+        return header
+
+    def contacts(self) -> Iterator[tuple[Node, Iterator[Node | Link]]]:
+        """Each contact with the lines that follow it."""
+        current = 0
+
+        def number(line: Node | Link) -> int:
+            nonlocal current
+            current += isinstance(line, Node) and line.label == "Contact"
+            return current
+
+        for place, lines in groupby(self._lines(), number):
+            contact = next(lines)
+            if not place or not isinstance(contact, Node):
+                raise InvalidArchiveError(f"{self._path}: its second line is no contact")
+            yield contact, lines  # noqa: B031
+
+    def _lines(self) -> Iterator[Node | Link]:
+        """The lines between the first and the last."""
+        with self._open() as file:
+            file.readline(_LINE_BYTES_MAX)
+            number = 1
+            while line := file.readline(_LINE_BYTES_MAX):
+                number += 1
+                values = self._values(line, number)
+                if "end" in values:
+                    return
+                try:
+                    is_node = "node" in values
+                    yield self._types.node(values) if is_node else self._types.link(values)
+                except (KeyError, TypeError, InvalidArchiveError) as error:
+                    raise InvalidArchiveError(f"{self._path}, line {number}: {error}") from None
+
+    def _values(self, line: bytes, number: int) -> dict[str, Any]:
+        try:
+            values = loads(line.decode("utf-8", "surrogatepass"))
+        except (ValueError, InvalidRequestError) as error:
+            if line.endswith(b"\n"):
+                raise InvalidArchiveError(f"{self._path}, line {number}: {error}") from None
+            raise self._cut_off() from None
+        if not isinstance(values, dict):
+            raise InvalidArchiveError(f"{self._path}, line {number}: a JSON object is wanted")
+        return values
+
+    def _check_end(self, counted: Counter[str]) -> None:
+        """Hold the last line to what was read."""
+        digest, last = hashlib.sha256(), b""
+        with self._open() as file:
+            while line := file.readline(_LINE_BYTES_MAX):
+                digest.update(last)
+                last = line
+        try:
+            end = json.loads(last)
+        except ValueError:
+            raise self._cut_off() from None
+        if not isinstance(end, dict) or end.get("end") is not True:
+            raise self._cut_off()
+        told: Counter[str] = Counter(end.get("nodes", {})) + Counter(end.get("links", {}))
+        if told != counted or end.get("sha256") != digest.hexdigest():
+            raise InvalidArchiveError(
+                f"{self._path} was changed or damaged: its last line does not fit what it holds. "
+                "Nothing was written; export once more"
+            )
+
+    def _cut_off(self) -> InvalidArchiveError:
+        return InvalidArchiveError(
+            f"{self._path} is cut off: its last line, which counts what it holds, is missing. "
+            "Nothing was written; export once more"
+        )
+
+    def _open(self) -> Any:
+        try:
+            return self._path.open("rb")
+        except OSError as error:
+            raise InvalidArchiveError(f"{self._path} cannot be read: {error.strerror}") from error
+
+
+class _ContactCheck:
+    """Holds a contact's lines to each other: each is its own, and both ends of a link are there."""
+
+    def __init__(self, contact: Node) -> None:
+        self._key = contact.node_id
+        self._contact = contact
+        self._ids: dict[str, set[str]] = {label: set() for label in KEY_OF}
+        self._ids["Contact"].add(contact.node_id)
+
+    def found(self, lines: Iterator[Node | Link], counted: Counter[str]) -> _Found:
+        """The contact, once all its lines were looked at and counted."""
+        scope = self._scope()
+        for line in lines:
+            if isinstance(line, Node):
+                self._node(line, scope)
+                counted[line.label] += 1
+            else:
+                self._link(line)
+                counted[line.kind] += 1
+        return _Found(
+            scope=scope,
+            held=self._contact.properties,
+            session_keys=frozenset(self._ids["Session"]),
+        )
+
+    def _scope(self) -> Scope:
+        held = self._contact.properties
+        try:
+            scope = Scope(*(held.get(name, "") for name in ("tenant", "agent_id", "contact_id")))
+        except InvalidScopeError as error:
+            raise InvalidArchiveError(f"contact {self._key}: {error}") from None
+        if scope.contact_key != self._key or held.get("version", -1) < 0:
+            raise InvalidArchiveError(f"contact {self._key} is not what its key says")
+        return scope
+
+    def _node(self, node: Node, scope: Scope) -> None:
+        """Let a node through that is new and this contact's own, as far as its properties tell."""
+        ids = self._ids[node.label]
+        told = {
+            "contact_key": scope.contact_key,
+            "tenant": scope.tenant,
+            "agent_id": scope.agent_id,
+            "contact_id": scope.contact_id,
+        }
+        is_own = all(node.properties.get(name, value) == value for name, value in told.items())
+        if node.label in ("Session", "Task"):
+            is_own &= node.node_id.startswith(f"{self._key}/")
+        if node.label == "Fact":
+            is_own &= isinstance(node.properties.get("text"), str)
+        if not is_own or node.node_id in ids:
+            raise InvalidArchiveError(
+                f"contact {self._key}: {node.label} {node.node_id} is another's, or comes twice"
+            )
+        ids.add(node.node_id)
+
+    def _link(self, link: Link) -> None:
+        ends = LINKS[link.kind]
+        if link.from_id not in self._ids[ends.start] or link.to_id not in self._ids[ends.end]:
+            raise InvalidArchiveError(
+                f"contact {self._key}: a {link.kind} from {link.from_id} to {link.to_id}, which "
+                "are not both there"
+            )
+
+
+def _take_hash_key(
+    header: Mapping[str, Any],
+    own: bytes | None,
+    keep: Callable[[bytes], None],
+    report: RestoreReport,
+) -> None:
+    """See whether values that were taken out go on having the same tokens; take the key along."""
+    told = header.get("hash_key_check")
+    if told is None:
+        return
+    if own is None and header.get("hash_key"):
+        own = bytes.fromhex(header["hash_key"])
+        keep(own)
+    report.keeps_hashes = own is not None and told == key_check(own)
+
+
+def _pages(lines: Iterator[Node | Link]) -> Iterator[list[Node | Link]]:
+    """The lines in pages of one kind each; the same pages whenever the same file is read."""
+    for _, alike in groupby(
+        lines, lambda line: line.label if isinstance(line, Node) else line.kind
+    ):
+        page: list[Node | Link] = []
+        for line in alike:
+            page.append(line)
+            if len(page) == (NODES_A_PAGE if isinstance(line, Node) else LINKS_A_PAGE):
+                yield page
+                page = []
+        if page:
+            yield page
+
+
+def _as_due(held: Row, now: datetime) -> Row:
+    """A job; one that somebody was at work on waits for a worker of the new store."""
+    if held.get("state") != JobState.RUNNING:
+        return held
+    return held | {"state": str(JobState.WAITING), "due_at": now}

@@ -1,0 +1,194 @@
+"""The archive store: alone names the queries that export and restore. Decides nothing.
+
+What it reads and writes are whole nodes and relationships, as they are kept, of one contact after
+the other. What they mean is none of its business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from reconciler.domain.records.scope import Scope
+from reconciler.ports.graph import EngineDescription, Graph, Row
+
+__all__ = ["ArchiveStore", "BoundStore", "ContactFilter"]
+
+PAGE = 500
+"""Nodes that are read in one query."""
+
+_NODES: Mapping[str, tuple[str, ...]] = {
+    "Task": ("list_whole_tasks",),
+    "Session": ("list_whole_sessions", "list_whole_task_sessions"),
+    "Episode": ("list_whole_episodes",),
+    "Job": ("list_whole_jobs",),
+    "Fact": ("list_whole_facts",),
+    "Decision": ("list_whole_decisions",),
+    "Erasure": ("list_whole_erasures",),
+    "Tombstone": ("list_whole_tombstones",),
+}
+_LINKS: Mapping[str, str] = {
+    "WITH": "list_with_links",
+    "PART_OF": "list_part_of_links",
+    "IN": "list_in_links",
+    "READS": "list_reads_links",
+    "SUPERSEDES": "list_supersedes_links",
+    "CONFLICTS_WITH": "list_conflicts_with_links",
+    "EVIDENCED_BY": "list_evidenced_by_links",
+    "JUDGED": "list_judged_links",
+    "WROTE": "list_wrote_links",
+    "COMPARED_WITH": "list_compared_with_links",
+    "SETTLES": "list_settles_links",
+    "REVOKED": "list_revoked_links",
+    "REVERTED": "list_reverted_links",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContactFilter:
+    """Whose contacts are meant; None lets all through."""
+
+    tenant: str | None = None
+    agent_id: str | None = None
+    contact_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundStore:
+    """What a store was made with. The key of its ids is a secret, and is shown to nobody."""
+
+    embedding_model: str
+    embedding_dimension: int
+    id_key: str
+
+
+class ArchiveStore:
+    """Contacts with all that belongs to them, in one graph.
+
+    Invariant: a page of a contact that is being restored is written once, however often it is
+    sent: it counts the contact's version down.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def describe(self) -> EngineDescription:
+        """Which engine keeps it, and where."""
+        return self._graph.describe()
+
+    def schema_version(self) -> int:
+        """The version of the schema in the store."""
+        return self._graph.schema_version()
+
+    def bound(self) -> BoundStore:
+        """What the store was made with."""
+        [row] = self._graph.run("find_store", {})
+        return BoundStore(**row)
+
+    def bind(self, id_key: str, at: datetime) -> None:
+        """Give a store without contacts another key of ids."""
+        self._graph.run("bind_store", {"id_key": id_key, "at": at})
+
+    def count_contacts(self) -> int:
+        """How many contacts there are, also such as are being restored."""
+        return sum(int(row["contacts"]) for row in self._graph.run("count_contacts", {}))
+
+    def contact_keys(self, wanted: ContactFilter) -> Iterator[tuple[str, int]]:
+        """The keys of contacts, each with its version, in the order of the keys."""
+        plain = {name: value or "" for name, value in asdict(wanted).items()}
+        after = ""
+        while rows := self._graph.run(
+            "list_contact_keys", {**plain, "after": after, "limit": PAGE}
+        ):
+            yield from ((str(row["contact_key"]), int(row["version"])) for row in rows)
+            after = rows[-1]["contact_key"]
+
+    def find_contact(self, contact_key: str) -> Row | None:
+        """A contact as it is kept; None where there is none."""
+        rows = self._graph.run("find_whole_contact", {"contact_key": contact_key})
+        return dict(rows[0]["node"]) if rows else None
+
+    def node_pages(
+        self, contact_key: str, label: str, *, with_vectors: bool
+    ) -> Iterator[list[tuple[str, Row]]]:
+        """What a contact has of one label, page after page: each node's id and what it holds.
+
+        Fewer than ``PAGE`` of them in a page are not the last ones: one may come twice.
+        """
+        more = {"with_vectors": with_vectors} if label == "Fact" else {}
+        for name in _NODES[label]:
+            after = ""
+            while rows := self._graph.run(
+                name, {"contact_key": contact_key, "after": after, "limit": PAGE, **more}
+            ):
+                yield [(str(row["node_id"]), row["node"]) for row in rows]
+                after = rows[-1]["node_id"]
+
+    def list_links(
+        self, contact_key: str, kind: str, after: str, until: str
+    ) -> Iterator[tuple[str, str, Row]]:
+        """The links of one kind from those of a contact's nodes whose ids lie between these two."""
+        asked = {"contact_key": contact_key, "after": after, "until": until}
+        for row in self._graph.run(_LINKS[kind], asked):
+            yield row["from_id"], row["to_id"], row.get("link") or {}
+
+    def begin_contact(self, scope: Scope, mark: str) -> tuple[int, str]:
+        """Begin to restore a contact, or go on.
+
+        Args:
+            scope: which contact.
+            mark: its name until it is there whole, from which the same restore knows it again.
+
+        Returns:
+            Its version, below 0 while it is being restored, and its name.
+        """
+        given = {
+            "tenant": scope.tenant,
+            "agent_id": scope.agent_id,
+            "contact_id": scope.contact_id,
+            "agent_key": scope.agent_key,
+            "contact_key": scope.contact_key,
+            "name": mark,
+        }
+        [row] = self._graph.run("restore_contact", given)
+        return int(row["version"]), str(row["name"])
+
+    def restore_nodes(
+        self, contact_key: str, version: int, label: str, nodes: Sequence[tuple[Row, Any]]
+    ) -> None:
+        """Write a page of nodes, each with its vector or None; written before, it changes nothing.
+
+        Args:
+            contact_key: whose.
+            version: the contact's before this page; after it, it is one less.
+            label: theirs.
+            nodes: what each holds.
+        """
+        rows = [{"node": held, "embedding": vector} for held, vector in nodes]
+        given = {**_page(contact_key, version), "label": label, "nodes": rows}
+        self._graph.run("restore_nodes", given)
+
+    def restore_links(
+        self, contact_key: str, version: int, kind: str, links: Sequence[tuple[str, str, Row]]
+    ) -> None:
+        """Write a page of links; both ends of each are there. Else as ``restore_nodes``."""
+        rows = [{"from_id": start, "to_id": end, "link": held} for start, end, held in links]
+        given = {**_page(contact_key, version), "type": kind, "links": rows}
+        self._graph.run("restore_links", given)
+
+    def contact_version(self, contact_key: str) -> int | None:
+        """The contact's version; None where there is no such contact."""
+        rows = self._graph.run("find_contact_version", {"contact_key": contact_key})
+        return int(rows[0]["version"]) if rows else None
+
+    def finish_contact(self, contact_key: str, version: int, held: Row) -> bool:
+        """Have a contact be as it was exported; False where its version is another one by now."""
+        node = {name: value for name, value in held.items() if name != "contact_key"}
+        given = {"contact_key": contact_key, "version": version, "node": node}
+        return bool(self._graph.run("finish_contact", given))
+
+
+def _page(contact_key: str, version: int) -> dict[str, Any]:
+    return {"contact_key": contact_key, "version": version, "next_version": version - 1}

@@ -1,0 +1,386 @@
+"""A memory moves: exported, restored into another engine and back, it is the same graph."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from reconciler import Memory, Turn
+from reconciler.config_files import load_export_schema
+from reconciler.errors import InvalidArchiveError, InvalidScopeError
+from reconciler.service.moving import restoring
+from reconciler.service.stores import archive_store
+from reconciler.service.stores.archive_store import ArchiveStore
+from reconciler.testing import HashingEmbedder
+from tests import raw_store
+from tests.engines import EngineUnderTest, embedded_engine
+from tests.whole_graph import links_of, nodes_of
+
+EMBEDDER = HashingEmbedder(16)
+TURNS = [
+    Turn(role="contact", text="Remember that I only take calls after 5 pm."),
+    Turn(role="contact", text="Please remember my dog is called Rex."),
+]
+NOTE = {"text": "Keeps two cats.", "idempotency_key": "k1"}
+ERASED = """
+MATCH (contact:Contact {contact_key: 'default/crm/alice'})
+CREATE (:Erasure {erasure_id: 'e1', tenant: contact.tenant, agent_id: contact.agent_id,
+                  contact_key: contact.contact_key, state: 'done', target_kind: 'fact',
+                  started_at: $at, receipt: '{}'})-[:ERASES]->(contact)
+CREATE (:Tombstone {tombstone_key: 't1', contact_key: contact.contact_key, erasure_id: 'e1',
+                    at: $at})
+"""
+
+
+def opened(engine: EngineUnderTest) -> Memory:
+    return Memory.open(embedder=EMBEDDER, **engine.settings_arguments)
+
+
+def restored(engine: EngineUnderTest, path: Path, **given: Any) -> Any:
+    return Memory.restore(path, embedder=EMBEDDER, **engine.settings_arguments, **given)
+
+
+def live_a_life(memory: Memory) -> None:
+    """Notes of every kind about two contacts, sessions that were read and are read, and a task."""
+    for city in ("Pune", "Goa", "Pune"):
+        memory.add_contact_note("crm", "alice", f"Lives in {city}.", attribute="city", value=city)
+    memory.add_contact_note("crm", "alice", tags=["pets", "home"], **NOTE)
+    memory.add_contact_note("crm", "alice", "Keeps two cats.")
+    slot = {"attribute": "city", "value": "Mumbai"}
+    memory.add_contact_note("crm", "alice", "Lives in Mumbai.", source_kind="operator", **slot)
+    held = memory.add_contact_note("crm", "alice", "Is diabetic.")
+    memory.add_contact_note("crm", "alice", "Thanks a lot!")
+    wrong = memory.add_contact_note("crm", "alice", "Plays the cello.")
+    memory.revert("crm", "alice", wrong.decision_id, by="dana", reason="A mix-up.")
+    other = memory.add_contact_note("crm", "alice", "Drives a lorry.")
+    assert other.fact_id is not None
+    memory.revoke("crm", "alice", other.fact_id, revoked_by="dana", reason="A mix-up.")
+    assert held.action == "HOLD"
+    memory.confirm("crm", "alice", held.decision_id, "contact")
+    memory.submit_session("crm", "alice", "chat-17", TURNS)
+    memory.drain()
+    memory.submit_session("crm", "bob/the 2nd", "chat-1", TURNS[:1])
+    task = memory.task("crm", "alice", "move", goal="Move house", session_id="chat-18")
+    task.observed()
+    task.log_episode(TURNS[0])
+    task.interrupt()
+    memory.add_contact_note("sales", "alice", "Prefers e-mail.", tenant="acme")
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> EngineUnderTest:
+    """An embedded store with something of everything in it, one of its jobs leased."""
+    engine = embedded_engine(tmp_path_factory.mktemp("source"))
+    with opened(engine) as memory:
+        live_a_life(memory)
+    raw_store.query(engine, ERASED, at=datetime(2026, 3, 9, 12, tzinfo=UTC).replace(tzinfo=None))
+    leased = "MATCH (job:Job) WHERE job.contact_id <> 'alice' SET job.state = 'running', "
+    raw_store.query(engine, leased + "job.leased_by = 'w1', job.attempts = 1")
+    return engine
+
+
+@pytest.fixture(scope="module")
+def moved(source: EngineUnderTest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its export, with vectors and keys."""
+    path = tmp_path_factory.mktemp("export") / "memory.jsonl"
+    with opened(source) as memory:
+        memory.export(path, vectors=True, keys=True)
+    return path
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> EngineUnderTest:
+    """An embedded engine without a store yet."""
+    return embedded_engine(tmp_path / "target")
+
+
+def as_moved(nodes: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Any]:
+    """Nodes without what a move changes on purpose: a lease."""
+    return {
+        key: held | {"state": "waiting", "due_at": None, "leased_by": None, "locked_by": None}
+        if key[0] == "Job" and held["state"] in ("running", "waiting")
+        else {name: value for name, value in held.items() if name != "leased_by"}
+        for key, held in nodes.items()
+    }
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+# The same graph
+
+
+def test_a_life_has_every_label_and_every_relationship(moved: Path) -> None:
+    lines = lines_of(moved)
+    assert {each["node"] for each in lines if "node" in each} == set(restoring.KEY_OF)
+    links = {each["link"] for each in lines if "link" in each}
+    assert set(restoring.LINKS) - links == set()
+
+
+def test_a_memory_that_moves_to_another_engine_and_back_is_the_same_graph(
+    source: EngineUnderTest,
+    moved: Path,
+    engine: EngineUnderTest,
+    target: EngineUnderTest,
+    tmp_path: Path,
+) -> None:
+    there = embedded_engine(tmp_path / "there") if engine.name == "embedded" else engine
+    restored(there, moved)
+    with opened(there) as memory:
+        memory.export(tmp_path / "back.jsonl", vectors=True, keys=True)
+    restored(target, tmp_path / "back.jsonl")
+    for each in (there, target):
+        assert as_moved(nodes_of(each)) == as_moved(nodes_of(source))
+        assert links_of(each) == links_of(source)
+
+
+def test_without_vectors_a_memory_is_embedded_again_and_recalls_the_same(
+    source: EngineUnderTest, target: EngineUnderTest, tmp_path: Path
+) -> None:
+    with opened(source) as memory:
+        memory.export(tmp_path / "plain.jsonl", keys=True)
+        told = memory.recall("crm", "alice", "cats")
+    report = restored(target, tmp_path / "plain.jsonl")
+    assert report.embedded == report.nodes["Fact"] > 0
+    assert as_moved(nodes_of(target)) == as_moved(nodes_of(source))
+    with opened(target) as memory:
+        assert [e.fact for e in memory.recall("crm", "alice", "cats")] == [e.fact for e in told]
+
+
+def test_a_restore_may_move_to_another_model(moved: Path, target: EngineUnderTest) -> None:
+    other = HashingEmbedder(32)
+    report = Memory.restore(moved, embedder=other, **target.settings_arguments)
+    assert report.embedded == report.nodes["Fact"]
+    with Memory.open(embedder=other, **target.settings_arguments) as memory:
+        assert memory.recall("crm", "alice", "Keeps two cats.")[0].similarity > 0.99
+
+
+# What goes on as before
+
+
+def test_what_was_leased_is_due_in_the_new_place(moved: Path, target: EngineUnderTest) -> None:
+    restored(target, moved)
+    with opened(target) as memory:
+        [job] = memory.drain()
+        assert (job.session_id, job.state, job.attempts) == ("chat-1", "done", 2)
+
+
+def test_an_idempotency_key_and_a_session_of_before_are_recognised(
+    moved: Path, target: EngineUnderTest
+) -> None:
+    assert restored(target, moved).keeps_ids
+    with opened(target) as memory:
+        assert memory.add_contact_note("crm", "alice", **NOTE).replayed
+        before = nodes_of_label(memory, "crm", "alice")
+        memory.submit_session("crm", "alice", "chat-17", TURNS)
+        memory.drain()
+        assert nodes_of_label(memory, "crm", "alice") == before
+
+
+def nodes_of_label(memory: Memory, agent_id: str, contact_id: str) -> dict[str, int]:
+    return dict(memory.export(io.BytesIO(), agent_id, contact_id).nodes)
+
+
+def test_a_store_without_the_keys_says_that_it_recognises_nothing(
+    source: EngineUnderTest, target: EngineUnderTest, tmp_path: Path
+) -> None:
+    with opened(source) as memory:
+        memory.export(tmp_path / "plain.jsonl")
+    report = restored(target, tmp_path / "plain.jsonl")
+    assert (report.keeps_ids, report.keeps_hashes) == (False, False)
+    secrets = {"id_key", "hash_key"}
+    assert not secrets & lines_of(tmp_path / "plain.jsonl")[0].keys()
+
+
+def test_a_store_with_contacts_and_another_key_is_left_as_it_is_unless_that_is_accepted(
+    moved: Path, target: EngineUnderTest
+) -> None:
+    with opened(target) as memory:
+        memory.add_contact_note("crm", "carol", "Has a boat.")
+    before = raw_store.everything(target)
+    with pytest.raises(InvalidArchiveError, match="--other-key"):
+        restored(target, moved)
+    assert raw_store.everything(target) == before
+    report = restored(target, moved, accept_other_key=True)
+    assert (report.contacts, report.keeps_ids) == (3, False)
+
+
+def test_a_contact_that_the_store_knows_otherwise_is_refused_by_name(
+    moved: Path, target: EngineUnderTest
+) -> None:
+    with opened(target) as memory:
+        memory.add_contact_note("crm", "alice", "Has a boat.")
+    before = raw_store.everything(target)
+    with pytest.raises(InvalidArchiveError, match=r"1 of these contacts otherwise \(alice\)"):
+        restored(target, moved, accept_other_key=True)
+    assert raw_store.everything(target) == before
+
+
+# Whose
+
+
+def test_an_export_of_a_contact_holds_nobody_else(source: EngineUnderTest, tmp_path: Path) -> None:
+    with opened(source) as memory:
+        memory.contact("crm", "bob/the 2nd").export(tmp_path / "bob.jsonl")
+        report = memory.export(tmp_path / "crm.jsonl", "crm")
+    text = (tmp_path / "bob.jsonl").read_text(encoding="utf-8")
+    assert ("alice" in text, "bob/the 2nd" in text) == (False, True)
+    assert report.contacts == 2
+
+
+def test_a_contact_without_its_agent_is_refused(source: EngineUnderTest) -> None:
+    with opened(source) as memory, pytest.raises(InvalidScopeError, match="name the agent"):
+        memory.export(io.BytesIO(), contact_id="alice")
+
+
+# Its form
+
+
+def test_every_line_is_what_the_shipped_schema_says(moved: Path) -> None:
+    validator = jsonschema.Draft202012Validator(load_export_schema())
+    for line in lines_of(moved):
+        validator.validate(line)
+
+
+def test_pages_of_any_size_give_the_same_lines(
+    source: EngineUnderTest, moved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_store, "PAGE", 2)
+    out = io.BytesIO()
+    with opened(source) as memory:
+        memory.export(out, vectors=True, keys=True)
+    assert out.getvalue().splitlines()[1:-1] == moved.read_bytes().splitlines()[1:-1]
+
+
+def test_a_contact_that_is_written_to_meanwhile_is_exported_as_of_one_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, wrote = ArchiveStore.node_pages, []
+    with opened(embedded_engine(tmp_path)) as memory:
+        memory.add_contact_note("crm", "alice", "Keeps two cats.")
+
+        def meanwhile(store: ArchiveStore, key: str, label: str, **given: Any) -> Iterator[Any]:
+            yield from found(store, key, label, **given)
+            if label == "Fact" and len(wrote) < 2:
+                wrote.append(memory.add_contact_note("crm", "alice", f"Has {len(wrote)} boats."))
+
+        monkeypatch.setattr(ArchiveStore, "node_pages", meanwhile)
+        report = memory.export(io.BytesIO())
+    assert (report.nodes["Fact"], report.nodes["Decision"], report.links["WROTE"]) == (3, 3, 3)
+
+
+# What cannot be restored
+
+
+def newer(lines: list[bytes]) -> list[bytes]:
+    return [lines[0].replace(b'"version":1', b'"version":2'), *lines[1:]]
+
+
+def other_scope(lines: list[bytes]) -> list[bytes]:
+    return [each.replace(b'"contact_id":"alice"', b'"contact_id":"eve"') for each in lines]
+
+
+SPOILT: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
+    "empty": (lambda lines: [], "is no export"),
+    "foreign": (lambda lines: [b'{"text": "a note"}\n'], "is no export"),
+    "newer": (newer, "newer version .* install that version"),
+    "cut in a line": (lambda lines: [*lines[:9], lines[9][:20]], "cut off"),
+    "cut between lines": (lambda lines: lines[:9], "cut off|not both there"),
+    "without its end": (lambda lines: lines[:-1], "cut off"),
+    "a line less": (lambda lines: lines[:-2] + lines[-1:], "changed or damaged"),
+    "a line twice": (lambda lines: [*lines[:3], lines[2], *lines[3:]], "comes twice"),
+    "a word changed": (
+        lambda lines: [each.replace(b"Keeps two cats", b"Keeps six cats") for each in lines],
+        "changed or damaged",
+    ),
+    "another's": (other_scope, "not what its key says"),
+    "no JSON": (lambda lines: [*lines[:3], b"nonsense\n", *lines[3:]], "line 4: not JSON"),
+    "an unknown label": (
+        lambda lines: [*lines[:3], b'{"node":"Robot","properties":{}}\n', *lines[3:]],
+        "line 4: no node is called 'Robot'",
+    ),
+    "an unknown property": (
+        lambda lines: [each.replace(b'"importance"', b'"x) DELETE"') for each in lines],
+        "has no property",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_what_is_no_whole_export_is_refused_and_no_store_is_made(
+    moved: Path, target: EngineUnderTest, tmp_path: Path, name: str
+) -> None:
+    spoil, said = SPOILT[name]
+    path = tmp_path / "spoilt.jsonl"
+    path.write_bytes(b"".join(spoil(moved.read_bytes().splitlines(keepends=True))))
+    with pytest.raises(InvalidArchiveError, match=said):
+        restored(target, path)
+    assert not target.settings_arguments["embedded_path"].exists()
+
+
+# Killed, and run again
+
+
+class KilledError(Exception):
+    """Stands for a process that ended there."""
+
+
+def killed_at(monkeypatch: pytest.MonkeyPatch, call: int, *, after: bool) -> None:
+    """Have a restore end at one of its writes: before it, or before its answer comes."""
+    left = [call]
+    for name in ("begin_contact", "restore_nodes", "restore_links", "finish_contact", "bind"):
+        write = getattr(ArchiveStore, name)
+
+        def counted(store: ArchiveStore, *given: Any, _write: Any = write) -> Any:
+            left[0] -= 1
+            if left[0] == 0 and not after:
+                raise KilledError
+            done = _write(store, *given)
+            if left[0] == 0:
+                raise KilledError
+            return done
+
+        monkeypatch.setattr(ArchiveStore, name, counted)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_restore_that_was_killed_anywhere_finishes_when_run_again_and_duplicates_nothing(
+    moved: Path,
+    source: EngineUnderTest,
+    target: EngineUnderTest,
+    monkeypatch: pytest.MonkeyPatch,
+    after: bool,
+) -> None:
+    monkeypatch.setattr(restoring, "NODES_A_PAGE", 3)
+    call = 0
+    while True:
+        call += 6
+        with monkeypatch.context() as killing:
+            killed_at(killing, call, after=after)
+            try:
+                restored(target, moved)
+                break
+            except KilledError:
+                continue
+    assert call > 12
+    assert as_moved(nodes_of(target)) == as_moved(nodes_of(source))
+    assert links_of(target) == links_of(source)
+
+
+def test_a_restore_that_is_run_once_more_changes_nothing(
+    moved: Path, target: EngineUnderTest
+) -> None:
+    restored(target, moved)
+    before = raw_store.everything(target)
+    seen: list[tuple[int, int]] = []
+    report = restored(target, moved, on_progress=lambda *told: seen.append(told))
+    assert (report.contacts, report.already_there, seen) == (0, 3, [(3, 3)])
+    assert raw_store.everything(target) == before

@@ -1,0 +1,129 @@
+"""Writes ``config/export.schema.json`` anew from the tables of the embedded engine.
+
+Run it after a migration gave a table a column: ``python tools/export_schema.py``. A test holds the
+shipped file to what this would write.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from reconciler.adapters.embedded_graph import EmbeddedGraph
+from reconciler.service.moving.lines import FORMAT, KEY_OF, LINKS, NOT_EXPORTED, VERSION
+
+TARGET = Path(__file__).resolve().parents[1] / "config" / "export.schema.json"
+TIME = {"type": "string", "format": "date-time"}
+TYPES: dict[str, dict[str, Any]] = {
+    "STRING": {"type": "string"},
+    "INT64": {"type": "integer"},
+    "DOUBLE": {"type": "number"},
+    "BOOL": {"type": "boolean"},
+    "TIMESTAMP": TIME,
+    "STRING[]": {"type": "array", "items": {"type": "string"}},
+}
+TEXT = {"type": "string"}
+MAYBE_TEXT = {"type": ["string", "null"]}
+COUNTS = {"type": "object", "additionalProperties": {"type": "integer"}}
+
+
+def schema() -> dict[str, Any]:
+    """The schema of a line of an export."""
+    columns = _columns([*KEY_OF, *LINKS])
+    lines = {"header": _header(), "end": _end()}
+    lines |= {label: _node(label, columns[label]) for label in KEY_OF}
+    lines |= {kind: _link(kind, columns[kind]) for kind in LINKS}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:{FORMAT}:{VERSION}",
+        "title": f"A line of a {FORMAT} file, version {VERSION}",
+        "description": (
+            "The first line is a header, the last one an end, which counts what stands between. "
+            "There each contact is followed by what belongs to it: nodes, then links."
+        ),
+        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in lines],
+        "$defs": lines,
+    }
+
+
+def _columns(tables: list[str]) -> dict[str, dict[str, str]]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "memory.lbug"
+        with closing(EmbeddedGraph(path)) as graph:
+            graph.migrate(8)
+            with graph._connection() as connection:
+                return {
+                    table: {
+                        row["name"]: row["type"]
+                        for row in connection.rows(f"CALL table_info('{table}') RETURN name, type")
+                    }
+                    for table in tables
+                }
+
+
+def _header() -> dict[str, Any]:
+    properties: dict[str, Any] = {
+        "format": {"const": FORMAT},
+        "version": {"const": VERSION},
+        "export_id": TEXT,
+        "schema_version": {"type": "integer"},
+        "engine": TEXT,
+        "exported_at": TIME,
+        "tenant": MAYBE_TEXT,
+        "agent_id": MAYBE_TEXT,
+        "contact_id": MAYBE_TEXT,
+        "embedding_model": TEXT,
+        "embedding_dimension": {"type": "integer"},
+        "with_vectors": {"type": "boolean"},
+        "id_key_check": TEXT,
+        "hash_key_check": MAYBE_TEXT,
+        "id_key": TEXT,
+        "hash_key": TEXT,
+    }
+    return _object(properties, [name for name in properties if name not in ("id_key", "hash_key")])
+
+
+def _end() -> dict[str, Any]:
+    properties = {"end": {"const": True}, "nodes": COUNTS, "links": COUNTS, "sha256": TEXT}
+    return _object(properties, list(properties))
+
+
+def _node(label: str, columns: dict[str, str]) -> dict[str, Any]:
+    left_out = NOT_EXPORTED.get(label, frozenset())
+    kept = {name: TYPES[kind] for name, kind in columns.items() if name not in left_out}
+    properties = {"node": {"const": label}, "properties": _object(kept, [KEY_OF[label]])}
+    if label == "Fact":
+        properties["vector"] = {"type": "string", "contentEncoding": "base64"}
+    return _object(properties, ["node", "properties"])
+
+
+def _link(kind: str, columns: dict[str, str]) -> dict[str, Any]:
+    held = {name: TYPES[each] for name, each in columns.items()}
+    properties = {
+        "link": {"const": kind},
+        "from": TEXT,
+        "to": TEXT,
+        "properties": _object(held, []),
+    }
+    return _object(properties, ["link", "from", "to"] + (["properties"] if held else []))
+
+
+def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": required,
+        "properties": properties,
+    }
+
+
+def as_text() -> str:
+    """The file as it is shipped."""
+    return json.dumps(schema(), indent=2, sort_keys=False) + "\n"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(as_text(), encoding="utf-8")
