@@ -19,7 +19,11 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
     )
     from reconciler.domain.records.assessment import Assessment as Assessment
     from reconciler.domain.records.candidates import Candidate as Candidate, Evidence as Evidence
-    from reconciler.domain.records.decisions import Comparison as Comparison, Decision as Decision
+    from reconciler.domain.records.decisions import (
+        Archived as Archived,
+        Comparison as Comparison,
+        Decision as Decision,
+    )
     from reconciler.domain.records.evidence import (
         EvidenceTurn as EvidenceTurn,
         FactEvidence as FactEvidence,
@@ -99,7 +103,7 @@ _HOMES = {
     "reconciler.domain.recalling.prompting": "as_prompt token_count",
     "reconciler.domain.records.assessment": "Assessment",
     "reconciler.domain.records.candidates": "Candidate Evidence",
-    "reconciler.domain.records.decisions": "Comparison Decision",
+    "reconciler.domain.records.decisions": "Archived Comparison Decision",
     "reconciler.domain.records.evidence": "EvidenceTurn FactEvidence",
     "reconciler.domain.records.facts": (
         "Conflict Contact Dispute ExpiringFact Fact FactEvent FactHistory RankedFact "

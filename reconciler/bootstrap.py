@@ -22,6 +22,7 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
+    DecayPolicy,
     ExtractionPolicy,
     JobPolicy,
     RankingPolicy,
@@ -64,8 +65,10 @@ if TYPE_CHECKING:
     from reconciler.service.stores.session_store import SessionStore
     from reconciler.service.stores.task_store import TaskStore
     from reconciler.service.tasks.procedures import Procedures
+    from reconciler.service.use_trace import UseTrace
     from reconciler.service.writing.amendments import Amendments
     from reconciler.service.writing.arbitration import Arbitration
+    from reconciler.service.writing.archiving import Archiving
     from reconciler.service.writing.cleaning import Cleaner
     from reconciler.service.writing.confirmations import Confirmations
     from reconciler.service.writing.disputes import Disputes
@@ -87,6 +90,7 @@ __all__ = [
     "Services",
     "back_up",
     "build_arbiter",
+    "build_decay",
     "build_embedder",
     "build_extractor",
     "build_judge",
@@ -138,6 +142,7 @@ class Services:
         id_key: the store's key of ids.
         clock: the time now, UTC-aware.
         closing: what gives back what was opened.
+        only_reads: whether whoever opened it only reads, so that recalls leave no trace.
     """
 
     def __init__(
@@ -152,6 +157,7 @@ class Services:
         id_key: bytes,
         clock: Callable[[], datetime],
         closing: ExitStack,
+        only_reads: bool = False,
     ) -> None:
         patience = _retry_policy(settings)
         self.building = RLock()
@@ -163,7 +169,9 @@ class Services:
         self.store = MemoryStore(PatientGraph(graph, patience, GraphUnavailableError))
         self.records = Records(store=self.store, clock=clock)
         self.ids = IdCheck(build_secret_finder())
+        self._graph = graph
         self._patient_graph = PatientGraph(graph, patience)
+        self._use_flush_seconds = 0.0 if only_reads else settings.life.use_flush_seconds
         self._given_arbiter = arbiter
         self._given_extractor = extractor
         self._decision_ids = DecisionIds(id_key)
@@ -308,6 +316,34 @@ class Services:
         return Amendments(
             gate=self.gate, store=self.store, attributes=self.attributes, clock=self.clock
         )
+
+    @_Part
+    def archiving(self) -> Archiving:
+        """What puts by what has faded."""
+        from reconciler.service.writing.archiving import Archiving
+
+        return Archiving(
+            gate=self.gate,
+            store=self.store,
+            reconciler=self.reconciler,
+            ledger=self.ledger,
+            decision_ids=self._decision_ids,
+            clock=self.clock,
+        )
+
+    @_Part
+    def use_trace(self) -> UseTrace:
+        """What notes the use of facts. It has no patience: what cannot be written waits."""
+        from reconciler.service.stores.use_store import UseStore
+        from reconciler.service.use_trace import UseTrace
+
+        built = UseTrace(
+            write=UseStore(self._graph).record_use,
+            clock=self.clock,
+            flush_seconds=self._use_flush_seconds,
+        )
+        self.closing.callback(built.close)
+        return built
 
     @_Part
     def live_door(self) -> LiveDoor:
@@ -502,6 +538,7 @@ def build_services(
             id_key=_open_store(store, embedder, settings.reconcile.write_attempts_max, clock()),
             clock=clock,
             closing=stack,
+            only_reads=must_exist,
         )
         if not must_exist:
             services.build_all()
@@ -933,6 +970,19 @@ def _recall_floor(given: RecallSettings, embedding_model: str) -> RecallFloor | 
     if given.floor == "off":
         return None
     return RecallFloor(base=given.floor, growth=given.floor_growth, words=given.floor_words)
+
+
+def build_decay(settings: Settings, floor: float | None = None) -> DecayPolicy:
+    """How facts fade, as the settings say; with another floor where one is given.
+
+    Raises:
+        ConfigurationError: the floor is out of range.
+    """
+    life = settings.life
+    return DecayPolicy(
+        half_life_days=life.decay_half_life_days,
+        floor=life.archive_floor if floor is None else floor,
+    )
 
 
 def _now() -> datetime:

@@ -28,6 +28,7 @@ from reconciler.domain.records.notes import (
     Note,
     check_text,
     not_in_the_future,
+    unit_interval,
     utc,
 )
 from reconciler.domain.records.scope import Scope, check_identifier
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.candidates import Candidate
-    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.decisions import Archived, Decision
     from reconciler.domain.records.evidence import FactEvidence
     from reconciler.domain.records.facts import (
         Contact,
@@ -330,7 +331,9 @@ class Memory:
         # No line is as short as a token, so that as many facts as tokens are always enough.
         usual = budget or self.settings.recall.limit
         count = usual if limit is None else _positive("limit", limit)
-        return self._services.recall.recall(scope, query.strip(), count, wanted, budget)
+        found = self._services.recall.recall(scope, query.strip(), count, wanted, budget)
+        self._services.use_trace.note(each.fact.fact_id for each in found)
+        return found
 
     def value(
         self,
@@ -941,6 +944,84 @@ class Memory:
             source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
         )
         return own_evidence(note, by)
+
+    def archive(
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        by: str = "operator",
+        reason: str = "Nobody said or needed it for long.",
+        floor: float | None = None,
+        dry_run: bool = False,
+        tenant: str | None = None,
+    ) -> list[Archived]:
+        """Put by what has faded: out of recall, kept, and live again as soon as somebody says it.
+
+        What fades, and how fast, follows from importance, from when it was last said, and from how
+        often it was recalled. What binds, was confirmed, is in dispute or says how something is
+        done is never archived; nothing is deleted. A sweep about a contact is one decision, which
+        ``revert`` undoes; ``unarchive`` takes one fact up again.
+
+        Args:
+            agent_id: whose facts.
+            contact_id: only those about one contact; None for all of the agent's.
+            by: who has it done, an operator's name.
+            reason: why, in a sentence.
+            floor: of what less is left is archived, 0 to 1; None for the configured one.
+            dry_run: only say what would be archived.
+            tenant: whose deployment; None for the configured one.
+
+        Returns:
+            For each contact with anything to archive the facts, and the decision that put them by;
+            no decision with ``dry_run``.
+
+        Raises:
+            InvalidScopeError, InvalidNoteError: the arguments cannot be used.
+            InvalidRequestError: the floor is no number from 0 to 1.
+            InvalidAnswerError: it is not this person's to do.
+        """
+        from reconciler.bootstrap import build_decay
+
+        if floor is not None:
+            unit_interval("floor", floor)
+        policy = build_decay(self.settings, floor)
+        found: list[Archived] = []
+        for scope in self._scopes(tenant, agent_id, contact_id):
+            candidate = self._word_of("by", by, scope, reason)
+            done = self._services.archiving.sweep(candidate, policy, OPERATOR_DOOR, dry_run=dry_run)
+            found += [done] if done else []
+        return found
+
+    def unarchive(
+        self,
+        agent_id: str,
+        contact_id: str,
+        fact_id: str,
+        *,
+        by: str = "operator",
+        reason: str = "It is needed again.",
+        tenant: str | None = None,
+    ) -> Decision:
+        """Have an archived fact recalled again, as it stood.
+
+        Args:
+            agent_id: whose memory.
+            contact_id: about whom.
+            fact_id: the archived fact.
+            by: who has it done, ``contact`` or an operator's name.
+            reason: why, in a sentence.
+            tenant: whose deployment; None for the configured one.
+
+        Raises:
+            InvalidScopeError, InvalidNoteError: the arguments cannot be used.
+            InvalidAnswerError: it is not this person's to do.
+            UnknownFactError: the contact has no fact of that id.
+            InvalidRequestError: it is not archived.
+        """
+        scope = self._scope(tenant, agent_id, contact_id)
+        candidate = self._word_of("by", by, scope, reason)
+        return self._services.archiving.unarchive(candidate, fact_id, OPERATOR_DOOR)
 
     def decision(
         self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None

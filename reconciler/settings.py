@@ -31,6 +31,7 @@ from pydantic_settings import (
 
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
+    DecayPolicy,
     ExtractionPolicy,
     JobPolicy,
     RankingPolicy,
@@ -46,6 +47,7 @@ __all__ = [
     "ExtractorSettings",
     "GateSettings",
     "JobsSettings",
+    "LifeSettings",
     "Neo4jSettings",
     "RecallSettings",
     "ReconcileSettings",
@@ -55,6 +57,7 @@ __all__ = [
 
 # A default that a policy has stands there, beside what it means and where it comes from.
 _ARBITRATION = ArbitrationPolicy()
+_DECAY = DecayPolicy()
 _EXTRACTION = ExtractionPolicy()
 _JOBS = JobPolicy()
 _RANKING = RankingPolicy()
@@ -121,6 +124,14 @@ class RecallSettings(_Group):
     floor_words: float = Field(default=0.0, ge=0)
     limit: int = Field(default=8, ge=1, le=1000)
     confidence_min: float = Field(default=0.4, ge=0, le=1)
+
+
+class LifeSettings(_Group):
+    """How the use of facts is noted, and how what nobody says any more fades."""
+
+    use_flush_seconds: float = Field(default=10.0, ge=0)
+    decay_half_life_days: float = Field(default=_DECAY.half_life_days, gt=0)
+    archive_floor: float = Field(default=_DECAY.floor, ge=0, le=1)
 
 
 class EmbedderSettings(_Group):
@@ -200,6 +211,7 @@ class Settings(BaseSettings):
     reconcile: ReconcileSettings = ReconcileSettings()
     gate: GateSettings = GateSettings()
     recall: RecallSettings = RecallSettings()
+    life: LifeSettings = LifeSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     arbiter: ArbiterSettings = ArbiterSettings()
     extractor: ExtractorSettings = ExtractorSettings()

@@ -172,7 +172,7 @@ SET conflict.decided_by = $commit.said.decided_by, conflict.reason = $commit.sai
 // for each ended_id of commit.ended_ids
 MATCH (new:Fact {fact_id: $commit.fact_id}), (old:Fact {fact_id: $ended_id})
 MATCH (old)-[conflict:CONFLICTS_WITH]-(other:Fact)
-WHERE other.state IN ['live', 'expired']
+WHERE other.state IN ['live', 'expired', 'archived']
   AND NOT list_contains(CAST($commit.ended_so_far_ids AS STRING[]), other.fact_id)
   AND NOT coalesce(list_contains(CAST($commit.conflicting_ids AS STRING[]), other.fact_id), false)
 MERGE (new)-[open:CONFLICTS_WITH]->(other)

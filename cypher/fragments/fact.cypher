@@ -10,4 +10,5 @@ fact.topic AS topic, fact.tags AS tags, fact.confidence AS confidence,
 fact.sensitivity AS sensitivity, fact.is_redacted AS is_redacted,
 fact.recall_semantics AS recall_semantics, fact.yields_to_live_intent AS yields_to_live_intent,
 fact.expires_at AS expires_at, fact.is_confirmed_by_user AS is_confirmed_by_user,
-fact.artefact AS artefact
+fact.artefact AS artefact, fact.recall_count AS recall_count,
+fact.last_recalled_at AS last_recalled_at

@@ -94,7 +94,8 @@ CALL (contact, each) {
       fact.valid_from = datetime(commit.fact.valid_from),
       fact.valid_to = datetime(commit.fact.valid_to),
       fact.last_confirmed_at = datetime(commit.fact.last_confirmed_at),
-      fact.expires_at = datetime(commit.fact.expires_at)
+      fact.expires_at = datetime(commit.fact.expires_at),
+      fact.last_recalled_at = datetime(commit.fact.last_recalled_at)
   WITH fact, commit WHERE commit.embedding IS NOT NULL
   CALL db.create.setNodeVectorProperty(fact, 'embedding', commit.embedding)
 }
@@ -153,7 +154,7 @@ CALL (each) {
     UNWIND commit.ended_ids AS ended_id
     MATCH (new:Fact {fact_id: commit.fact_id})
     MATCH (old:Fact {fact_id: ended_id})-[conflict:CONFLICTS_WITH]-(other:Fact)
-    WHERE other.state IN ['live', 'expired'] AND NOT other.fact_id IN commit.ended_so_far_ids
+    WHERE other.state IN ['live', 'expired', 'archived'] AND NOT other.fact_id IN commit.ended_so_far_ids
       AND NOT other.fact_id IN coalesce(commit.conflicting_ids, [])
     MERGE (new)-[open:CONFLICTS_WITH]->(other)
       ON CREATE SET open.decided_by = conflict.decided_by, open.reason = conflict.reason,

@@ -7,7 +7,7 @@
 MATCH (contact:Contact {contact_key: $contact_key})
 WITH contact, contact.version AS version
 MATCH (contact)<-[:ABOUT]-(fact:Fact)
-WHERE fact.state IN ['live', 'expired'] AND fact.embedding_model = $embedding_model
+WHERE fact.state IN ['live', 'expired', 'archived'] AND fact.embedding_model = $embedding_model
 RETURN version, fact.embedding_bytes AS embedding_bytes,
        CASE WHEN fact.embedding_bytes IS NULL THEN fact.embedding END AS embedding,
        // include: fact

@@ -6,5 +6,5 @@
 // returns: new_id, old_id, decided_by, reason, at
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(new:Fact)
 MATCH (new)-[conflict:CONFLICTS_WITH]->(old:Fact)
-WHERE new.state IN ['live', 'expired'] AND old.state IN ['live', 'expired']
+WHERE new.state IN ['live', 'expired', 'archived'] AND old.state IN ['live', 'expired', 'archived']
 RETURN new.fact_id AS new_id, old.fact_id AS old_id, conflict.decided_by AS decided_by, conflict.reason AS reason, conflict.at AS at

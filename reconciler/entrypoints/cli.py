@@ -33,6 +33,7 @@ from reconciler.entrypoints.archive_commands import add_archive_commands
 from reconciler.entrypoints.dispute_commands import add_dispute_commands
 from reconciler.entrypoints.evidence_commands import add_evidence_commands
 from reconciler.entrypoints.fact_commands import add_fact_commands
+from reconciler.entrypoints.fading_commands import add_fading_commands
 from reconciler.entrypoints.find_commands import add_find_commands
 from reconciler.entrypoints.gate_commands import add_gate_commands
 from reconciler.entrypoints.health_commands import add_health_commands
@@ -141,6 +142,7 @@ add_find_commands(app)
 add_task_commands(app)
 add_archive_commands(app)
 add_value_commands(app)
+add_fading_commands(app)
 
 
 def main() -> NoReturn:

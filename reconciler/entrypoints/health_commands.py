@@ -51,8 +51,8 @@ def _totals(report: HealthReport) -> Table:
     found.add_column("now", justify="right")
     found.add_column("what it means")
     for name, now, meaning in (
-        ("live facts", str(total.live), f"{total.expired} expired, {total.superseded} superseded, "
-         f"{total.revoked} revoked"),
+        ("live facts", str(total.live), f"{total.expired} expired, {total.archived} archived, "
+         f"{total.superseded} superseded, {total.revoked} revoked"),
         ("twice there", _percent(total.duplicate_rate),
          f"{total.near_pairs} pairs as near as restatements that nothing links"),
         ("stale", _percent(total.stale_rate),
@@ -79,7 +79,7 @@ def _contacts(contacts: Iterable[ContactHealth]) -> Table:
     for name in _COLUMNS:
         found.add_column(name, justify="left" if name == "contact" else "right")
     for each in listed[:_CONTACTS_SHOWN_MAX]:
-        ended = each.expired + each.superseded + each.revoked
+        ended = each.expired + each.archived + each.superseded + each.revoked
         numbers = (each.live, ended, each.duplicated, each.rivalled_slots, each.disputes.count,
                    each.questions.count, each.refusals)  # fmt: skip
         found.add_row(shown(each.contact_id or ""), *map(str, numbers))

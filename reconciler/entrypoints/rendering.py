@@ -70,6 +70,8 @@ _STYLES = {
     Action.REVOKE: "yellow",
     Action.RESOLVE: "yellow",
     Action.REVERT: "yellow",
+    Action.ARCHIVE: "dim",
+    Action.UNARCHIVE: "green",
 }
 _DISPOSALS = {
     Disposal.ADMIT: Text("✓ pass", style="green"),
@@ -80,6 +82,7 @@ _DISPOSALS = {
 _STATES = {
     FactState.LIVE: "green",
     FactState.EXPIRED: "dim",
+    FactState.ARCHIVED: "dim",
     FactState.SUPERSEDED: "dim strike",
     FactState.REVOKED: "dim strike",
 }
@@ -90,6 +93,8 @@ _DONE = {
     Action.REVOKE: "revoked",
     Action.RESOLVE: "settled",
     Action.REVERT: "changed by a revert",
+    Action.ARCHIVE: "archived",
+    Action.UNARCHIVE: "taken up again",
 }
 _BAR_WIDTH = 12
 
@@ -364,7 +369,7 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
 def contacts_table(contacts: Sequence[Contact]) -> Table:
     """Contacts with what is known about them, in numbers."""
     found = table("Contacts")
-    counted = ("live", "expired", "superseded", "revoked", "facts ever")
+    counted = ("live", "expired", "archived", "superseded", "revoked", "facts ever")
     for name in ("contact", "name", *counted, "last decision"):
         found.add_column(name, justify="right" if name in counted else "left")
     for contact in contacts:
@@ -374,6 +379,7 @@ def contacts_table(contacts: Sequence[Contact]) -> Table:
             shown(contact.name or ""),
             str(contact.live_facts),
             str(contact.expired_facts),
+            str(contact.archived_facts),
             str(contact.superseded_facts),
             str(contact.revoked_facts),
             str(contact.facts),

@@ -404,6 +404,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "correction": "same",
         "at": NOON,
     },
+    "record_use": {"used": [{"fact_id": FIRST["fact_id"], "recalls": 2, "at": NOON}]},
     "record_schema_version": {"schema_version": 1, "embedding_dimension": DIMENSION},
 }
 

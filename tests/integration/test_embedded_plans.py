@@ -62,6 +62,7 @@ CREATE (fact)-[:CONFLICTS_WITH]->(old)
 """
 NUMBERS = {
     *(
+        "recalls",
         "offset",
         "version",
         "next_version",
@@ -80,7 +81,10 @@ LISTS: dict[str, list[Any]] = {
     "more_episode_times": [NOON.replace(tzinfo=None)],
     "positions": [1],
     "neighbour_cosines": [0.5],
-    **{name: ["1"] for name in ("tags", "findings", "score_parts", "decided", "proposals")},
+    **{
+        name: ["1"]
+        for name in ("tags", "findings", "score_parts", "decided", "proposals", "states")
+    },
 }
 
 

@@ -40,7 +40,10 @@ CREATE (:Tombstone {tombstone_key: 't1', contact_key: contact.contact_key, erasu
 
 
 def opened(engine: EngineUnderTest) -> Memory:
-    return Memory.open(embedder=EMBEDDER, **engine.settings_arguments)
+    """A memory that a recall does not change: what is moved is compared afterwards."""
+    return Memory.open(
+        embedder=EMBEDDER, life={"use_flush_seconds": 0}, **engine.settings_arguments
+    )
 
 
 def restored(engine: EngineUnderTest, path: Path, **given: Any) -> Any:

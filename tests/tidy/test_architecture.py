@@ -68,6 +68,7 @@ STORES = {
     "memory_store.py",
     "session_store.py",
     "task_store.py",
+    "use_store.py",
 }
 WRITE_METHODS = {"commit_decisions"}
 WITH_VECTORS = {"embedding", "embedding_bytes"}
@@ -284,6 +285,7 @@ def test_the_public_names_are_pinned() -> None:
     assert sorted(reconciler.__all__) == [
         "Action",
         "Arbiter",
+        "Archived",
         "Assessment",
         "Candidate",
         "Category",

@@ -11,6 +11,7 @@ import pytest
 
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
+    DecayPolicy,
     ExtractionPolicy,
     JobPolicy,
     RankingPolicy,
@@ -22,6 +23,7 @@ from tests.documents import nodes
 PACKAGE = Path(__file__).resolve().parents[2] / "reconciler"
 GROUPS: dict[type, str] = {
     ArbitrationPolicy: "ArbiterSettings",
+    DecayPolicy: "LifeSettings",
     ExtractionPolicy: "ExtractorSettings",
     JobPolicy: "JobsSettings",
     RankingPolicy: "RecallSettings",
@@ -29,6 +31,8 @@ GROUPS: dict[type, str] = {
     RetryPolicy: "ReconcileSettings",
 }
 SPELT = {
+    (DecayPolicy, "half_life_days"): "decay_half_life_days",
+    (DecayPolicy, "floor"): "archive_floor",
     (ExtractionPolicy, "has_fallback"): "fallback",
     (ReconcilePolicy, "contested_window"): "contested_window_days",
     (RetryPolicy, "attempts_max"): "write_attempts_max",

@@ -253,6 +253,7 @@ def test_what_a_note_may_bring_is_taken_over_where_the_next_one_brings_none(name
 TAKEN_OVER = MAY_BE_BROUGHT | {
     *{"observations", "confidence", "is_confirmed_by_user", "category", "recall_semantics"},
     *{"yields_to_live_intent", "expires_at", "sensitivity", "last_confirmed_at"},
+    *{"recall_count", "last_recalled_at"},
 }
 UNLIKE = {
     "fact_id": "another",
@@ -278,6 +279,11 @@ def test_every_other_attribute_is_the_new_facts_own() -> None:
     assert {name: getattr(found, name) for name in UNLIKE} == {
         name: getattr(new, name) for name in UNLIKE
     }
+
+
+def test_a_restatement_takes_its_use_over() -> None:
+    found = restated(fact(), fact(recall_count=3, last_recalled_at=NOON))
+    assert (found.recall_count, found.last_recalled_at) == (3, NOON)
 
 
 # Said once more: a SKIP

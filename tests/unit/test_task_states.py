@@ -8,8 +8,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reconciler.domain.recalling.procedures import procedure_of, procedure_slot, procedure_text
-from reconciler.domain.records.facts import Fact, FactHistory, RankedFact, Supersession
+from reconciler.domain.recalling.procedures import (
+    by_fit,
+    procedure_slot,
+    procedure_text,
+    procedures_of,
+)
+from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import Category, FactState, SourceKind
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import SlotMatch, compare_slots
@@ -145,32 +150,36 @@ def ranked(found: Fact) -> RankedFact:
     return RankedFact(fact=found, score=1.0, similarity=None, recency=1.0)
 
 
-def link(new_id: str, old_id: str, *, is_restatement: bool = False) -> Supersession:
-    return Supersession(
-        new_id=new_id,
-        old_id=old_id,
-        cosine=None,
-        decided_by="slot",
-        reason="",
-        at=NOON,
-        is_restatement=is_restatement,
-    )
-
-
 def test_a_procedure_comes_back_with_its_name_and_its_steps() -> None:
-    found = procedure_of(FactHistory(facts=(fact("one"),), supersessions=()), NOON)
-    assert found is not None
+    [found] = procedures_of([fact("one")], NOON)
     assert (found.name, found.version, found.steps) == ("issue_refund", 1, tuple(STEPS))
 
 
-def test_a_version_counts_what_it_took_the_place_of_but_no_restatement() -> None:
-    chain = FactHistory(
-        facts=(fact("three"), fact("two"), fact("one")),
-        supersessions=(link("three", "two", is_restatement=True), link("two", "one")),
+def test_a_version_counts_other_steps_before_it_but_no_restatement() -> None:
+    newer = procedure_slot("Issue refund", [*STEPS, "Tell the contact"])
+    ended = {"state": FactState.SUPERSEDED}
+    facts = [fact("one", **ended), fact("two", slot=newer, **ended), fact("three", slot=newer)]
+    [found] = procedures_of(facts, NOON)
+    assert (found.version, found.fact_id) == (2, "three")
+
+
+def test_where_the_last_version_does_not_hold_none_is_applied() -> None:
+    assert procedures_of([fact("one"), fact("two", state=FactState.REVOKED)], NOON) == []
+    never = fact("two", state=FactState.REVOKED, is_void=True)
+    assert [each.fact_id for each in procedures_of([fact("one"), never], NOON)] == ["one"]
+
+
+def test_what_fits_the_goal_comes_first_by_words_or_by_meaning() -> None:
+    found = procedures_of(
+        [fact("one"), fact("two", slot=procedure_slot("Move delivery", ["Ask the carrier"]))], NOON
     )
-    found = procedure_of(chain, NOON)
-    assert found is not None
-    assert found.version == 2
+    for goal, cosines, first in (
+        ("Refund order 7", [0.0, 0.0], "issue_refund"),
+        ("Move it to Friday", [0.3, 0.2], "move_delivery"),
+        ("Have it brought later", [0.1, 0.6], "move_delivery"),
+        ("Anything", [0.2, 0.3], "issue_refund"),
+    ):
+        assert by_fit(found, goal, cosines)[0].name == first, goal
 
 
 @pytest.mark.parametrize(
@@ -185,8 +194,7 @@ def test_a_version_counts_what_it_took_the_place_of_but_no_restatement() -> None
     ids=["ended", "expired", "another category", "no slot", "about somebody"],
 )
 def test_what_is_no_live_procedure_is_not_applied(given: dict[str, object]) -> None:
-    chain = FactHistory(facts=(fact("one", **given),), supersessions=())
-    assert procedure_of(chain, NOON) is None
+    assert procedures_of([fact("one", **given)], NOON) == []
 
 
 def test_a_procedure_is_asked_about_in_numbered_sentences() -> None:

@@ -119,7 +119,8 @@ def procedures_of(facts: Iterable[Fact], now: datetime) -> list[Procedure]:
     """
     named: dict[str, list[Fact]] = {}
     for fact in facts:
-        if fact.category is Category.PROCEDURE and fact.slot and not fact.is_void:
+        is_one = fact.category is Category.PROCEDURE and not fact.is_void
+        if is_one and fact.slot and fact.slot.subject == SUBJECT:
             named.setdefault(fact.slot.attribute or "", []).append(fact)
     found = [_procedure(name, versions) for name, versions in sorted(named.items())]
     live = {fact.fact_id for each in named.values() for fact in each if fact.as_of(now).is_live}

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.policies import RankingPolicy
 
 __all__ = [
@@ -54,13 +55,16 @@ _MICROSECONDS_PER_DAY = 86_400 * 10**6
 
 
 def numbers_of(facts: Iterable[Fact]) -> Numbers:
-    """The numbers that rank these facts, a row each, in their order."""
+    """The numbers that rank these facts, a row each, in their order.
+
+    What is archived is as silent as what expired long ago.
+    """
     rows = [
         (
             fact.importance,
             fact.confidence,
             _microseconds(fact.last_confirmed_at),
-            _microseconds(fact.expires_at),
+            0 if fact.state is FactState.ARCHIVED else _microseconds(fact.expires_at),
         )
         for fact in facts
     ]

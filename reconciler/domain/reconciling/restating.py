@@ -105,6 +105,8 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
         expires_at=old.expires_at if keeps_expiry else new.expires_at,
         sensitivity=(old.sensitivity if new.sensitivity is Sensitivity.NONE else new.sensitivity),
         last_confirmed_at=max(old.last_confirmed_at, new.last_confirmed_at),
+        recall_count=old.recall_count,
+        last_recalled_at=old.last_recalled_at,
     )
 
 
@@ -121,6 +123,7 @@ def confirmed(fact: Fact, by: Decision) -> Fact:
         is_confirmed_by_user=fact.is_confirmed_by_user or _is_contacts_answer(by),
         expires_at=expires_at if _is_later(expires_at, fact.expires_at) else fact.expires_at,
         last_confirmed_at=max(fact.last_confirmed_at, by.note.said_at),
+        state=FactState.LIVE,
     )
     return renewed.as_of(by.at)
 

@@ -20,6 +20,8 @@ from reconciler.errors import InvalidRequestError
 __all__ = ["Reversal", "fact_written_by", "order_of", "resting_on", "reversal", "undone_by"]
 
 _WRITING = (Action.ADD, Action.UPDATE)
+_COUNTING_NOTHING = (Action.REVERT, Action.ARCHIVE, Action.UNARCHIVE)
+"""What changes how facts stand, and is evidence of none of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +210,7 @@ def _rests_before(decision: Decision) -> Iterable[tuple[Resting, int]]:
     undo = decision.verdict.undo
     if undo is None:
         return
-    if decision.action is not Action.REVERT:
+    if decision.action not in _COUNTING_NOTHING:
         for each in undo.before:
             yield Resting(fact_id=each.fact_id, decision_id=decision.decision_id), -1
     yield from ((tie, 1) for tie in undo.unrested)

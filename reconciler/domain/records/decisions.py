@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
-from reconciler.domain.records.facts import Conflict, Neighbour, Standing, Supersession
+from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Standing, Supersession
 from reconciler.domain.records.findings import Finding
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import Note
@@ -17,6 +17,7 @@ from reconciler.domain.records.scope import Scope
 
 __all__ = [
     "Action",
+    "Archived",
     "Comparison",
     "DecidedBy",
     "Decision",
@@ -412,6 +413,27 @@ class Decision:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archived:
+    """What a sweep put by about a contact, or would put by.
+
+    Attributes:
+        contact_id: about whom.
+        facts: the faded facts, as they stood, the most faded first.
+        decision: the record of it; None where it was only asked what it would be.
+    """
+
+    contact_id: str
+    facts: tuple[Fact, ...]
+    decision: Decision | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        made = None if self.decision is None else self.decision.to_dict()
+        facts = [_plain(asdict(each)) for each in self.facts]
+        return {"contact_id": self.contact_id, "facts": facts, "decision": made}
+
+
 _ON_TOP = (
     "action",
     "decided_by",
@@ -436,6 +458,8 @@ _ANSWERS: Mapping[Action, str] = {
     Action.WITHDRAW: "Not remembered: it was taken back.",
     Action.REVOKE: "No longer remembered as true; its history is kept.",
     Action.RESOLVE: "The dispute is settled; what lost is kept as history.",
+    Action.ARCHIVE: "Put by: no longer recalled, and remembered again as soon as it is said.",
+    Action.UNARCHIVE: "Recalled again, as it stood.",
     Action.REVERT: "Undone: what holds is what held before; the record of both is kept.",
 }
 """What a decision says to the agent whose note it was."""

@@ -78,6 +78,8 @@ class Fact(Remembered):
         yields_to_live_intent: whether what is asked for now overrides it.
         expires_at: from when it is no longer recalled (UTC); None for never.
         is_confirmed_by_user: whether the contact was asked, and said yes.
+        recall_count, last_recalled_at: how often it was recalled, and when last (UTC); written
+            behind, so that the newest recalls may be missing.
     """
 
     fact_id: str
@@ -100,6 +102,8 @@ class Fact(Remembered):
     yields_to_live_intent: bool = False
     expires_at: datetime | None = None
     is_confirmed_by_user: bool = False
+    recall_count: int = 0
+    last_recalled_at: datetime | None = None
 
     @property
     def is_live(self) -> bool:
@@ -132,13 +136,17 @@ class Fact(Remembered):
             self, **{each.name: getattr(standing, each.name) for each in fields(Standing)}
         )
 
+    def is_silent(self, now: datetime) -> bool:
+        """Whether it is kept and no longer recalled: archived, or its lifetime is over."""
+        return self.state is FactState.ARCHIVED or self.is_expired(now)
+
     def is_expired(self, now: datetime) -> bool:
         """Whether its lifetime is over, so that it is kept and no longer recalled."""
         return self.expires_at is not None and self.expires_at <= now
 
     def as_of(self, now: datetime) -> Fact:
         """The fact with the state that it has at a time (UTC): a lifetime ends unwritten."""
-        if self.has_ended:
+        if self.has_ended or self.state is FactState.ARCHIVED:
             return self
         state = FactState.EXPIRED if self.is_expired(now) else FactState.LIVE
         return self if state is self.state else replace(self, state=state)
@@ -148,7 +156,8 @@ class Fact(Remembered):
 class Neighbour:
     """A fact in scope that has not ended, with its raw cosine to a note, in [-1, 1].
 
-    ``is_expired``: its lifetime was over when the note came. Such a fact has no protection.
+    ``is_expired``: its lifetime was over when the note came, or it was archived. Such a fact has no
+    protection.
     """
 
     fact_id: str
@@ -363,6 +372,7 @@ class Contact:
     name: str | None
     live_facts: int
     expired_facts: int
+    archived_facts: int
     superseded_facts: int
     revoked_facts: int
     facts: int

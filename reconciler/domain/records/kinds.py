@@ -90,11 +90,13 @@ class Speech(StrEnum):
 
 
 class FactState(StrEnum):
-    """Where a fact stands. The first two have not ended, so a note is compared with them."""
+    """Where a fact stands. The first three have not ended, so a note is compared with them."""
 
     LIVE = "live"
     EXPIRED = "expired"
     """Its lifetime is over: no longer recalled, and live again as soon as somebody says it."""
+    ARCHIVED = "archived"
+    """It faded, or was put by: no longer recalled, and live again as soon as somebody says it."""
     SUPERSEDED = "superseded"
     """Another fact took its place, or it was history from the start."""
     REVOKED = "revoked"
@@ -164,6 +166,10 @@ class Action(StrEnum):
     """Somebody said which of the facts in dispute hold; the others end."""
     REVERT = "REVERT"
     """Earlier decisions were undone."""
+    ARCHIVE = "ARCHIVE"
+    """Facts that faded were put by, out of recall."""
+    UNARCHIVE = "UNARCHIVE"
+    """What was put by is recalled again."""
 
     @property
     def is_reconciled(self) -> bool:

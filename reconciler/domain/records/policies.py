@@ -209,6 +209,29 @@ class RecallFloor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DecayPolicy:
+    """How facts fade that nobody says any more.
+
+    Args:
+        half_life_days: after so many days half is left of a fact that matters half (0.5) and was
+            never recalled.
+        floor: of what less is left, the sweep archives; 0 to 1.
+
+    Raises:
+        ConfigurationError: the half-life is not positive, or the floor is out of range.
+    """
+
+    half_life_days: float = 90.0
+    floor: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.half_life_days <= 0 or not 0 <= self.floor <= 1:
+            raise ConfigurationError(
+                "decay half_life_days must be positive, and its floor from 0 to 1"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionPolicy:
     """How sessions are cut up, and what of them is not even proposed.
 

@@ -66,6 +66,8 @@ _FATES = {
     Action.REVOKE: "the reason why a fact was ended",
     Action.RESOLVE: "the reason why one side of a dispute was kept",
     Action.REVERT: "the reason why earlier decisions were undone",
+    Action.ARCHIVE: "the reason why facts were archived",
+    Action.UNARCHIVE: "the reason why an archived fact was taken up again",
 }
 _WOULD = {
     Disposal.REJECT: "refuse it",
@@ -81,6 +83,8 @@ _COUNTERFACTUALS = {
     Action.REVOKE: "A new note about it would be remembered as any other.",
     Action.RESOLVE: "Another answer would have kept another side.",
     Action.REVERT: "Reverting this decision would put back what it undid.",
+    Action.ARCHIVE: "To say a fact again, or to revert this decision, has it recalled again.",
+    Action.UNARCHIVE: "Reverting this decision would archive it again.",
 }
 
 _BY_TEXT = (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT, DecidedBy.ARBITER)

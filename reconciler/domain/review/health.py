@@ -73,7 +73,7 @@ class ContactHealth:
 
     Attributes:
         contact_id: whose; None for several together.
-        live, expired, superseded, revoked: facts by their state now.
+        live, expired, archived, superseded, revoked: facts by their state now.
         near_pairs: pairs of live facts that are as near as restatements, and that no link joins.
         duplicated: live facts that are in such a pair.
         slots: questions of one value that live facts answer.
@@ -87,6 +87,7 @@ class ContactHealth:
     contact_id: str | None = None
     live: int = 0
     expired: int = 0
+    archived: int = 0
     superseded: int = 0
     revoked: int = 0
     near_pairs: int = 0
@@ -254,6 +255,7 @@ def counts_of(contact: Contact) -> Mapping[str, int]:
     return {
         "live": contact.live_facts,
         "expired": contact.expired_facts,
+        "archived": contact.archived_facts,
         "superseded": contact.superseded_facts,
         "revoked": contact.revoked_facts,
     }

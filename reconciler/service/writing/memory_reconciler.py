@@ -30,7 +30,8 @@ from reconciler.domain.records.decisions import (
     Undo,
     Verdict,
 )
-from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.facts import Fact, Neighbour, Standing
+from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
@@ -319,8 +320,8 @@ class MemoryReconciler:
         )
         own = submission.candidate.evidence[0]
         fact, kept = self._facts(decision, verdict, seen, own)
-        if kept is not None:
-            undo = Undo(before=(seen.facts[kept.fact_id].standing,))
+        if before := _before(decision, kept, seen):
+            undo = Undo(before=before)
             decision = replace(decision, verdict=replace(decision.verdict, undo=undo))
         is_restated = verdict.is_restatement and verdict.target is not None
         return Commit(
@@ -379,6 +380,14 @@ class MemoryReconciler:
             cost_usd=opinion.cost_usd,
             is_cached=opinion.is_cached,
         )
+
+
+def _before(decision: Decision, kept: Fact | None, seen: Seen) -> tuple[Standing, ...]:
+    """How facts stood that a decision changes, as far as that does not follow from the decision."""
+    ended = (seen.facts.get(each) for each in decision.superseded_ids)
+    archived = [each for each in ended if each and each.state is FactState.ARCHIVED]
+    counted = [seen.facts[kept.fact_id]] if kept is not None else []
+    return tuple(each.standing for each in (*counted, *archived))
 
 
 def _compared(draft: _Draft) -> NDArray[np.float32] | None:

@@ -178,7 +178,7 @@ class Neighbourhood:
                 rows.append(named)
             looked_at = [self._read_fact(self._rows[row]) for row in rows]
             found = [
-                neighbour_of(fact, cosine, is_expired=fact.is_expired(now))
+                neighbour_of(fact, cosine, is_expired=fact.is_silent(now))
                 for fact, cosine in zip(looked_at, self._cosines(rows, vector), strict=True)
             ]
             kept = neighbours_of(note, found, named_id)

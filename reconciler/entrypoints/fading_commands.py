@@ -1,0 +1,82 @@
+"""The commands that put by what has faded, and take a fact up again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Group
+from rich.panel import Panel
+
+from reconciler.entrypoints.options import (
+    Agent,
+    AsJson,
+    ContactId,
+    MaybeContactId,
+    Tenant,
+    show,
+)
+from reconciler.entrypoints.rendering import decision_line, lines, panel, shown
+from reconciler.memory import Memory
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.decisions import Archived
+
+__all__ = ["add_fading_commands"]
+
+By = Annotated[str, typer.Option("--by", help="Who has it done, an operator's name.")]
+Why = Annotated[str, typer.Option("--reason", help="Why, in a sentence.")]
+
+
+def add_fading_commands(app: typer.Typer) -> None:
+    """Give the command line the commands of this module."""
+    for command in (archive, unarchive):
+        app.command()(command)
+
+
+def archive(
+    agent: Agent,
+    contact: MaybeContactId = None,
+    by: By = "operator",
+    reason: Why = "Nobody said or needed it for long.",
+    floor: Annotated[
+        float | None, typer.Option(help="Of what less is left is put by, 0 to 1.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be put by.")
+    ] = False,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put by what has faded: out of recall, kept, and live again as soon as somebody says it."""
+    with Memory.open(must_exist=dry_run) as memory:
+        found = memory.archive(
+            agent, contact, by=by, reason=reason, floor=floor, dry_run=dry_run, tenant=tenant
+        )
+    show(as_json, [each.to_dict() for each in found], lambda: _view(found))
+
+
+def unarchive(
+    fact_id: Annotated[str, typer.Argument(help="The fact, as `reconciler history` gives its id.")],
+    agent: Agent,
+    contact: ContactId,
+    by: By = "operator",
+    reason: Why = "It is needed again.",
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Have an archived fact recalled again, as it stood."""
+    with Memory.open() as memory:
+        decision = memory.unarchive(agent, contact, fact_id, by=by, reason=reason, tenant=tenant)
+    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+
+
+def _view(found: Sequence[Archived]) -> Group:
+    return Group(*map(_panel, found)) if found else Group("Nothing has faded so far.")
+
+
+def _panel(each: Archived) -> Panel:
+    done = "would be put by" if each.decision is None else f"by {each.decision.decision_id}"
+    facts = [shown(f"{fact.fact_id}  {fact.text}") for fact in each.facts]
+    return panel(lines(*facts), title=each.contact_id, subtitle=done)
