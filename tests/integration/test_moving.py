@@ -14,7 +14,7 @@ import pytest
 
 from reconciler import Memory, Turn
 from reconciler.config_files import load_export_schema
-from reconciler.errors import InvalidArchiveError, InvalidScopeError
+from reconciler.errors import InvalidArchiveError, InvalidRequestError, InvalidScopeError
 from reconciler.service.moving import restoring
 from reconciler.service.stores import archive_store
 from reconciler.service.stores.archive_store import ArchiveStore
@@ -242,6 +242,14 @@ def test_an_export_of_a_contact_holds_nobody_else(source: EngineUnderTest, tmp_p
 def test_a_contact_without_its_agent_is_refused(source: EngineUnderTest) -> None:
     with opened(source) as memory, pytest.raises(InvalidScopeError, match="name the agent"):
         memory.export(io.BytesIO(), contact_id="alice")
+
+
+def test_a_contact_that_nobody_knows_is_an_error_and_no_file(
+    source: EngineUnderTest, tmp_path: Path
+) -> None:
+    with opened(source) as memory, pytest.raises(InvalidRequestError, match="check both names"):
+        memory.export(tmp_path / "none.jsonl", "crm", "alise")
+    assert list(tmp_path.iterdir()) == []
 
 
 # Its form
