@@ -413,7 +413,10 @@ class Memory:
         check_text("name", name, TEXT_LENGTH_MAX)
         scope = self._scope(tenant, agent_id, contact_id)
         count = self._limit(limit)
-        return self._services.finding.about(scope, name, count, all_contacts=all_contacts)
+        found = self._services.finding.about(scope, name, count, all_contacts=all_contacts)
+        if not all_contacts:  # an operator who looks around is no use of a fact
+            self._services.use_trace.note(each.fact.fact_id for each in found)
+        return found
 
     def find(
         self,
@@ -1396,6 +1399,7 @@ class Memory:
             tasks=services.task_store,
             reader=services.session_reader,
             procedures=services.procedures,
+            use=services.use_trace,
             clock=services.clock,
             keeps_outcome=keeps_outcome,
         )

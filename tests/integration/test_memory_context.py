@@ -73,6 +73,7 @@ def context(memory: Memory, task_id: str = "t", **given: Any) -> MemoryContext:
         "tasks": services.task_store,
         "reader": services.session_reader,
         "procedures": services.procedures,
+        "use": services.use_trace,
         "clock": services.clock,
         "keeps_outcome": False,  # what came of a task has tests of its own
     }

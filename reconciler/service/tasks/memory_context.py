@@ -40,6 +40,7 @@ from reconciler.service.stores.session_store import SessionStore
 from reconciler.service.stores.task_store import TaskStore
 from reconciler.service.tasks.procedures import Procedures
 from reconciler.service.tasks.task_memory import TaskMemory, TaskRun
+from reconciler.service.use_trace import UseTrace
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.write_gate import WriteGate
 
@@ -85,6 +86,7 @@ class MemoryContext:
         tasks: where tasks are kept.
         reader: makes episodes of turns, and candidates of episodes.
         procedures: how the agent does things.
+        use: notes what is recalled.
         clock: the time now, UTC-aware.
         keeps_outcome: whether what came of the task is proposed to the gate when it ends.
 
@@ -109,6 +111,7 @@ class MemoryContext:
         tasks: TaskStore,
         reader: SessionReader,
         procedures: Procedures,
+        use: UseTrace,
         clock: Callable[[], datetime],
         keeps_outcome: bool = True,
     ) -> None:
@@ -123,6 +126,7 @@ class MemoryContext:
         self._sessions = sessions
         self._reader = reader
         self._procedures = procedures
+        self._use = use
         self._clock = clock
         self._keeps_outcome = keeps_outcome
         self._position: int | None = None
@@ -479,6 +483,7 @@ class MemoryContext:
         found = self._recall.recall(self._scope, query.strip(), budget_tokens)
         fitting = within_budget(found, budget_tokens)
         self._run.working.know(fitting)
+        self._use.note(each.fact.fact_id for each in fitting)
         return fitting
 
     def _next_position(self) -> int:
