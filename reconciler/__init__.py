@@ -15,6 +15,10 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
     from reconciler.domain.records.assessment import Assessment as Assessment
     from reconciler.domain.records.candidates import Candidate as Candidate, Evidence as Evidence
     from reconciler.domain.records.decisions import Comparison as Comparison, Decision as Decision
+    from reconciler.domain.records.erasures import (
+        Erasure as Erasure,
+        ErasureReceipt as ErasureReceipt,
+    )
     from reconciler.domain.records.facts import (
         Conflict as Conflict,
         Contact as Contact,
@@ -89,6 +93,7 @@ _HOMES = {
     "reconciler.domain.records.assessment": "Assessment",
     "reconciler.domain.records.candidates": "Candidate Evidence",
     "reconciler.domain.records.decisions": "Comparison Decision",
+    "reconciler.domain.records.erasures": "Erasure ErasureReceipt",
     "reconciler.domain.records.facts": (
         "Conflict Contact Dispute ExpiringFact Fact FactEvent FactHistory RankedFact "
         "RefusalCount Supersession"

@@ -7,6 +7,7 @@
     │   ├── InvalidNoteError
     │   ├── InvalidAnswerError
     │   ├── InvalidSessionError
+    │   ├── ErasedError
     │   ├── IllegalMemoryOperationError
     │   ├── RevertRefusedError
     │   ├── UnknownFactError
@@ -48,6 +49,7 @@ __all__ = [
     "ArbiterUnavailableError",
     "ConfigurationError",
     "EmbeddingError",
+    "ErasedError",
     "ExtractionAnswerError",
     "ExtractionError",
     "ExtractionRefusedError",
@@ -132,6 +134,10 @@ class UnknownFactError(InvalidRequestError):
 
 class InvalidSessionError(InvalidRequestError):
     """A session is empty, too large, or holds a turn that cannot be used; nothing was stored."""
+
+
+class ErasedError(InvalidRequestError):
+    """It was erased, or is being erased; nothing can follow from it any more."""
 
 
 class IllegalMemoryOperationError(InvalidRequestError):

@@ -30,6 +30,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.dispute_commands import add_dispute_commands
+from reconciler.entrypoints.erasure_commands import add_erasure_commands
 from reconciler.entrypoints.fact_commands import add_fact_commands
 from reconciler.entrypoints.gate_commands import add_gate_commands
 from reconciler.entrypoints.job_commands import add_job_commands
@@ -128,6 +129,7 @@ app = _new_app()
 add_gate_commands(app)
 add_dispute_commands(app)
 add_fact_commands(app)
+add_erasure_commands(app)
 add_job_commands(app)
 
 

@@ -60,7 +60,7 @@ MAY_IMPORT = {
     "sensitive_data": set(),
 }
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")
-STORES = {"memory_store.py", "session_store.py", "task_store.py"}
+STORES = {"erasure_store.py", "memory_store.py", "session_store.py", "task_store.py"}
 WRITE_METHODS = {"commit_decisions"}
 WITH_VECTORS = {"embedding", "embedding_bytes"}
 OF_MEMORY = {"commit_decisions", "list_neighbourhood", "record_correction", "claim_store"}
@@ -292,6 +292,8 @@ def test_the_public_names_are_pinned() -> None:
         "Dispute",
         "Embedder",
         "Episode",
+        "Erasure",
+        "ErasureReceipt",
         "Evidence",
         "ExpiringFact",
         "Explanation",

@@ -105,8 +105,8 @@ class Fact(Remembered):
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is superseded or revoked, so that no note is compared with it."""
-        return self.state in (FactState.SUPERSEDED, FactState.REVOKED)
+        """Whether it is superseded, revoked or erased, so that no note is compared with it."""
+        return self.state not in (FactState.LIVE, FactState.EXPIRED)
 
     @property
     def word(self) -> SourceKind:
@@ -320,5 +320,6 @@ class Contact:
     expired_facts: int
     superseded_facts: int
     revoked_facts: int
+    erased_facts: int
     facts: int
     last_decision_at: datetime | None
