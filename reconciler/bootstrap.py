@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from reconciler.ports.extractor import Extractor
     from reconciler.ports.graph import Engine, Graph
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+    from reconciler.service.erasures import Erasures
     from reconciler.service.fact_evidence import FactEvidenceReader
     from reconciler.service.finding import Finding
     from reconciler.service.health import Health, RecallCount
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
     from reconciler.service.stores.archive_store import ContactFilter
+    from reconciler.service.stores.erasure_store import ErasureStore
     from reconciler.service.stores.session_store import SessionStore
     from reconciler.service.stores.task_store import TaskStore
     from reconciler.service.tasks.procedures import Procedures
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.confirmations import Confirmations
     from reconciler.service.writing.disputes import Disputes
     from reconciler.service.writing.doors import LiveDoor
+    from reconciler.service.writing.forgotten import ForgottenLook, Withholding
     from reconciler.service.writing.ledger import Ledger
     from reconciler.service.writing.memory_reconciler import MemoryReconciler
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
@@ -230,6 +233,44 @@ class Services:
             self.embedder.model_id,
             self.settings.reconcile.cached_facts_max,
             lambda: self.attributes,
+            self._forgotten_look(),
+        )
+
+    def _forgotten_look(self) -> ForgottenLook:
+        from reconciler.service.writing.forgotten import ForgottenLook
+
+        return ForgottenLook(self.erasure_store, self.digest)
+
+    @_Part
+    def erasure_store(self) -> ErasureStore:
+        """Where what was forgotten is marked and removed."""
+        from reconciler.service.stores.erasure_store import ErasureStore
+
+        return ErasureStore(self._patient_graph, self.store)
+
+    @_Part
+    def erasures(self) -> Erasures:
+        """What forgets for good."""
+        from reconciler.service.erasures import Erasures
+
+        return Erasures(
+            store=self.erasure_store,
+            ledger=self.ledger,
+            ids=self.ids,
+            digest=self.digest,
+            forget_answers=self.reconciler.forget_answers,
+            retry_policy=_retry_policy(self.settings),
+            clock=self.clock,
+        )
+
+    def _withholding(self) -> Withholding:
+        from reconciler.service.writing.forgotten import Withholding
+
+        return Withholding(
+            policy=self.policy,
+            embedding_model=self.embedder.model_id,
+            gate_policy_of=self.cleaner.policy_of,
+            clock=self.clock,
         )
 
     @_Part
@@ -257,6 +298,7 @@ class Services:
             neighbourhoods=self.neighbourhoods,
             retry_policy=_retry_policy(self.settings),
             clock=self.clock,
+            withholding=self._withholding,
         )
 
     @_Part

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.decisions import Archived, Decision
+    from reconciler.domain.records.erasures import Erasure
     from reconciler.domain.records.evidence import FactEvidence
     from reconciler.domain.records.facts import (
         Contact,
@@ -931,6 +932,93 @@ class Memory:
             candidate, decision_id, OPERATOR_DOOR, and_later=and_later
         )
 
+    def forget(
+        self,
+        agent_id: str,
+        contact_id: str,
+        *,
+        fact_id: str | None = None,
+        session_id: str | None = None,
+        attribute: str | None = None,
+        subject: str | None = None,
+        by: str,
+        reason: str,
+        dry_run: bool = False,
+        tenant: str | None = None,
+    ) -> Erasure:
+        """Erase what is known of a contact, or a part of it, for good; nothing brings it back.
+
+        Texts, vectors, values, spans, reasons, summaries and what jobs and tasks hold go; ids,
+        actions, counts and times stay. A fact goes with all that says the same. Cut off at any
+        moment, the same call finishes it. What was erased and is said again is held with a
+        question, which the contact's own yes settles.
+
+        Args:
+            agent_id: whose memory.
+            contact_id: about whom; without one of the next three, all that is known goes.
+            fact_id: only this fact, in whatever state.
+            session_id: only this session, and the facts that were learnt from it.
+            attribute: only what is filed under it, now or ever.
+            subject: about whom the attribute is; None for the contact.
+            by: who asks for it, ``contact`` or an operator's name.
+            reason: why, in a sentence; it is kept, unless it repeats what is to go.
+            dry_run: only say what would go, and change nothing.
+            tenant: None for the configured one.
+
+        Returns:
+            The erasure with its receipt: what was removed, what was looked at afterwards, and where
+            bytes of it may still be.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used, or nothing is known of them.
+            InvalidAnswerError: it is not this person's to ask for.
+            UnknownFactError, InvalidSessionError: the contact has no such fact or session.
+            InvalidRequestError: more than one part is named, or one that cannot be used.
+            GraphUnavailableError: the engine stayed away, or was used by others; call again.
+        """
+        from reconciler.domain.records.erasures import ErasureTarget
+
+        target = ErasureTarget(
+            fact_id=fact_id, session_id=session_id, attribute=attribute, subject=subject
+        )
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.erasures.forget(scope, target, by=by, reason=reason, dry_run=dry_run)
+
+    def erasures(
+        self,
+        agent_id: str | None = None,
+        contact_id: str | None = None,
+        *,
+        unfinished: bool = False,
+        tenant: str | None = None,
+    ) -> list[Erasure]:
+        """What was asked to be forgotten, the oldest first, and how far each erasure got.
+
+        Args:
+            agent_id: whose memory; None for all of the store.
+            contact_id: only about one contact.
+            unfinished: only those that were cut off, and wait to be finished.
+            tenant: None for the configured one.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+        """
+        if agent_id is None and contact_id is not None:
+            raise InvalidScopeError("a contact is one of an agent's; give agent_id, too")
+        scopes = [] if agent_id is None else self._scopes(tenant, agent_id, contact_id)
+        if agent_id is not None and not scopes:
+            return []
+        return self._services.erasures.find(scopes, is_unfinished=unfinished)
+
+    def finish_erasures(self) -> list[Erasure]:
+        """Finish all erasures of the store that were cut off; those of this call, finished.
+
+        Raises:
+            GraphUnavailableError: the engine stayed away, or was used by others; call again.
+        """
+        found = self._services.erasures
+        return [found.finish(each) for each in found.find([], is_unfinished=True)]
+
     def _word_of(self, field: str, by: str, scope: Scope, reason: str) -> Candidate:
         """Why a person, who is no agent, decides about what is known, as that person's word."""
         from reconciler.domain.records.candidates import CONTACT
@@ -1700,6 +1788,28 @@ class ContactMemory:
     def tasks(self, *, state: TaskState | str | None = None, limit: int = 50) -> list[Task]:
         """The contact's tasks, those that changed last first; see ``Memory.tasks``."""
         return self._of(self._memory.tasks)(state=state, limit=limit)
+
+    def forget(
+        self,
+        *,
+        fact_id: str | None = None,
+        session_id: str | None = None,
+        attribute: str | None = None,
+        subject: str | None = None,
+        by: str,
+        reason: str,
+        dry_run: bool = False,
+    ) -> Erasure:
+        """Erase the contact, or a part of what is known of it; see ``Memory.forget``."""
+        return self._of(self._memory.forget)(
+            fact_id=fact_id,
+            session_id=session_id,
+            attribute=attribute,
+            subject=subject,
+            by=by,
+            reason=reason,
+            dry_run=dry_run,
+        )
 
     def _of(self, call: Callable[..., R]) -> Callable[..., R]:
         """A call of the memory's, about this contact."""

@@ -101,6 +101,8 @@ class FactState(StrEnum):
     """Another fact took its place, or it was history from the start."""
     REVOKED = "revoked"
     """It was ended, or what wrote it was undone, and nothing took its place."""
+    ERASED = "erased"
+    """Somebody asked for it to be forgotten: that it was there is all that is left."""
 
 
 class Disposal(StrEnum):
@@ -139,6 +141,7 @@ class GateReason(StrEnum):
     DECLINED_BEFORE = "declined_before"
     DECLINED = "declined"
     WITHDRAWN = "withdrawn"
+    FORGOTTEN_BEFORE = "forgotten_before"
 
 
 class Action(StrEnum):

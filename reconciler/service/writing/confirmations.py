@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from reconciler.domain.erasing.redaction import is_erased
 from reconciler.domain.gate.questions import answer_since
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
@@ -126,6 +127,10 @@ class Confirmations:
             raise InvalidAnswerError(
                 f"decision {decision_id} is {found.action}; only what is held can be answered"
                 + (disputed if found.conflicting_ids else "")
+            )
+        if is_erased(found):
+            raise InvalidAnswerError(
+                f"decision {found.decision_id} was erased; there is nothing left to answer"
             )
         settled_id = settlement_id_of(found.decision_id)
         earlier = self._store.find_decision(scope, settled_id)
