@@ -8,8 +8,8 @@ end. A hit is a note out of a turn that holds the evidence.
 *Before* is one score over all facts, 0.7 cosine + 0.2 recency with a half-life of 30 days + 0.1
 importance; *after* is what recall does. Facts are as they were said, none superseded; *with slots*
 those answers that have changed carry the slots of ``longmemeval_slots.jsonl``, where both are one
-slot of one value, and the new value ends the old one where the rule has it so. An unrelated question is another
-contact's. The floor was chosen on the half that is written on.
+slot of one value, and the new value ends the old one where the rule has it so. An unrelated
+question is another contact's. The floor was chosen on the half that is written on.
 
 At last, what a recall among 1,000 facts takes on each engine, against a bare read of them.
 """
