@@ -10,8 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
+    from reconciler.domain.recalling.current_values import SlotValue as SlotValue
+    from reconciler.domain.recalling.filtering import RecallFilter as RecallFilter
     from reconciler.domain.recalling.procedures import Procedure as Procedure
-    from reconciler.domain.recalling.prompting import as_prompt as as_prompt
+    from reconciler.domain.recalling.prompting import (
+        as_prompt as as_prompt,
+        token_count as token_count,
+    )
     from reconciler.domain.records.assessment import Assessment as Assessment
     from reconciler.domain.records.candidates import Candidate as Candidate, Evidence as Evidence
     from reconciler.domain.records.decisions import (
@@ -92,8 +97,10 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
     from reconciler.settings import Settings as Settings, load_settings as load_settings
 
 _HOMES = {
+    "reconciler.domain.recalling.current_values": "SlotValue",
+    "reconciler.domain.recalling.filtering": "RecallFilter",
     "reconciler.domain.recalling.procedures": "Procedure",
-    "reconciler.domain.recalling.prompting": "as_prompt",
+    "reconciler.domain.recalling.prompting": "as_prompt token_count",
     "reconciler.domain.records.assessment": "Assessment",
     "reconciler.domain.records.candidates": "Candidate Evidence",
     "reconciler.domain.records.decisions": "Archived Comparison Decision",

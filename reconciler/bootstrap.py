@@ -26,6 +26,7 @@ from reconciler.domain.records.policies import (
     ExtractionPolicy,
     JobPolicy,
     RankingPolicy,
+    RecallFloor,
     ReconcilePolicy,
     RetryPolicy,
 )
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from reconciler.adapters.anthropic_calls import Connection
     from reconciler.adapters.local_embedder import LocalModel
+    from reconciler.domain.recalling.recallable import Recalling
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.jobs import Stage
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from reconciler.service.finding import Finding
     from reconciler.service.health import Health, RecallCount
     from reconciler.service.moving.exporting import Exporter
+    from reconciler.service.past_recall import PastRecall
     from reconciler.service.recall import Recall
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
@@ -80,6 +83,7 @@ if TYPE_CHECKING:
         ArbiterSettings,
         EmbedderSettings,
         ExtractorSettings,
+        RecallSettings,
         Settings,
     )
 
@@ -374,8 +378,8 @@ class Services:
             store=self.store,
             neighbourhoods=self.neighbourhoods,
             embedder=self.embedder,
-            policy=_ranking(self.settings),
-            confidence_min=self.settings.recall.confidence_min,
+            how=_recalling(self.settings, self.embedder.model_id),
+            counted=self.recalled,
             clock=self.clock,
         )
 
@@ -436,6 +440,19 @@ class Services:
         from reconciler.service.tasks.procedures import Procedures
 
         return Procedures(store=self.store, embedder=self.embedder, clock=self.clock)
+
+    @_Part
+    def past_recall(self) -> PastRecall:
+        """What answers a query about the past."""
+        from reconciler.service.past_recall import PastRecall
+
+        return PastRecall(
+            store=self.store,
+            records=self.records,
+            embedder=self.embedder,
+            how=_recalling(self.settings, self.embedder.model_id),
+            clock=self.clock,
+        )
 
     @_Part
     def extractor(self) -> Extractor:
@@ -947,8 +964,27 @@ def _retry_policy(settings: Settings) -> RetryPolicy:
     )
 
 
-def _ranking(settings: Settings) -> RankingPolicy:
-    return RankingPolicy(**settings.recall.model_dump(exclude={"limit", "confidence_min"}))
+def _recalling(settings: Settings, embedding_model: str) -> Recalling:
+    from reconciler.domain.recalling.recallable import Recalling
+
+    given = settings.recall
+    names = {each.name for each in fields(RankingPolicy)}
+    return Recalling(
+        ranking=RankingPolicy(**given.model_dump(include=names)),
+        floor=_recall_floor(given, embedding_model),
+        confidence_min=given.confidence_min,
+        decay=build_decay(settings),
+    )
+
+
+def _recall_floor(given: RecallSettings, embedding_model: str) -> RecallFloor | None:
+    if given.floor == "calibrated":
+        from reconciler.config_files import load_recall_floor
+
+        return load_recall_floor(embedding_model)
+    if given.floor == "off":
+        return None
+    return RecallFloor(base=given.floor, growth=given.floor_growth, words=given.floor_words)
 
 
 def build_decay(settings: Settings, floor: float | None = None) -> DecayPolicy:

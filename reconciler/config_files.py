@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reconciler.domain.records.policies import RecallFloor
 from reconciler.domain.records.profile import Profile
 from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config, resource_path
@@ -17,7 +19,13 @@ if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.values.attributes import AttributeBook
 
-__all__ = ["load_attribute_book", "load_export_schema", "load_gate_policy", "load_profile"]
+__all__ = [
+    "load_attribute_book",
+    "load_export_schema",
+    "load_gate_policy",
+    "load_profile",
+    "load_recall_floor",
+]
 
 _THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
 
@@ -52,6 +60,35 @@ def load_profile(name: str) -> Profile:
         embedding_model=None if model is None else str(model),
         **{each: float(values[each]) for each in _THRESHOLDS},
     )
+
+
+def load_recall_floor(embedding_model: str) -> RecallFloor | None:
+    """The floor of recall that a shipped profile gives for a model; None where none does.
+
+    Args:
+        embedding_model: name and fingerprint.
+
+    Raises:
+        ConfigurationError: a profile cannot be read, or its floor is unusable.
+    """
+    for path in sorted((resource_path("config") / "profiles").glob("*.toml")):
+        values = _parsed(path, _text_of(path))
+        if values.get("embedding_model") == embedding_model and "recall_floor" in values:
+            return _recall_floor(path, values["recall_floor"])
+    return None
+
+
+def _recall_floor(path: Path, given: object) -> RecallFloor:
+    names = {each.name for each in fields(RecallFloor)}
+    if (
+        not isinstance(given, dict)
+        or given.keys() != names
+        or not all(map(_is_number, given.values()))
+    ):
+        raise ConfigurationError(
+            f"recall_floor of {path} needs numbers: {', '.join(sorted(names))}"
+        )
+    return RecallFloor(**given)
 
 
 def load_attribute_book(own: Path | None) -> AttributeBook:

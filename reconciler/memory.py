@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reconciler.bootstrap import Services
+    from reconciler.domain.recalling.current_values import SlotValue
+    from reconciler.domain.recalling.filtering import FilterFields
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.candidates import Candidate
@@ -289,24 +291,105 @@ class Memory:
         *,
         tenant: str | None = None,
         limit: int | None = None,
+        budget_tokens: int | None = None,
+        as_of: datetime | None = None,
+        valid_at: datetime | None = None,
+        **filters: Unpack[FilterFields],
     ) -> list[RankedFact]:
-        """The live facts about a contact that fit a query best.
+        """The live facts about a contact that fit a query best, and all standing constraints.
 
-        The score is 0.7 similarity + 0.2 recency + 0.1 importance unless the settings differ.
-        Without an embedder similarity is the share of the query's words that a fact holds, and
-        facts that hold none are left out. An empty query ranks all live facts.
+        Facts are chosen by closeness in meaning and in words, some at a time, and those that were
+        chosen are ordered by 0.7 similarity + 0.2 recency + 0.1 importance, unless the settings
+        differ. If nothing is near, nothing is recalled. Without an embedder words alone count, and
+        facts that hold none of the query's are left out. An empty query ranks all live facts.
+
+        What orders or forbids something comes behind them, marked as standing, whatever is asked,
+        outside limit, floor and filters.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: about whom.
+            query: what is asked, in words.
+            tenant: whose deployment; None for the configured one.
+            limit: at most so many, beside what is standing; None for the configured number, or,
+                with a budget, for as many as fit.
+            budget_tokens: as many as make prompt lines of so many tokens, at about four characters
+                a token; what is standing comes first.
+            as_of: what the memory knew at that instant, time-zone aware; None for now.
+            valid_at: what was true in the world at that instant, time-zone aware, also of what has
+                ended since because something newer took its place; None for what holds.
+            **filters: which facts may answer; ``RecallFilter`` says what each means. Attribute and
+                subject go by any name that the book knows.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            InvalidRequestError: the query cannot be used, or the limit is below 1.
+            InvalidRequestError: the query or a filter cannot be used, limit or budget is below 1,
+                or an instant has no time zone or has not come yet.
         """
         if not isinstance(query, str) or len(query) > TEXT_LENGTH_MAX or query.strip():
             check_text("query", query, TEXT_LENGTH_MAX)
         scope = self._scope(tenant, agent_id, contact_id)
-        count = self.settings.recall.limit if limit is None else _positive("limit", limit)
-        found = self._services.recall.recall(scope, query.strip(), count)
+        from reconciler.service.recall import filter_of
+
+        wanted = filter_of(filters, lambda: self._services.attributes)
+        budget = None if budget_tokens is None else _positive("budget_tokens", budget_tokens)
+        # No line is as short as a token, so that as many facts as tokens are always enough.
+        usual = budget or self.settings.recall.limit
+        count = usual if limit is None else _positive("limit", limit)
+        knew_at, true_at = self._instant("as_of", as_of), self._instant("valid_at", valid_at)
+        if knew_at or true_at:
+            return self._services.past_recall.recall(
+                scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at
+            )
+        found = self._services.recall.recall(scope, query.strip(), count, wanted, budget)
         self._services.use_trace.note(each.fact.fact_id for each in found)
         return found
+
+    def value(
+        self,
+        agent_id: str,
+        contact_id: str,
+        attribute: str,
+        *,
+        subject: str | None = None,
+        tenant: str | None = None,
+    ) -> list[SlotValue]:
+        """What an attribute is now: its value, or several where it holds many or is in dispute.
+
+        The newest first; none where nobody said.
+
+        Args:
+            agent_id: which agent remembers.
+            contact_id: about whom.
+            attribute: by any name that the book knows, for example ``city``.
+            subject: whose, if not the contact's, for example ``wife``.
+            tenant: whose deployment; None for the configured one.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: attribute or subject cannot be used.
+        """
+        if attribute is None:
+            raise InvalidRequestError("name an attribute, for example city")
+        asked = self._services.attributes.slot(subject=subject, attribute=attribute)
+        if asked is None:
+            raise InvalidRequestError(f"attribute {attribute!r} names nothing; name it in words")
+        wanted = (asked.subject, asked.attribute)
+        values = self.profile(agent_id, contact_id, tenant=tenant)
+        return [each for each in values if (each.subject, each.attribute) == wanted]
+
+    def profile(
+        self, agent_id: str, contact_id: str, *, tenant: str | None = None
+    ) -> list[SlotValue]:
+        """What all of a contact's slots hold now, the contact's own first, by attribute.
+
+        Each with since when, whose word it is, how often it was said, and whether it is in dispute.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+        """
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.records.current_values(scope, self.settings.recall.confidence_min)
 
     def recall_about(
         self,
@@ -352,6 +435,7 @@ class Memory:
         *,
         tenant: str | None = None,
         limit: int | None = None,
+        **filters: Unpack[FilterFields],
     ) -> list[FoundFact]:
         """The live facts of all of an agent's contacts that are nearest to a query. For operators.
 
@@ -363,15 +447,19 @@ class Memory:
             query: what is asked, 1 to 2,000 characters.
             tenant: whose deployment; None for the configured one.
             limit: at most so many; None for the configured number.
+            **filters: as ``recall`` takes them; ``min_score`` is of the raw cosine here.
 
         Raises:
             InvalidScopeError: tenant or agent cannot be used.
-            InvalidRequestError: the query cannot be used, the limit is below 1, or there is no
-                embedder.
+            InvalidRequestError: the query or a filter cannot be used, the limit is below 1, or
+                there is no embedder.
         """
         check_text("query", query, TEXT_LENGTH_MAX)
+        from reconciler.service.recall import filter_of
+
         scope = self._scope(tenant, agent_id, "any")
-        return self._services.finding.nearest(scope, query, self._limit(limit), lambda _: True)
+        wanted = filter_of(filters, lambda: self._services.attributes)
+        return self._services.finding.nearest(scope, query, self._limit(limit), wanted)
 
     def _limit(self, limit: int | None) -> int:
         return self.settings.recall.limit if limit is None else _positive("limit", limit)
@@ -1504,9 +1592,28 @@ class ContactMemory:
         """Remember something about the contact; see ``Memory.add_contact_note``."""
         return self._of(self._memory.add_contact_note)(text, **fields)
 
-    def recall(self, query: str = "", *, limit: int | None = None) -> list[RankedFact]:
-        """The live facts that fit a query best; see ``Memory.recall``."""
-        return self._of(self._memory.recall)(query, limit=limit)
+    def recall(
+        self,
+        query: str = "",
+        *,
+        limit: int | None = None,
+        budget_tokens: int | None = None,
+        as_of: datetime | None = None,
+        valid_at: datetime | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> list[RankedFact]:
+        """The facts that fit a query best, now or at an instant; see ``Memory.recall``."""
+        ask = self._of(self._memory.recall)
+        asked = {"limit": limit, "budget_tokens": budget_tokens}
+        return ask(query, **asked, as_of=as_of, valid_at=valid_at, **filters)
+
+    def value(self, attribute: str, *, subject: str | None = None) -> list[SlotValue]:
+        """What an attribute is now; see ``Memory.value``."""
+        return self._of(self._memory.value)(attribute, subject=subject)
+
+    def profile(self) -> list[SlotValue]:
+        """What all of the contact's slots hold now; see ``Memory.profile``."""
+        return self._of(self._memory.profile)()
 
     def recall_about(self, name: str, *, limit: int | None = None) -> list[FoundFact]:
         """The live facts that mention a name as whole words; see ``Memory.recall_about``."""

@@ -109,12 +109,20 @@ class GateSettings(_Group):
 
 
 class RecallSettings(_Group):
-    """The weights of the ranking. Source: seed 004, 0.7 / 0.2 / 0.1."""
+    """How facts are chosen and ordered. Source of the three weights: seed 004, 0.7 / 0.2 / 0.1."""
 
     weight_similarity: float = Field(default=_RANKING.weight_similarity, ge=0)
     weight_recency: float = Field(default=_RANKING.weight_recency, ge=0)
     weight_importance: float = Field(default=_RANKING.weight_importance, ge=0)
+    weight_strength: float = Field(default=_RANKING.weight_strength, ge=0)
+    weight_words: float = Field(default=_RANKING.weight_words, ge=0, le=1)
     recency_half_life_days: float = Field(default=_RANKING.recency_half_life_days, gt=0)
+    rival_cosine_min: float = Field(default=_RANKING.rival_cosine_min, ge=-1, le=1)
+    chosen_at_once: int = Field(default=_RANKING.chosen_at_once, ge=1, le=1000)
+    rank_constant: float = Field(default=_RANKING.rank_constant, ge=0)
+    floor: Literal["calibrated", "off"] | float = "calibrated"
+    floor_growth: float = Field(default=0.0, ge=0)
+    floor_words: float = Field(default=0.0, ge=0)
     limit: int = Field(default=8, ge=1, le=1000)
     confidence_min: float = Field(default=0.4, ge=0, le=1)
 

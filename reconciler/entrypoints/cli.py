@@ -65,6 +65,7 @@ from reconciler.entrypoints.rendering import (
     terminal,
 )
 from reconciler.entrypoints.task_commands import add_task_commands
+from reconciler.entrypoints.value_commands import add_value_commands
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -141,6 +142,7 @@ add_find_commands(app)
 add_task_commands(app)
 add_archive_commands(app)
 add_fading_commands(app)
+add_value_commands(app)
 
 
 def main() -> NoReturn:
@@ -296,14 +298,65 @@ def recall(
     query: Annotated[str, typer.Argument(help="What is asked; empty ranks all live facts.")] = "",
     tenant: Tenant = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many.")] = None,
+    budget_tokens: Annotated[
+        int | None, typer.Option(min=1, help="As many as make a prompt of so many tokens.")
+    ] = None,
+    attribute: Annotated[str | None, typer.Option(help="Only what says this, say city.")] = None,
+    category: Annotated[Category | None, typer.Option(help="Only this kind of thing.")] = None,
+    topic: Annotated[str | None, typer.Option(help="Only this field of life.")] = None,
+    tags: Annotated[
+        list[str] | None, typer.Option("--tag", help="Only what bears this tag; again for more.")
+    ] = None,
+    subject: Annotated[str | None, typer.Option(help="Only what is about this one.")] = None,
+    min_score: Annotated[float | None, typer.Option(help="Only what scores so much.")] = None,
+    min_confidence: Annotated[
+        float | None, typer.Option(help="Only what the gate was so sure of, 0 to 1.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only what was last said since then; ISO 8601 with a zone.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help="And before then, which is not included.")
+    ] = None,
+    trust: Annotated[
+        SourceKind | None, typer.Option(help="Only what rests on a word trusted so much.")
+    ] = None,
+    as_of: Annotated[
+        str | None, typer.Option(help="What the memory knew then; ISO 8601 with a zone.")
+    ] = None,
+    valid_at: Annotated[
+        str | None, typer.Option(help="What was true then; ISO 8601 with a zone.")
+    ] = None,
     prompt: Annotated[
         bool, typer.Option("--prompt", help="As a model is given them: fenced, as data.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Recall the live facts that fit a query best, with their ranking."""
+    """Recall the live facts that fit a query best, with their ranking.
+
+    What orders or forbids something is always there, beside the limit and whatever is asked.
+    """
     with Memory.open(warm_up=True, must_exist=True) as memory:
-        ranked = memory.recall(agent, contact, query, tenant=tenant, limit=limit)
+        ranked = memory.recall(
+            agent,
+            contact,
+            query,
+            tenant=tenant,
+            limit=limit,
+            budget_tokens=budget_tokens,
+            attribute=attribute,
+            category=category,
+            topic=topic,
+            tags=tags or None,
+            subject=subject,
+            min_score=min_score,
+            min_confidence=min_confidence,
+            since=parse_time("--since", since),
+            until=parse_time("--until", until),
+            trust=trust,
+            as_of=parse_time("--as-of", as_of),
+            valid_at=parse_time("--valid-at", valid_at),
+        )
     asked = without_named_secrets(query)
     if prompt and not as_json:
         from reconciler.domain.recalling.prompting import as_prompt

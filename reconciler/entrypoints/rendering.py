@@ -318,7 +318,11 @@ def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
             _cosine(each.similarity),
             f"{each.recency:.2f}",
             f"{each.fact.importance:.2f}",
-            lines(_fact_line(each.fact), *map(_against, each.disputed_with)),
+            lines(
+                _fact_line(each.fact),
+                *([Text("standing, whatever is asked", "magenta")] if each.is_standing else []),
+                *map(_against, each.disputed_with),
+            ),
         )
     return found
 

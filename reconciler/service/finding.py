@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from reconciler.domain.recalling.filtering import RecallFilter
     from reconciler.domain.records.facts import Fact
     from reconciler.domain.records.scope import Scope
     from reconciler.ports.embedder import Embedder
@@ -36,12 +37,12 @@ _INDEXED_MAX = 4_000
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is looked for: near a vector, so many, of those that pass."""
+    """What is looked for: near a vector, so many, of those that fit."""
 
     scope: Scope
     vector: NDArray[np.float32]
     limit: int
-    passes: Callable[[Fact], bool]
+    wanted: RecallFilter
 
 
 class Finding:
@@ -96,7 +97,7 @@ class Finding:
         return sorted(found, key=lambda each: order.index(each.found_in or FoundIn.TEXT))[:limit]
 
     def nearest(
-        self, scope: Scope, query: str, limit: int, passes: Callable[[Fact], bool]
+        self, scope: Scope, query: str, limit: int, wanted: RecallFilter
     ) -> list[FoundFact]:
         """The live facts of all contacts of the agent that are nearest to a query, nearest first.
 
@@ -104,7 +105,7 @@ class Finding:
             scope: any contact of the agent.
             query: what is asked.
             limit: at most so many; as many as there are, if that are fewer.
-            passes: whether a fact is wanted.
+            wanted: which facts are asked for; its ``min_score`` is a raw cosine.
 
         Raises:
             InvalidRequestError: there is no embedder.
@@ -114,7 +115,7 @@ class Finding:
                 "without an embedder nothing is near anything; ask for a name instead, with "
                 "recall_about, or set RECONCILER_EMBEDDER__MODEL"
             )
-        asked = _Asked(scope, embed(self._embedder, [query])[0], limit, passes)
+        asked = _Asked(scope, embed(self._embedder, [query])[0], limit, wanted)
         # The index looks at all agents' facts, and an agent may have few among very many.
         indexed = self._growing(self._store.find_nearest, asked, _INDEXED_MAX)
         if len(indexed) == limit:
@@ -136,10 +137,12 @@ class Finding:
 
     def _passing(self, asked: _Asked, near: list[Near]) -> list[FoundFact]:
         facts = self._store.find_agents_facts(asked.scope, [each.fact_id for each in near])
+        least = -1.0 if asked.wanted.min_score is None else asked.wanted.min_score
         found = (
             FoundFact(contact_id=each.contact_id, fact=fact, similarity=each.cosine)
             for each in near
-            if (fact := facts.get(each.fact_id)) and self._is_told(fact) and asked.passes(fact)
+            if (fact := facts.get(each.fact_id)) and self._is_told(fact)
+            if asked.wanted.fits(fact) and each.cosine >= least
         )
         return list(islice(found, asked.limit))
 

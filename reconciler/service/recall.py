@@ -1,30 +1,30 @@
-"""Recall: the live facts that fit a query. Never writes."""
+"""Recall: the live facts that fit a query, and what stands whatever is asked. Only reads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import fields
 from datetime import datetime
-from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from reconciler.domain.recalling.ranking import rank, word_overlap
+from reconciler.domain.recalling.filtering import EVERYTHING, FilterFields, RecallFilter
+from reconciler.domain.recalling.prompting import within_budget
+from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
+from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.errors import InvalidRequestError
 from reconciler.service.embedding import embed
 from reconciler.service.writing.open_conflicts import OpenConflicts
 
 if TYPE_CHECKING:
-    from reconciler.domain.records.facts import Fact, RankedFact
-    from reconciler.domain.records.policies import RankingPolicy
+    from reconciler.domain.records.facts import RankedFact
     from reconciler.domain.records.scope import Scope
+    from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.embedder import Embedder
+    from reconciler.service.health import RecallCount
     from reconciler.service.stores.memory_store import MemoryStore
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
-__all__ = ["Recall"]
-
-
-_LOOKS_MAX = 3
-"""How often a recall looks at a contact about which somebody writes, before it is content."""
+__all__ = ["Recall", "filter_of"]
 
 
 class Recall:
@@ -33,9 +33,9 @@ class Recall:
     Args:
         store: where it is kept.
         neighbourhoods: what this process knows of the contacts that it was asked about.
-        embedder: its ``dimension`` 0 makes recall compare words instead of vectors.
-        policy: the ranking's weights.
-        confidence_min: facts that the gate was less sure of are left out, 0 to 1.
+        embedder: its ``dimension`` 0 makes recall compare words alone.
+        how: how facts are chosen and ordered, and which are left out.
+        counted: where recalls are counted.
         clock: the time now, UTC-aware.
     """
 
@@ -45,78 +45,82 @@ class Recall:
         store: MemoryStore,
         neighbourhoods: Neighbourhoods,
         embedder: Embedder,
-        policy: RankingPolicy,
-        confidence_min: float,
+        how: Recalling,
+        counted: RecallCount,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._neighbourhoods = neighbourhoods
         self._embedder = embedder
-        self._policy = policy
-        self._confidence_min = confidence_min
+        self._how = how
+        self._counted = counted
         self._clock = clock
 
-    def recall(self, scope: Scope, query: str, limit: int) -> list[RankedFact]:
-        """Live facts in scope that are sure enough and have not expired, the best first.
-
-        Without a query all of them, by recency.
-        """
-        if query and self._embedder.dimension:
-            return self._near_facts(scope, query, limit)
-        facts = self._live_facts(scope)
-        found = _matching(facts, query) if query else [(fact, None) for fact in facts.values()]
-        ranked = rank(found, self._policy, self._clock(), limit, self._confidence_min)
-        pairs = [(each.new_id, each.old_id) for each in self._store.list_conflicts(scope)]
-        conflicts = OpenConflicts(pairs)
-        disputed = {each.fact.fact_id: conflicts.of(each.fact.fact_id) for each in ranked}
-        return self._with_disputes(ranked, disputed, facts)
-
-    def _live_facts(self, scope: Scope) -> dict[str, Fact]:
-        now = self._clock()
-        facts = (fact.as_of(now) for fact in self._store.list_facts(scope))
-        return {fact.fact_id: fact for fact in facts if fact.is_live}
-
-    def _near_facts(self, scope: Scope, query: str, limit: int) -> list[RankedFact]:
-        """Ranked on what this process knows, then read; ranked again if the contact moved on.
-
-        Whoever in this process moved it takes that over in a moment, so what is known is not
-        dropped before it was looked at again.
-        """
-        vector, now = embed(self._embedder, [query])[0], self._clock()
-        for look in range(_LOOKS_MAX):
-            outline = self._neighbourhoods.outline(scope)
-            version, ranks = outline.ranked(vector, self._policy, now, limit, self._confidence_min)
-            disputed = outline.disputed(ranks)
-            wanted = dict.fromkeys((*ranks, *chain.from_iterable(disputed.values())))
-            found_version, facts = self._store.find_facts(scope, list(wanted))
-            if found_version == version:
-                break
-            if look:
-                self._neighbourhoods.expect(scope, found_version)
-        known = {fact_id: fact.as_of(now) for fact_id, fact in facts.items()}
-        live = {fact_id: fact for fact_id, fact in known.items() if fact.is_live}
-        ranked = [rank.of(live[fact_id]) for fact_id, rank in ranks.items() if fact_id in live]
-        return self._with_disputes(ranked, disputed, live)
-
-    def _with_disputes(
+    def recall(
         self,
-        ranked: list[RankedFact],
-        disputed: Mapping[str, Iterable[str]],
-        facts: Mapping[str, Fact],
+        scope: Scope,
+        query: str,
+        limit: int,
+        wanted: RecallFilter = EVERYTHING,
+        budget_tokens: int | None = None,
     ) -> list[RankedFact]:
-        """The same, each with the other sides of its disputes, as far as those are recalled too."""
-        told = {
-            fact_id: tuple(facts[each] for each in others if self._is_told(facts.get(each)))
-            for fact_id, others in disputed.items()
-        }
-        if not any(told.values()):
-            return ranked
-        return [replace(each, disputed_with=told.get(each.fact.fact_id, ())) for each in ranked]
+        """Live facts in scope that are sure enough and have not expired; see ``Memory.recall``.
 
-    def _is_told(self, fact: Fact | None) -> bool:
-        return fact is not None and fact.confidence >= self._confidence_min
+        Args:
+            scope: the contact.
+            query: what is asked; empty for everything, by recency.
+            limit: at most so many facts, beside the standing constraints.
+            wanted: which facts may answer.
+            budget_tokens: as many as fit into a prompt of so many tokens; None for all.
+        """
+        question = self._question(query)
+        known = self._known(scope, question)
+        found = known.answer(question, wanted, self._how, self._clock(), limit)
+        self._counted.add(is_empty=not any(not each.is_standing for each in found))
+        return found if budget_tokens is None else within_budget(found, budget_tokens)
+
+    def _question(self, query: str) -> Question:
+        if not query or not self._embedder.dimension:
+            return Question(query)
+        return Question(query, embed(self._embedder, [query])[0])
+
+    def _known(self, scope: Scope, question: Question) -> Recallable:
+        """The contact's facts as they are now; what has no vector only where none is compared."""
+        if question.vector is not None:
+            return self._neighbourhoods.current(scope).recallable()
+        facts = [fact for fact in self._store.list_facts(scope) if not fact.has_ended]
+        pairs = [(each.new_id, each.old_id) for each in self._store.list_conflicts(scope)]
+        return Recallable(facts, disputes=OpenConflicts(pairs).as_mapping())
 
 
-def _matching(facts: Mapping[str, Fact], query: str) -> list[tuple[Fact, float | None]]:
-    overlaps = [(fact, word_overlap(query, fact.text)) for fact in facts.values()]
-    return [(fact, overlap) for fact, overlap in overlaps if overlap > 0]
+def filter_of(given: FilterFields, attributes: Callable[[], AttributeBook]) -> RecallFilter:
+    """The filter that a caller's words describe, attribute and subject by the book's names.
+
+    Args:
+        given: as the caller named them; what is None or left out lets all through.
+        attributes: gives the attributes of slots that are known.
+
+    Raises:
+        InvalidRequestError: there is no such filter, or one cannot be used.
+    """
+    asked: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    known = [each.name for each in fields(RecallFilter)]
+    if unknown := sorted(asked.keys() - set(known)):
+        raise InvalidRequestError(f"there is no filter {unknown[0]}; use {', '.join(known)}")
+    if "attribute" in asked or "subject" in asked:
+        asked |= _slot_names(asked.get("subject"), asked.get("attribute"), attributes())
+    return RecallFilter(**asked) if asked else EVERYTHING
+
+
+def _slot_names(
+    subject: str | None, attribute: str | None, attributes: AttributeBook
+) -> dict[str, str]:
+    """Subject and attribute by the book's names; "wife's birthday" is the wife's."""
+    slot = attributes.slot(subject=subject, attribute=attribute)
+    if slot is None:
+        raise InvalidRequestError(
+            "attribute and subject name nothing; leave them out to ask for any"
+        )
+    names = {"attribute": slot.attribute} if slot.attribute else {}
+    is_asked = subject is not None or slot.subject != CONTACT_SUBJECT
+    return names | ({"subject": slot.subject} if is_asked else {})

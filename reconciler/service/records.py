@@ -14,6 +14,7 @@ from reconciler.errors import UnknownFactError
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 
 if TYPE_CHECKING:
+    from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.instants import Known
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
@@ -92,6 +93,18 @@ class Records:
         by_persons = [each for each in made if each.door == OPERATOR_DOOR]
         events = [event for decision in by_persons for event in events_of(decision)]
         return chains(known.facts, known.links, _between_live(known.facts, open_), events)
+
+    def current_values(self, scope: Scope, confidence_min: float) -> list[SlotValue]:
+        """What the contact's slots hold now, of what the gate was so sure of."""
+        from reconciler.domain.recalling.current_values import current_values
+
+        now = self._clock()
+        pairs = self._store.list_conflicts(scope)
+        facts = [fact.as_of(now) for fact in self._store.list_facts(scope)]
+        told = {f.fact_id: f for f in facts if f.is_live and f.confidence >= confidence_min}
+        open_pairs = [(each.new_id, each.old_id) for each in pairs]
+        disputed = {one for pair in open_pairs if told.keys() >= set(pair) for one in pair}
+        return current_values(told.values(), disputed)
 
     def _events(self, scope: Scope) -> list[FactEvent]:
         """What persons decided about the contact's facts, the oldest first."""

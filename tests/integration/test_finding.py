@@ -69,6 +69,14 @@ def test_a_wider_look_finds_what_others_facts_stood_before(
     assert texts(memory.find("crm", "Has three children", limit=1))[0][0] == "bob"
 
 
+def test_a_filter_leaves_out_what_does_not_fit(memory: Memory) -> None:
+    memory.add_contact_note("crm", "bob", "Lives in Goa.", attribute="city", value="Goa")
+    found = memory.find("crm", "anything", attribute="city")
+    assert texts(found) == [("bob", "Lives in Goa.")]
+    with pytest.raises(InvalidRequestError, match="there is no filter colour"):
+        memory.find("crm", "anything", colour="red")  # type: ignore[call-arg]
+
+
 def test_as_many_are_found_as_there_are(memory: Memory) -> None:
     assert len(memory.find("crm", "anything", limit=50)) == 4
 

@@ -71,6 +71,13 @@ def test_health_counts_decisions_and_evidence(memory: Memory) -> None:
     assert (found.decisions, found.attempts, found.refusals, found.episodes) == (2, 2, 1, 2)
 
 
+def test_a_recall_that_finds_nothing_is_counted(memory: Memory) -> None:
+    say(memory, "Likes tea")
+    memory.recall("crm", "alice")
+    memory.recall("crm", "nobody")
+    assert memory.health("crm").empty_recall_rate == 0.5
+
+
 def test_health_of_nobody_is_empty(memory: Memory) -> None:
     report = memory.health("crm", "nobody")
     assert (report.contacts, report.total.live, report.empty_recall_rate) == ((), 0, None)

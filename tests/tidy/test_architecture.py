@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from typer.main import get_command
 
 import reconciler
+from reconciler.domain.recalling.filtering import FilterFields
 from reconciler.entrypoints.cli import app
 from reconciler.errors import __all__ as error_names
 from reconciler.queries import load_queries
@@ -234,10 +235,8 @@ def test_an_agents_toolset_offers_nothing_that_approves() -> None:
 def test_vectors_leave_the_graph_for_a_neighbourhood_alone() -> None:
     for engine in engine_names():
         queries = load_queries(engine).values()
-        assert {query.name for query in queries if WITH_VECTORS & set(query.returns)} == {
-            "list_neighbourhood",
-            "list_rankable",
-        }
+        found = {query.name for query in queries if WITH_VECTORS & set(query.returns)}
+        assert found == {"list_neighbourhood", "list_vectors"}
 
 
 def test_every_setting_is_in_the_configuration_file() -> None:
@@ -271,7 +270,8 @@ def test_every_link_in_the_documents_leads_somewhere() -> None:
 
 def test_recall_on_the_command_line_takes_all_that_the_call_takes() -> None:
     spelt = {"agent_id": "agent", "contact_id": "contact"}
-    taken = inspect.signature(reconciler.Memory.recall).parameters.keys() - {"self"}
+    taken = inspect.signature(reconciler.Memory.recall).parameters.keys() - {"self", "filters"}
+    taken |= FilterFields.__annotations__.keys()
     options = {each.name for each in _commands()["recall"].params}
     assert {spelt.get(name, name) for name in taken} <= options
 
@@ -328,6 +328,7 @@ def test_the_public_names_are_pinned() -> None:
         "Proposed",
         "QueueReport",
         "RankedFact",
+        "RecallFilter",
         "RecallSemantics",
         "RefusalCount",
         "Relation",
@@ -338,6 +339,7 @@ def test_the_public_names_are_pinned() -> None:
         "SessionRecord",
         "Settings",
         "Slot",
+        "SlotValue",
         "SourceKind",
         "Speech",
         "Supersession",
@@ -349,6 +351,7 @@ def test_the_public_names_are_pinned() -> None:
         "WorkingMemory",
         "as_prompt",
         "load_settings",
+        "token_count",
     ]
     assert all(hasattr(reconciler, name) for name in reconciler.__all__)
 

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from reconciler import Action, Fact, Note, Scope, Slot
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.recalling.ranking import numbers_of
+from reconciler.domain.recalling.filtering import EVERYTHING
+from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
 from reconciler.domain.reconciling.neighbours import NEIGHBOUR_COUNT_MAX
 from reconciler.domain.reconciling.restating import observed
 from reconciler.domain.records.policies import RankingPolicy
 from reconciler.service.stores.memory_store import Commit
 from reconciler.service.writing.neighbourhoods import Neighbourhood
-from reconciler.service.writing.outlines import Outline
 from tests.commits import NOON, committed
 from tests.records import changed
 
@@ -29,7 +29,11 @@ TICK = timedelta(microseconds=1)
 DIMENSION = 8
 EAST = [1.0] + [0.0] * (DIMENSION - 1)
 
-BY_CLOSENESS = RankingPolicy(weight_similarity=1, weight_recency=0, weight_importance=0)
+BY_CLOSENESS = Recalling(
+    ranking=RankingPolicy(
+        weight_similarity=1, weight_recency=0, weight_importance=0, weight_words=0
+    )
+)
 Vectors = NDArray[np.float32]
 
 
@@ -68,6 +72,17 @@ def seen(known: Neighbourhood, vector: Sequence[float] = EAST, **given: Any) -> 
     asked = np.asarray(vector, dtype=np.float32)
     note, now = given.get("note", said()), given.get("now", NOON)
     return [each.fact_id for each in known.look(note, asked, now)[1]]
+
+
+def recalled(known: Neighbourhood, vector: Vectors) -> list[str]:
+    """The ids of the facts that answer a question, nearest first."""
+    return asked_of(known.recallable(), vector)
+
+
+def asked_of(known: Recallable, vector: Vectors) -> list[str]:
+    question = Question("Which?", vector)
+    found = known.answer(question, EVERYTHING, BY_CLOSENESS, NOON, 1000)
+    return [each.fact.fact_id for each in sorted(found, key=lambda each: -(each.cosine or 0.0))]
 
 
 def city(value: str) -> Slot:
@@ -259,23 +274,40 @@ def test_what_is_taken_over_in_place_is_what_a_new_look_would_find(
 
 
 @given(STEPS, st.integers(0, 3))
-def test_what_an_outline_takes_over_in_place_ranks_as_a_new_one_would(
+def test_what_is_taken_over_in_place_is_recalled_as_from_a_new_look(
     steps: list[tuple[str, int]], count: int
 ) -> None:
-    # A negative cosine counts as 0 in a ranking: positive vectors have none.
-    vectors = np.abs(unit_vectors(count + len(steps) + 1))
-    facts = [fact(str(n)) for n in range(count)]
-    known = Outline(7, [each.fact_id for each in facts], vectors[:count], numbers_of(facts))
+    vectors = unit_vectors(count + len(steps) + 1)
+    known = of(vectors[:count].tolist())
+    recalled(known, vectors[-1])
     nearest = taken_over(known, steps, count, vectors)
-    version, ranks = known.ranked(vectors[-1], BY_CLOSENESS, NOON, 1000, 0.0)
-    assert (version, list(ranks)) == (7 + len(steps), nearest)
+    assert recalled(known, vectors[-1]) == nearest
 
 
-def test_an_outline_ranks_a_fact_that_was_said_once_more_by_what_it_is_since() -> None:
-    known = Outline(7, ["0"], np.asarray([EAST], dtype=np.float32), numbers_of([fact("0")]))
+def test_a_fact_that_was_said_once_more_is_recalled_as_what_it_is_since() -> None:
+    known, vector = of([EAST]), np.asarray(EAST, dtype=np.float32)
+    assert recalled(known, vector) == ["0"]
     kept = replace(fact("0"), expires_at=NOON)
     assert known.apply(replace(add(7, action=Action.SKIP, fact_id="0"), kept=kept, fact=None))
-    assert known.ranked(np.asarray(EAST, dtype=np.float32), BY_CLOSENESS, NOON, 5, 0.0) == (8, {})
+    assert recalled(known, vector) == []
+
+
+def test_what_answered_before_a_write_answers_as_before() -> None:
+    known, vector = of([EAST]), np.asarray(EAST, dtype=np.float32)
+    before = known.recallable()
+    update = {"action": Action.UPDATE, "superseded_ids": ("0",)}
+    known.apply(add(7, at_cosine(0.9), fact_id="new", **update))
+    assert (asked_of(before, vector), recalled(known, vector)) == (["0"], ["new"])
+
+
+def test_a_slot_that_only_the_words_gave_away_is_compared_and_not_recalled() -> None:
+    told = fact("told", text="Lives in Goa.", slot=None)
+    book = load_attribute_book(None)
+    vector = np.asarray(EAST, dtype=np.float32)
+    known = Neighbourhood(7, [told], vector[None, :], attributes=lambda: book)
+    [seen_] = known.look(said(slot=city("Pune")), vector, NOON)[1]
+    [found] = known.recallable().answer(Question(""), EVERYTHING, BY_CLOSENESS, NOON, 5)
+    assert (seen_.slot is None, found.fact) == (False, told)
 
 
 def test_an_older_fact_whose_words_give_the_slot_away_comes_before_nearer_ones() -> None:
@@ -288,7 +320,7 @@ def test_an_older_fact_whose_words_give_the_slot_away_comes_before_nearer_ones()
 
 
 def taken_over(
-    known: Outline, steps: list[tuple[str, int]], count: int, vectors: Vectors
+    known: Neighbourhood, steps: list[tuple[str, int]], count: int, vectors: Vectors
 ) -> list[str]:
     """The ids of the facts that are live after these steps, the nearest to the last one first."""
     live = {str(n): vectors[n] for n in range(count)}

@@ -14,7 +14,14 @@ from html import escape
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import Category, RecallSemantics
 
-__all__ = ["as_prompt", "prompt_lines", "without_recalled"]
+__all__ = [
+    "CHARACTERS_PER_TOKEN",
+    "as_prompt",
+    "prompt_lines",
+    "token_count",
+    "within_budget",
+    "without_recalled",
+]
 
 _OPENING = (
     "<recalled_facts>\n"
@@ -26,6 +33,9 @@ _DISPUTED = (
 )
 _OTHER_SIDES_MAX = 3
 """Other sides that one fact brings along: a fact that contradicts more is better looked into."""
+
+CHARACTERS_PER_TOKEN = 4
+"""About so many, in English prose; a budget is a bound, not a bill."""
 
 _QUOTE_LENGTH_MAX = 80
 _CLOSING = "</recalled_facts>"
@@ -53,18 +63,47 @@ _FILLERS = re.compile(
 
 
 def as_prompt(ranked: Iterable[RankedFact]) -> str:
-    """Recalled facts between a fence, one a line, the best first.
+    """Recalled facts between a fence, one a line: standing constraints, then the best first.
 
     Each says how it binds: what yields to a live request is marked so, and a summary as one. A
     value that is kept for its slot only is added; it does not stand in the text. What is in dispute
-    is marked on each of its sides, and a side that was not recalled follows the one that was.
+    is marked on each of its sides, and a side that was not recalled follows the one that was. The
+    same facts make the same prompt.
 
     Args:
         ranked: as ``recall`` returns them.
     """
-    listed = list(ranked)
+    listed = _standing_first(ranked)
     opening = _OPENING + (_DISPUTED if any(each.disputed_with for each in listed) else "")
     return "\n".join((opening, *(prompt_lines(listed) or [_EMPTY]), _CLOSING))
+
+
+def token_count(prompt: str) -> int:
+    """About how many tokens a prompt is: a quarter of its characters, rounded up.
+
+    An estimate, for English; scripts that a tokenizer cuts smaller take more.
+    """
+    return -(-len(prompt) // CHARACTERS_PER_TOKEN)
+
+
+def within_budget(ranked: Iterable[RankedFact], tokens: int) -> list[RankedFact]:
+    """As many as make lines of so many tokens, by ``token_count``, in the order given.
+
+    Standing constraints have the first claim on the room; the first of the others that does not
+    fit ends the list. What a fact brings along counts with it, the fence does not.
+    """
+    listed, room = list(ranked), tokens * CHARACTERS_PER_TOKEN
+    fitting: set[str] = set()
+    for each in _standing_first(listed):
+        room -= sum(len(line) + 1 for line in prompt_lines([each]))
+        if room < 0:
+            break
+        fitting.add(each.fact.fact_id)
+    return [each for each in listed if each.fact.fact_id in fitting]
+
+
+def _standing_first(ranked: Iterable[RankedFact]) -> list[RankedFact]:
+    return sorted(ranked, key=lambda each: not each.is_standing)
 
 
 def prompt_lines(ranked: Sequence[RankedFact]) -> list[str]:

@@ -1,38 +1,42 @@
-"""Ranking: which facts are recalled, and in which order. Pure; the time now is an argument.
+"""Ranking: which facts are chosen for a question, and in which order they are told. Pure.
 
-Facts are ranked by a few numbers each, as arrays, so that thousands are ranked without being read.
+Facts are compared by a few numbers each, as arrays, so that thousands are ranked at once. The time
+now is an argument.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.records.facts import Fact, RankedFact
-from reconciler.domain.records.notes import canonical_text
-from reconciler.domain.records.policies import RankingPolicy
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
 
 __all__ = [
     "NEVER",
     "Numbers",
-    "Rank",
+    "Rows",
+    "Scores",
     "holding",
+    "joined_ranks",
     "numbers_of",
-    "rank",
-    "rank_rows",
-    "ranking_numbers",
-    "word_overlap",
+    "recency_among",
+    "recency_now",
+    "score",
+    "strengths",
 ]
 
 Numbers = NDArray[Any]
-"""What ranks each of many facts, one row a fact: importance, confidence, and when it was last said
-and when it expires, in microseconds since 1970 (UTC)."""
+"""What ranks each of many facts, one row a fact: importance, confidence, when it was last said and
+when it expires, in microseconds since 1970 (UTC), and how often it was recalled."""
+
+Rows = NDArray[np.intp]
+Scores = NDArray[np.float64]
 
 _ROW = np.dtype(
     [
@@ -40,8 +44,13 @@ _ROW = np.dtype(
         ("confidence", np.float64),
         ("last_confirmed_at", np.int64),
         ("expires_at", np.int64),
+        ("recall_count", np.int64),
     ]
 )
+_LONG_AGO = np.iinfo(np.int64).min
+_SILENT = _LONG_AGO + 1
+"""When a fact expired that is archived: it is there, and as silent as what expired."""
+
 NEVER: Final = np.iinfo(np.int64).max
 """When a fact expires that does not."""
 
@@ -50,39 +59,19 @@ _MICROSECOND = timedelta(microseconds=1)
 _MICROSECONDS_PER_DAY = 86_400 * 10**6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rank:
-    """How the fact in one row ranks, with the parts of its score, as in ``RankedFact``."""
-
-    row: int
-    score: float
-    similarity: float | None
-    recency: float
-
-    def of(self, fact: Fact) -> RankedFact:
-        """The fact in that row, as it is recalled."""
-        return RankedFact(
-            fact=fact, score=self.score, similarity=self.similarity, recency=self.recency
-        )
-
-
-def ranking_numbers(
-    told: Iterable[tuple[float, float, datetime, datetime | None]],
-) -> Numbers:
-    """The numbers that rank facts, of each its importance, confidence and two times."""
-    rows = [
-        (importance, confidence, _microseconds(said_at), _microseconds(expires_at))
-        for importance, confidence, said_at, expires_at in told
-    ]
-    return np.array(rows, dtype=_ROW)
-
-
 def numbers_of(facts: Iterable[Fact]) -> Numbers:
     """The numbers that rank these facts, a row each, in their order."""
-    return ranking_numbers(
-        (fact.importance, fact.confidence, fact.last_confirmed_at, fact.expires_at)
+    rows = [
+        (
+            fact.importance,
+            fact.confidence,
+            _microseconds(fact.last_confirmed_at),
+            _silent_from(fact),
+            fact.recall_count,
+        )
         for fact in facts
-    )
+    ]
+    return np.array(rows, dtype=_ROW)
 
 
 def holding(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
@@ -91,69 +80,83 @@ def holding(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
     return found
 
 
-def rank_rows(
-    numbers: Numbers,
-    similarities: NDArray[np.floating[Any]],
-    policy: RankingPolicy,
-    now: datetime,
-    limit: int,
-    confidence_min: float = 0.0,
-) -> list[Rank]:
-    """The facts that are sure enough and have not expired, the best first.
+def joined_ranks(closeness: Iterable[Scores], policy: RankingPolicy) -> Scores:
+    """How near facts are by several measures at once: their reciprocal ranks, added up.
 
-    Of equals the one said last comes first; of those that which comes first here.
+    Ranks can be added where scores cannot: a cosine and a BM25 score share no scale. A measure by
+    which a fact has no closeness at all (0 or less) counts for nothing.
 
     Args:
-        numbers: what ranks them, a row each.
-        similarities: to the query, shape (len(numbers),), each a raw cosine or a share of words;
-            not a number where nothing was asked for.
-        policy: the weights.
-        now: the time from which recency counts, and at which they must hold (UTC).
-        limit: at most so many.
-        confidence_min: facts that the gate was less sure of are left out, 0 to 1.
+        closeness: by each measure, of the same facts, shape (facts,).
+        policy: the constant.
     """
-    kept = np.flatnonzero(holding(numbers, now) & (numbers["confidence"] >= confidence_min))
-    numbers, similarities = numbers[kept], similarities[kept].astype(np.float64)
-    last_confirmed_at = numbers["last_confirmed_at"]
-    age_days = np.maximum(_microseconds(now) - last_confirmed_at, 0) / _MICROSECONDS_PER_DAY
-    recency = 0.5 ** (age_days / policy.recency_half_life_days)
-    score = (
-        policy.weight_similarity * np.fmax(similarities, 0.0)
+    return sum((_reciprocal_ranks(each, policy) for each in closeness), start=np.zeros(()))
+
+
+def _reciprocal_ranks(closeness: Scores, policy: RankingPolicy) -> Scores:
+    ranks = np.empty(len(closeness))
+    ranks[np.argsort(-closeness, kind="stable")] = np.arange(1, len(closeness) + 1)
+    return np.where(closeness > 0, 1 / (policy.rank_constant + ranks), 0.0)
+
+
+def recency_now(numbers: Numbers, policy: RankingPolicy, now: datetime) -> Scores:
+    """How lately each was said: half as much after each half-life; 1 for what is said ahead."""
+    return _halved(_microseconds(now) - numbers["last_confirmed_at"], policy)
+
+
+def recency_among(
+    numbers: Numbers, likeness: NDArray[np.floating[Any]], policy: RankingPolicy
+) -> Scores:
+    """How little older each is than the newest of those that are about the same thing.
+
+    So age orders rivals, the stale value behind the one that took its place, and no fact yields to
+    a newer one about something else. What has no rival counts as new.
+
+    Args:
+        numbers: of facts that were chosen together.
+        likeness: cosine of each to each, shape (facts, facts).
+        policy: from which cosine on they are about the same thing, and the half-life.
+    """
+    said_at = numbers["last_confirmed_at"]
+    are_rivals = likeness >= policy.rival_cosine_min
+    newest = np.where(are_rivals, said_at[None, :], said_at[:, None]).max(axis=1, initial=_LONG_AGO)
+    return _halved(newest - said_at, policy)
+
+
+def strengths(numbers: Numbers, decay: DecayPolicy, now: datetime) -> Scores:
+    """How much is left of each fact, as ``domain.recalling.decay`` has it of one."""
+    age_days = (_microseconds(now) - numbers["last_confirmed_at"]) / _MICROSECONDS_PER_DAY
+    use = 1 + np.log2(1 + numbers["recall_count"])
+    half_lives = decay.half_life_days * 2 ** (2 * numbers["importance"] - 1) * use
+    found: Scores = 0.5 ** (np.maximum(age_days, 0.0) / half_lives)
+    return found
+
+
+def score(
+    numbers: Numbers,
+    similarity: Scores,
+    recency: Scores,
+    policy: RankingPolicy,
+    strength: Scores | float = 0.0,
+) -> Scores:
+    """The weighed sum of the parts. Source: seed 004; of what is left of it, seed 002."""
+    found: Scores = (
+        policy.weight_similarity * similarity
         + policy.weight_recency * recency
         + policy.weight_importance * numbers["importance"]
+        + policy.weight_strength * strength
     )
-    best = np.lexsort((-last_confirmed_at, -score))[:limit]
-    return [
-        Rank(
-            row=int(kept[place]),
-            score=float(score[place]),
-            similarity=None if np.isnan(similarities[place]) else float(similarities[place]),
-            recency=float(recency[place]),
-        )
-        for place in best.tolist()
-    ]
+    return found
 
 
-def rank(
-    facts: Iterable[tuple[Fact, float | None]],
-    policy: RankingPolicy,
-    now: datetime,
-    limit: int,
-    confidence_min: float = 0.0,
-) -> list[RankedFact]:
-    """As ``rank_rows``, for facts each with its similarity; None where nothing was asked for."""
-    listed = list(facts)
-    similarities = np.array([similarity for _, similarity in listed], dtype=np.float64)
-    numbers = numbers_of(fact for fact, _ in listed)
-    found = rank_rows(numbers, similarities, policy, now, limit, confidence_min)
-    return [each.of(listed[each.row][0]) for each in found]
+def _halved(microseconds: NDArray[np.int64], policy: RankingPolicy) -> Scores:
+    days = np.maximum(microseconds, 0) / _MICROSECONDS_PER_DAY
+    found: Scores = 0.5 ** (days / policy.recency_half_life_days)
+    return found
 
 
-def word_overlap(query: str, text: str) -> float:
-    """The share of the query's words that stand in the text, as parts of words too; 0 to 1."""
-    words = re.findall(r"\w+", canonical_text(query).casefold())
-    within = canonical_text(text).casefold()
-    return sum(word in within for word in words) / len(words) if words else 0.0
+def _silent_from(fact: Fact) -> int:
+    return _SILENT if fact.state is FactState.ARCHIVED else _microseconds(fact.expires_at)
 
 
 def _microseconds(at: datetime | None) -> int:

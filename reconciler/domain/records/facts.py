@@ -116,6 +116,11 @@ class Fact(Remembered):
         return self.state in (FactState.SUPERSEDED, FactState.REVOKED)
 
     @property
+    def is_standing(self) -> bool:
+        """Whether it orders or forbids something, and so holds whatever is asked for."""
+        return self.recall_semantics is not RecallSemantics.DEFAULT
+
+    @property
     def word(self) -> SourceKind:
         """Whose word it is: the contact's, whoever said it first, once they said yes to it."""
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
@@ -196,14 +201,29 @@ class Predecessor:
 class RankedFact:
     """A recalled fact with the parts of its score, each in [0, 1] before weighting.
 
-    ``similarity`` is None where nothing was asked for: then recency and importance rank alone.
-    ``disputed_with`` are the facts of which not all can hold beside it; nobody settled that yet.
+    Attributes:
+        score: what it was ordered by: similarity, recency and importance, each weighed.
+        similarity: how near it is to the question, in meaning and in words; None where nothing was
+            asked for: then recency and importance rank alone.
+        cosine: raw, to the question, in [-1, 1]; None without an embedder, or without a question.
+        words: the share of the question's words that it holds, each weighed by how few of the
+            contact's facts hold it; None without a question.
+        recency: with a question, how little older it is than the newest fact about the same thing
+            that was chosen beside it; without one, how lately it was said.
+        strength: how much is left of it, by its importance, its age and its use; weighed only where
+            the settings say so.
+        is_standing: whether it is a standing constraint, which is recalled whatever is asked.
+        disputed_with: the facts of which not all can hold beside it; nobody settled that yet.
     """
 
     fact: Fact
     score: float
     similarity: float | None
     recency: float
+    cosine: float | None = None
+    words: float | None = None
+    strength: float = 1.0
+    is_standing: bool = False
     disputed_with: tuple[Fact, ...] = ()
 
 

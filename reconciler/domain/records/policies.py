@@ -22,9 +22,12 @@ __all__ = [
     "ExtractionPolicy",
     "JobPolicy",
     "RankingPolicy",
+    "RecallFloor",
     "ReconcilePolicy",
     "RetryPolicy",
 ]
+
+_FLOOR_COUNT_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,29 +142,76 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingPolicy:
-    """The weights of a recalled fact's score. Source: seed 004, 0.7 / 0.2 / 0.1.
+    """How facts are chosen, and the weights of a chosen fact's score.
 
     Args:
-        weight_similarity: of the cosine to the query; a negative cosine counts as 0.
-        weight_recency: of how lately the fact was said.
+        weight_similarity: of how near it is to the question. Source: seed 004, 0.7 / 0.2 / 0.1.
+        weight_recency: of how little older it is than what it competes with.
         weight_importance: of its importance.
-        recency_half_life_days: after so many days recency is one half.
+        weight_strength: of how much is left of it, by its importance, age and use; 0 leaves seed
+            004's sum as it is.
+        weight_words: the part of similarity that the question's words have, 0 to 1; the rest is
+            the cosine's, of which a negative one counts as 0. Source: benchmarks/recall.py.
+        recency_half_life_days: so many days later recency is one half.
+        rival_cosine_min: facts that are chosen together and are this near to each other are about
+            the same thing, of which the newest comes first. Source: benchmarks/recall.py.
+        chosen_at_once: so many facts are chosen by closeness, and then ordered by their score,
+            before the next ones are; so a smaller limit cuts an answer and does not change it.
+        rank_constant: of the reciprocal ranks that join closeness in meaning and in words. Source:
+            Cormack, Clarke and Buettcher 2009, 60.
 
     Raises:
-        ConfigurationError: a weight is negative, or the half-life is not positive.
+        ConfigurationError: a weight is negative, or another number is out of its range.
     """
 
     weight_similarity: float = 0.7
     weight_recency: float = 0.2
     weight_importance: float = 0.1
+    weight_strength: float = 0.0
+    weight_words: float = 0.2
     recency_half_life_days: float = 30.0
+    rival_cosine_min: float = 0.4
+    chosen_at_once: int = 8
+    rank_constant: float = 60.0
 
     def __post_init__(self) -> None:
-        weights = (self.weight_similarity, self.weight_recency, self.weight_importance)
+        weights = (
+            *(self.weight_similarity, self.weight_recency),
+            *(self.weight_importance, self.weight_strength),
+        )
         if min(weights) < 0 or self.recency_half_life_days <= 0:
             raise ConfigurationError(
                 "recall weights must not be negative, and recency_half_life_days must be positive"
             )
+        if not 0 <= self.weight_words <= 1 or not -1 <= self.rival_cosine_min <= 1:
+            raise ConfigurationError(
+                "recall weight_words lies in [0, 1], and rival_cosine_min in [-1, 1]"
+            )
+        if self.chosen_at_once < 1 or self.rank_constant < 0:
+            raise ConfigurationError(
+                "recall chosen_at_once is 1 or more, and rank_constant 0 or more"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallFloor:
+    """How near the nearest fact must be, for a question to be answered at all.
+
+    The more facts there are, the nearer the nearest one is by chance.
+
+    Args:
+        base: what cosine and words must come to together, where there is one fact.
+        growth: how much more for each e times as many facts.
+        words: what the share of the question's words counts for beside the cosine.
+    """
+
+    base: float
+    growth: float = 0.0
+    words: float = 0.0
+
+    def of(self, count: int) -> float:
+        """The floor among so many facts, 1 or more; from a thousand on it does not grow."""
+        return self.base + self.growth * math.log(min(count, _FLOOR_COUNT_MAX))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reconciler.domain.gate.precedents import EarlierDecision
-    from reconciler.domain.recalling.ranking import Numbers
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Comparison, Decision
 
@@ -235,28 +234,20 @@ class MemoryStore:
         version, rows = self._at_version(scope, "list_neighbourhood", asked)
         return version, [_fact(row) for row in rows], _vectors(rows)
 
-    def load_rankable(
-        self, scope: Scope, embedding_model: str
-    ) -> tuple[int, list[str], NDArray[np.float32], Numbers]:
-        """What ranks a contact's facts that can be compared, without the facts themselves.
+    def load_vectors(self, scope: Scope, embedding_model: str) -> dict[str, NDArray[np.float32]]:
+        """The vectors of all facts in scope, of those too that have ended, by the facts' ids.
 
         Args:
             scope: the contact.
-            embedding_model: facts of another model cannot be compared.
+            embedding_model: vectors of another model cannot be compared.
 
         Returns:
-            The contact's version; the facts' ids, expired ones' too; float32, shape
-            (len(facts), dimension); their numbers, a row each.
+            float32, shape (dimension,), unit length, each.
         """
         asked = {**_contact(scope), "embedding_model": embedding_model}
-        from reconciler.domain.recalling.ranking import ranking_numbers
-
-        version, rows = self._at_version(scope, "list_rankable", asked)
-        numbers = ranking_numbers(
-            (row["importance"], row["confidence"], row["last_confirmed_at"], row["expires_at"])
-            for row in rows
-        )
-        return version, [row["fact_id"] for row in rows], _vectors(rows), numbers
+        rows = self._graph.run("list_vectors", asked)
+        ids = [row["fact_id"] for row in rows]
+        return dict(zip(ids, _vectors(rows), strict=True))
 
     def find_facts(self, scope: Scope, fact_ids: Sequence[str]) -> tuple[int, dict[str, Fact]]:
         """The contact's version, and those facts of these ids that are about it, live or ended.

@@ -20,7 +20,7 @@ from reconciler.domain.recalling.procedures import (
     procedure_slot,
     procedure_text,
 )
-from reconciler.domain.recalling.prompting import prompt_lines
+from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.facts import RankedFact
@@ -47,8 +47,6 @@ from reconciler.service.writing.write_gate import WriteGate
 __all__ = ["TASK_DOOR", "Cited", "MemoryContext", "Proposed"]
 
 TASK_DOOR = "task"
-CHARACTERS_PER_TOKEN = 4
-"""About so many, in English prose; a budget is a bound, not a bill."""
 
 _QUERY_LENGTH_MAX = 20_000
 _SURE = 0.95
@@ -483,7 +481,7 @@ class MemoryContext:
             raise InvalidRequestError("budget_tokens must be 1 or more: recall is never unbounded")
         # No line is as short as a token, so that many facts are always enough.
         found = self._recall.recall(self._scope, query.strip(), budget_tokens)
-        fitting = _within(found, budget_tokens * CHARACTERS_PER_TOKEN)
+        fitting = within_budget(found, budget_tokens)
         self._run.working.know(fitting)
         self._use.note(each.fact.fact_id for each in fitting)
         return fitting
@@ -529,17 +527,6 @@ def _of_persons(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
     """What persons said, where they said anything: a tool's pages are no reason for an outcome."""
     tools = SourceKind.TOOL_OUTPUT
     return tuple(each for each in evidence if each.source_kind is not tools) or evidence
-
-
-def _within(ranked: Iterable[RankedFact], characters: int) -> list[RankedFact]:
-    """As many of the first as print within so many characters, each with what it brings along."""
-    fitting: list[RankedFact] = []
-    for each in ranked:
-        characters -= sum(len(line) + 1 for line in prompt_lines([each]))
-        if characters < 0:
-            break
-        fitting.append(each)
-    return fitting
 
 
 def _evidence(

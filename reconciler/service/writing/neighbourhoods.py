@@ -1,12 +1,11 @@
-"""Neighbourhoods: the facts of the contacts that this process writes about, with vectors.
+"""Neighbourhoods: the facts of the contacts that this process knows of, with vectors.
 
 Those that have ended are not there; those that expired are, for a note is compared with them too.
 
-A neighbourhood holds at one version of its contact, and only the commit proves that it still does:
-where the commit writes nothing, it is dropped and loaded again. So a stale one costs a retry and
-never a wrong decision. What this process commits is applied in place.
-
-A recall of a contact that this process does not write about loads an outline alone.
+A neighbourhood holds at one version of its contact. For a write only the commit proves that it
+still does: where the commit writes nothing, it is dropped and loaded again. So a stale one costs a
+retry and never a wrong decision. A recall asks for the version first. What this process commits is
+applied in place.
 """
 
 from __future__ import annotations
@@ -20,7 +19,8 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.recalling.ranking import numbers_of
+from reconciler.domain.recalling.ranking import holding, numbers_of
+from reconciler.domain.recalling.recallable import Recallable
 from reconciler.domain.reconciling.neighbours import (
     NEIGHBOUR_COUNT_MAX,
     are_of_one_kind,
@@ -35,17 +35,24 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.service.stores.memory_store import Commit, MemoryStore
-from reconciler.service.writing.outlines import Outline
+from reconciler.service.writing.open_conflicts import OpenConflicts
 
 __all__ = ["Neighbourhood", "Neighbourhoods"]
 
+_LOOKS_MAX = 3
+"""How often a recall looks at a contact about which somebody writes, before it loads it anew."""
+
+_SPARE_ROWS = 16
+_ENDED = np.iinfo(np.int64).min
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 _READ_COUNT_MAX = 100
 """Facts without a slot whose words are read when a note with one comes, the nearest; each once."""
 
 
-class Neighbourhood(Outline):
+class Neighbourhood:
     """One contact's facts as they were at ``version``, live or expired, for any number of threads.
+
+    A row each. That of a fact that ended since is empty: it has no id, and expired long ago.
 
     Args:
         version: the contact's.
@@ -63,14 +70,30 @@ class Neighbourhood(Outline):
         conflicts: Iterable[tuple[str, str]] = (),
         attributes: Callable[[], AttributeBook] = lambda: AttributeBook(()),
     ) -> None:
+        self._lock = threading.Lock()
+        self._version = version
         self._attributes = attributes
         self._facts = {fact.fact_id: fact for fact in facts}
+        self._rows = list(self._facts)
+        self._places = {fact_id: row for row, fact_id in enumerate(self._rows)}
+        self._vectors, self._numbers = vectors, numbers_of(self._facts.values())
+        self._conflicts = OpenConflicts(conflicts)
         self._unread = {each.fact_id for each in self._facts.values() if not _is_filed(each)}
         self._outcomes = {fact_id for fact_id, fact in self._facts.items() if _is_outcome(fact)}
+        self._filed: dict[str, Fact] = {}  # those whose words gave a slot away that is not kept
         self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
         self._marked_to = _LONG_AGO  # what expired until then is written as expired
-        numbers = numbers_of(map(_as_ranked, self._facts.values()))
-        super().__init__(version, list(self._facts), vectors, numbers, conflicts)
+        self._recallable: Recallable | None = None
+
+    @property
+    def size(self) -> int:
+        """Facts that it takes the room of, those that ended since included; and one for itself."""
+        return len(self._rows) + 1
+
+    @property
+    def version(self) -> int:
+        """The contact's version that it holds at."""
+        return self._version
 
     @property
     def sessions(self) -> Set[str]:
@@ -86,18 +109,52 @@ class Neighbourhood(Outline):
                 self._version, facts, self._vectors[kept], attributes=self._attributes
             )
             copy._unread &= self._unread
+            copy._filed = dict(self._filed)
             copy._sessions, copy._marked_to = self._sessions, self._marked_to
             copy._conflicts = self._conflicts.copy()
             return copy
 
+    def recallable(self) -> Recallable:
+        """What answers questions about the contact, as of this version; kept until it moves on."""
+        with self._lock:
+            if self._recallable is None:
+                kept = self._kept()
+                self._recallable = Recallable(
+                    [self._facts[self._rows[row]] for row in kept],
+                    # A view where no row is empty: rows that are in use never change.
+                    self._vectors[: len(kept)]
+                    if len(kept) == len(self._rows)
+                    else self._vectors[kept],
+                    self._conflicts.as_mapping(),
+                    self._numbers[kept],
+                )
+            return self._recallable
+
     def disputed_facts(self, fact_ids: Iterable[str]) -> dict[str, tuple[Fact, ...]]:
         """Those of these facts that are in dispute, each with the other sides."""
-        found = self.disputed(fact_ids)
         with self._lock:
+            found = {fact_id: self._conflicts.of(fact_id) for fact_id in fact_ids}
             return {
-                fact_id: tuple(self._facts[each] for each in others if each in self._facts)
+                fact_id: tuple(self._read_fact(each) for each in others if each in self._facts)
                 for fact_id, others in found.items()
+                if others
             }
+
+    def apply(self, commit: Commit) -> bool:
+        """Take over what was committed; whether it was made on this very version.
+
+        A revert is not taken over: what lives again has no vector here.
+
+        A look beside the commit may have found the new fact under the version before: that is no
+        neighbourhood of either.
+        """
+        with self._lock:
+            if commit.version != self._version or self._knows(commit.fact) or commit.restored:
+                return False
+            self._version += 1
+            self._recallable = None
+            self._take_over(commit)
+            return True
 
     def look(
         self,
@@ -119,13 +176,13 @@ class Neighbourhood(Outline):
             named = self._places.get(named_id or "")
             if named is not None and named not in rows:
                 rows.append(named)
-            looked_at = [self._facts[self._rows[row]] for row in rows]
+            looked_at = [self._read_fact(self._rows[row]) for row in rows]
             found = [
                 neighbour_of(fact, cosine, is_expired=fact.is_silent(now))
                 for fact, cosine in zip(looked_at, self._cosines(rows, vector), strict=True)
             ]
             kept = neighbours_of(note, found, named_id)
-            facts = {each.fact_id: self._facts[each.fact_id] for each in kept}
+            facts = {each.fact_id: self._read_fact(each.fact_id) for each in kept}
             return self._version, kept, facts
 
     def lapsed_ids(self, now: datetime) -> tuple[str, ...]:
@@ -135,27 +192,87 @@ class Neighbourhood(Outline):
             facts = (self._facts[self._rows[row]] for row in rows.tolist())
             return tuple(fact.fact_id for fact in facts if fact.is_live)
 
+    def _knows(self, fact: Fact | None) -> bool:
+        return fact is not None and fact.fact_id in self._places
+
+    def _read_fact(self, fact_id: str) -> Fact:
+        """The fact, with the slot that its words gave away where it is kept without one."""
+        return self._filed.get(fact_id) or self._facts[fact_id]
+
     def _take_over(self, commit: Commit) -> None:
-        super()._take_over(commit)
+        self._conflicts.apply(commit)
         told_in = {told.scope.session_key(told.session_id) for told in commit.evidence}
         if not told_in <= self._sessions:
             self._sessions |= told_in
         for fact_id in commit.expired_ids:
             self._mark_expired(fact_id)
         for ended_id in commit.decision.superseded_ids:
-            self._facts.pop(ended_id, None)
-        if commit.kept and commit.kept.fact_id in self._facts:
+            self._end(ended_id)
+        if commit.kept and self._knows(commit.kept):
             self._facts[commit.kept.fact_id] = commit.kept
-        if commit.fact and self._knows(commit.fact):
-            self._facts[commit.fact.fact_id] = commit.fact
-            if _is_outcome(commit.fact):
-                self._outcomes.add(commit.fact.fact_id)
+            self._filed.pop(commit.kept.fact_id, None)
+            self._numbers[self._places[commit.kept.fact_id]] = numbers_of([commit.kept])[0]
+        if commit.fact and not commit.fact.has_ended and commit.vector.size:
+            self._add(commit.fact, commit.vector)
 
     def _mark_expired(self, fact_id: str) -> None:
         fact = self._facts.get(fact_id)
         if fact is not None and fact.expires_at is not None:
             self._facts[fact_id] = replace(fact, state=FactState.EXPIRED)
+            if fact_id in self._filed:
+                self._filed[fact_id] = replace(self._filed[fact_id], state=FactState.EXPIRED)
             self._marked_to = max(self._marked_to, fact.expires_at)
+
+    def _add(self, fact: Fact, vector: NDArray[np.float32]) -> None:
+        if len(self._rows) >= len(self._vectors):
+            self._make_room(vector.size)
+        place = len(self._rows)
+        self._vectors[place], self._numbers[place] = vector, numbers_of([fact])[0]
+        self._rows.append(fact.fact_id)
+        self._places[fact.fact_id] = place
+        self._facts[fact.fact_id] = fact
+        if _is_outcome(fact):
+            self._outcomes.add(fact.fact_id)
+
+    def _end(self, fact_id: str) -> None:
+        self._facts.pop(fact_id, None)
+        self._filed.pop(fact_id, None)
+        self._outcomes.discard(fact_id)
+        row = self._places.pop(fact_id, None)
+        if row is not None:
+            self._rows[row], self._numbers["expires_at"][row] = "", _ENDED
+
+    def _make_room(self, dimension: int) -> None:
+        """Leave out the rows of facts that ended, and have half as many again to spare."""
+        kept = self._kept()
+        room = len(kept) * 3 // 2 + _SPARE_ROWS
+        vectors = np.empty((room, dimension), dtype=np.float32)
+        numbers = np.empty(room, dtype=self._numbers.dtype)
+        if kept:
+            vectors[: len(kept)], numbers[: len(kept)] = self._vectors[kept], self._numbers[kept]
+        self._vectors, self._numbers = vectors, numbers
+        self._rows = [self._rows[row] for row in kept]
+        self._places = {fact_id: row for row, fact_id in enumerate(self._rows)}
+
+    def _kept(self) -> list[int]:
+        """The rows of facts that have not ended."""
+        return [row for row, fact_id in enumerate(self._rows) if fact_id]
+
+    def _compared(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The cosine of each row, in single precision."""
+        if not self._rows:
+            return np.empty(0, dtype=np.float32)
+        found: NDArray[np.float32] = self._vectors[: len(self._rows)] @ vector
+        return found
+
+    def _holding(self, now: datetime) -> NDArray[np.bool_]:
+        """Which rows are of facts that have neither ended nor expired."""
+        return holding(self._numbers[: len(self._rows)], now)
+
+    def _expired(self, now: datetime) -> NDArray[np.bool_]:
+        """Which rows are of facts that have expired, and not ended."""
+        is_there: NDArray[np.bool_] = self._numbers["expires_at"][: len(self._rows)] != _ENDED
+        return is_there & ~self._holding(now)
 
     def _looked_at(self, note: Note, vector: NDArray[np.float32], now: datetime) -> list[int]:
         """The rows of the ten facts to look at: what shares the slot first, then the nearest.
@@ -173,7 +290,7 @@ class Neighbourhood(Outline):
         rows = self._of_one_kind(note, rows)
         if note.slot is not None and note.slot.rival_prefix is not None:
             self._read(note, rows[:_READ_COUNT_MAX])
-            rows.sort(key=lambda row: not is_rival(note, self._facts[self._rows[row]]))
+            rows.sort(key=lambda row: not is_rival(note, self._read_fact(self._rows[row])))
         return rows[:NEIGHBOUR_COUNT_MAX]
 
     def _of_one_kind(self, note: Note, rows: list[int]) -> list[int]:
@@ -187,7 +304,7 @@ class Neighbourhood(Outline):
         unread = self._unread.intersection(self._rows[row] for row in rows)
         for fact_id in unread:
             names = (note.contact_name, note.scope.contact_id)
-            self._facts[fact_id] = filed(self._facts[fact_id], self._attributes(), names)
+            self._filed[fact_id] = filed(self._facts[fact_id], self._attributes(), names)
         self._unread -= unread
 
     def _cosines(self, rows: list[int], vector: NDArray[np.float32]) -> list[float]:
@@ -198,12 +315,6 @@ class Neighbourhood(Outline):
         lengths = np.linalg.norm(ours, axis=1) * np.linalg.norm(given)
         products = np.divide(ours @ given, lengths, out=np.zeros(len(rows)), where=lengths > 0)
         return [float(cosine) for cosine in np.clip(products, -1.0, 1.0)]
-
-
-def _as_ranked(fact: Fact) -> Fact:
-    """The fact as recall ranks it: what is archived is as silent as what expired long ago."""
-    is_archived = fact.state is FactState.ARCHIVED
-    return replace(fact, expires_at=_LONG_AGO) if is_archived else fact
 
 
 def _is_outcome(fact: Fact) -> bool:
@@ -237,33 +348,39 @@ class Neighbourhoods:
         self._embedding_model = embedding_model
         self._facts_max = facts_max
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, Outline] = OrderedDict()
+        self._kept: OrderedDict[str, Neighbourhood] = OrderedDict()
         self._sizes: dict[str, int] = {}
         self._size = 0
 
     def of(self, scope: Scope) -> Neighbourhood:
         """The contact's, as this process last saw it, or loaded now."""
         found = self._used(scope)
-        if isinstance(found, Neighbourhood):
-            return found
+        return self._loaded(scope) if found is None else found
+
+    def current(self, scope: Scope) -> Neighbourhood:
+        """The contact's as it is now, whoever wrote about it last.
+
+        What this process knows is compared with the contact's version. Whoever in this process
+        moved that on takes it over in a moment, so what is known is not dropped before it was
+        looked at again.
+        """
+        for look in range(_LOOKS_MAX):
+            found = self._used(scope)
+            if found is None:
+                break
+            known, version = found.version, self._store.contact_version(scope)
+            if known == version:
+                return found
+            if look:
+                self.expect(scope, version)
+        return self._loaded(scope)
+
+    def _loaded(self, scope: Scope) -> Neighbourhood:
         version, facts, vectors = self._store.load_neighbourhood(scope, self._embedding_model)
         conflicts = self._conflicts(scope)
         loaded = Neighbourhood(version, facts, vectors, conflicts, self._attributes)
         with self._lock:
             self._keep(scope.contact_key, loaded)
-        return loaded
-
-    def outline(self, scope: Scope) -> Outline:
-        """What ranks the contact's facts, as this process last saw it, or loaded now."""
-        found = self._used(scope)
-        if found is not None:
-            return found
-        loaded = Outline(
-            *self._store.load_rankable(scope, self._embedding_model), self._conflicts(scope)
-        )
-        with self._lock:
-            if not isinstance(self._kept.get(scope.contact_key), Neighbourhood):
-                self._keep(scope.contact_key, loaded)
         return loaded
 
     def _conflicts(self, scope: Scope) -> list[tuple[str, str]]:
@@ -304,7 +421,7 @@ class Neighbourhoods:
         with self._lock:
             self._leave_out(scope.contact_key)
 
-    def _used(self, scope: Scope) -> Outline | None:
+    def _used(self, scope: Scope) -> Neighbourhood | None:
         """The contact's, now the one that was used last."""
         key = scope.contact_key
         with self._lock:
@@ -312,7 +429,7 @@ class Neighbourhoods:
                 self._kept.move_to_end(key)
             return found
 
-    def _keep(self, key: str, found: Outline) -> None:
+    def _keep(self, key: str, found: Neighbourhood) -> None:
         """Keep it, as large as it is now, and leave out what was used longest ago."""
         self._leave_out(key)
         if found.size > self._facts_max:

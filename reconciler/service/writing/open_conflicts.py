@@ -29,6 +29,10 @@ class OpenConflicts:
         """The facts that one is in dispute with, by id; most have none."""
         return tuple(sorted(self._others.get(fact_id, ())))
 
+    def as_mapping(self) -> dict[str, tuple[str, ...]]:
+        """By the id of each fact in dispute those of the others."""
+        return {fact_id: self.of(fact_id) for fact_id, others in self._others.items() if others}
+
     def copy(self) -> OpenConflicts:
         """One of its own with the same pairs."""
         return OpenConflicts((one, each) for one in self._others for each in self._others[one])

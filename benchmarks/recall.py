@@ -1,0 +1,366 @@
+"""Whether recall finds what answers a question, and gives nothing where nothing does.
+
+The questions of the conversations, asked when they were asked, in memories that hold all that the
+user said: sentence by sentence, or whole turns; one contact a conversation, or the conversations of
+a half put together to contacts of 250 notes and more that were told over months, and asked at the
+end. A hit is a note out of a turn that holds the evidence.
+
+*Before* is one score over all facts, 0.7 cosine + 0.2 recency with a half-life of 30 days + 0.1
+importance; *after* is what recall does. Facts are as they were said, none superseded; *with slots*
+those answers that have changed carry the slots of ``longmemeval_slots.jsonl``, and a new value ends
+the old one, as the rule has it. An unrelated question is another contact's. The floor was chosen on
+the half that is written on.
+
+At last, what a recall among 1,000 facts takes on each engine, against a bare read of them.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.data import HALVES, half_of, rows, user_turns
+from benchmarks.engines import Engines
+from benchmarks.error_rate import ReadyVectors
+from benchmarks.full_memory import sentences_of
+from benchmarks.sessions import words_of
+from reconciler.bootstrap import open_graph
+from reconciler.config_files import load_attribute_book, load_recall_floor
+from reconciler.domain.recalling.filtering import EVERYTHING
+from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX
+from reconciler.domain.records.policies import RankingPolicy
+from reconciler.domain.records.scope import Scope
+from reconciler.service.recall import Recall
+from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.writing.neighbourhoods import Neighbourhoods
+from reconciler.settings import load_settings
+from reconciler.testing import HashingEmbedder
+from tests.commits import MODEL, committed
+
+SENTENCES, TURNS = "sentences", "turns"
+ALONE, TOGETHER = "a conversation", "250 notes and more"
+NOTES_MIN = 250
+FIRST = (1, 5, 8, 10)
+UNRELATED_COUNT = 30
+"""Questions of others that are put to each contact for each of its own."""
+
+SEED = 15
+COUNT, REPEATS = 1_000, 21
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+Rank = Callable[["Contact", str, datetime], list[str]]
+"""Gives the ids of facts for a question asked at a time, the best first."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, with the facts that hold its evidence."""
+
+    text: str
+    category: str
+    at: datetime
+    evidence: frozenset[str]
+    stale: frozenset[str]
+    newest: frozenset[str]
+
+
+class Contact:
+    """All that somebody said, as facts, and what is asked about it."""
+
+    def __init__(self, facts: Sequence[Fact], asked: Sequence[Asked], model: ReadyVectors) -> None:
+        self.facts, self.asked = facts, asked
+        self.vectors = model.embed([fact.text for fact in facts])
+        self.recallable = Recallable(facts, self.vectors)
+
+
+def main(available: Engines) -> None:
+    """Print what is found before and after, what unrelated questions get, and how fast it is."""
+    if (conversations := rows("conversations.jsonl")) is not None:
+        _print_found(conversations)
+    _print_speed(available)
+
+
+# What is found
+
+
+def _print_found(conversations: list[dict[str, Any]]) -> None:
+    model = ReadyVectors(_texts(conversations))
+    how = Recalling(ranking=RankingPolicy(), floor=load_recall_floor(model.model_id))
+    ways: dict[str, Rank] = {
+        "before": lambda contact, text, at: _before(contact, model.embed([text])[0], at),
+        "after": _way(model, how),
+    }
+    print("## what recall finds\n")
+    columns = " | ".join(f"hit@{first}, %" for first in FIRST)
+    print(
+        f"| notes | a contact is | slots | half | questions | recall | {columns} | MRR | "
+        "older value above the newer |"
+    )
+    print(f"|---|---|---|---|--:|---|{'--:|' * (len(FIRST) + 2)}")
+    for kind, size, has_slots in _settings():
+        for half in HALVES:
+            contacts = list(_contacts(conversations, half, kind, size, has_slots, model))
+            for name, rank in ways.items():
+                _print_row((kind, size, "yes" if has_slots else "no", half), name, contacts, rank)
+    print("\n## what an unrelated question gets\n")
+    print(
+        "| notes | a contact is | half | questions | nothing, % | hit@5 without the floor, % "
+        "| with it, % |"
+    )
+    print("|---|---|---|--:|--:|--:|--:|")
+    for kind, size, has_slots in _settings():
+        for half in () if has_slots else HALVES:
+            contacts = list(_contacts(conversations, half, kind, size, False, model))
+            _print_floor((kind, size, half), contacts, model, how)
+    print(flush=True)
+
+
+def _settings() -> Iterator[tuple[str, str, bool]]:
+    for kind in (SENTENCES, TURNS):
+        yield kind, ALONE, False
+        yield kind, ALONE, True
+        yield kind, TOGETHER, False
+
+
+def _before(contact: Contact, vector: NDArray[np.float32], at: datetime) -> list[str]:
+    """One score over all facts, as recall ranked until now."""
+    days = np.array([(at - fact.last_confirmed_at) / timedelta(days=1) for fact in contact.facts])
+    score = 0.7 * np.maximum(contact.vectors @ vector, 0) + 0.2 * 0.5 ** (np.maximum(days, 0) / 30)
+    return [contact.facts[row].fact_id for row in np.argsort(-score, kind="stable")]
+
+
+def _way(model: ReadyVectors, how: Recalling) -> Rank:
+    def rank(contact: Contact, text: str, at: datetime) -> list[str]:
+        question = Question(text, model.embed([text])[0])
+        found = contact.recallable.answer(question, EVERYTHING, how, at, max(FIRST))
+        return [each.fact.fact_id for each in found]
+
+    return rank
+
+
+def _print_row(setting: Sequence[str], name: str, contacts: Sequence[Contact], rank: Rank) -> None:
+    places, changed, stale_first = [], 0, 0
+    for contact in contacts:
+        for asked in contact.asked:
+            found = rank(contact, asked.text, asked.at)
+            places.append(_place(found, asked.evidence))
+            if asked.category == "knowledge-update" and asked.newest:
+                changed += 1
+                stale = _place(found[:8], asked.stale)
+                stale_first += stale < _place(found[:8], asked.newest)
+    hits = [f"{100 * sum(p <= first for p in places) / len(places):.0f}" for first in FIRST]
+    mrr = statistics.mean(1 / place for place in places)
+    cells = (*setting, len(places), name, *hits, f"{mrr:.2f}", f"{stale_first} of {changed}")
+    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def _place(found: Sequence[str], wanted: Iterable[str]) -> float:
+    """Where the first of these stands, from 1; beyond all where none does."""
+    wanted = set(wanted)
+    return next((n for n, fact_id in enumerate(found, 1) if fact_id in wanted), float("inf"))
+
+
+def _print_floor(
+    setting: Sequence[str], contacts: Sequence[Contact], model: ReadyVectors, how: Recalling
+) -> None:
+    drawn = random.Random(SEED)
+    without, with_ = _way(model, replace(how, floor=None)), _way(model, how)
+    hits = {without: 0, with_: 0}
+    nothing = count = own = 0
+    for contact in contacts:
+        others = [asked.text for other in contacts if other is not contact for asked in other.asked]
+        for asked in contact.asked:
+            own += 1
+            for way in hits:
+                hits[way] += _place(way(contact, asked.text, asked.at)[:5], asked.evidence) <= 5
+            for text in drawn.sample(others, min(UNRELATED_COUNT, len(others))):
+                count += 1
+                nothing += not with_(contact, text, asked.at)
+    shares = [f"{100 * hits[way] / own:.1f}" for way in (without, with_)]
+    cells = (*setting, count, f"{100 * nothing / max(count, 1):.1f}", *shares)
+    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+# The contacts
+
+
+def _texts(conversations: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for conversation in conversations:
+        yield from (question["question"] for question in conversation["qa"])
+        for turn in user_turns([conversation]):
+            yield from _notes(turn["text"], SENTENCES)
+            yield from _notes(turn["text"], TURNS)
+
+
+def _notes(turn: str, kind: str) -> list[str]:
+    return list(sentences_of(turn)) if kind == SENTENCES else [turn[:TEXT_LENGTH_MAX]]
+
+
+def _contacts(
+    conversations: Iterable[dict[str, Any]],
+    half: str,
+    kind: str,
+    size: str,
+    has_slots: bool,
+    model: ReadyVectors,
+) -> Iterator[Contact]:
+    facts: list[Fact] = []
+    asked: list[Asked] = []
+    slots = _given_slots() if has_slots else {}
+    for conversation in conversations:
+        if half_of(conversation["conv_id"]) != half:
+            continue
+        told, questions = _told(conversation, kind, slots)
+        facts += told
+        asked += questions
+        if size == ALONE or len(facts) >= NOTES_MIN:
+            yield _contact(facts, asked, size, model)
+            facts, asked = [], []
+
+
+def _contact(facts: list[Fact], asked: list[Asked], size: str, model: ReadyVectors) -> Contact:
+    if size == TOGETHER:
+        end = max(fact.last_confirmed_at for fact in facts)
+        asked = [replace(each, at=max(end, each.at)) for each in asked]
+    return Contact(facts, asked, model)
+
+
+def _told(
+    conversation: dict[str, Any], kind: str, slots: dict[str, Any]
+) -> tuple[list[Fact], list[Asked]]:
+    """A conversation's notes as facts, and its question; with slots the old value has ended."""
+    [question] = conversation["qa"]
+    sought = words_of(f"{question['question']} {question['answer']}")
+    facts: list[Fact] = []
+    of_turn: dict[str, list[Fact]] = {}
+    statements: dict[str, str] = {}
+    for number, turn in enumerate(user_turns([conversation])):
+        at = datetime.fromisoformat(turn["said_at"]) + timedelta(seconds=number)
+        texts = _notes(turn["text"], kind)
+        told = [_fact(f"{turn['idempotency_key']}/{n}", text, at) for n, text in enumerate(texts)]
+        facts += told
+        of_turn[turn["idempotency_key"]] = told
+        if told:
+            best = max(told, key=lambda fact: len(sought & words_of(fact.text)))
+            statements[turn["idempotency_key"]] = best.fact_id
+    evidence = [each for each in of_turn if each in question["evidence_turn_ids"]]
+    if question["abstain"] or not evidence:
+        return facts, []
+    stated = [statements[each] for each in evidence if each in statements]
+    asked = Asked(
+        text=question["question"],
+        category=question["category"],
+        at=datetime.fromisoformat(question["question_timestamp"]).replace(tzinfo=UTC),
+        evidence=frozenset(fact.fact_id for each in evidence for fact in of_turn[each]),
+        stale=frozenset(stated[-2:-1]),
+        newest=frozenset(stated[-1:] if len(stated) > 1 else ()),
+    )
+    if question["qid"] in slots and asked.stale:
+        facts = [fact for fact in facts if fact.fact_id not in asked.stale]
+        facts = [_slotted(fact, slots[question["qid"]], asked.newest) for fact in facts]
+    return facts, [asked]
+
+
+def _fact(fact_id: str, text: str, at: datetime) -> Fact:
+    return Fact(
+        fact_id=fact_id,
+        text=text,
+        trust=SourceKind.USER_EXPLICIT,
+        observations=1,
+        recorded_at=at,
+        valid_from=at,
+        last_confirmed_at=at,
+    )
+
+
+def _given_slots() -> dict[str, Any]:
+    """By question the slots of the older and the newer answer."""
+    path = Path(__file__).parent / "longmemeval_slots.jsonl"
+    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return {
+        each["id"].split(":")[1]: each["note_slot"]
+        for each in lines
+        if each["id"].startswith("longmemeval_ku:")
+    }
+
+
+def _slotted(fact: Fact, slot: dict[str, Any], newest: frozenset[str]) -> Fact:
+    if fact.fact_id not in newest:
+        return fact
+    given = {"is_single_valued" if k == "single_valued" else k: v for k, v in slot.items()}
+    return replace(fact, slot=load_attribute_book(None).slot(**given))
+
+
+# The speed
+
+
+def _print_speed(available: Engines) -> None:
+    print(f"## recall among {COUNT:,} facts of one contact, ms (median of {REPEATS})\n")
+    print("| engine | bare read of facts and vectors | recall, cold | warm | warm, after a write |")
+    print("|---|--:|--:|--:|--:|")
+    for name in available.names:
+        print(f"| {name} | {' | '.join(f'{ms:.1f}' for ms in _speeds(available, name))} |")
+    print(flush=True)
+
+
+def _speeds(available: Engines, name: str) -> Iterator[float]:
+    """Without embedding the question, which takes the packaged model some 5 ms."""
+    embedder, scope = HashingEmbedder(384), Scope("benchmark", "crm", "priya")
+    with closing(open_graph(load_settings(**available.fresh(name)))) as graph:
+        graph.migrate(embedder.dimension)
+        store = MemoryStore(graph)
+        texts = [f"Invoice {n} of {n % 97} is unpaid since {n % 31} days" for n in range(COUNT)]
+        vectors = embedder.embed(texts)
+        facts = [
+            committed(scope, n, vectors[n].tolist(), text=text, said_at=NOON - timedelta(hours=n))
+            for n, text in enumerate(texts)
+        ]
+        for start in range(0, COUNT, 100):
+            store.commit_decisions(facts[start : start + 100])
+        asked = {"contact_key": scope.contact_key, "embedding_model": MODEL}
+        yield _median(lambda: graph.run("list_neighbourhood", asked))
+        neighbourhoods = Neighbourhoods(store, MODEL, 10 * COUNT)
+        recall = Recall(
+            store=store,
+            neighbourhoods=neighbourhoods,
+            embedder=embedder,
+            how=Recalling(ranking=RankingPolicy()),
+            clock=lambda: NOON,
+        )
+
+        def ask() -> object:
+            return recall.recall(scope, "Which invoice is unpaid since 12 days?", 8)
+
+        yield _median(ask, lambda: neighbourhoods.drop(scope))
+        yield _median(ask)
+        versions = iter(range(COUNT, 2 * COUNT))
+
+        def write() -> None:
+            commit = committed(scope, next(versions), vectors[0].tolist(), text="One more invoice")
+            assert store.commit_decisions([commit])
+            neighbourhoods.apply(commit)
+
+        yield _median(ask, write)
+
+
+def _median(call: Callable[[], object], before: Callable[[], object] = lambda: None) -> float:
+    taken = []
+    for _ in range(REPEATS):
+        before()
+        started = time.perf_counter()
+        call()
+        taken.append((time.perf_counter() - started) * 1000)
+    return statistics.median(taken)

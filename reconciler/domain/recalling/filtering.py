@@ -1,0 +1,152 @@
+"""Filtering: which facts a recall is about, said by the caller. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, TypedDict
+
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.notes import unit_interval, utc
+from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.errors import InvalidRequestError
+
+__all__ = ["EVERYTHING", "FilterFields", "RecallFilter"]
+
+_TAG_COUNT_MAX = 100
+
+
+class FilterFields(TypedDict, total=False):
+    """What a recall may be narrowed to, each optional; ``RecallFilter`` says what each means."""
+
+    attribute: str | None
+    category: Category | str | None
+    topic: str | None
+    tags: list[str] | tuple[str, ...] | None
+    subject: str | None
+    min_score: float | None
+    min_confidence: float | None
+    since: datetime | None
+    until: datetime | None
+    trust: SourceKind | str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallFilter:
+    """Which facts are asked for; a fact must fit all that is given.
+
+    Standing constraints are recalled beside them, whatever is asked for.
+
+    Attributes:
+        attribute: what its slot says, by its canonical name (``city``).
+        category: what kind of thing it says.
+        topic: in which field of life.
+        tags: words of which it must bear each.
+        subject: about whom its slot is, normalised; ``contact`` for the contact itself, about whom
+            a fact without a slot is, too.
+        min_score: its score in this recall, at least so much.
+        min_confidence: how sure the gate was of it, at least so much; 0 to 1.
+        since: it was last said at or after it (UTC).
+        until: it was last said before it (UTC).
+        trust: whose word it is, that of somebody trusted at least so much.
+
+    Raises:
+        InvalidRequestError: one of them cannot be used; the text says what to do.
+    """
+
+    attribute: str | None = None
+    category: Category | None = None
+    topic: str | None = None
+    tags: tuple[str, ...] = ()
+    subject: str | None = None
+    min_score: float | None = None
+    min_confidence: float | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    trust: SourceKind | None = None
+
+    def __post_init__(self) -> None:
+        for name, checked in _CHECKS.items():
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, checked(name, given))
+        if self.since and self.until and self.since >= self.until:
+            raise InvalidRequestError(
+                f"since {self.since.isoformat()} is not before until {self.until.isoformat()}; "
+                "exchange them, or leave one out"
+            )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every fact fits, whatever its score."""
+        asked = (each.name for each in fields(self) if each.name != "min_score")
+        return not any(getattr(self, name) not in (None, ()) for name in asked)
+
+    def fits(self, fact: Fact) -> bool:
+        """Whether the fact is one of those that are asked for; its score is not looked at."""
+        return self._fits_slot(fact) and self._fits_kind(fact) and self._fits_evidence(fact)
+
+    def _fits_slot(self, fact: Fact) -> bool:
+        slot = fact.slot
+        attribute = slot.attribute if slot else None
+        subject = slot.subject if slot else CONTACT_SUBJECT
+        return self.attribute in (None, attribute) and self.subject in (None, subject)
+
+    def _fits_kind(self, fact: Fact) -> bool:
+        if self.category not in (None, fact.category):
+            return False
+        return self.topic in (None, fact.topic) and set(self.tags) <= set(fact.tags)
+
+    def _fits_evidence(self, fact: Fact) -> bool:
+        if self.min_confidence is not None and fact.confidence < self.min_confidence:
+            return False
+        if self.trust is not None and fact.word.is_trusted_less_than(self.trust):
+            return False
+        said_at = fact.last_confirmed_at
+        is_early = self.since is not None and said_at < self.since
+        return not is_early and (self.until is None or said_at < self.until)
+
+
+def _name(name: str, given: object) -> str:
+    if not isinstance(given, str):
+        raise InvalidRequestError(f"{name} must be a string, not {type(given).__name__}")
+    if not given.strip():
+        raise InvalidRequestError(f"{name} is blank; leave it out to ask for any")
+    return given.strip()
+
+
+def _tags(name: str, given: object) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, list | tuple):
+        raise InvalidRequestError(f"{name} must be a list of strings")
+    if len(given) > _TAG_COUNT_MAX:
+        raise InvalidRequestError(f"{name} are {len(given):,}, at most {_TAG_COUNT_MAX} are read")
+    return tuple(_name("a tag", each) for each in given)
+
+
+def _one_of(kind: type[StrEnum]) -> Callable[[str, object], StrEnum]:
+    def checked(name: str, given: object) -> StrEnum:
+        try:
+            return kind(str(given))
+        except ValueError:
+            known = ", ".join(kind)
+            raise InvalidRequestError(f"{name} {given!r} is none of {known}") from None
+
+    return checked
+
+
+_CHECKS: dict[str, Callable[[str, object], Any]] = {
+    "attribute": _name,
+    "category": _one_of(Category),
+    "topic": _name,
+    "tags": _tags,
+    "subject": _name,
+    "min_score": unit_interval,
+    "min_confidence": unit_interval,
+    "since": utc,
+    "until": utc,
+    "trust": _one_of(SourceKind),
+}
+
+EVERYTHING = RecallFilter()

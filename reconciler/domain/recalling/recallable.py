@@ -1,0 +1,247 @@
+"""Recallable: facts with what a question is compared with, and the answer to one. Pure.
+
+The way of a question, whatever the facts come from: *filter* them, *choose* by closeness in meaning
+and in words, *order* what was chosen. Standing constraints stand outside all three.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.domain.recalling.filtering import RecallFilter
+from reconciler.domain.recalling.ranking import (
+    Numbers,
+    Rows,
+    Scores,
+    holding,
+    joined_ranks,
+    numbers_of,
+    recency_among,
+    recency_now,
+    score,
+    strengths,
+)
+from reconciler.domain.recalling.words import WordIndex, WordMatches
+from reconciler.domain.records.facts import Fact, RankedFact
+from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
+
+__all__ = ["Question", "Recallable", "Recalling"]
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What is asked.
+
+    Attributes:
+        text: in words; empty to ask for everything.
+        vector: its embedding, float32, shape (dimension,), unit length; None to compare words
+            alone.
+    """
+
+    text: str
+    vector: Vectors | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalling:
+    """How questions are answered.
+
+    Attributes:
+        ranking: how facts are chosen and ordered.
+        floor: how near the nearest must be; None lets every question be answered. Used only where
+            cosines are compared.
+        confidence_min: facts that the gate was less sure of are left out, 0 to 1.
+        decay: how much is left of a fact, as far as that is weighed.
+    """
+
+    ranking: RankingPolicy
+    floor: RecallFloor | None = None
+    confidence_min: float = 0.0
+    decay: DecayPolicy = field(default_factory=DecayPolicy)
+
+
+class Recallable:
+    """Facts about one contact, as they were at one moment; nothing in it changes.
+
+    Args:
+        facts: those that have not ended, expired ones too.
+        vectors: theirs, float32, shape (len(facts), dimension), unit length; None to compare words
+            alone.
+        disputes: by the id of a fact the ids of those that contradict it.
+        numbers: what ranks the facts, where that is known.
+    """
+
+    def __init__(
+        self,
+        facts: Sequence[Fact],
+        vectors: Vectors | None = None,
+        disputes: Mapping[str, Sequence[str]] | None = None,
+        numbers: Numbers | None = None,
+    ) -> None:
+        self._facts = facts
+        self._vectors = vectors
+        self._disputes = disputes or {}
+        self._numbers = numbers_of(facts) if numbers is None else numbers
+
+    def answer(
+        self, question: Question, wanted: RecallFilter, how: Recalling, now: datetime, limit: int
+    ) -> list[RankedFact]:
+        """The facts that answer a question, the best first, and then all standing constraints.
+
+        Standing constraints come in the order in which they came to hold. Without a question
+        everything is an answer, what was said last and matters most first.
+
+        Args:
+            question: what is asked.
+            wanted: which facts may answer it.
+            how: how they are chosen and ordered.
+            now: at which they must not have expired (UTC).
+            limit: at most so many facts, beside the standing constraints.
+        """
+        if not len(self._facts):
+            return []
+        held = self._held(how, now)
+        standing, others = held[self._is_standing[held]], held[~self._is_standing[held]]
+        asked = self._fitting(others, wanted)
+        near = self._closeness(question) if question.text else None
+        pages = [asked] if near is None else near.chosen(asked, self._numbers, how)
+        answered = (each for page in pages for each in self._ordered(page, near, how, now))
+        least = -math.inf if wanted.min_score is None else wanted.min_score
+        best = islice((each for each in answered if each.score >= least), limit)
+        constraints = sorted(self._ordered(standing, near, how, now), key=_since)
+        return self._with_disputes([*best, *constraints], held, now)
+
+    def _held(self, how: Recalling, now: datetime) -> Rows:
+        """The rows of the facts that hold, and that are sure enough."""
+        is_sure = self._numbers["confidence"] >= how.confidence_min
+        return np.flatnonzero(holding(self._numbers, now) & is_sure)
+
+    def _fitting(self, rows: Rows, wanted: RecallFilter) -> Rows:
+        if wanted.is_empty:
+            return rows
+        fits = [wanted.fits(self._facts[row]) for row in rows]
+        return rows[np.array(fits, dtype=np.bool_)]
+
+    def _closeness(self, question: Question) -> _Closeness:
+        words = self._words.matches(question.text)
+        if self._vectors is None or question.vector is None:
+            return _Closeness(words, None)
+        cosines = np.clip(self._vectors @ question.vector, -1, 1).astype(np.float64)
+        return _Closeness(words, cosines)
+
+    def _ordered(
+        self, page: Rows, near: _Closeness | None, how: Recalling, now: datetime
+    ) -> Iterator[RankedFact]:
+        """Facts that were chosen together, the one with the best score first."""
+        numbers, policy = self._numbers[page], how.ranking
+        if near is None:
+            similarity, recency = np.zeros(len(page)), recency_now(numbers, policy, now)
+        else:
+            similarity = near.similarity(policy)[page]
+            recency = recency_among(numbers, self._likeness(page), policy)
+        left = strengths(numbers, how.decay, now)
+        scores = score(numbers, similarity, recency, policy, left)
+        for place in np.lexsort((-numbers["last_confirmed_at"], -scores)).tolist():
+            row = int(page[place])
+            yield RankedFact(
+                fact=self._facts[row],
+                score=float(scores[place]),
+                similarity=None if near is None else float(similarity[place]),
+                recency=float(recency[place]),
+                strength=float(left[place]),
+                cosine=None if near is None or near.cosines is None else float(near.cosines[row]),
+                words=None if near is None else float(near.words.shares[row]),
+                is_standing=bool(self._is_standing[row]),
+            )
+
+    def _likeness(self, page: Rows) -> NDArray[np.floating[Any]]:
+        """The cosine of each to each; without vectors all are about what was asked."""
+        if self._vectors is None:
+            return np.ones((len(page), len(page)))
+        found: NDArray[np.float32] = self._vectors[page] @ self._vectors[page].T
+        return found
+
+    def _with_disputes(
+        self, ranked: Iterable[RankedFact], held: Rows, now: datetime
+    ) -> list[RankedFact]:
+        """The same as of now, each with the other sides of its disputes, as far as those hold."""
+        holds = (
+            {self._facts[row].fact_id: self._facts[row] for row in held} if self._disputes else {}
+        )
+        return [
+            replace(
+                each,
+                fact=each.fact.as_of(now),
+                disputed_with=tuple(
+                    holds[other].as_of(now)
+                    for other in self._disputes.get(each.fact.fact_id, ())
+                    if other in holds
+                ),
+            )
+            for each in ranked
+        ]
+
+    @cached_property
+    def _words(self) -> WordIndex:
+        """Made for the first question."""
+        return WordIndex([_told(fact) for fact in self._facts])
+
+    @cached_property
+    def _is_standing(self) -> NDArray[np.bool_]:
+        return np.array([fact.is_standing for fact in self._facts], dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class _Closeness:
+    """How near each fact is to a question, in words and, where vectors are compared, in meaning."""
+
+    words: WordMatches
+    cosines: Scores | None
+
+    def similarity(self, policy: RankingPolicy) -> Scores:
+        """Both in one number, 0 to 1."""
+        if self.cosines is None:
+            return self.words.shares
+        meaning = np.maximum(self.cosines, 0.0)
+        return (1 - policy.weight_words) * meaning + policy.weight_words * self.words.shares
+
+    def chosen(self, rows: Rows, numbers: Numbers, how: Recalling) -> Iterator[Rows]:
+        """The nearest of these facts, so many at once, then the next; none if nothing is near."""
+        if self.cosines is None:
+            rows = rows[self.words.scores[rows] > 0]
+        if not self._reaches_floor(rows, how.floor):
+            return
+        measures = (
+            [self.words.scores] if self.cosines is None else [self.cosines, self.words.scores]
+        )
+        joined = joined_ranks([each[rows] for each in measures], how.ranking)
+        ordered = rows[np.lexsort((-numbers["last_confirmed_at"][rows], -joined))]
+        for start in range(0, len(ordered), how.ranking.chosen_at_once):
+            yield ordered[start : start + how.ranking.chosen_at_once]
+
+    def _reaches_floor(self, rows: Rows, floor: RecallFloor | None) -> bool:
+        if self.cosines is None or floor is None or not len(rows):
+            return bool(len(rows))
+        evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
+        return bool(evidence.max() >= floor.of(len(rows)))
+
+
+def _told(fact: Fact) -> str:
+    """What a fact can be found by: its text, what its slot is called, and its tags."""
+    named = (fact.slot.subject, fact.slot.attribute or "") if fact.slot else ()
+    return " ".join((fact.text, *named, *fact.tags)).replace("_", " ")
+
+
+def _since(ranked: RankedFact) -> tuple[datetime, str]:
+    return ranked.fact.valid_from, ranked.fact.fact_id

@@ -1,0 +1,76 @@
+"""The commands that show what slots hold now: one of them, or all of a contact's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reconciler.entrypoints.options import Agent, AsJson, ContactId, Tenant, show
+from reconciler.entrypoints.rendering import shown, table
+from reconciler.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from reconciler.domain.recalling.current_values import SlotValue
+
+__all__ = ["add_value_commands"]
+
+
+def add_value_commands(app: typer.Typer) -> None:
+    """Add them to the command line."""
+    for command in (value, profile):
+        app.command()(command)
+
+
+def value(
+    attribute: Annotated[str, typer.Argument(help="What is asked, for example city.")],
+    agent: Agent,
+    contact: ContactId,
+    subject: Annotated[str | None, typer.Option(help="About whom, if not the contact.")] = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what an attribute is now: its value or values, since when, and whose word it is."""
+    with Memory.open(must_exist=True) as memory:
+        found = memory.value(agent, contact, attribute, subject=subject, tenant=tenant)
+    _show(as_json, found, f"{attribute} of {subject or contact}")
+
+
+def profile(
+    agent: Agent, contact: ContactId, tenant: Tenant = None, as_json: AsJson = False
+) -> None:
+    """Show all current values of a contact: what to know when they call."""
+    with Memory.open(must_exist=True) as memory:
+        found = memory.profile(agent, contact, tenant=tenant)
+    _show(as_json, found, contact)
+
+
+def _show(as_json: bool, found: Sequence[SlotValue], title: str) -> None:
+    nothing = f"No value is known of {title}."
+    show(
+        as_json,
+        [asdict(each) for each in found],
+        lambda: _values_table(title, found) if found else nothing,
+    )
+
+
+def _values_table(title: str, values: Sequence[SlotValue]) -> Table:
+    made = table("")
+    made.title = shown(title)
+    for name in ("about", "attribute", "value", "since", "whose word", "said", "in dispute"):
+        made.add_column(name, justify="right" if name == "said" else "left", overflow="fold")
+    for each in values:
+        made.add_row(
+            shown(each.subject),
+            shown(each.attribute),
+            shown(each.value),
+            f"{each.since:%Y-%m-%d}",
+            str(each.word),
+            f"{each.observations}×",
+            shown("yes", "red") if each.is_disputed else "",
+        )
+    return made

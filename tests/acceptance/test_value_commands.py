@@ -1,0 +1,53 @@
+"""``reconciler value`` and ``profile``, and the filters of ``recall``, as a person types them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.command_line import Run, json_of
+
+SCOPE = ("--agent", "crm", "--contact", "alice")
+
+
+@pytest.fixture
+def told(run: Run) -> Run:
+    """A memory that knows a city, and a ban."""
+    for words in (
+        ["Lives in Pune.", "--attribute", "city", "--value", "Pune"],
+        ["Never call before nine."],
+    ):
+        assert run("add", *SCOPE, *words)[0] == 0
+    return run
+
+
+def test_value_says_what_since_when_and_whose_word(told: Run) -> None:
+    [found] = json_of(told, "value", "Home city", *SCOPE)
+    assert (found["value"], found["word"], found["observations"]) == ("Pune", "operator", 1)
+    code, out, _ = told("value", "city", *SCOPE)
+    assert (code, "Pune" in out, "operator" in out, "1×" in out) == (0, True, True, True)
+
+
+def test_what_nobody_said_has_no_value(told: Run) -> None:
+    assert "No value is known of birthday of alice." in told("value", "birthday", *SCOPE)[1]
+    assert json_of(told, "value", "birthday", *SCOPE) == []
+
+
+def test_profile_lists_the_current_values(told: Run) -> None:
+    assert [each["attribute"] for each in json_of(told, "profile", *SCOPE)] == ["city"]
+    code, out, _ = told("profile", *SCOPE)
+    assert (code, "alice" in out, "city" in out, "Pune" in out) == (0, True, True, True)
+
+
+def test_recall_takes_filters_and_marks_what_stands(told: Run) -> None:
+    found = json_of(told, "recall", *SCOPE, "--attribute", "birthday")
+    assert [(each["fact"]["text"], each["is_standing"]) for each in found] == [
+        ("Never call before nine.", True)
+    ]
+    assert "standing, whatever is asked" in told("recall", *SCOPE, "--limit", "1")[1]
+
+
+def test_a_naive_time_or_unknown_attribute_is_refused(told: Run) -> None:
+    code, _, err = told("recall", *SCOPE, "--since", "2026-01-01")
+    assert (code, "has no time zone; add one" in err) == (2, True)
+    code, _, err = told("value", "none", *SCOPE)
+    assert (code, "names nothing" in err) == (2, True)

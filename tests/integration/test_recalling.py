@@ -1,0 +1,166 @@
+"""What a recall gives through the facade: what stands, what filters leave, what slots hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from reconciler import Memory, SlotValue, as_prompt, load_settings, token_count
+from reconciler.errors import InvalidRequestError, InvalidScopeError
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+BAN, RULE = "Never call before nine.", "Always ask before a refund."
+TOLD: tuple[tuple[str, dict[str, Any]], ...] = (
+    (BAN, {"said_at": NOON - timedelta(days=300)}),
+    ("Lives in Pune.", {"attribute": "city", "value": "Pune", "topic": "home"}),
+    ("Works at Globex.", {"attribute": "employer", "value": "Globex", "tags": ["work"]}),
+    ("The renewal is due in March.", {"source_kind": "operator", "tags": ["work", "money"]}),
+    (RULE, {"said_at": NOON - timedelta(days=200)}),
+)
+
+FILTERED: tuple[tuple[dict[str, Any], set[str]], ...] = (
+    ({"attribute": "Home city"}, {"Lives in Pune."}),
+    ({"topic": "home"}, {"Lives in Pune."}),
+    ({"tags": ["work", "money"]}, {"The renewal is due in March."}),
+    ({"trust": "user_explicit"}, {"Lives in Pune.", "Works at Globex."}),
+    ({"since": NOON + timedelta(seconds=1)}, set()),
+)
+
+
+@pytest.fixture
+def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
+    """A memory in which two constraints and three facts are known of Priya."""
+    arguments = {"embedder": HashingEmbedder(64), **one_of_each.settings_arguments}
+    with Memory.open(clock=lambda: NOON, **arguments) as memory:
+        for text, given in TOLD:
+            memory.add_contact_note("crm", "priya", text, **{"said_at": NOON} | given)
+        yield memory
+
+
+def texts(memory: Memory, query: str = "Where does she live?", **given: Any) -> list[str]:
+    return [each.fact.text for each in memory.recall("crm", "priya", query, **given)]
+
+
+def test_constraints_stand_behind_the_answer_outside_limit_and_filters(memory: Memory) -> None:
+    for query in ("Where does she live?", ""):
+        found = texts(memory, query, limit=1)
+        assert (len(found), found[1:]) == (3, [BAN, RULE])
+    assert texts(memory, attribute="birthday") == [BAN, RULE]
+
+
+def test_filters_leave_what_is_asked_for(memory: Memory) -> None:
+    for given, expected in FILTERED:
+        for query in ("Where does she live and work?", ""):
+            assert set(texts(memory, query, **given)) - {BAN, RULE} == expected
+
+
+def test_a_contact_bound_memory_recalls_alike(memory: Memory) -> None:
+    bound = memory.contact("crm", "priya").recall("Where?", tags=["work"], budget_tokens=100)
+    assert bound == memory.recall("crm", "priya", "Where?", tags=["work"], budget_tokens=100)
+    assert len(bound) == 4
+
+
+def test_a_budget_bounds_the_lines_of_the_prompt_and_what_stands_comes_first(
+    memory: Memory,
+) -> None:
+    for tokens, count in ((1, 0), (20, 1), (40, 2), (60, 3), (1000, 5)):
+        found = memory.recall("crm", "priya", "Where does she live?", budget_tokens=tokens)
+        lines = as_prompt(found).split("\n")[2:-1] if found else []
+        assert (len(found), token_count("\n".join(lines)) <= tokens) == (count, True)
+        assert sum(each.is_standing for each in found) == min(count, 2)
+
+
+def test_a_prompt_puts_constraints_first_and_is_the_same_each_time(memory: Memory) -> None:
+    prompts = {as_prompt(memory.recall("crm", "priya", "Where does she live?")) for _ in range(3)}
+    [prompt] = prompts
+    assert [line for line in prompt.split("\n") if line.startswith("- ")][:2] == [
+        f"- [not wanted] {BAN} (since 2025-05-13, user_explicit)",
+        f"- [constraint] {RULE} (since 2025-08-21, user_explicit)",
+    ]
+
+
+def test_a_limit_a_budget_or_a_filter_that_is_none_is_refused(memory: Memory) -> None:
+    for given in ({"limit": 0}, {"budget_tokens": 0}, {"budget_tokens": 1.5}):
+        with pytest.raises(InvalidRequestError, match="must be a whole number"):
+            memory.recall("crm", "priya", **given)  # type: ignore[arg-type]
+    with pytest.raises(InvalidRequestError, match="there is no filter colour; use attribute"):
+        memory.recall("crm", "priya", "x", colour="red")  # type: ignore[call-arg]
+
+
+def test_without_an_embedder_words_choose_and_constraints_stand(
+    one_of_each: EngineUnderTest,
+) -> None:
+    settings = load_settings(embedder={"model": "noop"}, **one_of_each.settings_arguments)
+    with Memory.open(settings) as memory:
+        for text, _ in TOLD:
+            memory.add_contact_note("crm", "priya", text)
+        assert texts(memory, "Who works at Globex?") == ["Works at Globex.", BAN, RULE]
+        assert texts(memory, "Reykjavik") == [BAN, RULE]
+
+
+# Slots
+
+
+def values(found: list[SlotValue]) -> list[tuple[str, str, str, int, bool]]:
+    return [
+        (each.subject, each.attribute, each.value, each.observations, each.is_disputed)
+        for each in found
+    ]
+
+
+def test_a_value_is_what_was_said_last_and_how_often(memory: Memory) -> None:
+    priya = memory.contact("crm", "priya")
+    for _ in range(2):
+        priya.note("Lives in Goa now.", attribute="city", value="Goa")
+    [found] = priya.value("Home city")
+    assert values([found]) == [("contact", "city", "Goa", 2, False)]
+    assert (found.since, found.word, found.text) == (NOON, "user_explicit", "Lives in Goa now.")
+
+
+def test_an_attribute_that_holds_many_values_has_all_of_them(memory: Memory) -> None:
+    priya = memory.contact("crm", "priya")
+    priya.note("Is allergic to nuts.", attribute="allergy", value="nuts", said_at=NOON)
+    priya.note("Is allergic to milk.", attribute="allergy", value="milk")
+    assert {each.value for each in priya.value("allergies")} == {"nuts", "milk"}
+
+
+def test_values_that_contradict_each_other_are_both_there_in_dispute(memory: Memory) -> None:
+    memory.add_contact_note(
+        "crm", "priya", "Lives in Goa.", attribute="city", value="Goa", source_kind="tool_output"
+    )
+    for held in memory.pending("crm"):
+        memory.confirm("crm", "priya", held.decision_id, "anna")
+    found = memory.value("crm", "priya", "city")
+    assert {each.is_disputed for each in found} == {len(found) > 1}
+
+
+def test_a_profile_is_the_current_values_the_contacts_own_first(memory: Memory) -> None:
+    memory.add_contact_note(
+        "crm", "priya", "His birthday is in May.", subject="son", attribute="birthday", value="May"
+    )
+    assert [each[:3] for each in values(memory.profile("crm", "priya"))] == [
+        ("contact", "city", "Pune"),
+        ("contact", "employer", "Globex"),
+        ("contact", "renewal_date", "March"),
+        ("son", "birthday", "May"),
+    ]
+    assert values(memory.value("crm", "priya", "birthday", subject="her son"))[0][2] == "May"
+
+
+def test_what_ended_has_no_value(memory: Memory) -> None:
+    [city] = memory.value("crm", "priya", "city")
+    memory.revoke("crm", "priya", city.fact_id, revoked_by="anna", reason="Moved.")
+    assert memory.value("crm", "priya", "city") == []
+
+
+def test_an_attribute_or_a_contact_that_is_none_is_refused(memory: Memory) -> None:
+    for attribute in (None, "", "none", 7):
+        with pytest.raises(InvalidRequestError):
+            memory.value("crm", "priya", attribute)  # type: ignore[arg-type]
+    with pytest.raises(InvalidScopeError):
+        memory.profile("crm", "")

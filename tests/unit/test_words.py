@@ -1,0 +1,64 @@
+"""How words are compared: by their stems, the rare ones for more."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from hypothesis import given, strategies as st
+
+from reconciler.domain.recalling.words import WordIndex, content_words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Where does she live?", ["live"]),
+        ("Lives in the Hauptstraße", ["live", "hauptstrass"]),
+        ("ｅｍａｉｌ, EMAIL", ["email", "email"]),
+        ("who is it", []),
+        ("", []),
+    ],
+)
+def test_words_are_compared_by_stem_without_those_that_say_nothing(
+    text: str, expected: list[str]
+) -> None:
+    assert content_words(text) == expected
+
+
+def test_a_word_that_few_texts_hold_tells_more_than_one_that_many_do() -> None:
+    found = WordIndex(["Likes tea", "Likes coffee", "Likes Bianchi bikes"]).matches("likes bianchi")
+    assert found.scores[2] > found.scores[0] == found.scores[1] > 0
+    assert found.shares[2] == pytest.approx(1.0)
+    assert found.shares[0] < 0.5
+
+
+def test_a_word_that_no_text_holds_counts_against_all() -> None:
+    index = WordIndex(["Likes tea", "Drives a car"])
+    assert index.matches("tea").shares[0] == pytest.approx(1.0)
+    assert index.matches("tea in Reykjavik").shares[0] < 0.5
+
+
+@pytest.mark.parametrize("question", ["", "???", "who is it", "Reykjavik"])
+def test_a_question_without_a_known_word_matches_nothing(question: str) -> None:
+    found = WordIndex(["Likes tea", "is it"]).matches(question)
+    assert (found.scores.tolist(), found.shares.tolist()) == ([0, 0], [0, 0])
+
+
+@pytest.mark.parametrize("texts", [[], ["who is it"], ["...", "???"]])
+def test_texts_without_a_word_match_nothing(texts: list[str]) -> None:
+    assert WordIndex(texts).matches("tea").scores.tolist() == [0] * len(texts)
+
+
+@given(st.lists(st.text(max_size=30), max_size=5), st.text(max_size=30))
+def test_any_text_can_be_asked_and_shares_lie_from_0_to_1(texts: list[str], asked: str) -> None:
+    found = WordIndex(texts).matches(asked)
+    assert all(0 <= share <= 1 + 1e-9 for share in found.shares)
+    assert all(
+        (score > 0) == (share > 0) for score, share in zip(found.scores, found.shares, strict=True)
+    )
+
+
+def test_the_library_prints_nothing_that_nobody_asked_for() -> None:
+    WordIndex(["Likes tea"]).matches("tea")
+    assert not logging.getLogger("bm25s").isEnabledFor(logging.DEBUG)
