@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from reconciler.service.health import Health, RecallCount
     from reconciler.service.moving.contact_page import ContactPage
     from reconciler.service.moving.exporting import Exporter
+    from reconciler.service.past_recall import PastRecall
     from reconciler.service.recall import Recall
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
@@ -492,6 +493,19 @@ class Services:
 
         return ContactPage(
             store=ArchiveStore(self._patient_graph), records=self.records, clock=self.clock
+        )
+
+    @_Part
+    def past_recall(self) -> PastRecall:
+        """What answers a query about the past."""
+        from reconciler.service.past_recall import PastRecall
+
+        return PastRecall(
+            store=self.store,
+            records=self.records,
+            embedder=self.embedder,
+            how=_recalling(self.settings, self.embedder.model_id),
+            clock=self.clock,
         )
 
     @_Part
@@ -1025,6 +1039,7 @@ def _recalling(settings: Settings, embedding_model: str) -> Recalling:
         ranking=RankingPolicy(**given.model_dump(include=names)),
         floor=_recall_floor(given, embedding_model),
         confidence_min=given.confidence_min,
+        decay=build_decay(settings),
     )
 
 

@@ -293,6 +293,8 @@ class Memory:
         tenant: str | None = None,
         limit: int | None = None,
         budget_tokens: int | None = None,
+        as_of: datetime | None = None,
+        valid_at: datetime | None = None,
         **filters: Unpack[FilterFields],
     ) -> list[RankedFact]:
         """The live facts about a contact that fit a query best, and all standing constraints.
@@ -314,13 +316,16 @@ class Memory:
                 with a budget, for as many as fit.
             budget_tokens: as many as make prompt lines of so many tokens, at about four characters
                 a token; what is standing comes first.
+            as_of: what the memory knew at that instant, time-zone aware; None for now.
+            valid_at: what was true in the world at that instant, time-zone aware, also of what has
+                ended since because something newer took its place; None for what holds.
             **filters: which facts may answer; ``RecallFilter`` says what each means. Attribute and
                 subject go by any name that the book knows.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            InvalidRequestError: the query or a filter cannot be used, or limit or budget is
-                below 1.
+            InvalidRequestError: the query or a filter cannot be used, limit or budget is below 1,
+                or an instant has no time zone or has not come yet.
         """
         if not isinstance(query, str) or len(query) > TEXT_LENGTH_MAX or query.strip():
             check_text("query", query, TEXT_LENGTH_MAX)
@@ -332,6 +337,11 @@ class Memory:
         # No line is as short as a token, so that as many facts as tokens are always enough.
         usual = budget or self.settings.recall.limit
         count = usual if limit is None else _positive("limit", limit)
+        knew_at, true_at = self._instant("as_of", as_of), self._instant("valid_at", valid_at)
+        if knew_at or true_at:
+            return self._services.past_recall.recall(
+                scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at
+            )
         found = self._services.recall.recall(scope, query.strip(), count, wanted, budget)
         self._services.use_trace.note(each.fact.fact_id for each in found)
         return found
@@ -1690,11 +1700,14 @@ class ContactMemory:
         *,
         limit: int | None = None,
         budget_tokens: int | None = None,
+        as_of: datetime | None = None,
+        valid_at: datetime | None = None,
         **filters: Unpack[FilterFields],
     ) -> list[RankedFact]:
-        """The live facts that fit a query best; see ``Memory.recall``."""
+        """The facts that fit a query best, now or at an instant; see ``Memory.recall``."""
         ask = self._of(self._memory.recall)
-        return ask(query, limit=limit, budget_tokens=budget_tokens, **filters)
+        asked = {"limit": limit, "budget_tokens": budget_tokens}
+        return ask(query, **asked, as_of=as_of, valid_at=valid_at, **filters)
 
     def value(self, attribute: str, *, subject: str | None = None) -> list[SlotValue]:
         """What an attribute is now; see ``Memory.value``."""

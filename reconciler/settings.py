@@ -114,6 +114,7 @@ class RecallSettings(_Group):
     weight_similarity: float = Field(default=_RANKING.weight_similarity, ge=0)
     weight_recency: float = Field(default=_RANKING.weight_recency, ge=0)
     weight_importance: float = Field(default=_RANKING.weight_importance, ge=0)
+    weight_strength: float = Field(default=_RANKING.weight_strength, ge=0)
     weight_words: float = Field(default=_RANKING.weight_words, ge=0, le=1)
     recency_half_life_days: float = Field(default=_RANKING.recency_half_life_days, gt=0)
     rival_cosine_min: float = Field(default=_RANKING.rival_cosine_min, ge=-1, le=1)

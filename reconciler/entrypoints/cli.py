@@ -323,6 +323,12 @@ def recall(
     trust: Annotated[
         SourceKind | None, typer.Option(help="Only what rests on a word trusted so much.")
     ] = None,
+    as_of: Annotated[
+        str | None, typer.Option(help="What the memory knew then; ISO 8601 with a zone.")
+    ] = None,
+    valid_at: Annotated[
+        str | None, typer.Option(help="What was true then; ISO 8601 with a zone.")
+    ] = None,
     prompt: Annotated[
         bool, typer.Option("--prompt", help="As a model is given them: fenced, as data.")
     ] = False,
@@ -350,6 +356,8 @@ def recall(
             since=parse_time("--since", since),
             until=parse_time("--until", until),
             trust=trust,
+            as_of=parse_time("--as-of", as_of),
+            valid_at=parse_time("--valid-at", valid_at),
         )
     asked = without_named_secrets(query)
     if prompt and not as_json:

@@ -472,6 +472,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "list_neighbourhood": CONTACT | {"embedding_model": MODEL},
     "list_pending_ids": {"contact_keys": [ALICE.contact_key], "now": NOON},
     "list_precedents": CONTACT | {"inference_key": "inference-1"},
+    "list_vectors": CONTACT | {"embedding_model": MODEL},
     "list_predecessors": {"fact_ids": [SECOND["fact_id"]], "embedding": EAST},
     "list_supersessions": CONTACT,
     "record_correction": CONTACT

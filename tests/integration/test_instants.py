@@ -154,6 +154,87 @@ def test_an_instant_has_a_zone_and_has_come(memory: Memory, at: datetime) -> Non
         memory.history("crm", "alice", at=at)
 
 
+# What was recalled then, and what was true then
+
+
+def recalled(memory: Memory, query: str = "", **at: datetime) -> list[str]:
+    return [each.fact.text for each in memory.recall("crm", "alice", query, **at)]
+
+
+@pytest.mark.parametrize("query", ["", "Where does she live?"])
+def test_a_recall_as_of_an_instant_gives_what_was_recalled_then(
+    memory: Memory, clock: Clock, query: str
+) -> None:
+    lives_in(memory, "Pune")
+    say(memory, "Never call before nine.")
+    then, before = clock.on(), memory.recall("crm", "alice", query)
+    clock.on(40 * DAY)
+    lives_in(memory, "Goa")
+    assert memory.recall("crm", "alice", query, as_of=then) == before
+    assert "Lives in Goa." in recalled(memory, query)
+
+
+def test_what_was_true_at_an_instant_is_recalled_although_it_has_ended(
+    memory: Memory, clock: Clock
+) -> None:
+    lives_in(memory, "Pune", valid_from=NOON - 100 * DAY)
+    clock.on(10 * DAY)
+    lives_in(memory, "Goa", valid_from=NOON - 20 * DAY)
+    for query in ("", "Lives in which city?"):
+        assert recalled(memory, query, valid_at=NOON - 50 * DAY) == ["Lives in Pune."]
+        assert recalled(memory, query, valid_at=NOON - 20 * DAY) == ["Lives in Goa."]
+    assert recalled(memory, valid_at=NOON - 101 * DAY) == []
+
+
+def test_what_was_known_then_of_what_was_true_then(memory: Memory, clock: Clock) -> None:
+    lives_in(memory, "Pune", valid_from=NOON - 100 * DAY)
+    knew = clock.on(DAY)
+    clock.on(DAY)
+    lives_in(memory, "Goa", valid_from=NOON - 20 * DAY)
+    then = NOON - 10 * DAY
+    assert recalled(memory, valid_at=then) == ["Lives in Goa."]
+    assert recalled(memory, valid_at=then, as_of=knew) == ["Lives in Pune."]
+
+
+def test_what_never_was_is_true_at_no_instant(memory: Memory, clock: Clock) -> None:
+    wrong = lives_in(memory, "Pune")
+    then = clock.on()
+    clock.on()
+    memory.revoke(
+        "crm", "alice", str(wrong.fact_id), revoked_by="dana", reason="Her sister.", never=True
+    )
+    assert recalled(memory, valid_at=then) == []
+    assert recalled(memory, as_of=then) == ["Lives in Pune."]
+
+
+def test_what_was_put_by_since_was_true_all_the_same(memory: Memory, clock: Clock) -> None:
+    say(memory, "Likes green tea", category="preference", importance=0.1)
+    then = clock.on()
+    clock.on(300 * DAY)
+    assert memory.archive("crm", "alice", floor=1.0)
+    assert (recalled(memory, "tea"), recalled(memory, "tea", valid_at=then)) == (
+        *([], ["Likes green tea"]),
+    )
+
+
+def test_filters_and_limits_hold_for_the_past_too(memory: Memory, clock: Clock) -> None:
+    lives_in(memory, "Pune")
+    say(memory, "Likes green tea")
+    then = clock.on()
+    found = memory.contact("crm", "alice").recall(as_of=then, attribute="city")
+    assert [each.fact.text for each in found] == ["Lives in Pune."]
+    assert len(memory.recall("crm", "alice", as_of=then, limit=1)) == 1
+
+
+@pytest.mark.parametrize("name", ["as_of", "valid_at"])
+@pytest.mark.parametrize("at", [datetime(2024, 3, 9), NOON + 2 * DAY])
+def test_an_instant_of_a_recall_has_a_zone_and_has_come(
+    memory: Memory, name: str, at: datetime
+) -> None:
+    with pytest.raises(InvalidRequestError, match=name):
+        recalled(memory, **{name: at})
+
+
 # Random histories, seen at random instants while they went on, and asked about afterwards
 
 
@@ -258,6 +339,8 @@ def test_at_random_instants_the_memory_held_what_it_was_seen_to_hold(tmp_path: P
                 assert held == chains
                 live = [f.fact_id for chain in held for f in chain.facts if f.is_live]
                 assert sorted(live) == recalled
+                then = memory.recall("crm", history.contact_id, limit=1000, as_of=at)
+                assert sorted(each.fact.fact_id for each in then) == recalled
             compared += len(history.seen)
             actions |= {each.action for each in history.made}
         assert {Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE, Action.REVERT} <= actions

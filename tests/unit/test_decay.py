@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.recalling.decay import faded, strength, strength_of
+from reconciler.domain.recalling.filtering import EVERYTHING
+from reconciler.domain.recalling.ranking import holding, numbers_of, strengths
+from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, FactState, RecallSemantics, SourceKind
-from reconciler.domain.records.policies import DecayPolicy
+from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
 from reconciler.errors import ConfigurationError
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -94,3 +97,27 @@ def test_exactly_at_the_floor_a_fact_stays() -> None:
 def test_a_decay_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError):
         DecayPolicy(**wrong)
+
+
+@given(SHARES, st.floats(0, 3000), TIMES)
+def test_many_facts_fade_as_one_does(importance: float, days: float, times: int) -> None:
+    said_at = NOON - timedelta(days=days)
+    one = fact(importance=importance, last_confirmed_at=said_at, recall_count=times)
+    [left] = strengths(numbers_of([one]), POLICY, NOON)
+    assert left == pytest.approx(strength_of(one, NOON, POLICY))
+
+
+def test_what_is_left_of_a_fact_ranks_it_where_the_settings_say_so() -> None:
+    facts = [fact("unused"), fact("used", recall_count=500)]
+    for weight, first in ((0.0, "unused"), (1.0, "used")):
+        how = Recalling(ranking=RankingPolicy(weight_strength=weight))
+        found = Recallable(facts).answer(Question(""), EVERYTHING, how, NOON, 2)
+        assert found[0].fact.fact_id == first
+        assert found[0].strength == pytest.approx(strength_of(found[0].fact, NOON, POLICY))
+
+
+def test_what_is_archived_is_as_silent_as_what_expired() -> None:
+    archived = fact(state=FactState.ARCHIVED)
+    assert not holding(numbers_of([archived]), NOON).any()
+    how = Recalling(ranking=RankingPolicy())
+    assert Recallable([archived]).answer(Question(""), EVERYTHING, how, NOON, 2) == []

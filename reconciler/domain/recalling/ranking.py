@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState
-from reconciler.domain.records.policies import RankingPolicy
+from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
 
 __all__ = [
     "NEVER",
@@ -28,11 +28,12 @@ __all__ = [
     "recency_among",
     "recency_now",
     "score",
+    "strengths",
 ]
 
 Numbers = NDArray[Any]
-"""What ranks each of many facts, one row a fact: importance, confidence, and when it was last said
-and when it expires, in microseconds since 1970 (UTC)."""
+"""What ranks each of many facts, one row a fact: importance, confidence, when it was last said and
+when it expires, in microseconds since 1970 (UTC), and how often it was recalled."""
 
 Rows = NDArray[np.intp]
 Scores = NDArray[np.float64]
@@ -43,9 +44,13 @@ _ROW = np.dtype(
         ("confidence", np.float64),
         ("last_confirmed_at", np.int64),
         ("expires_at", np.int64),
+        ("recall_count", np.int64),
     ]
 )
 _LONG_AGO = np.iinfo(np.int64).min
+_SILENT = _LONG_AGO + 1
+"""When a fact expired that is archived: it is there, and as silent as what expired."""
+
 NEVER: Final = np.iinfo(np.int64).max
 """When a fact expires that does not."""
 
@@ -64,7 +69,8 @@ def numbers_of(facts: Iterable[Fact]) -> Numbers:
             fact.importance,
             fact.confidence,
             _microseconds(fact.last_confirmed_at),
-            0 if fact.state is FactState.ARCHIVED else _microseconds(fact.expires_at),
+            _silent_from(fact),
+            fact.recall_count,
         )
         for fact in facts
     ]
@@ -120,12 +126,28 @@ def recency_among(
     return _halved(newest - said_at, policy)
 
 
-def score(numbers: Numbers, similarity: Scores, recency: Scores, policy: RankingPolicy) -> Scores:
-    """The weighed sum of the three. Source: seed 004."""
+def strengths(numbers: Numbers, decay: DecayPolicy, now: datetime) -> Scores:
+    """How much is left of each fact, as ``domain.recalling.decay`` has it of one."""
+    age_days = (_microseconds(now) - numbers["last_confirmed_at"]) / _MICROSECONDS_PER_DAY
+    use = 1 + np.log2(1 + numbers["recall_count"])
+    half_lives = decay.half_life_days * 2 ** (2 * numbers["importance"] - 1) * use
+    found: Scores = 0.5 ** (np.maximum(age_days, 0.0) / half_lives)
+    return found
+
+
+def score(
+    numbers: Numbers,
+    similarity: Scores,
+    recency: Scores,
+    policy: RankingPolicy,
+    strength: Scores | float = 0.0,
+) -> Scores:
+    """The weighed sum of the parts. Source: seed 004; of what is left of it, seed 002."""
     found: Scores = (
         policy.weight_similarity * similarity
         + policy.weight_recency * recency
         + policy.weight_importance * numbers["importance"]
+        + policy.weight_strength * strength
     )
     return found
 
@@ -134,6 +156,10 @@ def _halved(microseconds: NDArray[np.int64], policy: RankingPolicy) -> Scores:
     days = np.maximum(microseconds, 0) / _MICROSECONDS_PER_DAY
     found: Scores = 0.5 ** (days / policy.recency_half_life_days)
     return found
+
+
+def _silent_from(fact: Fact) -> int:
+    return _SILENT if fact.state is FactState.ARCHIVED else _microseconds(fact.expires_at)
 
 
 def _microseconds(at: datetime | None) -> int:

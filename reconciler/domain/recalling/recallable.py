@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
@@ -28,10 +28,11 @@ from reconciler.domain.recalling.ranking import (
     recency_among,
     recency_now,
     score,
+    strengths,
 )
 from reconciler.domain.recalling.words import WordIndex, WordMatches
 from reconciler.domain.records.facts import Fact, RankedFact
-from reconciler.domain.records.policies import RankingPolicy, RecallFloor
+from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 
 __all__ = ["Question", "Recallable", "Recalling"]
 
@@ -61,11 +62,13 @@ class Recalling:
         floor: how near the nearest must be; None lets every question be answered. Used only where
             cosines are compared.
         confidence_min: facts that the gate was less sure of are left out, 0 to 1.
+        decay: how much is left of a fact, as far as that is weighed.
     """
 
     ranking: RankingPolicy
     floor: RecallFloor | None = None
     confidence_min: float = 0.0
+    decay: DecayPolicy = field(default_factory=DecayPolicy)
 
 
 class Recallable:
@@ -147,7 +150,8 @@ class Recallable:
         else:
             similarity = near.similarity(policy)[page]
             recency = recency_among(numbers, self._likeness(page), policy)
-        scores = score(numbers, similarity, recency, policy)
+        left = strengths(numbers, how.decay, now)
+        scores = score(numbers, similarity, recency, policy, left)
         for place in np.lexsort((-numbers["last_confirmed_at"], -scores)).tolist():
             row = int(page[place])
             yield RankedFact(
@@ -155,6 +159,7 @@ class Recallable:
                 score=float(scores[place]),
                 similarity=None if near is None else float(similarity[place]),
                 recency=float(recency[place]),
+                strength=float(left[place]),
                 cosine=None if near is None or near.cosines is None else float(near.cosines[row]),
                 words=None if near is None else float(near.words.shares[row]),
                 is_standing=bool(self._is_standing[row]),

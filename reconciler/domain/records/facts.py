@@ -210,6 +210,8 @@ class RankedFact:
             contact's facts hold it; None without a question.
         recency: with a question, how little older it is than the newest fact about the same thing
             that was chosen beside it; without one, how lately it was said.
+        strength: how much is left of it, by its importance, its age and its use; weighed only where
+            the settings say so.
         is_standing: whether it is a standing constraint, which is recalled whatever is asked.
         disputed_with: the facts of which not all can hold beside it; nobody settled that yet.
     """
@@ -220,6 +222,7 @@ class RankedFact:
     recency: float
     cosine: float | None = None
     words: float | None = None
+    strength: float = 1.0
     is_standing: bool = False
     disputed_with: tuple[Fact, ...] = ()
 

@@ -148,6 +148,8 @@ class RankingPolicy:
         weight_similarity: of how near it is to the question. Source: seed 004, 0.7 / 0.2 / 0.1.
         weight_recency: of how little older it is than what it competes with.
         weight_importance: of its importance.
+        weight_strength: of how much is left of it, by its importance, age and use; 0 leaves seed
+            004's sum as it is.
         weight_words: the part of similarity that the question's words have, 0 to 1; the rest is
             the cosine's, of which a negative one counts as 0. Source: benchmarks/recall.py.
         recency_half_life_days: so many days later recency is one half.
@@ -165,6 +167,7 @@ class RankingPolicy:
     weight_similarity: float = 0.7
     weight_recency: float = 0.2
     weight_importance: float = 0.1
+    weight_strength: float = 0.0
     weight_words: float = 0.2
     recency_half_life_days: float = 30.0
     rival_cosine_min: float = 0.4
@@ -172,7 +175,10 @@ class RankingPolicy:
     rank_constant: float = 60.0
 
     def __post_init__(self) -> None:
-        weights = (self.weight_similarity, self.weight_recency, self.weight_importance)
+        weights = (
+            *(self.weight_similarity, self.weight_recency),
+            *(self.weight_importance, self.weight_strength),
+        )
         if min(weights) < 0 or self.recency_half_life_days <= 0:
             raise ConfigurationError(
                 "recall weights must not be negative, and recency_half_life_days must be positive"

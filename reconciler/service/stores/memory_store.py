@@ -237,6 +237,21 @@ class MemoryStore:
         version, rows = self._at_version(scope, "list_neighbourhood", asked)
         return version, [_fact(row) for row in rows], _vectors(rows)
 
+    def load_vectors(self, scope: Scope, embedding_model: str) -> dict[str, NDArray[np.float32]]:
+        """The vectors of all facts in scope, of those too that have ended, by the facts' ids.
+
+        Args:
+            scope: the contact.
+            embedding_model: vectors of another model cannot be compared.
+
+        Returns:
+            float32, shape (dimension,), unit length, each.
+        """
+        asked = {**_contact(scope), "embedding_model": embedding_model}
+        rows = self._graph.run("list_vectors", asked)
+        ids = [row["fact_id"] for row in rows]
+        return dict(zip(ids, _vectors(rows), strict=True))
+
     def find_facts(self, scope: Scope, fact_ids: Sequence[str]) -> tuple[int, dict[str, Fact]]:
         """The contact's version, and those facts of these ids that are about it, live or ended.
 
