@@ -12,6 +12,7 @@ import os
 import sys
 
 from benchmarks import (
+    archive,
     conversations,
     core,
     detail,
@@ -39,6 +40,7 @@ BENCHMARKS = {
     "write": write_cost.main,
     "hand-over": hand_over.main,
     "threads": threads.main,
+    "archive": archive.main,
     "import": note_import.main,
     "conversations": conversations.main,
     "updates": conversations.updates,

@@ -14,7 +14,12 @@ import pytest
 
 from reconciler import Memory, Turn
 from reconciler.config_files import load_export_schema
-from reconciler.errors import InvalidArchiveError, InvalidRequestError, InvalidScopeError
+from reconciler.errors import (
+    GraphConflictError,
+    InvalidArchiveError,
+    InvalidRequestError,
+    InvalidScopeError,
+)
 from reconciler.service.moving import restoring
 from reconciler.service.stores import archive_store
 from reconciler.service.stores.archive_store import ArchiveStore
@@ -381,6 +386,20 @@ def test_a_restore_that_was_killed_anywhere_finishes_when_run_again_and_duplicat
     assert call > 12
     assert as_moved(nodes_of(target)) == as_moved(nodes_of(source))
     assert links_of(target) == links_of(source)
+
+
+def test_a_contact_that_others_write_about_meanwhile_ends_the_restore_for_good(
+    moved: Path, target: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as killing:
+        killed_at(killing, 20, after=True)
+        with pytest.raises(KilledError):
+            restored(target, moved)
+    with opened(target) as memory:
+        memory.add_contact_note("crm", "alice", "Has a boat.")
+    for _ in range(2):
+        with pytest.raises(GraphConflictError, match="somebody wrote about contact alice"):
+            restored(target, moved)
 
 
 def test_a_restore_that_is_run_once_more_changes_nothing(

@@ -174,9 +174,7 @@ class _Writing:
         scope = self._checked.contacts[contact.node_id].scope
         version, name = self._store.begin_contact(scope, self._mark)
         if name != self._mark:
-            raise GraphConflictError(
-                f"contact {scope.contact_id} came into the store meanwhile; run it again"
-            )
+            raise self._disturbed(scope)
         for place, page in enumerate(_pages(lines)):
             if -1 - place != version:
                 continue  # an earlier run wrote it
@@ -249,10 +247,13 @@ class _Writing:
 
     def _check_version(self, scope: Scope, version: int) -> None:
         if self._store.contact_version(scope.contact_key) != version:
-            raise GraphConflictError(
-                f"somebody wrote about contact {scope.contact_id} while it was restored; forget "
-                "it, and restore it again when nobody does"
-            )
+            raise self._disturbed(scope)
+
+    def _disturbed(self, scope: Scope) -> GraphConflictError:
+        return GraphConflictError(
+            f"somebody wrote about contact {scope.contact_id} while it was restored; restore into "
+            "another store, where nobody does, or forget that contact first"
+        )
 
     def _page(self, contact_key: str, version: int, page: Sequence[Node | Link]) -> None:
         first = page[0]
