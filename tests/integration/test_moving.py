@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -229,6 +231,18 @@ def test_a_contact_that_the_store_knows_otherwise_is_refused_by_name(
     assert raw_store.everything(target) == before
 
 
+def test_a_contact_that_the_store_was_told_to_forget_is_not_brought_back(
+    moved: Path, target: EngineUnderTest
+) -> None:
+    with opened(target):
+        pass
+    forgotten = "CREATE (:Tombstone {tombstone_key: 't9', contact_key: 'default/crm/alice'})"
+    raw_store.query(target, forgotten)
+    with pytest.raises(InvalidArchiveError, match="contact alice was erased in this store"):
+        restored(target, moved)
+    assert raw_store.counts(target)["Contact"] == 0
+
+
 # Whose
 
 
@@ -362,6 +376,37 @@ def killed_at(monkeypatch: pytest.MonkeyPatch, call: int, *, after: bool) -> Non
             return done
 
         monkeypatch.setattr(ArchiveStore, name, counted)
+
+
+RESTORING = """
+import sys, time
+from reconciler import Memory
+from reconciler.service.stores.archive_store import ArchiveStore
+from reconciler.testing import HashingEmbedder
+write = ArchiveStore.restore_nodes
+def slow(*given):
+    print("page", flush=True)
+    write(*given)
+    time.sleep(0.05)
+ArchiveStore.restore_nodes = slow
+Memory.restore(sys.argv[1], embedder=HashingEmbedder(16), embedded_path=sys.argv[2])
+"""
+
+
+def test_a_restore_whose_process_was_killed_goes_on_in_another_one(
+    moved: Path, source: EngineUnderTest, target: EngineUnderTest
+) -> None:
+    path = str(target.settings_arguments["embedded_path"])
+    for pages in (2, 5):
+        command = [sys.executable, "-c", RESTORING, str(moved), path]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            assert process.stdout
+            for _ in range(pages):
+                assert process.stdout.readline() == b"page\n"
+            process.kill()
+    restored(target, moved)
+    assert as_moved(nodes_of(target)) == as_moved(nodes_of(source))
+    assert links_of(target) == links_of(source)
 
 
 @pytest.mark.parametrize("after", [False, True])
