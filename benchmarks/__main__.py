@@ -12,6 +12,7 @@ import os
 import sys
 
 from benchmarks import (
+    archive,
     conversations,
     core,
     detail,
@@ -40,6 +41,7 @@ BENCHMARKS = {
     "write": write_cost.main,
     "hand-over": hand_over.main,
     "threads": threads.main,
+    "archive": archive.main,
     "import": note_import.main,
     "recall": recall.main,
     "conversations": conversations.main,

@@ -1265,7 +1265,7 @@ class Memory:
 
     def export(
         self,
-        out: Path | IO[bytes],
+        out: str | Path | IO[bytes],
         agent_id: str | None = None,
         contact_id: str | None = None,
         *,
@@ -1306,10 +1306,10 @@ class Memory:
 
         wanted = self._export_filter(tenant, agent_id, contact_id)
         self._services.exporter.check(wanted)
-        if isinstance(out, Path):
+        if isinstance(out, str | Path):
             return export_to(
                 self._services,
-                out,
+                Path(out),
                 wanted,
                 with_vectors=vectors,
                 with_keys=keys,
@@ -1343,7 +1343,7 @@ class Memory:
         given = {"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id}
         return ContactFilter(**_checked_ids(given))
 
-    def backup(self, path: Path, *, overwrite: bool = False) -> Backup:
+    def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
         """Write the embedded store and the key of its hashes into one archive, while it is in use.
 
         The log is folded in, and writers wait while the file is copied. The archive is read again
@@ -1358,14 +1358,16 @@ class Memory:
                 a server, which has backups of its own.
             GraphUnavailableError: others read without a pause, or the disk has no room.
         """
+        from pathlib import Path
+
         from reconciler.bootstrap import back_up
 
-        return back_up(self._services, path, overwrite=overwrite)
+        return back_up(self._services, Path(path), overwrite=overwrite)
 
     @classmethod
     def restore(
         cls,
-        path: Path,
+        path: str | Path,
         *,
         settings: Settings | None = None,
         embedder: Embedder | None = None,
@@ -1398,12 +1400,14 @@ class Memory:
             GraphConflictError: somebody wrote about a contact while it was restored.
             GraphError: the engine is away or locked, or the store is of another model.
         """
+        from pathlib import Path
+
         from reconciler.bootstrap import restore_memory
         from reconciler.settings import load_settings
 
         return restore_memory(
             settings if settings is not None else load_settings(**arguments),
-            path,
+            Path(path),
             embedder=embedder,
             clock=clock,
             accept_other_key=accept_other_key,
@@ -1744,7 +1748,7 @@ class ContactMemory:
         return self._of(self._memory.export_page)()
 
     def export(
-        self, out: Path | IO[bytes], *, vectors: bool = False, overwrite: bool = False
+        self, out: str | Path | IO[bytes], *, vectors: bool = False, overwrite: bool = False
     ) -> ExportReport:
         """Write all that is kept of the contact as lines of JSON; see ``Memory.export``."""
         scope = self._scope

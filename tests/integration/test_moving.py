@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +16,12 @@ import pytest
 
 from reconciler import Memory, Turn
 from reconciler.config_files import load_export_schema
-from reconciler.errors import InvalidArchiveError, InvalidRequestError, InvalidScopeError
+from reconciler.errors import (
+    GraphConflictError,
+    InvalidArchiveError,
+    InvalidRequestError,
+    InvalidScopeError,
+)
 from reconciler.service.moving import restoring
 from reconciler.service.stores import archive_store
 from reconciler.service.stores.archive_store import ArchiveStore
@@ -227,6 +234,18 @@ def test_a_contact_that_the_store_knows_otherwise_is_refused_by_name(
     assert raw_store.everything(target) == before
 
 
+def test_a_contact_that_the_store_was_told_to_forget_is_not_brought_back(
+    moved: Path, target: EngineUnderTest
+) -> None:
+    with opened(target):
+        pass
+    forgotten = "CREATE (:Tombstone {tombstone_key: 't9', contact_key: 'default/crm/alice'})"
+    raw_store.query(target, forgotten)
+    with pytest.raises(InvalidArchiveError, match="contact alice was erased in this store"):
+        restored(target, moved)
+    assert raw_store.counts(target)["Contact"] == 0
+
+
 # Whose
 
 
@@ -362,6 +381,37 @@ def killed_at(monkeypatch: pytest.MonkeyPatch, call: int, *, after: bool) -> Non
         monkeypatch.setattr(ArchiveStore, name, counted)
 
 
+RESTORING = """
+import sys, time
+from reconciler import Memory
+from reconciler.service.stores.archive_store import ArchiveStore
+from reconciler.testing import HashingEmbedder
+write = ArchiveStore.restore_nodes
+def slow(*given):
+    print("page", flush=True)
+    write(*given)
+    time.sleep(0.05)
+ArchiveStore.restore_nodes = slow
+Memory.restore(sys.argv[1], embedder=HashingEmbedder(16), embedded_path=sys.argv[2])
+"""
+
+
+def test_a_restore_whose_process_was_killed_goes_on_in_another_one(
+    moved: Path, source: EngineUnderTest, target: EngineUnderTest
+) -> None:
+    path = str(target.settings_arguments["embedded_path"])
+    for pages in (2, 5):
+        command = [sys.executable, "-c", RESTORING, str(moved), path]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            assert process.stdout
+            for _ in range(pages):
+                assert process.stdout.readline() == b"page\n"
+            process.kill()
+    restored(target, moved)
+    assert as_moved(nodes_of(target)) == as_moved(nodes_of(source))
+    assert links_of(target) == links_of(source)
+
+
 @pytest.mark.parametrize("after", [False, True])
 def test_a_restore_that_was_killed_anywhere_finishes_when_run_again_and_duplicates_nothing(
     moved: Path,
@@ -384,6 +434,20 @@ def test_a_restore_that_was_killed_anywhere_finishes_when_run_again_and_duplicat
     assert call > 12
     assert as_moved(nodes_of(target)) == as_moved(nodes_of(source))
     assert links_of(target) == links_of(source)
+
+
+def test_a_contact_that_others_write_about_meanwhile_ends_the_restore_for_good(
+    moved: Path, target: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as killing:
+        killed_at(killing, 20, after=True)
+        with pytest.raises(KilledError):
+            restored(target, moved)
+    with opened(target) as memory:
+        memory.add_contact_note("crm", "alice", "Has a boat.")
+    for _ in range(2):
+        with pytest.raises(GraphConflictError, match="somebody wrote about contact alice"):
+            restored(target, moved)
 
 
 def test_a_restore_that_is_run_once_more_changes_nothing(

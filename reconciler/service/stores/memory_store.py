@@ -592,7 +592,7 @@ def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> 
             f"this store holds vectors of {bound['embedding_model']} "
             f"({bound['embedding_dimension']} numbers each), and the embedder is "
             f"{embedding_model} ({embedding_dimension}); set RECONCILER_EMBEDDER__MODEL to the "
-            "store's model, or open another store"
+            "store's model, open another store, or export this one and restore it under that model"
         )
 
 
