@@ -1282,9 +1282,16 @@ def note_to_check(
 
 
 def _is_replayable(decision: Decision) -> bool:
-    """Whether the rule decided it; what the gate decided no threshold would have changed."""
+    """Whether the rule decided it, on texts that are still there.
+
+    What the gate decided no threshold would have changed.
+    """
+    from reconciler.domain.records.erasures import ERASED
+
     by_hand = (DecidedBy.GATE, DecidedBy.AMENDMENT)
-    return decision.action.is_reconciled and decision.decided_by not in by_hand
+    is_by_rule = decision.action.is_reconciled and decision.decided_by not in by_hand
+    texts = (decision.text, *(each.text for each in decision.compared_with))
+    return is_by_rule and ERASED not in texts
 
 
 def _checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:
