@@ -62,7 +62,7 @@ def _measure(available: Engines, name: str, count: int) -> tuple[float, float, f
 
 
 def _looks(available: Engines, name: str) -> tuple[float, float]:
-    """Milliseconds of loading what is known of a contact, before and after one of its facts goes."""
+    """Milliseconds of loading what is known of a contact, before and after a fact of it goes."""
     with Memory.open(embedder=RandomEmbedder(), **available.fresh(name)) as memory:
         _load(memory, "priya", 100)
         before = _look(memory)
