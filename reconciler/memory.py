@@ -759,7 +759,7 @@ class Memory:
         """What was asked to be forgotten, the oldest first, and how far each erasure got.
 
         Args:
-            agent_id: whose memory; None for all of the store.
+            agent_id: whose memory; None for all of the tenant's.
             contact_id: only about one contact.
             unfinished: only those that were cut off, and wait to be finished.
             tenant: None for the configured one.
@@ -772,7 +772,9 @@ class Memory:
         scopes = [] if agent_id is None else self._scopes(tenant, agent_id, contact_id)
         if agent_id is not None and not scopes:
             return []
-        return self._services.erasures.find(scopes, is_unfinished=unfinished)
+        found = self._services.erasures.find(scopes, is_unfinished=unfinished)
+        chosen = self.settings.tenant if tenant is None else tenant
+        return [each for each in found if each.scope.tenant == chosen]
 
     def finish_erasures(self) -> list[Erasure]:
         """Finish all erasures of the store that were cut off; those of this call, finished.
