@@ -1005,7 +1005,7 @@ class Memory:
         """What was asked to be forgotten, the oldest first, and how far each erasure got.
 
         Args:
-            agent_id: whose memory; None for all of the store.
+            agent_id: whose memory; None for all of the tenant's.
             contact_id: only about one contact.
             unfinished: only those that were cut off, and wait to be finished.
             tenant: None for the configured one.
@@ -1018,7 +1018,9 @@ class Memory:
         scopes = [] if agent_id is None else self._scopes(tenant, agent_id, contact_id)
         if agent_id is not None and not scopes:
             return []
-        return self._services.erasures.find(scopes, is_unfinished=unfinished)
+        found = self._services.erasures.find(scopes, is_unfinished=unfinished)
+        chosen = self.settings.tenant if tenant is None else tenant
+        return [each for each in found if each.scope.tenant == chosen]
 
     def finish_erasures(self) -> list[Erasure]:
         """Finish all erasures of the store that were cut off; those of this call, finished.
@@ -1861,9 +1863,16 @@ def note_to_check(
 
 
 def _is_replayable(decision: Decision) -> bool:
-    """Whether the rule decided it; what the gate decided no threshold would have changed."""
+    """Whether the rule decided it, on texts that are still there.
+
+    What the gate decided no threshold would have changed.
+    """
+    from reconciler.domain.records.erasures import ERASED
+
     by_hand = (DecidedBy.GATE, DecidedBy.AMENDMENT)
-    return decision.action.is_reconciled and decision.decided_by not in by_hand
+    is_by_rule = decision.action.is_reconciled and decision.decided_by not in by_hand
+    texts = (decision.text, *(each.text for each in decision.compared_with))
+    return is_by_rule and ERASED not in texts
 
 
 def _checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:

@@ -2,8 +2,9 @@
 // gate knows, jobs end or begin anew, and what says the same again is held. No row means that somebody
 // else came first.
 // mode: write
-// params: contact_key, version, next_version, is_whole, erasure, tombstone_keys, ended_keys, rewound_keys, at
+// params: contact_key, version, next_version, is_whole, erasure, tombstone_keys, ended_keys, rewound_keys, episodes, at
 // map erasure: erasure_id, tenant, agent_id, contact_key, target_kind, target, state, by, reason, started_at, plan
+// map episodes: episode_id, text
 // returns: contact_key
 MATCH (contact:Contact {contact_key: $contact_key})
 WHERE contact.version = $version
@@ -37,5 +38,11 @@ SET job.state = 'done', job.finished_at = coalesce(job.finished_at, $at), job.le
 // for each session_key of rewound_keys
 MATCH (session:Session {session_key: $session_key})
 MATCH (session)<-[:READS]-(job:Job)
-SET job.state = CASE WHEN job.state = 'running' THEN 'waiting' ELSE job.state END,
-    job.leased_by = NULL, job.proposals = NULL
+SET job.due_at = CASE WHEN job.state = 'running' THEN $at ELSE job.due_at END,
+    job.state = CASE WHEN job.state = 'running' THEN 'waiting' ELSE job.state END,
+    job.leased_by = NULL, job.proposals = NULL;
+
+// Who reads them from now on finds nothing of what goes.
+// for each each of episodes
+MATCH (episode:Episode {episode_id: $each.episode_id})
+SET episode.text = $each.text

@@ -2,8 +2,9 @@
 // gate knows, jobs end or begin anew, and what says the same again is held. No row means that somebody
 // else came first.
 // mode: write
-// params: contact_key, version, next_version, is_whole, erasure, tombstone_keys, ended_keys, rewound_keys, at
+// params: contact_key, version, next_version, is_whole, erasure, tombstone_keys, ended_keys, rewound_keys, episodes, at
 // map erasure: erasure_id, tenant, agent_id, contact_key, target_kind, target, state, by, reason, started_at, plan
+// map episodes: episode_id, text
 // returns: contact_key
 MATCH (contact:Contact {contact_key: $contact_key})
 SET contact.locked_by = $erasure.erasure_id
@@ -32,7 +33,14 @@ CALL (contact) {
 CALL (contact) {
   UNWIND $rewound_keys AS session_key
   MATCH (session:Session {session_key: session_key})<-[:READS]-(job:Job)
-  SET job.state = CASE WHEN job.state = 'running' THEN 'waiting' ELSE job.state END,
+  SET job.due_at = CASE WHEN job.state = 'running' THEN $at ELSE job.due_at END,
+      job.state = CASE WHEN job.state = 'running' THEN 'waiting' ELSE job.state END,
       job.leased_by = NULL, job.proposals = NULL
+}
+// Who reads them from now on finds nothing of what goes.
+CALL (contact) {
+  UNWIND $episodes AS each
+  MATCH (episode:Episode {episode_id: each.episode_id})
+  SET episode.text = each.text
 }
 RETURN contact.contact_key AS contact_key

@@ -23,7 +23,7 @@ from reconciler.domain.records.erasures import (
     ErasureState,
     ErasureTarget,
 )
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text, is_of_the_day
 from reconciler.domain.records.persons import check_person
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.scope import Scope
@@ -158,10 +158,11 @@ class Erasures:
         if drafted.kind is ErasureKind.CONTACT:
             ended = self._store.list_session_keys(drafted.scope, handed_over=True)
             return Marks(tombstone_keys=keys, ended_keys=tuple(ended))
-        touched = drafted.plan.session_keys if drafted.plan else ()
+        plan = drafted.plan or ErasurePlan()
         if drafted.kind is ErasureKind.SESSION:
-            return Marks(tombstone_keys=keys, ended_keys=touched)
-        return Marks(tombstone_keys=keys, rewound_keys=touched)
+            is_shared = is_of_the_day(str(drafted.target.session_id))
+            return Marks(tombstone_keys=keys, ended_keys=() if is_shared else plan.session_keys)
+        return Marks(tombstone_keys=keys, rewound_keys=plan.session_keys, episodes=plan.episodes)
 
     def _tombstones(self, scope: Scope, known: Known, drafted: Erasure) -> frozenset[str]:
         """Of what is forgotten; of a revoked fact, too, for its words go."""

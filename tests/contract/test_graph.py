@@ -343,6 +343,7 @@ MARKING = CONTACT | {
     "tombstone_keys": ["ab"],
     "ended_keys": [OTHER_SESSION["session_key"]],
     "rewound_keys": [OTHER_SESSION["session_key"]],
+    "episodes": [{"episode_id": "turn-7", "text": "[erased]"}],
     "at": NOON,
 }
 ABOUT_FACT = {"fact_ids": [FIRST["fact_id"]]}

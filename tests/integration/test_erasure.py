@@ -226,6 +226,53 @@ def test_a_worker_with_a_leased_job_writes_nothing_about_a_forgotten_session(
     assert "Pune" not in str(list(decisions(memory).values()))
 
 
+def test_a_worker_begins_anew_where_an_attribute_is_forgotten_that_it_has_read(
+    opened: Open,
+) -> None:
+    memory = opened(PUNE, Extraction(candidates=()))
+    hand_over(memory, "My city is Pune, and it rains.")
+    lives_in(memory, "Pune", session_id="chat-1")
+    counted: list[int] = []
+
+    def at(reached: Stage) -> None:
+        if reached is Stage.KEPT and not counted:
+            forget(memory, attribute="city")
+            counted.append(len(decisions(memory)))
+
+    memory.worker(at).drain()
+    assert counted == [len(decisions(memory))]
+    assert recalled(memory) == set()
+
+
+def test_what_was_erased_is_explained_and_replayed_without_its_words(memory: Memory) -> None:
+    lives_in(memory, "Pune")
+    changed = lives_in(memory, "Delhi")
+    forget(memory, attribute="city")
+    assert "Pune" not in str(memory.explain(AGENT, PRIYA, changed.decision_id))
+    assert memory.replay("seed", AGENT) == []
+
+
+def test_notes_of_today_go_on_after_the_days_session_was_forgotten(memory: Memory) -> None:
+    lives_in(memory, "Pune")
+    [day] = {each.note.session_id for each in decisions(memory).values()}
+    forget(memory, session_id=day)
+    assert recalled(memory) == set()
+    assert say(memory, "Likes green tea.").action is Action.ADD
+
+
+def test_an_erasure_of_one_contact_leaves_the_others_as_they_were(
+    memory: Memory,
+) -> None:
+    for contact_id in ("bob", PRIYA):
+        memory.add_contact_note(AGENT, contact_id, "Lives in Pune.", attribute="city", value="Pune")
+        memory.add_contact_note(AGENT, contact_id, "Lives in Goa.", attribute="city", value="Goa")
+    before = memory.history(AGENT, "bob"), memory.decisions(AGENT, "bob")
+    forget(memory)
+    assert (memory.history(AGENT, "bob"), memory.decisions(AGENT, "bob")) == before
+    again = memory.add_contact_note(AGENT, "bob", "Lives in Goa.", attribute="city", value="Goa")
+    assert again.action is not Action.HOLD
+
+
 def test_evidence_that_was_erased_is_refused_without_a_word_of_it(memory: Memory) -> None:
     scope = Scope("default", AGENT, PRIYA)
     told = Evidence(
@@ -336,10 +383,10 @@ def test_readers_and_writers_go_on_while_a_store_is_written_anew(memory: Memory)
         except BaseException as error:  # noqa: BLE001  told below
             problems.append(error)
 
-    threads = [threading.Thread(target=work, args=(f"other-{each}",)) for each in range(3)]
+    threads = [threading.Thread(target=work, args=(f"other-{each}",)) for each in range(2)]
     for thread in threads:
         thread.start()
-    for _ in range(3):
+    for _ in range(2):
         forget(memory)
     done.set()
     for thread in threads:

@@ -6,7 +6,7 @@ What goes is planned elsewhere; every call here may be made again, and changes n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -64,11 +64,13 @@ class Marks:
         tombstone_keys: what is held if it is said again.
         ended_keys: sessions that are over: their jobs end, and they take no turn any more.
         rewound_keys: sessions whose jobs are begun anew, since what was read for them goes.
+        episodes: what is left of the episodes that are read again then, by their ids.
     """
 
     tombstone_keys: frozenset[str] = frozenset()
     ended_keys: tuple[str, ...] = ()
     rewound_keys: tuple[str, ...] = ()
+    episodes: Mapping[str, str] = field(default_factory=dict)
 
 
 class ErasureStore:
@@ -138,6 +140,7 @@ class ErasureStore:
             "tombstone_keys": sorted(marks.tombstone_keys),
             "ended_keys": list(marks.ended_keys),
             "rewound_keys": list(marks.rewound_keys),
+            "episodes": _episode_maps(marks.episodes),
             "at": erasure.started_at,
         }
         return bool(self._graph.run("mark_erasure", given))
@@ -165,8 +168,7 @@ class ErasureStore:
 
     def put_episodes(self, scope: Scope, episodes: Mapping[str, str]) -> None:
         """Put what is left of episodes in their place, and take away which words were cited."""
-        maps = [{"episode_id": key, "text": text} for key, text in episodes.items()]
-        for some in _batches(maps):
+        for some in _batches(_episode_maps(episodes)):
             self._graph.run("remove_episodes", {"episodes": some})
             ids = {**_contact(scope), "episode_ids": [each["episode_id"] for each in some]}
             self._graph.run("remove_fact_spans", ids)
@@ -293,6 +295,10 @@ class ErasureStore:
             *(_words("Link", f"{new} {old}", _joined([reason])) for new, old, reason in links),
             *(_words("Span", row["episode_id"], _joined([row["span"]])) for row in spans),
         ]
+
+
+def _episode_maps(episodes: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"episode_id": key, "text": text} for key, text in episodes.items()]
 
 
 def _batches(items: Sequence[Any]) -> Iterable[list[Any]]:
