@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reconciler.bootstrap import Services
+    from reconciler.domain.recalling.briefing import Briefing
     from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.filtering import FilterFields
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
@@ -345,6 +346,30 @@ class Memory:
         found = self._services.recall.recall(scope, query.strip(), count, wanted, budget)
         self._services.use_trace.note(each.fact.fact_id for each in found)
         return found
+
+    def briefing(
+        self,
+        agent_id: str,
+        contact_id: str,
+        query: str = "",
+        *,
+        tenant: str | None = None,
+        limit: int | None = None,
+    ) -> Briefing:
+        """What to know and what to ask when a conversation opens: a recall, and what waits.
+
+        Of what waits it has what the contact may answer; ``confirm``, ``reject`` and ``resolve``
+        take the answers.
+
+        Raises:
+            As ``recall``.
+        """
+        from reconciler.domain.recalling.briefing import Briefing, is_for_the_contact
+
+        facts = self.recall(agent_id, contact_id, query, tenant=tenant, limit=limit)
+        pending = self.pending(agent_id, contact_id, tenant=tenant)
+        asked = tuple(each for each in pending if is_for_the_contact(each))
+        return Briefing(facts=tuple(facts), pending=asked)
 
     def value(
         self,
@@ -1714,6 +1739,10 @@ class ContactMemory:
         ask = self._of(self._memory.recall)
         asked = {"limit": limit, "budget_tokens": budget_tokens}
         return ask(query, **asked, as_of=as_of, valid_at=valid_at, **filters)
+
+    def briefing(self, query: str = "", *, limit: int | None = None) -> Briefing:
+        """What to know and what to ask when a conversation opens; see ``Memory.briefing``."""
+        return self._of(self._memory.briefing)(query, limit=limit)
 
     def value(self, attribute: str, *, subject: str | None = None) -> list[SlotValue]:
         """What an attribute is now; see ``Memory.value``."""

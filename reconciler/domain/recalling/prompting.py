@@ -31,6 +31,7 @@ _DISPUTED = (
     "\nLines marked as disputed contradict each other. Rely on none of them, and ask the contact "
     "once which one holds."
 )
+_TO_ASK = "Not settled yet. Where it fits, ask the contact, each once:"
 _OTHER_SIDES_MAX = 3
 """Other sides that one fact brings along: a fact that contradicts more is better looked into."""
 
@@ -62,7 +63,7 @@ _FILLERS = re.compile(
 """Letters and marks that show nothing, whatever their category says."""
 
 
-def as_prompt(ranked: Iterable[RankedFact]) -> str:
+def as_prompt(ranked: Iterable[RankedFact], questions: Sequence[str] = ()) -> str:
     """Recalled facts between a fence, one a line: standing constraints, then the best first.
 
     Each says how it binds: what yields to a live request is marked so, and a summary as one. A
@@ -72,10 +73,12 @@ def as_prompt(ranked: Iterable[RankedFact]) -> str:
 
     Args:
         ranked: as ``recall`` returns them.
+        questions: what only the contact can settle; they follow the facts.
     """
     listed = _standing_first(ranked)
     opening = _OPENING + (_DISPUTED if any(each.disputed_with for each in listed) else "")
-    return "\n".join((opening, *(prompt_lines(listed) or [_EMPTY]), _CLOSING))
+    asked = [_TO_ASK, *(f"- {_plain(each)}" for each in questions)] if questions else []
+    return "\n".join((opening, *(prompt_lines(listed) or [_EMPTY]), *asked, _CLOSING))
 
 
 def token_count(prompt: str) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 __all__ = [
+    "FOR_OPERATORS",
     "OPERATOR_DOOR",
     "Action",
     "Category",
@@ -142,6 +143,10 @@ class GateReason(StrEnum):
     DECLINED = "declined"
     WITHDRAWN = "withdrawn"
     FORGOTTEN_BEFORE = "forgotten_before"
+
+
+FOR_OPERATORS = (GateReason.DIRECTIVE, GateReason.NEEDS_APPROVAL)
+"""Why something is held that an operator lets in, and not the contact."""
 
 
 class Action(StrEnum):
