@@ -185,9 +185,10 @@ class EmbeddedGraph:
                 self._files.expect_no_log()
                 old.rows("CHECKPOINT")
                 self._draft(old, draft)
+                stamp = self._files.stamp
             self._database.close()
             try:
-                self._files.put_in_place(draft)
+                self._files.put_in_place(draft, stamp)
             finally:
                 self._reopen()
 
@@ -380,6 +381,8 @@ class EmbeddedGraph:
         self._note_failure(text)
         if self._failure:
             return self._storage_error()
+        if "Could not set lock" in text:
+            return GraphUnavailableError(f"another process opened {self._path}; try again")
         if "is closed" in text:
             return GraphUnavailableError(f"{self._path} was closed by this program")
         if "duplicated primary key" in text or "write transaction" in text:
