@@ -224,18 +224,28 @@ class EmbeddedFiles:
         with TemporaryDirectory(prefix=prefix, dir=self.main.parent) as folder:
             yield EmbeddedFiles(Path(folder) / self.main.name)
 
-    def put_in_place(self, draft: EmbeddedFiles) -> None:
+    @property
+    def stamp(self) -> tuple[int, int, int]:
+        """Tells whether the main file was changed, or its log has anything in it."""
+        found = self.main.stat()
+        return found.st_mtime_ns, found.st_size, self.log_bytes
+
+    def put_in_place(self, draft: EmbeddedFiles, stamp: tuple[int, int, int]) -> None:
         """Put a store that is whole in this one's place, at one stroke, while nobody has it open.
 
         Before it and after it the main file is a whole store that needs no log.
 
+        Args:
+            draft: the store that comes.
+            stamp: of this one, when it was copied.
+
         Raises:
             RuntimeError: another process opened it meanwhile; this one stays as it was.
         """
-        if _size(self.log) or draft.has_log:
-            raise RuntimeError("IO exception: a log could not be folded in")
         mode = self.main.stat().st_mode & 0o777
         with self._locked(), draft.main.open("rb+") as file:
+            if self.stamp != stamp or self.has_log or draft.has_log:
+                raise RuntimeError(f"Could not set lock on {self.main}: it was changed meanwhile")
             os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
             draft.main.replace(self.main)

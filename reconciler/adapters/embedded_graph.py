@@ -200,10 +200,11 @@ class EmbeddedGraph:
                 self._files.expect_no_log()
                 old.rows("CHECKPOINT")
                 self._draft(old, draft)
+                stamp = self._files.stamp
             self._database.close()
             self._files.close()  # what copies the main file would go on reading the old one
             try:
-                self._files.put_in_place(draft)
+                self._files.put_in_place(draft, stamp)
             finally:
                 self._reopen()
 
@@ -399,6 +400,8 @@ class EmbeddedGraph:
         self._note_failure(text)
         if self._failure:
             return self._storage_error()
+        if "Could not set lock" in text:
+            return GraphUnavailableError(f"another process opened {self._path}; try again")
         if "is closed" in text:
             return GraphUnavailableError(f"{self._path} was closed by this program")
         if "duplicated primary key" in text or "write transaction" in text:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from reconciler import Action, Decision, FactState, Memory
+from reconciler.adapters import embedded_graph
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.erasures import ERASED, Erasure
 from reconciler.domain.records.jobs import JobState, Stage
@@ -21,6 +22,7 @@ from reconciler.domain.records.sessions import Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.errors import (
     ErasedError,
+    GraphUnavailableError,
     InvalidAnswerError,
     InvalidRequestError,
     InvalidScopeError,
@@ -392,6 +394,28 @@ def test_readers_and_writers_go_on_while_a_store_is_written_anew(memory: Memory)
     for thread in threads:
         thread.join()
     assert problems == []
+
+
+@pytest.mark.parametrize("step", ["copy_store", "put_in_place"])
+def test_a_store_that_cannot_be_written_anew_goes_on_and_is_written_anew_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def fail(*_: Any) -> None:
+        raise RuntimeError("Could not set lock on it")
+
+    place = embedded_graph if step == "copy_store" else embedded_graph.EmbeddedFiles
+    given = {"graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
+    with Memory.open(embedder=HashingEmbedder(), **given) as memory:
+        lives_in(memory, "Quixotia")
+        with monkeypatch.context() as broken:
+            broken.setattr(place, step, fail)
+            with pytest.raises(GraphUnavailableError):
+                forget(memory)
+        assert say(memory, "Likes green tea.").gate
+        [finished] = memory.finish_erasures()
+        assert finished.is_finished
+        assert not hits(tmp_path, b"Quixotia")
+        assert say(memory, "Likes green tea.").action is Action.ADD
 
 
 def test_no_byte_of_it_is_left_in_the_files_of_an_embedded_store(tmp_path: Path) -> None:

@@ -390,8 +390,9 @@ class Neighbourhoods:
         loaded = Neighbourhood(version, facts, vectors, conflicts, self._attributes)
         # Read after the version: what was forgotten in between fails the commit.
         _, loaded.forgotten = self._forgotten(scope)
-        with self._lock:
-            self._keep(scope.contact_key, loaded)
+        if not loaded.forgotten.is_erasing:  # its end moves no version
+            with self._lock:
+                self._keep(scope.contact_key, loaded)
         return loaded
 
     def _conflicts(self, scope: Scope) -> list[tuple[str, str]]:
