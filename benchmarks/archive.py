@@ -19,13 +19,14 @@ from benchmarks.engines import Engines
 from reconciler import Memory
 
 FACTS = int(os.environ.get("FACTS", "100000"))
+BARE = 300
 STORES = {"one contact of 1,000 facts": (1, 1000), "20 contacts of 50 facts": (20, 50)}
 
 
 def main(available: Engines) -> None:
-    print("## export and restore, nodes a second\n")
-    print("| engine | store | nodes | links | export | with vectors | restore | embedded again |")
-    print("|---|---|--:|--:|--:|--:|--:|--:|")
+    print("## export and restore, nodes a second; bare: an auto-commit CREATE of one fact\n")
+    print("| engine | store | nodes | links | bare | export | + vectors | restore | + embedding |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
     for engine in available.names:
         for name, (contacts, facts) in STORES.items():
             _moved(available, engine, name, contacts, facts)
@@ -42,13 +43,23 @@ def _moved(available: Engines, engine: str, name: str, contacts: int, facts: int
             memory.import_notes(_lines(contacts, facts))
             plain_seconds, _ = _timed(lambda: memory.export(plain, keys=True))
             whole_seconds, report = _timed(lambda: memory.export(whole, keys=True, vectors=True))
-        seconds = [plain_seconds, whole_seconds]
+        seconds = [_bare_seconds(available.fresh(engine)), plain_seconds, whole_seconds]
         for path in (whole, plain):
             given = available.fresh(engine)
             seconds.append(_timed(lambda p=path, g=given: _restored(p, embedder, g))[0])
     nodes, links = report.nodes.total(), report.links.total()
-    rates = " | ".join(f"{nodes / each:,.0f}" for each in seconds)
+    rates = " | ".join(
+        f"{count / each:,.0f}" for count, each in zip((BARE, *[nodes] * 4), seconds, strict=True)
+    )
     print(f"| {engine} | {name} | {nodes:,} | {links:,} | {rates} |", flush=True)
+
+
+def _bare_seconds(given: dict[str, Any]) -> float:
+    store = Store(given, has_model=False)
+    store.bare()
+    seconds, _ = _timed(lambda: [store.bare() for _ in range(BARE)])
+    store.memory.close()
+    return seconds
 
 
 def _restored(path: Path, embedder: RandomEmbedder, given: dict[str, Any]) -> Any:

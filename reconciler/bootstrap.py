@@ -952,7 +952,7 @@ def _restore_export(
         _open_store(MemoryStore(graph), embedder, settings.reconcile.write_attempts_max, clock())
         return restorer.run(
             checked,
-            store=ArchiveStore(PatientGraph(graph, patience, GraphUnavailableError)),
+            store=ArchiveStore(PatientGraph(graph, patience)),
             embedder=embedder,
             hash_key=_hash_key_if_any(settings),
             keep_hash_key=lambda key: _keep_hash_key(settings, key),

@@ -178,7 +178,13 @@ class _Writing:
         for place, page in enumerate(_pages(lines)):
             if -1 - place != version:
                 continue  # an earlier run wrote it
-            self._page(contact.node_id, version, page)
+            try:
+                self._page(contact.node_id, version, page)
+            except GraphConflictError as error:
+                raise GraphConflictError(
+                    f"contact {scope.contact_id} could not be written: {error}. Run it again; "
+                    "where that does not help, an id of it is in the store under another contact"
+                ) from error
             version -= 1
             self._check_version(scope, version)
         if not self._store.finish_contact(contact.node_id, version, contact.properties):
