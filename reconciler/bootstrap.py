@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from reconciler.service.fact_evidence import FactEvidenceReader
     from reconciler.service.finding import Finding
     from reconciler.service.health import Health, RecallCount
+    from reconciler.service.moving.contact_page import ContactPage
     from reconciler.service.moving.exporting import Exporter
     from reconciler.service.past_recall import PastRecall
     from reconciler.service.recall import Recall
@@ -105,6 +106,7 @@ __all__ = [
     "file_of_memory",
     "open_graph",
     "restore_memory",
+    "write_new",
 ]
 
 
@@ -452,6 +454,16 @@ class Services:
             embedder=self.embedder,
             how=_recalling(self.settings, self.embedder.model_id),
             clock=self.clock,
+        )
+
+    @_Part
+    def contact_page(self) -> ContactPage:
+        """What writes all that is known of a contact on a page."""
+        from reconciler.service.moving.contact_page import ContactPage
+        from reconciler.service.stores.archive_store import ArchiveStore
+
+        return ContactPage(
+            store=ArchiveStore(self._patient_graph), records=self.records, clock=self.clock
         )
 
     @_Part
@@ -804,6 +816,18 @@ def back_up(services: Services, path: Path, *, overwrite: bool) -> Backup:
         made_at=services.clock(),
         overwrite=overwrite,
     )
+
+
+def write_new(path: Path, content: bytes, *, overwrite: bool) -> None:
+    """A file for its owner's eyes, which has its name only once it is whole.
+
+    Raises:
+        ConfigurationError: it cannot be written, or is there already.
+    """
+    from reconciler.adapters.store_backups import new_file
+
+    with new_file(path, overwrite=overwrite) as file:
+        file.write(content)
 
 
 def export_to(

@@ -1208,6 +1208,7 @@ class Memory:
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used, or a contact without an
                 agent.
+            InvalidRequestError: nothing is known of the contact.
             ConfigurationError: the file cannot be written, or is there already.
             GraphConflictError: somebody writes about a contact without a pause.
         """
@@ -1216,6 +1217,7 @@ class Memory:
         from reconciler.bootstrap import export_to
 
         wanted = self._export_filter(tenant, agent_id, contact_id)
+        self._services.exporter.check(wanted)
         if isinstance(out, Path):
             return export_to(
                 self._services,
@@ -1229,6 +1231,18 @@ class Memory:
         return self._services.exporter.run(
             out, wanted, with_vectors=vectors, with_keys=keys, on_progress=on_progress
         )
+
+    def export_page(self, agent_id: str, contact_id: str, *, tenant: str | None = None) -> str:
+        """All that is kept of a contact, as one HTML document that a person can read and print.
+
+        Facts now and before, the words that they rest on, decisions in plain words, what waits for
+        an answer, conversations and tasks. It needs no network and holds no script.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: nothing is known of the contact.
+        """
+        return self._services.contact_page.html(self._scope(tenant, agent_id, contact_id))
 
     def _export_filter(
         self, tenant: str | None, agent_id: str | None, contact_id: str | None
@@ -1636,6 +1650,10 @@ class ContactMemory:
     def disputes(self) -> list[Dispute]:
         """What contradicts each other and was not settled yet; see ``Memory.disputes``."""
         return self._of(self._memory.disputes)()
+
+    def export_page(self) -> str:
+        """All that is kept of the contact, as one HTML document; see ``Memory.export_page``."""
+        return self._of(self._memory.export_page)()
 
     def export(
         self, out: Path | IO[bytes], *, vectors: bool = False, overwrite: bool = False

@@ -58,6 +58,9 @@ _COPIED_BYTES = 1 << 20
 _MENDING = ".mending-"
 """In the name of the folder that a log is looked at in; one that a crash left is removed."""
 
+_OF_ANOTHER = "Database ID"
+"""In what the engine says of a log that another database wrote."""
+
 _COMPANIONS = (".wal", ".checkpoint", ".shadow", ".key", ".no-log", ".lock")
 """Endings of what lies beside a store; as the store's own name they would be taken for those."""
 
@@ -98,6 +101,13 @@ class EmbeddedFiles:
         return bool(_size(self.log) or _size(self._frozen_log))
 
     @property
+    def has_writes(self) -> bool:
+        """Whether there is a log with a finished write in it; one that was cut off has none."""
+        if _size(self._frozen_log):
+            return True
+        return bool(_size(self.log)) and _COMMIT in self.log.read_bytes()
+
+    @property
     def holds_nothing(self) -> bool:
         """Whether the main file is that of a store whose log was never written into it."""
         return _size(self.main) <= _HEADER_BYTES
@@ -118,6 +128,12 @@ class EmbeddedFiles:
         try:
             return self._database()
         except ENGINE_ERRORS as error:
+            if _OF_ANOTHER in str(error):
+                raise ConfigurationError(
+                    f"RECONCILER_EMBEDDED_PATH {self.main}: its log {self.log} belongs to another "
+                    "store, or to another copy of this one; put the log back that was beside it, "
+                    "or, if this store was closed when it was copied, move that log away"
+                ) from error
             if not self._may_be_mended(error):
                 raise
             self._mend(error)
@@ -145,7 +161,7 @@ class EmbeddedFiles:
         Raises:
             ConfigurationError: it lacks its log.
         """
-        if not (self.has_log or self._no_log.exists()):
+        if not (self.has_writes or self._no_log.exists()):
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main} was open when it was copied or left, and "
                 f"its log {self.log} is missing, which holds the newest of what was remembered; "
@@ -204,6 +220,16 @@ class EmbeddedFiles:
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main} is missing, and its log {self.log} is "
                 "there; put the main file back beside it"
+            )
+        if self._shadow.exists() and not self.main.exists():
+            raise ConfigurationError(
+                f"RECONCILER_EMBEDDED_PATH {self.main} is missing, and a part of it is there, "
+                f"{self._shadow}; put the main file and its log back beside it"
+            )
+        if self.main.exists() and not _size(self.main) and not self._no_log.exists():
+            raise ConfigurationError(
+                f"RECONCILER_EMBEDDED_PATH {self.main} is empty, and no store ever is: it was cut "
+                "off. Copy it again, or restore a backup; if it was never used, delete it"
             )
         if self.has_log or self._no_log.exists() or _size(self.main) != _HEADER_BYTES:
             return
@@ -275,7 +301,8 @@ class EmbeddedFiles:
         _log.warning(
             "%s was not closed. Its log ended in a write of %d bytes that was never finished, so "
             "nobody was told that it was kept. That write was cut off, and everything before it is "
-            "there. The log as it was found is kept in %s; delete it when you like",
+            "there. The log as it was found is kept in %s; delete it when you like. If this is a "
+            "copy of a store that was open, copy it again: it may lack more than that write",
             self.main,
             len(dropped),
             copy,

@@ -90,7 +90,7 @@ class EmbeddedGraph:
         self._files = EmbeddedFiles(self._path)
         _claim(self._path, self)
         with self._translated_setup():
-            has_log = self._files.has_log
+            has_writes = self._files.has_writes
             self._log_bytes = self._files.log_bytes
             self._database = self._files.open()
             self._log_bytes = self._files.log_bytes
@@ -101,7 +101,7 @@ class EmbeddedGraph:
                 with self._connection() as connection:
                     leave_unchecked(connection)
                     self._is_marked = _is_marked_open(connection)
-                if self._is_marked and not has_log:
+                if self._is_marked and not has_writes:
                     self._files.check_log()
             except BaseException:
                 self._connections.close()

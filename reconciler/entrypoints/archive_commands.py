@@ -63,12 +63,18 @@ def export(
             "--keys", help="Also the store's secret keys, for a move; keep the file safe."
         ),
     ] = False,
+    html: Annotated[
+        bool, typer.Option("--html", help="One contact as a document for a person to read.")
+    ] = False,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write what is kept as lines of JSON, which either engine restores."""
+    """Write what is kept as lines of JSON, which either engine restores; or for a person."""
     if out == _STANDARD_OUTPUT and as_json:
         raise InvalidRequestError("with --out - the output is the export; leave --json out")
+    if html:
+        _export_page(out, agent, contact, tenant, overwrite=overwrite, as_json=as_json)
+        return
     target = sys.stdout.buffer if out == _STANDARD_OUTPUT else out
     quiet = as_json or out == _STANDARD_OUTPUT
     with Memory.open(must_exist=True) as memory, _progress("contacts", quiet) as advance:
@@ -93,6 +99,28 @@ def export(
         terminal(stderr=True).print(_export_text(report))
         return
     show(as_json, asdict(report), lambda: _export_text(report))
+
+
+def _export_page(
+    out: Path,
+    agent: str | None,
+    contact: str | None,
+    tenant: str | None,
+    *,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    from reconciler.bootstrap import write_new
+
+    if agent is None or contact is None:
+        raise InvalidRequestError("--html is a document about one contact; give --agent, --contact")
+    with Memory.open(must_exist=True) as memory:
+        page = memory.export_page(agent, contact, tenant=tenant).encode()
+    if out == _STANDARD_OUTPUT:
+        sys.stdout.buffer.write(page)
+        return
+    write_new(out, page, overwrite=overwrite)
+    show(as_json, {"file": str(out), "bytes": len(page)}, lambda: f"{out}: one document.")
 
 
 def restore(

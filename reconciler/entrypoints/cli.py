@@ -141,8 +141,8 @@ add_health_commands(app)
 add_find_commands(app)
 add_task_commands(app)
 add_archive_commands(app)
-add_fading_commands(app)
 add_value_commands(app)
+add_fading_commands(app)
 
 
 def main() -> NoReturn:

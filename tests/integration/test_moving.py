@@ -14,7 +14,7 @@ import pytest
 
 from reconciler import Memory, Turn
 from reconciler.config_files import load_export_schema
-from reconciler.errors import InvalidArchiveError, InvalidScopeError
+from reconciler.errors import InvalidArchiveError, InvalidRequestError, InvalidScopeError
 from reconciler.service.moving import restoring
 from reconciler.service.stores import archive_store
 from reconciler.service.stores.archive_store import ArchiveStore
@@ -40,9 +40,10 @@ CREATE (:Tombstone {tombstone_key: 't1', contact_key: contact.contact_key, erasu
 
 
 def opened(engine: EngineUnderTest) -> Memory:
-    """The memory of an engine; a recall of it leaves no trace on what is compared."""
-    quiet = {"use_flush_seconds": 0}
-    return Memory.open(embedder=EMBEDDER, life=quiet, **engine.settings_arguments)
+    """A memory that a recall does not change: what is moved is compared afterwards."""
+    return Memory.open(
+        embedder=EMBEDDER, life={"use_flush_seconds": 0}, **engine.settings_arguments
+    )
 
 
 def restored(engine: EngineUnderTest, path: Path, **given: Any) -> Any:
@@ -241,6 +242,14 @@ def test_an_export_of_a_contact_holds_nobody_else(source: EngineUnderTest, tmp_p
 def test_a_contact_without_its_agent_is_refused(source: EngineUnderTest) -> None:
     with opened(source) as memory, pytest.raises(InvalidScopeError, match="name the agent"):
         memory.export(io.BytesIO(), contact_id="alice")
+
+
+def test_a_contact_that_nobody_knows_is_an_error_and_no_file(
+    source: EngineUnderTest, tmp_path: Path
+) -> None:
+    with opened(source) as memory, pytest.raises(InvalidRequestError, match="check both names"):
+        memory.export(tmp_path / "none.jsonl", "crm", "alise")
+    assert list(tmp_path.iterdir()) == []
 
 
 # Its form

@@ -554,6 +554,68 @@ def test_a_log_without_its_main_file_is_refused_and_the_main_file_named(store: S
         opened(path)
 
 
+def another_s(path: Path) -> None:
+    EmbeddedFiles(path).log.write_bytes(tiny_log(path.parent))
+
+
+def tiny_log(folder: Path) -> bytes:
+    (folder / "tiny").mkdir()
+    path, _ = tiny_store(folder / "tiny")
+    log = EmbeddedFiles(path).log.read_bytes()
+    shutil.rmtree(folder / "tiny")
+    return log
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def alone_with_its_shadow(path: Path) -> None:
+    EmbeddedFiles(path).log.unlink()
+    path.rename(path.with_name(f"{path.name}.shadow"))
+
+
+LACKING = {
+    "a log of another store": (another_s, "belongs to another store"),
+    "an empty main file": (emptied, "is empty, and no store ever is"),
+    "a shadow without its main file": (alone_with_its_shadow, "a part of it is there"),
+}
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_a_part_that_does_not_fit_is_refused_and_left_as_it_is(store: Store, name: str) -> None:
+    spoil, said = LACKING[name]
+    path = store.copy("left open")
+    spoil(path)
+    before = {each.name: each.read_bytes() for each in path.parent.iterdir()}
+    with pytest.raises(ConfigurationError, match=said):
+        opened(path)
+    assert {each.name: each.read_bytes() for each in path.parent.iterdir()} == before
+
+
+def test_an_empty_file_that_was_never_a_store_is_refused_and_its_log_not_taken_for_one(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "memory.lbug").touch()
+    with pytest.raises(ConfigurationError, match="if it was never used, delete it"):
+        opened(tmp_path / "memory.lbug")
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 10, embedded_files._LOG_HEADER_BYTES])
+def test_a_log_without_a_finished_write_is_as_good_as_missing(
+    store: Store, kept_bytes: int
+) -> None:
+    path = store.copy("closed")
+    with opened(path) as memory:
+        memory.add_contact_note("crm", "priya", "Plays the cello.")
+        copied = store.copy("closed")
+        shutil.copyfile(path, copied)
+        log = EmbeddedFiles(path).log.read_bytes()
+    EmbeddedFiles(copied).log.write_bytes(log[:kept_bytes])
+    with pytest.raises(ConfigurationError, match="put it back"):
+        opened(copied)
+
+
 def test_a_copy_of_a_closed_store_is_its_main_file_alone(closed: Path, tmp_path: Path) -> None:
     shutil.copyfile(closed / "memory.lbug", tmp_path / "memory.lbug")
     assert decisions_of(tmp_path / "memory.lbug") == decisions_of(closed / "memory.lbug")

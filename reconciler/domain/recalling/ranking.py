@@ -60,7 +60,10 @@ _MICROSECONDS_PER_DAY = 86_400 * 10**6
 
 
 def numbers_of(facts: Iterable[Fact]) -> Numbers:
-    """The numbers that rank these facts, a row each, in their order."""
+    """The numbers that rank these facts, a row each, in their order.
+
+    What is archived is as silent as what expired long ago.
+    """
     rows = [
         (
             fact.importance,

@@ -1,0 +1,117 @@
+"""Stores of every older schema version, made by the code of their time, brought up to date."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+import pytest
+
+from reconciler import Memory
+from reconciler.errors import SchemaError
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+from tests.old_stores import LAST_COMMITS, put_store
+
+EMBEDDER = HashingEmbedder(16)
+CALLS = {7: {"The contact only takes calls after 5 pm."}} | {
+    version: {"I only take calls after 5 pm."} for version in (4, 5, 6)
+}
+CITIES = {1: {"lives in Pune"}}
+"""What they are remembered by; from the second version on cities are in a slot, and in dispute."""
+
+
+@pytest.fixture(params=LAST_COMMITS)
+def version(request: pytest.FixtureRequest) -> int:
+    """Each older version."""
+    return int(request.param)
+
+
+@pytest.fixture
+def older(one_of_each: EngineUnderTest, version: int) -> EngineUnderTest:
+    """An engine with a store of that version."""
+    put_store(one_of_each, version)
+    return one_of_each
+
+
+@pytest.fixture
+def migrated(older: EngineUnderTest) -> Iterator[Memory]:
+    """That store, brought up to date as ``reconciler init`` does it."""
+    with pytest.raises(SchemaError, match="run `reconciler init`"):
+        Memory.open(embedder=EMBEDDER, **older.settings_arguments)
+    with Memory.open(embedder=EMBEDDER, migrate=True, **older.settings_arguments) as memory:
+        yield memory
+
+
+def test_an_older_store_reads_as_it_did_and_is_written_on(migrated: Memory, version: int) -> None:
+    _check_facts(migrated, version)
+    _check_decisions(migrated, version)
+    _check_chains(migrated, version)
+    _check_what_waits(migrated, version)
+    _check_writes(migrated, version)
+    _check_leaves(migrated)
+
+
+def _check_facts(memory: Memory, version: int) -> None:
+    live = {each.fact.text for each in memory.recall("crm", "alice", limit=20)}
+    gated = {"Is diabetic."} if version > 2 else set()
+    cities = CITIES.get(version, {"Lives in Goa.", "Lives in Mumbai."})
+    assert live == {"Keeps two cats.", *cities, *gated, *CALLS.get(version, set())}
+    [near, *_] = memory.recall("crm", "alice", "Keeps two cats.")
+    assert (near.fact.text, round(near.similarity or 0, 3)) == ("Keeps two cats.", 1.0)
+    assert [e.fact.text for e in memory.recall("crm", "bob")][-1] == "Likes tea."
+
+
+def _check_decisions(memory: Memory, version: int) -> None:
+    made = memory.decisions("crm", "alice")
+    said = {(str(each.action), each.text) for each in made}
+    assert {("ADD", "Keeps two cats."), ("UPDATE", "lives in Pune")} <= said
+    if version > 2:
+        gate = {
+            ("REJECT", "Thanks a lot!"),
+            ("HOLD", "Was bankrupt once."),
+            ("HOLD", "Is diabetic."),
+        }
+        assert gate <= said
+        assert ("REVOKE", "A mix-up.") in said
+    for each in made:
+        assert memory.explain("crm", "alice", each.decision_id).to_dict()
+
+
+def _check_chains(memory: Memory, version: int) -> None:
+    chains = {tuple(fact.text for fact in each.facts) for each in memory.history("crm", "alice")}
+    city = ("lives in Pune", "Lives in Pune.")
+    assert (city if version == 1 else ("Lives in Goa.", *city)) in chains
+    assert (("Drives a lorry.",) in chains) is (version > 2)
+    for chain in memory.history("crm", "alice"):
+        assert len(chain.supersessions) == len(chain.facts) - 1
+        if chain.facts[0].text == "Drives a lorry.":
+            assert (str(chain.facts[0].state), len(chain.events)) == ("revoked", 1)
+
+
+def _check_what_waits(memory: Memory, version: int) -> None:
+    pending = {getattr(each, "text", "") for each in memory.pending("crm", "alice")}
+    assert ("Was bankrupt once." in pending) is (version > 2)
+    disputes = [{fact.text for fact in each.facts} for each in memory.disputes("crm", "alice")]
+    assert disputes == ([{"Lives in Goa.", "Lives in Mumbai."}] if version > 1 else [])
+    if version > 3:
+        [job] = memory.drain()
+        assert (job.session_id, job.state) == ("chat-bob", "done")
+        assert "Rex" in " ".join(e.fact.text for e in memory.recall("crm", "bob"))
+
+
+def _check_writes(memory: Memory, version: int) -> None:
+    again = memory.add_contact_note("crm", "alice", "keeps two cats", idempotency_key="k1")
+    assert again.replayed is (version >= 5) or again.action == "UPDATE"
+    moved = memory.add_contact_note(
+        "crm", "alice", "Lives in Oslo.", attribute="city", value="Oslo"
+    )
+    assert (moved.action, bool(moved.superseded_ids)) == ("UPDATE", True)
+    assert "Lives in Oslo." in {e.fact.text for e in memory.recall("crm", "alice")}
+
+
+def _check_leaves(memory: Memory) -> None:
+    report = memory.export(io.BytesIO(), vectors=True)
+    assert not report.left_out
+    assert report.nodes["Fact"] <= report.links["EVIDENCED_BY"]
+    assert report.nodes["Decision"] <= report.links["JUDGED"]

@@ -1,0 +1,89 @@
+"""What an unrelated question gets, with the packaged model and the floor measured for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reconciler import Memory
+from reconciler.config_files import load_recall_floor
+from reconciler.errors import ConfigurationError
+from reconciler.settings import load_settings
+from reconciler.testing import HashingEmbedder
+from tests.engines import embedded_engine
+
+BAN = "Never call before nine."
+TOLD = (
+    BAN,
+    "Lives in Pune.",
+    "Has two children.",
+    "Works at Globex as an engineer.",
+    "Is allergic to peanuts.",
+    "Drives a blue Volvo.",
+    "The renewal is due in March.",
+    "Her manager is Dana Olsen.",
+)
+RELATED = {
+    "Where does she live?": "Lives in Pune.",
+    "Where is she based?": "Lives in Pune.",
+    "Does she have kids?": "Has two children.",
+    "Which company employs her?": "Works at Globex as an engineer.",
+    "Any food allergies?": "Is allergic to peanuts.",
+    "Which car does she drive?": "Drives a blue Volvo.",
+    "Who is her boss?": "Her manager is Dana Olsen.",
+}
+UNRELATED = (
+    "What is the capital of France?",
+    "How do I fix a flat tyre on my bicycle?",
+    "What did the plumber say about the boiler?",
+    "Which hotel did I stay at in Lisbon?",
+    "How much did I pay for the guitar?",
+)
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    folder = Path(tmp_path_factory.mktemp("floor"))
+    with Memory.open(**embedded_engine(folder).settings_arguments) as memory:
+        for text in TOLD:
+            memory.add_contact_note("crm", "priya", text)
+        yield memory
+
+
+def texts(memory: Memory, question: str) -> list[str]:
+    return [each.fact.text for each in memory.recall("crm", "priya", question)]
+
+
+def test_a_question_that_words_do_not_give_away_finds_its_fact(memory: Memory) -> None:
+    found = {question: texts(memory, question) for question in RELATED}
+    assert [q for q, fact in RELATED.items() if fact not in found[q][:2]] == []
+    assert all(BAN in each for each in found.values())
+
+
+def test_an_unrelated_question_gets_what_stands_and_nothing_else(memory: Memory) -> None:
+    assert [texts(memory, question) for question in UNRELATED] == [[BAN]] * len(UNRELATED)
+
+
+def test_the_packaged_model_has_a_floor_and_a_model_that_nobody_measured_has_none(
+    memory: Memory,
+) -> None:
+    assert load_recall_floor(memory.embedding_model) is not None
+    assert load_recall_floor("model@1") is None
+
+
+@pytest.mark.parametrize(
+    ("floor", "count"), [("calibrated", 1), ("off", 1), (-1.0, 1), (0.5, 0), ("0.5", 0)]
+)
+def test_the_floor_can_be_set(tmp_path: Path, floor: object, count: int) -> None:
+    settings = embedded_engine(tmp_path).settings_arguments | {"recall": {"floor": floor}}
+    with Memory.open(embedder=HashingEmbedder(64), **settings) as memory:
+        memory.add_contact_note("crm", "priya", "Lives in Pune.")
+        assert len(memory.recall("crm", "priya", "Reykjavik")) == count
+
+
+@pytest.mark.parametrize("floor", ["low", None, float("nan")])
+def test_a_floor_that_is_none_is_refused(floor: object) -> None:
+    with pytest.raises(ConfigurationError, match=r"recall\.floor"):
+        load_settings(recall={"floor": floor})
