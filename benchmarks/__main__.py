@@ -30,6 +30,7 @@ from benchmarks import (
     slots,
     start,
     threads,
+    use_trace,
     write_cost,
 )
 from benchmarks.engines import engines
@@ -42,6 +43,7 @@ BENCHMARKS = {
     "threads": threads.main,
     "import": note_import.main,
     "recall": recall.main,
+    "use-trace": use_trace.main,
     "conversations": conversations.main,
     "updates": conversations.updates,
     "sessions": sessions.main,
