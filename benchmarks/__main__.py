@@ -32,6 +32,7 @@ from benchmarks import (
     slots,
     start,
     threads,
+    use_trace,
     write_cost,
 )
 from benchmarks.engines import engines
@@ -46,6 +47,7 @@ BENCHMARKS = {
     "import": note_import.main,
     "recall": recall.main,
     "erasure": erasure.main,
+    "use-trace": use_trace.main,
     "conversations": conversations.main,
     "updates": conversations.updates,
     "sessions": sessions.main,

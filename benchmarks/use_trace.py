@@ -1,11 +1,10 @@
 """What the trace of use costs a warm recall: the same recalls in turn with and without it.
 
-Run: python -m benchmarks.use_trace [FACTS] [ROUNDS]
+The counts are written twenty times as often as the settings have it, beside the recalls.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -16,11 +15,11 @@ from reconciler.testing import HashingEmbedder
 
 __all__ = ["main"]
 
-RECALLS = 50
+FACTS, ROUNDS, RECALLS = 300, 20, 50
 
 
-def main(facts: int = 300, rounds: int = 20) -> None:
-    """Print the median milliseconds of a recall, and their ratio."""
+def main(_: object) -> None:
+    """Print the median milliseconds of a recall with and without the trace, and their ratio."""
     seconds: dict[bool, list[float]] = {True: [], False: []}
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -28,12 +27,12 @@ def main(facts: int = 300, rounds: int = 20) -> None:
         _opened(Path(folder) / "without.lbug", 0.0) as plain,
     ):
         for memory in (traced, plain):
-            _fill(memory, facts)
-        for _ in range(rounds):
+            _fill(memory)
+        for _ in range(ROUNDS):
             for is_traced, memory in ((True, traced), (False, plain)):
                 seconds[is_traced] += _recalls(memory)
     with_, without = (1000 * median(seconds[each]) for each in (True, False))
-    print(f"{facts} facts, {rounds * RECALLS} recalls each")
+    print(f"{FACTS} facts, {ROUNDS * RECALLS} recalls each")
     print(f"with {with_:.3f} ms, without {without:.3f} ms, ratio {with_ / without:.3f}")
 
 
@@ -42,8 +41,8 @@ def _opened(path: Path, flush_seconds: float) -> Memory:
     return Memory.open(graph="embedded", embedded_path=path, embedder=HashingEmbedder(), life=life)
 
 
-def _fill(memory: Memory, facts: int) -> None:
-    for number in range(facts):
+def _fill(memory: Memory) -> None:
+    for number in range(FACTS):
         memory.add_contact_note("crm", "alice", f"Owns boat {number} of the blue fleet")
     memory.recall("crm", "alice", "boat")
 
@@ -55,7 +54,3 @@ def _recalls(memory: Memory) -> list[float]:
         memory.recall("crm", "alice", f"boat {number}")
         taken.append(time.perf_counter() - started)
     return taken
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))

@@ -1770,6 +1770,16 @@ class ContactMemory:
         """What each fact about something rests on; see ``Memory.evidence_about``."""
         return self._of(self._memory.evidence_about)(about)
 
+    def archive(
+        self, *, by: str = "operator", floor: float | None = None, dry_run: bool = False
+    ) -> list[Archived]:
+        """Put by what has faded about the contact; see ``Memory.archive``."""
+        return self._of(self._memory.archive)(by=by, floor=floor, dry_run=dry_run)
+
+    def unarchive(self, fact_id: str, *, by: str = "operator") -> Decision:
+        """Have an archived fact recalled again; see ``Memory.unarchive``."""
+        return self._of(self._memory.unarchive)(fact_id, by=by)
+
     def disputes(self) -> list[Dispute]:
         """What contradicts each other and was not settled yet; see ``Memory.disputes``."""
         return self._of(self._memory.disputes)()

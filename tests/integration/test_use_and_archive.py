@@ -237,6 +237,17 @@ def test_a_sweep_of_all_contacts_is_a_decision_for_each(memory: Memory, clock: C
     assert len({each.decision.decision_id for each in found if each.decision}) == 2
 
 
+def test_one_contacts_facts_are_put_by_and_taken_up_again(memory: Memory, clock: Clock) -> None:
+    say(memory, "Likes green tea", category="preference")
+    clock.on(300 * DAY)
+    alice = memory.contact("crm", "alice")
+    [would_be] = alice.archive(dry_run=True)
+    [done] = alice.archive(by="anna")
+    assert done.facts == would_be.facts
+    assert alice.unarchive(done.facts[0].fact_id, by="anna").action is Action.UNARCHIVE
+    assert told(memory) == ["Likes green tea"]
+
+
 def test_nothing_to_put_by_is_no_decision(memory: Memory) -> None:
     say(memory, "Likes green tea")
     made = memory.decisions("crm")

@@ -73,6 +73,7 @@ def _note(note: Note) -> Note:
         tags=(),
         topic=None,
         source_reference=None,
+        artefact=None,
         contact_name=None,
         idempotency_key=None,
         is_cleaned=True,

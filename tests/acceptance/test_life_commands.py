@@ -1,0 +1,50 @@
+"""What is to be resumed, what has faded, and the past, as a person meets them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from tests.command_line import Run, json_of
+
+AGENT = ("--agent", "crm")
+SCOPE = (*AGENT, "--contact", "alice")
+LONG_AGO = (datetime.now(UTC) - timedelta(days=900)).isoformat()
+
+
+def test_archive_says_what_faded_and_puts_it_by_until_it_is_taken_up_again(run: Run) -> None:
+    said = json_of(run, "add", *SCOPE, "Likes green tea.", "--importance", "0.1")
+    code, out, _ = run("archive", *AGENT, "--floor", "1", "--dry-run")
+    assert (code, "Likes green tea." in out, "would be put by" in out) == (0, True, True)
+    [done] = json_of(run, "archive", *AGENT, "--floor", "1", "--by", "anna")
+    assert (done["contact_id"], done["decision"]["action"]) == ("alice", "ARCHIVE")
+    assert json_of(run, "recall", *SCOPE) == []
+    assert "Likes green tea." in run("history", *SCOPE)[1]
+    code, out, _ = run("unarchive", said["fact_id"], *SCOPE)
+    assert (code, "UNARCHIVE" in out) == (0, True)
+    assert len(json_of(run, "recall", *SCOPE)) == 1
+
+
+def test_archive_says_so_where_nothing_faded(run: Run) -> None:
+    json_of(run, "add", *SCOPE, "Likes green tea.")
+    assert "Nothing has faded so far." in run("archive", *AGENT)[1]
+    assert run("archive", *AGENT, "--floor", "2")[0] == 2
+
+
+def test_recall_and_history_take_an_instant(run: Run) -> None:
+    pune = ("Lives in Pune.", "--attribute", "city", "--value", "Pune")
+    json_of(run, "add", *SCOPE, *pune, "--valid-from", LONG_AGO)
+    now = datetime.now(UTC).isoformat()
+    assert len(json_of(run, "recall", *SCOPE, "--valid-at", LONG_AGO)) == 1
+    assert json_of(run, "recall", *SCOPE, "--as-of", LONG_AGO) == []
+    assert json_of(run, "history", *SCOPE, "--at", LONG_AGO) == []
+    assert len(json_of(run, "history", *SCOPE, "--at", now)) == 1
+    assert "Nothing was known of contact alice" in run("history", *SCOPE, "--at", LONG_AGO)[1]
+    assert run("recall", *SCOPE, "--as-of", "2024-03-09")[0] == 2
+
+
+def test_tasks_are_listed_by_state(run: Run) -> None:
+    json_of(run, "add", *SCOPE, "Likes green tea.")
+    assert json_of(run, "tasks", *AGENT, "--state", "open") == []
+    assert "Tasks, those that changed last first" in run("tasks", *AGENT)[1]
+    code, _, err = run("tasks", *AGENT, "--state", "sleeping")
+    assert (code, "is none of open" in err) == (2, True)
