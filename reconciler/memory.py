@@ -316,7 +316,7 @@ class Memory:
             limit: at most so many, beside what is standing; None for the configured number, or,
                 with a budget, for as many as fit.
             budget_tokens: as many as make prompt lines of so many tokens, at about four characters
-                a token; what is standing comes first.
+                a token; what is standing takes its room first, and always stays.
             as_of: what the memory knew at that instant, time-zone aware; None for now.
             valid_at: what was true in the world at that instant, time-zone aware, also of what has
                 ended since because something newer took its place; None for what holds.

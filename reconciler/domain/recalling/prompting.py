@@ -92,14 +92,15 @@ def token_count(prompt: str) -> int:
 def within_budget(ranked: Iterable[RankedFact], tokens: int) -> list[RankedFact]:
     """As many as make lines of so many tokens, by ``token_count``, in the order given.
 
-    Standing constraints have the first claim on the room; the first of the others that does not
-    fit ends the list. What a fact brings along counts with it, the fence does not.
+    Standing constraints take their room first and always stay, whatever is left; the first of the
+    others that does not fit ends the list. What a fact brings along counts with it, the fence does
+    not.
     """
     listed, room = list(ranked), tokens * CHARACTERS_PER_TOKEN
     fitting: set[str] = set()
     for each in _standing_first(listed):
         room -= sum(len(line) + 1 for line in prompt_lines([each]))
-        if room < 0:
+        if room < 0 and not each.is_standing:
             break
         fitting.add(each.fact.fact_id)
     return [each for each in listed if each.fact.fact_id in fitting]
