@@ -80,6 +80,7 @@ def _backed_up(given: dict[str, Any]) -> None:
     store = Store(given, has_model=False)
     store.write("first")
     store.add_others("first", FACTS)
+    store.reopen()  # else the whole of it is in the log, as no store's is that writes by itself
     path: Path = given["embedded_path"]
     with TemporaryDirectory() as folder:
         copied, archive = Path(folder) / "copy.lbug", Path(folder) / "memory.zip"
