@@ -12,9 +12,11 @@ import os
 import sys
 
 from benchmarks import (
+    archive,
     conversations,
     core,
     detail,
+    erasure,
     error_rate,
     full_memory,
     gate,
@@ -41,8 +43,10 @@ BENCHMARKS = {
     "write": write_cost.main,
     "hand-over": hand_over.main,
     "threads": threads.main,
+    "archive": archive.main,
     "import": note_import.main,
     "recall": recall.main,
+    "erasure": erasure.main,
     "use-trace": use_trace.main,
     "conversations": conversations.main,
     "updates": conversations.updates,

@@ -24,6 +24,10 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
         Comparison as Comparison,
         Decision as Decision,
     )
+    from reconciler.domain.records.erasures import (
+        Erasure as Erasure,
+        ErasureReceipt as ErasureReceipt,
+    )
     from reconciler.domain.records.evidence import (
         EvidenceTurn as EvidenceTurn,
         FactEvidence as FactEvidence,
@@ -105,6 +109,7 @@ _HOMES = {
     "reconciler.domain.records.candidates": "Candidate Evidence",
     "reconciler.domain.records.decisions": "Archived Comparison Decision",
     "reconciler.domain.records.evidence": "EvidenceTurn FactEvidence",
+    "reconciler.domain.records.erasures": "Erasure ErasureReceipt",
     "reconciler.domain.records.facts": (
         "Conflict Contact Dispute ExpiringFact Fact FactEvent FactHistory RankedFact "
         "RefusalCount Supersession"

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from reconciler.ports.extractor import Extractor
     from reconciler.ports.graph import Engine, Graph
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+    from reconciler.service.erasures import Erasures
     from reconciler.service.fact_evidence import FactEvidenceReader
     from reconciler.service.finding import Finding
     from reconciler.service.health import Health, RecallCount
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
     from reconciler.service.stores.archive_store import ContactFilter
+    from reconciler.service.stores.erasure_store import ErasureStore
     from reconciler.service.stores.session_store import SessionStore
     from reconciler.service.stores.task_store import TaskStore
     from reconciler.service.tasks.procedures import Procedures
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.confirmations import Confirmations
     from reconciler.service.writing.disputes import Disputes
     from reconciler.service.writing.doors import LiveDoor
+    from reconciler.service.writing.forgotten import ForgottenLook, Withholding
     from reconciler.service.writing.ledger import Ledger
     from reconciler.service.writing.memory_reconciler import MemoryReconciler
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
@@ -231,6 +234,44 @@ class Services:
             self.embedder.model_id,
             self.settings.reconcile.cached_facts_max,
             lambda: self.attributes,
+            self._forgotten_look(),
+        )
+
+    def _forgotten_look(self) -> ForgottenLook:
+        from reconciler.service.writing.forgotten import ForgottenLook
+
+        return ForgottenLook(self.erasure_store, self.digest)
+
+    @_Part
+    def erasure_store(self) -> ErasureStore:
+        """Where what was forgotten is marked and removed."""
+        from reconciler.service.stores.erasure_store import ErasureStore
+
+        return ErasureStore(self._patient_graph, self.store)
+
+    @_Part
+    def erasures(self) -> Erasures:
+        """What forgets for good."""
+        from reconciler.service.erasures import Erasures
+
+        return Erasures(
+            store=self.erasure_store,
+            ledger=self.ledger,
+            ids=self.ids,
+            digest=self.digest,
+            forget_answers=self.reconciler.forget_answers,
+            retry_policy=_retry_policy(self.settings),
+            clock=self.clock,
+        )
+
+    def _withholding(self) -> Withholding:
+        from reconciler.service.writing.forgotten import Withholding
+
+        return Withholding(
+            policy=self.policy,
+            embedding_model=self.embedder.model_id,
+            gate_policy_of=self.cleaner.policy_of,
+            clock=self.clock,
         )
 
     @_Part
@@ -258,6 +299,7 @@ class Services:
             neighbourhoods=self.neighbourhoods,
             retry_policy=_retry_policy(self.settings),
             clock=self.clock,
+            withholding=self._withholding,
         )
 
     @_Part
@@ -444,6 +486,16 @@ class Services:
         return Procedures(store=self.store, embedder=self.embedder, clock=self.clock)
 
     @_Part
+    def contact_page(self) -> ContactPage:
+        """What writes all that is known of a contact on a page."""
+        from reconciler.service.moving.contact_page import ContactPage
+        from reconciler.service.stores.archive_store import ArchiveStore
+
+        return ContactPage(
+            store=ArchiveStore(self._patient_graph), records=self.records, clock=self.clock
+        )
+
+    @_Part
     def past_recall(self) -> PastRecall:
         """What answers a query about the past."""
         from reconciler.service.past_recall import PastRecall
@@ -454,16 +506,6 @@ class Services:
             embedder=self.embedder,
             how=_recalling(self.settings, self.embedder.model_id),
             clock=self.clock,
-        )
-
-    @_Part
-    def contact_page(self) -> ContactPage:
-        """What writes all that is known of a contact on a page."""
-        from reconciler.service.moving.contact_page import ContactPage
-        from reconciler.service.stores.archive_store import ArchiveStore
-
-        return ContactPage(
-            store=ArchiveStore(self._patient_graph), records=self.records, clock=self.clock
         )
 
     @_Part
@@ -910,7 +952,7 @@ def _restore_export(
         _open_store(MemoryStore(graph), embedder, settings.reconcile.write_attempts_max, clock())
         return restorer.run(
             checked,
-            store=ArchiveStore(PatientGraph(graph, patience, GraphUnavailableError)),
+            store=ArchiveStore(PatientGraph(graph, patience)),
             embedder=embedder,
             hash_key=_hash_key_if_any(settings),
             keep_hash_key=lambda key: _keep_hash_key(settings, key),

@@ -8,6 +8,7 @@
     │   ├── InvalidAnswerError
     │   ├── InvalidSessionError
     │   ├── InvalidArchiveError     a backup or an export is foreign, cut off, damaged or newer
+    │   ├── ErasedError
     │   ├── IllegalMemoryOperationError
     │   ├── RevertRefusedError
     │   ├── UnknownFactError
@@ -49,6 +50,7 @@ __all__ = [
     "ArbiterUnavailableError",
     "ConfigurationError",
     "EmbeddingError",
+    "ErasedError",
     "ExtractionAnswerError",
     "ExtractionError",
     "ExtractionRefusedError",
@@ -138,6 +140,10 @@ class UnknownFactError(InvalidRequestError):
 
 class InvalidSessionError(InvalidRequestError):
     """A session is empty, too large, or holds a turn that cannot be used; nothing was stored."""
+
+
+class ErasedError(InvalidRequestError):
+    """It was erased, or is being erased; nothing can follow from it any more."""
 
 
 class IllegalMemoryOperationError(InvalidRequestError):

@@ -42,12 +42,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reconciler.bootstrap import Services
+    from reconciler.domain.recalling.briefing import Briefing
     from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.filtering import FilterFields
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.decisions import Archived, Decision
+    from reconciler.domain.records.erasures import Erasure
     from reconciler.domain.records.evidence import FactEvidence
     from reconciler.domain.records.facts import (
         Contact,
@@ -314,7 +316,7 @@ class Memory:
             limit: at most so many, beside what is standing; None for the configured number, or,
                 with a budget, for as many as fit.
             budget_tokens: as many as make prompt lines of so many tokens, at about four characters
-                a token; what is standing comes first.
+                a token; what is standing takes its room first, and always stays.
             as_of: what the memory knew at that instant, time-zone aware; None for now.
             valid_at: what was true in the world at that instant, time-zone aware, also of what has
                 ended since because something newer took its place; None for what holds.
@@ -344,6 +346,30 @@ class Memory:
         found = self._services.recall.recall(scope, query.strip(), count, wanted, budget)
         self._services.use_trace.note(each.fact.fact_id for each in found)
         return found
+
+    def briefing(
+        self,
+        agent_id: str,
+        contact_id: str,
+        query: str = "",
+        *,
+        tenant: str | None = None,
+        limit: int | None = None,
+    ) -> Briefing:
+        """What to know and what to ask when a conversation opens: a recall, and what waits.
+
+        Of what waits it has what the contact may answer; ``confirm``, ``reject`` and ``resolve``
+        take the answers.
+
+        Raises:
+            As ``recall``.
+        """
+        from reconciler.domain.recalling.briefing import Briefing, is_for_the_contact
+
+        facts = self.recall(agent_id, contact_id, query, tenant=tenant, limit=limit)
+        pending = self.pending(agent_id, contact_id, tenant=tenant)
+        asked = tuple(each for each in pending if is_for_the_contact(each))
+        return Briefing(facts=tuple(facts), pending=asked)
 
     def value(
         self,
@@ -941,6 +967,95 @@ class Memory:
             candidate, decision_id, OPERATOR_DOOR, and_later=and_later
         )
 
+    def forget(
+        self,
+        agent_id: str,
+        contact_id: str,
+        *,
+        fact_id: str | None = None,
+        session_id: str | None = None,
+        attribute: str | None = None,
+        subject: str | None = None,
+        by: str,
+        reason: str,
+        dry_run: bool = False,
+        tenant: str | None = None,
+    ) -> Erasure:
+        """Erase what is known of a contact, or a part of it, for good; nothing brings it back.
+
+        Texts, vectors, values, spans, reasons, summaries and what jobs and tasks hold go; ids,
+        actions, counts and times stay. A fact goes with all that says the same. Cut off at any
+        moment, the same call finishes it. What was erased and is said again is held with a
+        question, which the contact's own yes settles.
+
+        Args:
+            agent_id: whose memory.
+            contact_id: about whom; without one of the next three, all that is known goes.
+            fact_id: only this fact, in whatever state.
+            session_id: only this session, and the facts that were learnt from it.
+            attribute: only what is filed under it, now or ever.
+            subject: about whom the attribute is; None for the contact.
+            by: who asks for it, ``contact`` or an operator's name.
+            reason: why, in a sentence; it is kept, unless it repeats what is to go.
+            dry_run: only say what would go, and change nothing.
+            tenant: None for the configured one.
+
+        Returns:
+            The erasure with its receipt: what was removed, what was looked at afterwards, and where
+            bytes of it may still be.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used, or nothing is known of them.
+            InvalidAnswerError: it is not this person's to ask for.
+            UnknownFactError, InvalidSessionError: the contact has no such fact or session.
+            InvalidRequestError: more than one part is named, or one that cannot be used.
+            GraphUnavailableError: the engine stayed away, or was used by others; call again.
+        """
+        from reconciler.domain.records.erasures import ErasureTarget
+
+        target = ErasureTarget(
+            fact_id=fact_id, session_id=session_id, attribute=attribute, subject=subject
+        )
+        scope = self._scope(tenant, agent_id, contact_id)
+        return self._services.erasures.forget(scope, target, by=by, reason=reason, dry_run=dry_run)
+
+    def erasures(
+        self,
+        agent_id: str | None = None,
+        contact_id: str | None = None,
+        *,
+        unfinished: bool = False,
+        tenant: str | None = None,
+    ) -> list[Erasure]:
+        """What was asked to be forgotten, the oldest first, and how far each erasure got.
+
+        Args:
+            agent_id: whose memory; None for all of the tenant's.
+            contact_id: only about one contact.
+            unfinished: only those that were cut off, and wait to be finished.
+            tenant: None for the configured one.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+        """
+        if agent_id is None and contact_id is not None:
+            raise InvalidScopeError("a contact is one of an agent's; give agent_id, too")
+        scopes = [] if agent_id is None else self._scopes(tenant, agent_id, contact_id)
+        if agent_id is not None and not scopes:
+            return []
+        found = self._services.erasures.find(scopes, is_unfinished=unfinished)
+        chosen = self.settings.tenant if tenant is None else tenant
+        return [each for each in found if each.scope.tenant == chosen]
+
+    def finish_erasures(self) -> list[Erasure]:
+        """Finish all erasures of the store that were cut off; those of this call, finished.
+
+        Raises:
+            GraphUnavailableError: the engine stayed away, or was used by others; call again.
+        """
+        found = self._services.erasures
+        return [found.finish(each) for each in found.find([], is_unfinished=True)]
+
     def _word_of(self, field: str, by: str, scope: Scope, reason: str) -> Candidate:
         """Why a person, who is no agent, decides about what is known, as that person's word."""
         from reconciler.domain.records.candidates import CONTACT
@@ -1177,7 +1292,7 @@ class Memory:
 
     def export(
         self,
-        out: Path | IO[bytes],
+        out: str | Path | IO[bytes],
         agent_id: str | None = None,
         contact_id: str | None = None,
         *,
@@ -1218,10 +1333,10 @@ class Memory:
 
         wanted = self._export_filter(tenant, agent_id, contact_id)
         self._services.exporter.check(wanted)
-        if isinstance(out, Path):
+        if isinstance(out, str | Path):
             return export_to(
                 self._services,
-                out,
+                Path(out),
                 wanted,
                 with_vectors=vectors,
                 with_keys=keys,
@@ -1255,7 +1370,7 @@ class Memory:
         given = {"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id}
         return ContactFilter(**_checked_ids(given))
 
-    def backup(self, path: Path, *, overwrite: bool = False) -> Backup:
+    def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
         """Write the embedded store and the key of its hashes into one archive, while it is in use.
 
         The log is folded in, and writers wait while the file is copied. The archive is read again
@@ -1270,14 +1385,16 @@ class Memory:
                 a server, which has backups of its own.
             GraphUnavailableError: others read without a pause, or the disk has no room.
         """
+        from pathlib import Path
+
         from reconciler.bootstrap import back_up
 
-        return back_up(self._services, path, overwrite=overwrite)
+        return back_up(self._services, Path(path), overwrite=overwrite)
 
     @classmethod
     def restore(
         cls,
-        path: Path,
+        path: str | Path,
         *,
         settings: Settings | None = None,
         embedder: Embedder | None = None,
@@ -1310,12 +1427,14 @@ class Memory:
             GraphConflictError: somebody wrote about a contact while it was restored.
             GraphError: the engine is away or locked, or the store is of another model.
         """
+        from pathlib import Path
+
         from reconciler.bootstrap import restore_memory
         from reconciler.settings import load_settings
 
         return restore_memory(
             settings if settings is not None else load_settings(**arguments),
-            path,
+            Path(path),
             embedder=embedder,
             clock=clock,
             accept_other_key=accept_other_key,
@@ -1621,6 +1740,10 @@ class ContactMemory:
         asked = {"limit": limit, "budget_tokens": budget_tokens}
         return ask(query, **asked, as_of=as_of, valid_at=valid_at, **filters)
 
+    def briefing(self, query: str = "", *, limit: int | None = None) -> Briefing:
+        """What to know and what to ask when a conversation opens; see ``Memory.briefing``."""
+        return self._of(self._memory.briefing)(query, limit=limit)
+
     def value(self, attribute: str, *, subject: str | None = None) -> list[SlotValue]:
         """What an attribute is now; see ``Memory.value``."""
         return self._of(self._memory.value)(attribute, subject=subject)
@@ -1666,7 +1789,7 @@ class ContactMemory:
         return self._of(self._memory.export_page)()
 
     def export(
-        self, out: Path | IO[bytes], *, vectors: bool = False, overwrite: bool = False
+        self, out: str | Path | IO[bytes], *, vectors: bool = False, overwrite: bool = False
     ) -> ExportReport:
         """Write all that is kept of the contact as lines of JSON; see ``Memory.export``."""
         scope = self._scope
@@ -1724,6 +1847,28 @@ class ContactMemory:
         """The contact's tasks, those that changed last first; see ``Memory.tasks``."""
         return self._of(self._memory.tasks)(state=state, limit=limit)
 
+    def forget(
+        self,
+        *,
+        fact_id: str | None = None,
+        session_id: str | None = None,
+        attribute: str | None = None,
+        subject: str | None = None,
+        by: str,
+        reason: str,
+        dry_run: bool = False,
+    ) -> Erasure:
+        """Erase the contact, or a part of what is known of it; see ``Memory.forget``."""
+        return self._of(self._memory.forget)(
+            fact_id=fact_id,
+            session_id=session_id,
+            attribute=attribute,
+            subject=subject,
+            by=by,
+            reason=reason,
+            dry_run=dry_run,
+        )
+
     def _of(self, call: Callable[..., R]) -> Callable[..., R]:
         """A call of the memory's, about this contact."""
         scope = self._scope
@@ -1757,9 +1902,16 @@ def note_to_check(
 
 
 def _is_replayable(decision: Decision) -> bool:
-    """Whether the rule decided it; what the gate decided no threshold would have changed."""
+    """Whether the rule decided it, on texts that are still there.
+
+    What the gate decided no threshold would have changed.
+    """
+    from reconciler.domain.records.erasures import ERASED
+
     by_hand = (DecidedBy.GATE, DecidedBy.AMENDMENT)
-    return decision.action.is_reconciled and decision.decided_by not in by_hand
+    is_by_rule = decision.action.is_reconciled and decision.decided_by not in by_hand
+    texts = (decision.text, *(each.text for each in decision.compared_with))
+    return is_by_rule and ERASED not in texts
 
 
 def _checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:

@@ -32,19 +32,8 @@ from tests.neo4j_server import Neo4jServer, ServerNotAvailableError, start_prepa
 __all__ = ["Choice", "EngineUnderTest", "Neo4jEngines", "NotOurDatabaseError", "wipe_schema"]
 
 OWN_LINES = {f"neo4j-{name}": line for name, line in LINES.items()}
-OUR_LABELS = [
-    "Store",
-    "Agent",
-    "Contact",
-    "Fact",
-    "Session",
-    "Episode",
-    "Decision",
-    "Job",
-    "Task",
-    "Erasure",
-    "Tombstone",
-]
+OUR_LABELS = ["Store", "Agent", "Contact", "Fact", "Session", "Episode", "Decision", "Job", "Task"]
+OUR_LABELS += ["Erasure", "Tombstone"]
 
 DELETE_NODES = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
 COUNT_NODES = "MATCH (n) RETURN count(n)"

@@ -186,9 +186,20 @@ def _leave(path: Path, say: Say, arm: Callable[[], None]) -> None:
     gc.collect()
 
 
+def _forget(path: Path, say: Say, arm: Callable[[], None]) -> None:
+    """Open a store, and forget a contact."""
+    with _memory(path) as memory:
+        arm()
+        memory.forget("crm", "priya", by="contact", reason="I asked for it.")
+        say({"calls": 0})
+
+
 NOTES = ("Lives in Pune.", "Prefers tea to coffee.", "Works at the harbour.")
 LATER_NOTES = ("Has a dog named Rex.", "Plays the cello.")
-TASKS = {"write": _write, "close": _close, "open": _open, "go on": _go_on, "leave": _leave}
+TASKS = {
+    **{"write": _write, "close": _close, "open": _open, "go on": _go_on, "leave": _leave},
+    "forget": _forget,
+}
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 // is kept already stays as it is, so handing over again adds only what is new.
 // Links are looked for and made instead of merged, and episodes too: MERGE of a link, and of a node
 // by a key out of a list, reads the whole table. Nobody else writes meanwhile on this engine.
+// A contact that is being erased and a session that was erased give no row, and take no turn.
 // mode: write
 // params: tenant, agent_id, agent_key, contact_id, contact_key, session_id, session_key, channel, started_at, ended_at, episode_ids, roles, texts, times, sources, references, positions, job_id, at
 // returns: new_episodes
@@ -10,6 +11,10 @@ MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
                 contact.contact_id = $contact_id, contact.name = $contact_id,
                 contact.version = 0;
+
+MATCH (contact:Contact {contact_key: $contact_key})
+WHERE NOT coalesce(contact.is_erasing, false)
+RETURN contact.contact_key AS contact_key;
 
 MERGE (agent:Agent {agent_key: $agent_key})
   ON CREATE SET agent.tenant = $tenant, agent.agent_id = $agent_id;
@@ -26,6 +31,10 @@ SET session.channel = $channel,
                               THEN $started_at ELSE session.started_at END,
     session.ended_at = CASE WHEN $ended_at > session.ended_at
                             THEN $ended_at ELSE session.ended_at END;
+
+MATCH (session:Session {session_key: $session_key})
+WHERE session.erased_at IS NULL
+RETURN session.session_key AS session_key;
 
 MATCH (session:Session {session_key: $session_key}), (contact:Contact {contact_key: $contact_key})
 WHERE NOT EXISTS { MATCH (session)-[:`WITH`]->(contact) }

@@ -206,6 +206,12 @@ SET old.state = $change.state, old.valid_to = $change.valid_to, old.is_void = $c
 MATCH (decision:Decision {decision_id: $commit.decision_id}), (old:Fact {fact_id: $revoked_id})
 CREATE (decision)-[:REVOKED]->(old);
 
+// What was revoked does not come back unasked: whoever writes next looks for it.
+// for each commit of each.commits
+// only when commit.revoked_ids is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key})
+SET contact.has_forgotten = true;
+
 // One more observation of a fact that lives on.
 // for each commit of each.commits
 // only when commit.kept is not empty

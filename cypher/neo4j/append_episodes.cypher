@@ -1,6 +1,7 @@
 // Keep a session's turns, each once, and with a job_id the job that reads what is new of them.
 // All of it is one transaction: a session that was handed over is there whole, with its job. What
 // is kept already stays as it is, so handing over again, or twice at once, adds only what is new.
+// A contact that is being erased and a session that was erased give no row, and take no turn.
 // mode: write
 // params: tenant, agent_id, agent_key, contact_id, contact_key, session_id, session_key, channel, started_at, ended_at, episode_ids, roles, texts, times, sources, references, positions, job_id, at
 // returns: new_episodes
@@ -8,6 +9,13 @@ MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
                 contact.contact_id = $contact_id, contact.name = $contact_id,
                 contact.version = 0
+// The lock comes first: an erasure that is marked at the same time is seen, or sees this.
+SET contact.locked_by = $session_key
+WITH contact
+WHERE NOT coalesce(contact.is_erasing, false)
+OPTIONAL MATCH (known:Session {session_key: $session_key})
+WITH contact, known
+WHERE known.erased_at IS NULL
 WITH contact
 CALL (contact) {
   WITH contact WHERE contact.version = 0

@@ -197,6 +197,12 @@ CALL (each) {
   MATCH (old:Fact {fact_id: revoked_id})
   CREATE (decision)-[:REVOKED]->(old)
 }
+// What was revoked does not come back unasked: whoever writes next looks for it.
+CALL (each) {
+  WITH each WHERE any(commit IN each.commits WHERE size(commit.revoked_ids) > 0)
+  MATCH (contact:Contact {contact_key: each.contact_key})
+  SET contact.has_forgotten = true
+}
 // One more observation of a fact that lives on; it may have filled an empty slot.
 CALL (each) {
   UNWIND each.commits AS commit

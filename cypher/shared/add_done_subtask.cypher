@@ -4,6 +4,7 @@
 // params: task_key, subtask_id, at
 // returns: columns of task
 MATCH (task:Task {task_key: $task_key})
+WHERE task.goal <> '[erased]'
 SET task.changed_at = $at
 WITH task
 SET task.done = CASE WHEN task.done IS NULL THEN [$subtask_id]

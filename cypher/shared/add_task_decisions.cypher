@@ -4,6 +4,7 @@
 // params: task_key, decided, at
 // returns: columns of task
 MATCH (task:Task {task_key: $task_key})
+WHERE task.goal <> '[erased]'
 SET task.changed_at = $at
 WITH task
 UNWIND $decided AS each

@@ -2,11 +2,12 @@
 // so that no page is written twice. One that was there before keeps its own version and name.
 // mode: write
 // params: contact_key, tenant, agent_id, contact_id, agent_key, name
-// returns: version, name
+// returns: version, name, last_decision_at
 MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
                 contact.contact_id = $contact_id, contact.name = $name, contact.version = -1
 MERGE (agent:Agent {agent_key: $agent_key})
   ON CREATE SET agent.tenant = $tenant, agent.agent_id = $agent_id
 MERGE (agent)-[:KNOWS]->(contact)
-RETURN contact.version AS version, contact.name AS name
+RETURN contact.version AS version, contact.name AS name,
+       contact.last_decision_at AS last_decision_at

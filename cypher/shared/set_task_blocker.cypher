@@ -3,6 +3,7 @@
 // params: task_key, blocker, at
 // returns: columns of task
 MATCH (task:Task {task_key: $task_key})
+WHERE task.goal <> '[erased]'
 SET task.changed_at = $at, task.blocker = $blocker
 RETURN
        // include: task

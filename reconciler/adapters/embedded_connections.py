@@ -102,6 +102,25 @@ class EmbeddedConnections:
                 are_taken &= turn.take(max(deadline - time.monotonic(), 0.0))
             yield are_taken
 
+    @contextmanager
+    def alone(self, seconds: float) -> Iterator[bool]:
+        """Keep everybody waiting; gives whether those who were at work ended in that time.
+
+        Then nothing is open on the database, and ``exchange`` gives those who wait another one.
+        """
+        deadline = time.monotonic() + seconds
+        with self._writer.turns.turn() as turn:
+            are_taken = turn.take(seconds)
+            with self.without_readers(max(deadline - time.monotonic(), 0.0)) as are_gone:
+                if are_taken and are_gone:
+                    self._end_idle()
+                yield are_taken and are_gone
+
+    def exchange(self, database: ladybug.Database) -> None:
+        """Connect to this one from here on; only within ``alone``."""
+        self._database = database
+        self._written_bytes = 0
+
     def close(self) -> None:
         """Let those who have a connection finish, for as long as a query may take; then end them.
 

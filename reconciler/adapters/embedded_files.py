@@ -60,6 +60,8 @@ _MENDING = ".mending-"
 
 _OF_ANOTHER = "Database ID"
 """In what the engine says of a log that another database wrote."""
+_REWRITING = ".rewriting-"
+"""In the name of the folder that a store is written anew in."""
 
 _COMPANIONS = (".wal", ".checkpoint", ".shadow", ".key", ".no-log", ".lock")
 """Endings of what lies beside a store; as the store's own name they would be taken for those."""
@@ -197,6 +199,65 @@ class EmbeddedFiles:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
+
+    def check_room_to_rewrite(self) -> None:
+        """Let a store be written anew, if the disk has room for that.
+
+        Raises:
+            OSError: it has not.
+        """
+        needed = _SPARE_BYTES + 3 * _size(self.main) + _SPARE_FACTOR * self.log_bytes
+        if shutil.disk_usage(self.main.parent).free < needed:
+            raise OSError(
+                f"{needed >> 20} MiB are needed beside it to write it anew; free some space"
+            )
+
+    @contextmanager
+    def rewriting(self) -> Iterator[EmbeddedFiles]:
+        """The files of a store to be, in a folder beside this one that only its owner sees.
+
+        What a crash left of an earlier one is removed: it may hold what was removed since.
+        """
+        prefix = f"{self.main.name}{_REWRITING}"
+        for left_over in self.main.parent.glob(f"{prefix}*"):
+            shutil.rmtree(left_over, ignore_errors=True)
+        with TemporaryDirectory(prefix=prefix, dir=self.main.parent) as folder:
+            yield EmbeddedFiles(Path(folder) / self.main.name)
+
+    @property
+    def stamp(self) -> tuple[int, int, int]:
+        """Tells whether the main file was changed, or its log has anything in it."""
+        found = self.main.stat()
+        return found.st_mtime_ns, found.st_size, self.log_bytes
+
+    def put_in_place(self, draft: EmbeddedFiles, stamp: tuple[int, int, int]) -> None:
+        """Put a store that is whole in this one's place, at one stroke, while nobody has it open.
+
+        Before it and after it the main file is a whole store that needs no log.
+
+        Args:
+            draft: the store that comes.
+            stamp: of this one, when it was copied.
+
+        Raises:
+            RuntimeError: another process opened it meanwhile; this one stays as it was.
+        """
+        mode = self.main.stat().st_mode & 0o777
+        with self._locked(), draft.main.open("rb+") as file:
+            if self.stamp != stamp or self.has_log or draft.has_log:
+                raise RuntimeError(f"Could not set lock on {self.main}: it was changed meanwhile")
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+            draft.main.replace(self.main)
+            _sync_folder(self.main.parent)
+        for left_over in (self.log, self._frozen_log, self._shadow):
+            left_over.unlink(missing_ok=True)
+        self._may_lack_log = True
+
+    def remove_damaged_logs(self) -> None:
+        """Remove the copies of damaged logs: they hold what was written then, whatever it was."""
+        for copy in self.main.parent.glob(f"{self.main.name}.wal*.damaged-*"):
+            copy.unlink(missing_ok=True)
 
     def release_lock(self) -> None:
         """Give the engine's lock back without the engine: see ``_locked`` for how."""

@@ -6,7 +6,7 @@ import ctypes
 import logging
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -22,6 +22,7 @@ from reconciler.adapters.embedded_files import (
     leave_unchecked,
 )
 from reconciler.adapters.embedded_plans import PlanningConnection
+from reconciler.adapters.embedded_rewriting import copy_store
 from reconciler.adapters.embedded_statements import bound
 from reconciler.errors import (
     ConfigurationError,
@@ -46,6 +47,13 @@ _log = logging.getLogger(__name__)
 
 _STORAGE_FAILURES = ("IO exception", "panic state", "refuses further writes")
 """How the engine says that a file could not be written or read."""
+
+_TRACES = (
+    "the store's own files hold nothing of it: they were written anew; blocks of the disk that the "
+    "old ones took are free, and are overwritten when the disk needs them",
+    "backups, exports and other copies that were made before hold it as long as they are kept: "
+    "make new ones, and delete those",
+)
 
 _PATIENCE_SECONDS = 0.5
 """How long a writer waits for readers to end, to fold the log in; else the next one tries again."""
@@ -165,6 +173,63 @@ class EmbeddedGraph:
                     "so its log could not be folded in; try again when less is going on"
                 )
             self._files.copy_main(target)
+
+    def purge(self) -> list[str]:
+        """See ``Graph.purge``: the store is written anew, and takes its own place.
+
+        Everybody else waits meanwhile, as for a long query.
+        """
+        with self._translated(), self._connections.alone(self._query_timeout_seconds) as is_alone:
+            if self._is_closed:
+                raise GraphUnavailableError(f"{self._path} was closed by this program")
+            self._check_storage()
+            if not is_alone:
+                raise GraphUnavailableError(
+                    f"{self._path}: it is in use, and can only be written anew by itself; try "
+                    "again, with fewer calls at the same time"
+                )
+            self._files.check_room_to_rewrite()
+            self._rewrite()
+        self._files.remove_damaged_logs()
+        return list(_TRACES)
+
+    def _rewrite(self) -> None:
+        """Put a copy without any old byte in the store's place, while nobody uses it."""
+        with self._files.rewriting() as draft:
+            with closing(PlanningConnection(self._database)) as old:
+                self._files.expect_no_log()
+                old.rows("CHECKPOINT")
+                self._draft(old, draft)
+                stamp = self._files.stamp
+            self._database.close()
+            self._files.close()  # what copies the main file would go on reading the old one
+            try:
+                self._files.put_in_place(draft, stamp)
+            finally:
+                self._reopen()
+
+    def _draft(self, old: PlanningConnection, draft: EmbeddedFiles) -> None:
+        database = draft.open()
+        try:
+            with closing(PlanningConnection(database)) as new:
+                leave_unchecked(new)
+                copy_store(old, new, draft.main.parent)
+                new.rows("CHECKPOINT")
+        finally:
+            database.close()
+
+    def _reopen(self) -> None:
+        """Open the store that is in its place now; without it nothing more can be done here."""
+        try:
+            self._database = self._files.open()
+            with closing(PlanningConnection(self._database)) as connection:
+                leave_unchecked(connection)
+                self._is_marked = _is_marked_open(connection)
+        except BaseException as error:
+            self._failure = f"it could not be opened again ({_brief(str(error))})"
+            raise
+        self._log_bytes = self._files.log_bytes
+        self._connections.exchange(self._database)
 
     def close(self) -> None:
         """See ``Graph.close``."""
@@ -335,6 +400,8 @@ class EmbeddedGraph:
         self._note_failure(text)
         if self._failure:
             return self._storage_error()
+        if "Could not set lock" in text:
+            return GraphUnavailableError(f"another process opened {self._path}; try again")
         if "is closed" in text:
             return GraphUnavailableError(f"{self._path} was closed by this program")
         if "duplicated primary key" in text or "write transaction" in text:

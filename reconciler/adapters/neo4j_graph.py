@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from math import inf
@@ -63,6 +63,19 @@ _AS_IT_IS = (str, bool, int, float, bytes)
 
 _MAPS = (dict, neo4j.graph.Node, neo4j.graph.Relationship)
 """What a row may hold as a map: a whole node, or a link, or what was taken of one."""
+_RETENTION = "db.tx_log.rotation.retention_policy"
+_SHOW_RETENTION = f"SHOW SETTINGS '{_RETENTION}' YIELD value RETURN value"
+_LOGS = (
+    "the server's transaction logs hold what was written before: kept for {kept}; they are pruned "
+    "at a checkpoint after they rotate, so set a shorter policy for a while, or wait"
+)
+_TRACES = (
+    "the server's store files reuse the room of removed texts as it is needed; `neo4j-admin "
+    "database copy` of the stopped database writes them anew",
+    "the server's query log holds parameters where db.logs.query.parameter_logging_enabled is true",
+    "backups, dumps, exports and other members of a cluster that are offline hold it as long as "
+    "they are kept: make new ones, and delete those",
+)
 
 T = TypeVar("T")
 
@@ -179,6 +192,18 @@ class Neo4jGraph:
             f"Neo4j at {self._uri} keeps its own files; back it up with `neo4j-admin database "
             "dump` or `backup`, or export it with `reconciler export`, which either engine restores"
         )
+
+    def purge(self) -> list[str]:
+        """See ``Graph.purge``: a server lets go of bytes by itself; here it says when."""
+        return [self._log_trace(), *_TRACES]
+
+    def _log_trace(self) -> str:
+        """How long the transaction logs hold what was written; not every account may ask."""
+        with suppress(GraphError, ConfigurationError):
+            rows = self._execute(_SHOW_RETENTION, {}, neo4j.READ_ACCESS)
+            if rows:
+                return _LOGS.format(kept=f"{rows[0][0]!r}, as {_RETENTION} says")
+        return _LOGS.format(kept=f"as {_RETENTION} says, which this account may not read")
 
     def close(self) -> None:
         """See ``Graph.close``."""

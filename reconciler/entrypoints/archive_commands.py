@@ -38,14 +38,8 @@ def backup(
     as_json: AsJson = False,
 ) -> None:
     """Write the embedded store and the key of its hashes into one archive, and verify it."""
-    try:
-        with Memory.open(must_exist=True) as memory:
-            made = memory.backup(file, overwrite=overwrite)
-    except GraphLockedError as error:
-        raise GraphLockedError(
-            f"{error}. A backup is made by the process that has the memory open: have it call "
-            "Memory.backup, or stop it for as long as this command takes"
-        ) from None
+    with _opened("backup") as memory:
+        made = memory.backup(file, overwrite=overwrite)
     show(as_json, asdict(made), lambda: _backup_text(made))
 
 
@@ -77,7 +71,7 @@ def export(
         return
     target = sys.stdout.buffer if out == _STANDARD_OUTPUT else out
     quiet = as_json or out == _STANDARD_OUTPUT
-    with Memory.open(must_exist=True) as memory, _progress("contacts", quiet) as advance:
+    with _opened("export") as memory, _progress("contacts", quiet) as advance:
         done = 0
 
         def on_progress(count: int) -> None:
@@ -101,6 +95,23 @@ def export(
     show(as_json, asdict(report), lambda: _export_text(report))
 
 
+@contextmanager
+def _opened(call: str) -> Iterator[Memory]:
+    """The memory that there is, to be copied by a call of it.
+
+    Raises:
+        GraphLockedError: another process has it open; the text says that it can make that call.
+    """
+    try:
+        memory = Memory.open(must_exist=True)
+    except GraphLockedError as error:
+        raise GraphLockedError(
+            f"{error}. Or have the process that has it open call Memory.{call}"
+        ) from None
+    with memory:
+        yield memory
+
+
 def _export_page(
     out: Path,
     agent: str | None,
@@ -114,7 +125,7 @@ def _export_page(
 
     if agent is None or contact is None:
         raise InvalidRequestError("--html is a document about one contact; give --agent, --contact")
-    with Memory.open(must_exist=True) as memory:
+    with _opened("export_page") as memory:
         page = memory.export_page(agent, contact, tenant=tenant).encode()
     if out == _STANDARD_OUTPUT:
         sys.stdout.buffer.write(page)

@@ -31,6 +31,7 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.archive_commands import add_archive_commands
 from reconciler.entrypoints.dispute_commands import add_dispute_commands
+from reconciler.entrypoints.erasure_commands import add_erasure_commands
 from reconciler.entrypoints.evidence_commands import add_evidence_commands
 from reconciler.entrypoints.fact_commands import add_fact_commands
 from reconciler.entrypoints.fading_commands import add_fading_commands
@@ -136,6 +137,7 @@ add_gate_commands(app)
 add_dispute_commands(app)
 add_fact_commands(app)
 add_evidence_commands(app)
+add_erasure_commands(app)
 add_job_commands(app)
 add_health_commands(app)
 add_find_commands(app)

@@ -30,6 +30,7 @@ from reconciler.errors import ReconcilerError
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Graph
 from reconciler.queries import newest_schema_version
+from reconciler.service.stores.erasure_store import ErasureStore
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.stores.session_store import SessionStore
 from reconciler.settings import Settings
@@ -104,14 +105,18 @@ def _checks(settings: Settings, graph: Graph) -> list[Check]:
     with closing(build_embedder(settings)) as embedder:
         checks = _further_checks(settings, store, engine, embedder)
     facts = _check("facts", lambda: _facts(store))
-    return [*checks, facts, _disputes(store), _jobs(store, SessionStore(graph))]
+    erasures = _erasures(store, ErasureStore(graph, store))
+    return [*checks, facts, _disputes(store), _jobs(store, SessionStore(graph)), erasures]
 
 
 def _checks_without_store(settings: Settings, finding: str) -> list[Check]:
     engine = Check(name="engine", is_ok=True, finding=finding)
     with closing(build_embedder(settings)) as embedder:
         checks = _checks_of_parts(settings, embedder)
-    none_yet = [Check(name=each, is_ok=True, finding="none yet") for each in ("disputes", "jobs")]
+    none_yet = [
+        Check(name=each, is_ok=True, finding="none yet")
+        for each in ("disputes", "jobs", "erasures")
+    ]
     return [engine, *checks, *none_yet]
 
 
@@ -220,6 +225,23 @@ def _jobs(store: MemoryStore, sessions: SessionStore) -> Check:
         return _jobs_of(sessions.count_jobs(), datetime.now(UTC))
     except ReconcilerError as error:
         return Check(name="jobs", is_ok=False, finding=str(error))
+
+
+def _erasures(store: MemoryStore, erasures: ErasureStore) -> Check:
+    """Whether anything that was asked to be forgotten still waits for that."""
+    try:
+        if not _has_schema(store):
+            return Check(name="erasures", is_ok=True, finding="none yet")
+        count = len(erasures.list_erasures(is_unfinished=True))
+    except ReconcilerError as error:
+        return Check(name="erasures", is_ok=False, finding=str(error))
+    cut_off = f"{count} cut off; `reconciler erasures --finish` finishes them"
+    return Check(
+        name="erasures",
+        is_ok=not count,
+        finding=cut_off if count else "all finished",
+        numbers={"unfinished_erasures": count},
+    )
 
 
 def _jobs_of(report: QueueReport, now: datetime) -> Check:

@@ -85,6 +85,7 @@ _STATES = {
     FactState.ARCHIVED: "dim",
     FactState.SUPERSEDED: "dim strike",
     FactState.REVOKED: "dim strike",
+    FactState.ERASED: "dim",
 }
 _DONE = {
     Action.ADD: "amended",
@@ -369,7 +370,7 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
 def contacts_table(contacts: Sequence[Contact]) -> Table:
     """Contacts with what is known about them, in numbers."""
     found = table("Contacts")
-    counted = ("live", "expired", "archived", "superseded", "revoked", "facts ever")
+    counted = ("live", "expired", "archived", "superseded", "revoked", "erased", "facts ever")
     for name in ("contact", "name", *counted, "last decision"):
         found.add_column(name, justify="right" if name in counted else "left")
     for contact in contacts:
@@ -382,6 +383,7 @@ def contacts_table(contacts: Sequence[Contact]) -> Table:
             str(contact.archived_facts),
             str(contact.superseded_facts),
             str(contact.revoked_facts),
+            str(contact.erased_facts),
             str(contact.facts),
             last,
         )

@@ -22,7 +22,7 @@ __all__ = ["add_value_commands"]
 
 def add_value_commands(app: typer.Typer) -> None:
     """Add them to the command line."""
-    for command in (value, profile):
+    for command in (value, profile, briefing):
         app.command()(command)
 
 
@@ -47,6 +47,19 @@ def profile(
     with Memory.open(must_exist=True) as memory:
         found = memory.profile(agent, contact, tenant=tenant)
     _show(as_json, found, contact)
+
+
+def briefing(
+    agent: Agent,
+    contact: ContactId,
+    query: Annotated[str, typer.Argument(help="What it is about; empty for everything.")] = "",
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what to know and what to ask when a conversation opens, as a model is given it."""
+    with Memory.open(warm_up=bool(query), must_exist=True) as memory:
+        found = memory.briefing(agent, contact, query, tenant=tenant)
+    show(as_json, found.to_dict(), found.as_prompt)
 
 
 def _show(as_json: bool, found: Sequence[SlotValue], title: str) -> None:

@@ -39,6 +39,8 @@ class Graph(Protocol):
     7. When the engine is away, a call fails within seconds; none hangs. One that is alive and busy
        is waited for, in bounded time.
     8. Safe to share between threads.
+    9. After ``purge`` no byte of what was overwritten or removed before is in the engine's own
+       files, as far as it can see to that; what it cannot see to, it says.
     """
 
     @property
@@ -66,6 +68,19 @@ class Graph(Protocol):
 
         Args:
             embedding_dimension: length of the vectors that the store will hold; 0 for none.
+        """
+        ...
+
+    def purge(self) -> list[str]:
+        """Let go of the bytes of what was overwritten or removed; harmless when made again.
+
+        Returns:
+            Where bytes of it may still be, for how long, and what to do, in sentences for a person;
+            never empty, since nobody knows all copies of a store.
+
+        Raises:
+            GraphUnavailableError: the engine is away, or others used it for too long; retryable.
+            GraphStorageError: the disk has no room for it; nothing was changed.
         """
         ...
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.domain.records.decisions import Comparison, Decision
+from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.records.profile import Profile
 from reconciler.domain.records.slots import Slot
@@ -423,7 +424,7 @@ def _labelled_by(decision: Decision) -> MeasuredPair | None:
     is_used = decision.opinion.error is None
     relation = decision.correction or (decision.opinion.relation if is_used else None)
     fact = _decided_on(decision)
-    if relation is None or fact is None:
+    if relation is None or fact is None or ERASED in (fact.text, decision.text):
         return None
     pair = LabelledPair(
         pair_id=decision.decision_id,

@@ -130,6 +130,7 @@ def test_doctor_finds_a_working_memory_in_order(run: Run) -> None:
         "facts",
         "disputes",
         "jobs",
+        "erasures",
     ]
     assert all(check["is_ok"] for check in checks)
 

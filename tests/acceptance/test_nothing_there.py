@@ -25,13 +25,14 @@ READING = {
     "refusals": AGENT,
     "expiring": AGENT,
     "disputes": AGENT,
+    "erasures": (),
     "jobs": (),
     "job": (str(uuid4()), *WHO),
 }
 WRITING = {
     *("add", "import", "extract", "init", "demo", "drain", "worker", "retry"),
     *("confirm", "reject", "withdraw", "revoke", "correct"),
-    *("revert", "resolve", "amend"),
+    *("revert", "resolve", "amend", "forget"),
 }
 
 

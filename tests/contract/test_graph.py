@@ -238,7 +238,7 @@ def test_an_unknown_query_is_refused(graph: Graph) -> None:
 
 # 3: columns and times
 
-FIRST = decision(contact_name="Alice")
+FIRST = decision(contact_name="Alice", span="Prefers email")
 SECOND = update(FIRST)
 THIRD = decision(
     version=2,
@@ -256,6 +256,10 @@ HELD = decision(
     lapses_at=NOON + timedelta(days=30),
 )
 REFUSED = decision(version=4, action="REJECT", decided_by="gate", disposal="reject", fact_id=None)
+LATER = decision(version=5)
+REVOKED = decision(
+    version=6, action="REVOKE", fact_id=None, superseded_ids=[LATER["fact_id"]], door="operator"
+)
 ALL_DECISIONS = {
     "contact_keys": [ALICE.contact_key],
     "disposal": "",
@@ -294,6 +298,12 @@ TURNS = {
 }
 WAITING_JOB = TURNS | {"job_id": "waiting"}
 LEASED_JOB = WAITING_JOB | {"job_id": "leased", "episode_ids": ["turn-3", "turn-4"]}
+OTHER_SESSION = TURNS | {
+    "session_id": "chat-2",
+    "session_key": ALICE.session_key("chat-2"),
+    "episode_ids": ["turn-7", "turn-8"],
+    "job_id": "ended",
+}
 LEASE = {"job_id": "leased", "lease_id": "lease-1"}
 LEASING = LEASE | {"now": NOON, "until": NOON + timedelta(minutes=1)}
 READ = {"extractor": "nobody-v1", "proposals": "[]", "summary": "A summary."}
@@ -314,7 +324,74 @@ TASK_SESSION = TASK | {
     "channel": "task",
     "at": NOON,
 }
-CALLS: dict[str, dict[str, Any]] = {
+ERASURE = {
+    "erasure_id": "erasure-1",
+    **{name: TURNS[name] for name in ("tenant", "agent_id", "contact_key")},
+    "target_kind": "contact",
+    "target": "{}",
+    "state": "pending",
+    "by": "contact",
+    "reason": "Asked to.",
+    "started_at": NOON,
+    "plan": "{}",
+}
+MARKING = CONTACT | {
+    "version": 7,
+    "next_version": 8,
+    "is_whole": False,
+    "erasure": ERASURE,
+    "tombstone_keys": ["ab"],
+    "ended_keys": [OTHER_SESSION["session_key"]],
+    "rewound_keys": [OTHER_SESSION["session_key"]],
+    "episodes": [{"episode_id": "turn-7", "text": "[erased]"}],
+    "at": NOON,
+}
+ABOUT_FACT = {"fact_ids": [FIRST["fact_id"]]}
+ABOUT_EPISODE = CONTACT | {"episode_ids": [FIRST["episode_id"]]}
+ERASING: dict[str, dict[str, Any]] = {
+    "mark_erasure": MARKING
+    | {"version": 8, "next_version": 9, "erasure": ERASURE | {"erasure_id": "erasure-2"}},
+    "move_erasure": {
+        **{name: ERASURE[name] for name in ("erasure_id", "target", "reason", "plan")},
+        "state": "done",
+        "receipt": "{}",
+        "finished_at": NOON,
+        "is_whole": True,
+    },
+    "list_erasures": {"contact_keys": [ALICE.contact_key], "is_unfinished": True},
+    "list_erased_sessions": CONTACT,
+    "list_judged_words": CONTACT,
+    "list_revoked": {"decision_ids": [REVOKED["decision_id"]]},
+    "list_scope_episodes": CONTACT,
+    "list_scope_jobs": CONTACT,
+    "list_scope_reasons": CONTACT,
+    "list_scope_sessions": CONTACT,
+    "list_scope_tasks": CONTACT,
+    "list_tombstones": CONTACT,
+    "remove_conflict_reasons": CONTACT | {"fact_ids": [SECOND["fact_id"]]},
+    "remove_contact_name": CONTACT,
+    "remove_decision_spans": ABOUT_EPISODE,
+    "remove_decisions": {
+        "decisions": [
+            {
+                "decision_id": FIRST["decision_id"],
+                **dict.fromkeys(("text", "reason", "arbiter_reasoning", "record"), "[erased]"),
+                "inference_key": None,
+                "lapses_at": NOON,
+            }
+        ]
+    },
+    "remove_episodes": {"episodes": [{"episode_id": FIRST["episode_id"], "text": "[erased]"}]},
+    "remove_fact_spans": ABOUT_EPISODE,
+    "remove_facts": ABOUT_FACT | {"at": NOON},
+    "remove_flat_columns": {"decision_ids": [FIRST["decision_id"]]},
+    "remove_job_words": {"job_ids": ["waiting"], "is_ended": True, "at": NOON},
+    "remove_session_words": {"session_keys": [SESSION_KEY]},
+    "remove_supersession_reasons": CONTACT | ABOUT_FACT,
+    "remove_task_words": {"task_keys": [TASK["task_key"]]},
+    "revive_facts": ABOUT_FACT,
+}
+CALLS: dict[str, dict[str, Any]] = ERASING | {
     "add_done_subtask": TASK | {"subtask_id": "one", "at": NOON},
     "add_task_decisions": TASK | {"decided": ["Calls first."], "at": NOON},
     "find_task": TASK,
@@ -354,9 +431,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "renew_lease": LEASE | {"until": NOON},
     "retry_job": {"job_id": "waiting", **asdict(ALICE), "at": NOON},
     "claim_store": {"embedding_model": MODEL, "id_key": "ab", "at": NOON},
-    "commit_decisions": {"contacts": contacts(decision(version=5))},
+    "commit_decisions": {"contacts": contacts(decision(version=8))},
     "bind_store": {"id_key": "ab", "at": NOON},
-    "finish_contact": CONTACT | {"version": 5, "node": {"version": 6}},
+    "finish_contact": CONTACT | {"version": 8, "node": {"version": 6}},
     "count_contacts": {},
     "count_actions": {"contact_keys": [ALICE.contact_key]},
     "count_episodes": {"contact_keys": [ALICE.contact_key]},
@@ -422,6 +499,10 @@ def told(graph: Graph) -> Graph:
     commit(graph, THIRD)
     commit(graph, HELD)
     commit(graph, REFUSED)
+    commit(graph, LATER)
+    commit(graph, REVOKED)
+    graph.run("append_episodes", OTHER_SESSION)
+    graph.run("mark_erasure", MARKING)
     graph.run("append_episodes", WAITING_JOB)
     graph.run("append_episodes", LEASED_JOB)
     graph.run("lease_job", LEASING)

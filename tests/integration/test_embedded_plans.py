@@ -55,6 +55,7 @@ CREATE (task:Task {task_key: row})-[:CONCERNS]->(contact)
 CREATE (session)-[:PART_OF]->(task)
 CREATE (decision)-[:JUDGED]->(episode)
 CREATE (decision)-[:WROTE]->(fact)
+CREATE (decision)-[:REVOKED]->(old)
 CREATE (decision)-[:COMPARED_WITH {rank: 1}]->(old)
 CREATE (fact)-[:EVIDENCED_BY]->(episode)
 CREATE (fact)-[:SUPERSEDES]->(old)
@@ -158,6 +159,9 @@ def _with_key(statement: Statement, given: Mapping[str, Any]) -> Mapping[str, An
     """The parameters, a node that may be of any label with the key that this one's has."""
     if made := KEYED.search(statement.text):
         return {**given, "row": {**given["row"], "node": {KEY_OF[made[1]]: "1"}}}
+    if "UNWIND $links" in statement.text:
+        link = {"span": "1", "cosine": 0.5, "rank": 1}
+        return {**given, "links": [{"from_id": "1", "to_id": "1", "link": link}]}
     return {**given, "node": {"name": "1"}} if "+= $node" in statement.text else given
 
 

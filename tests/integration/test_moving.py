@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +17,12 @@ import pytest
 
 from reconciler import Memory, Turn
 from reconciler.config_files import load_export_schema
-from reconciler.errors import InvalidArchiveError, InvalidRequestError, InvalidScopeError
+from reconciler.errors import (
+    GraphConflictError,
+    InvalidArchiveError,
+    InvalidRequestError,
+    InvalidScopeError,
+)
 from reconciler.service.moving import restoring
 from reconciler.service.stores import archive_store
 from reconciler.service.stores.archive_store import ArchiveStore
@@ -104,6 +112,23 @@ def target(tmp_path: Path) -> EngineUnderTest:
     return embedded_engine(tmp_path / "target")
 
 
+@pytest.fixture(scope="module")
+def arrived(moved: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a store that it was restored into."""
+    engine = embedded_engine(tmp_path_factory.mktemp("arrived"))
+    restored(engine, moved)
+    path: Path = engine.settings_arguments["embedded_path"]
+    return path
+
+
+@pytest.fixture
+def there(arrived: Path, tmp_path: Path) -> EngineUnderTest:
+    """A copy of that store."""
+    for suffix in (".lbug", ".key"):
+        shutil.copyfile(arrived.with_suffix(suffix), tmp_path / f"memory{suffix}")
+    return embedded_engine(tmp_path)
+
+
 def as_moved(nodes: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Any]:
     """Nodes without what a move changes on purpose: a lease."""
     return {
@@ -135,12 +160,12 @@ def test_a_memory_that_moves_to_another_engine_and_back_is_the_same_graph(
     target: EngineUnderTest,
     tmp_path: Path,
 ) -> None:
-    there = embedded_engine(tmp_path / "there") if engine.name == "embedded" else engine
-    restored(there, moved)
-    with opened(there) as memory:
+    other = embedded_engine(tmp_path / "other") if engine.name == "embedded" else engine
+    restored(other, moved)
+    with opened(other) as memory:
         memory.export(tmp_path / "back.jsonl", vectors=True, keys=True)
     restored(target, tmp_path / "back.jsonl")
-    for each in (there, target):
+    for each in (other, target):
         assert as_moved(nodes_of(each)) == as_moved(nodes_of(source))
         assert links_of(each) == links_of(source)
 
@@ -169,18 +194,16 @@ def test_a_restore_may_move_to_another_model(moved: Path, target: EngineUnderTes
 # What goes on as before
 
 
-def test_what_was_leased_is_due_in_the_new_place(moved: Path, target: EngineUnderTest) -> None:
-    restored(target, moved)
-    with opened(target) as memory:
+def test_what_was_leased_is_due_in_the_new_place(there: EngineUnderTest) -> None:
+    with opened(there) as memory:
         [job] = memory.drain()
         assert (job.session_id, job.state, job.attempts) == ("chat-1", "done", 2)
 
 
 def test_an_idempotency_key_and_a_session_of_before_are_recognised(
-    moved: Path, target: EngineUnderTest
+    there: EngineUnderTest,
 ) -> None:
-    assert restored(target, moved).keeps_ids
-    with opened(target) as memory:
+    with opened(there) as memory:
         assert memory.add_contact_note("crm", "alice", **NOTE).replayed
         before = nodes_of_label(memory, "crm", "alice")
         memory.submit_session("crm", "alice", "chat-17", TURNS)
@@ -225,6 +248,35 @@ def test_a_contact_that_the_store_knows_otherwise_is_refused_by_name(
     with pytest.raises(InvalidArchiveError, match=r"1 of these contacts otherwise \(alice\)"):
         restored(target, moved, accept_other_key=True)
     assert raw_store.everything(target) == before
+
+
+def test_a_contact_that_the_store_was_told_to_forget_is_not_brought_back(
+    moved: Path, target: EngineUnderTest
+) -> None:
+    with opened(target):
+        pass
+    forgotten = "CREATE (:Tombstone {tombstone_key: 't9', contact_key: 'default/crm/alice'})"
+    raw_store.query(target, forgotten)
+    with pytest.raises(InvalidArchiveError, match="contact alice was erased in this store"):
+        restored(target, moved)
+    assert raw_store.counts(target)["Contact"] == 0
+
+
+def test_an_id_that_the_store_has_under_another_contact_ends_the_restore(
+    moved: Path, target: EngineUnderTest
+) -> None:
+    with opened(target):
+        pass
+    taken = next(each["properties"]["fact_id"] for each in lines_of(moved) if is_fact(each))
+    raw_store.query(
+        target, "CREATE (:Fact {fact_id: $taken, text: 'Is somebody else.'})", taken=taken
+    )
+    with pytest.raises(GraphConflictError, match="is in the store under another contact"):
+        restored(target, moved)
+
+
+def is_fact(line: dict[str, Any]) -> bool:
+    return line.get("node") == "Fact"
 
 
 # Whose
@@ -362,6 +414,37 @@ def killed_at(monkeypatch: pytest.MonkeyPatch, call: int, *, after: bool) -> Non
         monkeypatch.setattr(ArchiveStore, name, counted)
 
 
+RESTORING = """
+import sys, time
+from reconciler import Memory
+from reconciler.service.stores.archive_store import ArchiveStore
+from reconciler.testing import HashingEmbedder
+write = ArchiveStore.restore_nodes
+def slow(*given):
+    print("page", flush=True)
+    write(*given)
+    time.sleep(0.05)
+ArchiveStore.restore_nodes = slow
+Memory.restore(sys.argv[1], embedder=HashingEmbedder(16), embedded_path=sys.argv[2])
+"""
+
+
+def test_a_restore_whose_process_was_killed_goes_on_in_another_one(
+    moved: Path, source: EngineUnderTest, target: EngineUnderTest
+) -> None:
+    path = str(target.settings_arguments["embedded_path"])
+    for pages in (2, 6):
+        command = [sys.executable, "-c", RESTORING, str(moved), path]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            assert process.stdout
+            for _ in range(pages):
+                assert process.stdout.readline() == b"page\n"
+            process.kill()
+    restored(target, moved)
+    assert as_moved(nodes_of(target)) == as_moved(nodes_of(source))
+    assert links_of(target) == links_of(source)
+
+
 @pytest.mark.parametrize("after", [False, True])
 def test_a_restore_that_was_killed_anywhere_finishes_when_run_again_and_duplicates_nothing(
     moved: Path,
@@ -373,7 +456,7 @@ def test_a_restore_that_was_killed_anywhere_finishes_when_run_again_and_duplicat
     monkeypatch.setattr(restoring, "NODES_A_PAGE", 3)
     call = 0
     while True:
-        call += 6
+        call += 10
         with monkeypatch.context() as killing:
             killed_at(killing, call, after=after)
             try:
@@ -381,17 +464,30 @@ def test_a_restore_that_was_killed_anywhere_finishes_when_run_again_and_duplicat
                 break
             except KilledError:
                 continue
-    assert call > 12
+    assert call > 20
     assert as_moved(nodes_of(target)) == as_moved(nodes_of(source))
     assert links_of(target) == links_of(source)
 
 
-def test_a_restore_that_is_run_once_more_changes_nothing(
-    moved: Path, target: EngineUnderTest
+def test_a_contact_that_others_write_about_meanwhile_ends_the_restore_for_good(
+    moved: Path, target: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    restored(target, moved)
-    before = raw_store.everything(target)
+    with monkeypatch.context() as killing:
+        killed_at(killing, 20, after=True)
+        with pytest.raises(KilledError):
+            restored(target, moved)
+    with opened(target) as memory:
+        memory.add_contact_note("crm", "alice", "Has a boat.")
+    with pytest.raises(GraphConflictError, match="somebody wrote about contact alice"):
+        restored(target, moved)
+
+
+def test_a_restore_that_is_run_once_more_changes_nothing(
+    moved: Path, there: EngineUnderTest
+) -> None:
+    before = raw_store.everything(there)
     seen: list[tuple[int, int]] = []
-    report = restored(target, moved, on_progress=lambda *told: seen.append(told))
+    report = restored(there, moved, on_progress=lambda *told: seen.append(told))
     assert (report.contacts, report.already_there, seen) == (0, 3, [(3, 3)])
-    assert raw_store.everything(target) == before
+    assert report.keeps_ids
+    assert raw_store.everything(there) == before

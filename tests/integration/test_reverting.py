@@ -326,6 +326,8 @@ def test_reverts_in_reverse_order_give_every_earlier_state_back(tmp_path: Path) 
             final = kept(memory, contact_id)
             undone = []
             for decision, state in zip(reversed(made), reversed(states), strict=True):
+                if decision.action is Action.HOLD:  # it was revoked before, and changed nothing
+                    continue
                 undone.append(revert(memory, decision, contact_id))
                 assert kept(memory, contact_id) == state
             for decision in reversed(undone):

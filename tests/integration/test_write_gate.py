@@ -71,6 +71,9 @@ RAW = {
     "iban": "GB82 WEST 1234 5698 7654 32",
     "secret": "Blue42-Horse9!",
 }
+TITLES = dict(zip(RAW, ("Emma", "Persuasion", "Middlemarch", "Kim", "Lanark"), strict=True))
+"""What was revoked is not let in again, so each kind has one of its own."""
+
 SAID = {
     "email": f"Writes from {RAW['email']} mostly",
     "phone": f"Was rung from {RAW['phone']} in the morning",
@@ -378,7 +381,7 @@ def in_a_question(memory: Memory, kind: str) -> Decision:
 
 
 def in_a_revocation(memory: Memory, kind: str) -> Decision:
-    fact_id = str(say(memory, "Lives in Pune").fact_id)
+    fact_id = str(say(memory, f"Likes the novel {TITLES[kind]}").fact_id)
     return memory.revoke("crm", "alice", fact_id, revoked_by="dana", reason=SAID[kind])
 
 

@@ -36,15 +36,20 @@ def put_store(engine: EngineUnderTest, version: int) -> None:
         return
     wipe_schema(engine)
     graph = json.loads(lzma.decompress((FOLDER / f"v{version}.json.xz").read_bytes()))
-    for number, (label, held) in enumerate(graph["nodes"]):
-        text = f"CREATE (node:{label} $held) SET node.number = $number"
-        raw_store.query(engine, text, held=_read(held), number=number)
+    numbered = sorted((each[0], number, each[1]) for number, each in enumerate(graph["nodes"]))
+    for label, nodes in groupby(numbered, lambda each: each[0]):
+        rows = [{"held": _read(held), "number": number} for _, number, held in nodes]
+        raw_store.query(engine, NODE.replace("LABEL", label), rows=rows)
     for kind, links in groupby(sorted(graph["links"], key=_kind), _kind):
         rows = [{"one": one, "two": two, "held": _read(held)} for one, _, two, held in links]
         raw_store.query(engine, LINK.replace("KIND", kind), rows=rows)
     raw_store.query(engine, "MATCH (node) REMOVE node.number")
 
 
+NODE = """
+UNWIND $rows AS row
+CREATE (node:LABEL) SET node = row.held, node.number = row.number
+"""
 LINK = """
 UNWIND $rows AS row
 MATCH (one {number: row.one}) MATCH (two {number: row.two})

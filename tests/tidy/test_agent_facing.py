@@ -37,6 +37,7 @@ APPROVING = (
     "reconciler.service.writing.confirmations",
     "reconciler.service.writing.disputes",
     "reconciler.service.writing.amendments",
+    "reconciler.service.erasures",
     "reconciler.memory",
     "reconciler.bootstrap",
 )
@@ -98,6 +99,13 @@ def test_only_an_operators_call_amends() -> None:
     assert _callers("amend") == {
         *{"reconciler.memory", "reconciler.service.writing.amendments"},
         "reconciler.entrypoints.dispute_commands",
+    }
+
+
+def test_only_a_persons_call_forgets() -> None:
+    assert _callers("forget") == {
+        *{"reconciler.memory", "reconciler.entrypoints.erasure_commands"},
+        "reconciler.service.writing.memory_reconciler",  # what an arbiter's cache holds
     }
 
 

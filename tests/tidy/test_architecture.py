@@ -63,6 +63,7 @@ MAY_IMPORT = {
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")
 STORES = {
     "archive_store.py",
+    "erasure_store.py",
     "evidence_store.py",
     "health_store.py",
     "memory_store.py",
@@ -301,6 +302,8 @@ def test_the_public_names_are_pinned() -> None:
         "Dispute",
         "Embedder",
         "Episode",
+        "Erasure",
+        "ErasureReceipt",
         "Evidence",
         "EvidenceTurn",
         "ExpiringFact",

@@ -11,7 +11,12 @@ ALTER TABLE Task ADD IF NOT EXISTS outcome_id STRING;
 CREATE NODE TABLE IF NOT EXISTS Erasure(
   erasure_id STRING PRIMARY KEY, tenant STRING, agent_id STRING, contact_key STRING,
   target_kind STRING, target STRING, state STRING, `by` STRING, reason STRING,
-  started_at TIMESTAMP, finished_at TIMESTAMP, receipt STRING);
+  started_at TIMESTAMP, finished_at TIMESTAMP, plan STRING, receipt STRING);
 CREATE NODE TABLE IF NOT EXISTS Tombstone(
   tombstone_key STRING PRIMARY KEY, contact_key STRING, erasure_id STRING, at TIMESTAMP);
 CREATE REL TABLE IF NOT EXISTS ERASES(FROM Erasure TO Contact);
+ALTER TABLE Contact ADD IF NOT EXISTS is_erasing BOOLEAN;
+ALTER TABLE Contact ADD IF NOT EXISTS has_forgotten BOOLEAN;
+ALTER TABLE Session ADD IF NOT EXISTS erased_at TIMESTAMP;
+MATCH (:Decision)-[:REVOKED]->(fact:Fact) WHERE fact.state = 'revoked'
+MATCH (fact)-[:ABOUT]->(contact:Contact) SET contact.has_forgotten = true;

@@ -68,6 +68,8 @@ def _answers(fact: Fact, slot: Slot | None, text: str) -> bool:
 def _name(candidate: Candidate, disposal: Disposal, reason: GateReason) -> str:
     if reason is GateReason.DIRECTIVE:
         return "review"
+    if reason is GateReason.FORGOTTEN_BEFORE:
+        return "forgotten"
     if disposal is not Disposal.CONSENT and reason is GateReason.NEEDS_APPROVAL:
         return "approval"
     asked, asked_for_consent = _BY_SOURCE[candidate.note.trust]

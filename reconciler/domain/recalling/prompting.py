@@ -31,6 +31,7 @@ _DISPUTED = (
     "\nLines marked as disputed contradict each other. Rely on none of them, and ask the contact "
     "once which one holds."
 )
+_TO_ASK = "Not settled yet. Where it fits, ask the contact, each once:"
 _OTHER_SIDES_MAX = 3
 """Other sides that one fact brings along: a fact that contradicts more is better looked into."""
 
@@ -62,7 +63,7 @@ _FILLERS = re.compile(
 """Letters and marks that show nothing, whatever their category says."""
 
 
-def as_prompt(ranked: Iterable[RankedFact]) -> str:
+def as_prompt(ranked: Iterable[RankedFact], questions: Sequence[str] = ()) -> str:
     """Recalled facts between a fence, one a line: standing constraints, then the best first.
 
     Each says how it binds: what yields to a live request is marked so, and a summary as one. A
@@ -72,10 +73,12 @@ def as_prompt(ranked: Iterable[RankedFact]) -> str:
 
     Args:
         ranked: as ``recall`` returns them.
+        questions: what only the contact can settle; they follow the facts.
     """
     listed = _standing_first(ranked)
     opening = _OPENING + (_DISPUTED if any(each.disputed_with for each in listed) else "")
-    return "\n".join((opening, *(prompt_lines(listed) or [_EMPTY]), _CLOSING))
+    asked = [_TO_ASK, *(f"- {_plain(each)}" for each in questions)] if questions else []
+    return "\n".join((opening, *(prompt_lines(listed) or [_EMPTY]), *asked, _CLOSING))
 
 
 def token_count(prompt: str) -> int:
@@ -89,14 +92,15 @@ def token_count(prompt: str) -> int:
 def within_budget(ranked: Iterable[RankedFact], tokens: int) -> list[RankedFact]:
     """As many as make lines of so many tokens, by ``token_count``, in the order given.
 
-    Standing constraints have the first claim on the room; the first of the others that does not
-    fit ends the list. What a fact brings along counts with it, the fence does not.
+    Standing constraints take their room first and always stay, whatever is left; the first of the
+    others that does not fit ends the list. What a fact brings along counts with it, the fence does
+    not.
     """
     listed, room = list(ranked), tokens * CHARACTERS_PER_TOKEN
     fitting: set[str] = set()
     for each in _standing_first(listed):
         room -= sum(len(line) + 1 for line in prompt_lines([each]))
-        if room < 0:
+        if room < 0 and not each.is_standing:
             break
         fitting.add(each.fact.fact_id)
     return [each for each in listed if each.fact.fact_id in fitting]

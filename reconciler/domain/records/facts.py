@@ -112,8 +112,8 @@ class Fact(Remembered):
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is superseded or revoked, so that no note is compared with it."""
-        return self.state in (FactState.SUPERSEDED, FactState.REVOKED)
+        """Whether it is superseded, revoked or erased, so that no note is compared with it."""
+        return self.state not in (FactState.LIVE, FactState.EXPIRED)
 
     @property
     def is_standing(self) -> bool:
@@ -378,5 +378,6 @@ class Contact:
     archived_facts: int
     superseded_facts: int
     revoked_facts: int
+    erased_facts: int
     facts: int
     last_decision_at: datetime | None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 __all__ = [
+    "FOR_OPERATORS",
     "OPERATOR_DOOR",
     "Action",
     "Category",
@@ -101,6 +102,8 @@ class FactState(StrEnum):
     """Another fact took its place, or it was history from the start."""
     REVOKED = "revoked"
     """It was ended, or what wrote it was undone, and nothing took its place."""
+    ERASED = "erased"
+    """Somebody asked for it to be forgotten: that it was there is all that is left."""
 
 
 class Disposal(StrEnum):
@@ -139,6 +142,11 @@ class GateReason(StrEnum):
     DECLINED_BEFORE = "declined_before"
     DECLINED = "declined"
     WITHDRAWN = "withdrawn"
+    FORGOTTEN_BEFORE = "forgotten_before"
+
+
+FOR_OPERATORS = (GateReason.DIRECTIVE, GateReason.NEEDS_APPROVAL)
+"""Why something is held that an operator lets in, and not the contact."""
 
 
 class Action(StrEnum):

@@ -21,6 +21,7 @@ __all__ = [
     "Remembered",
     "canonical_text",
     "check_text",
+    "is_of_the_day",
     "not_in_the_future",
     "source_kind_of",
     "unit_interval",
@@ -38,6 +39,7 @@ ARTEFACT_LENGTH_MAX = 500
 """Characters in a reference to what is kept elsewhere."""
 
 _TAG_COUNT_MAX = 100
+_OF_THE_DAY = re.compile(r"(live|confirmations)-\d{4}-\d{2}-\d{2}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CLOCK_SKEW_MAX = timedelta(minutes=5)
 
@@ -162,6 +164,11 @@ class Note(Remembered):
     def session(self) -> str:
         """The session that the evidence is filed under."""
         return self.session_id or f"live-{self.said_at:%Y-%m-%d}"
+
+
+def is_of_the_day(session_id: str) -> bool:
+    """Whether a session is the one that notes and answers of a day are filed in by themselves."""
+    return _OF_THE_DAY.fullmatch(session_id) is not None
 
 
 def canonical_text(text: str) -> str:

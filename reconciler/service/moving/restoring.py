@@ -174,13 +174,17 @@ class _Writing:
         scope = self._checked.contacts[contact.node_id].scope
         version, name = self._store.begin_contact(scope, self._mark)
         if name != self._mark:
-            raise GraphConflictError(
-                f"contact {scope.contact_id} came into the store meanwhile; run it again"
-            )
+            raise self._disturbed(scope)
         for place, page in enumerate(_pages(lines)):
             if -1 - place != version:
                 continue  # an earlier run wrote it
-            self._page(contact.node_id, version, page)
+            try:
+                self._page(contact.node_id, version, page)
+            except GraphConflictError as error:
+                raise GraphConflictError(
+                    f"contact {scope.contact_id} could not be written: {error}. Run it again; "
+                    "where that does not help, an id of it is in the store under another contact"
+                ) from error
             version -= 1
             self._check_version(scope, version)
         if not self._store.finish_contact(contact.node_id, version, contact.properties):
@@ -197,6 +201,8 @@ class _Writing:
         there, other = set(), []
         for key, found in self._checked.contacts.items():
             held = self._store.find_contact(key)
+            if held is None:
+                self._check_not_erased(found.scope)
             if held is None or held["name"] == self._mark:
                 continue
             if held["version"] < 0 or not self._is_same(key, found, held):
@@ -209,6 +215,19 @@ class _Writing:
                 "written. Restore into an empty store, or forget them in this one first"
             )
         return there
+
+    def _check_not_erased(self, scope: Scope) -> None:
+        """Keep out whom the store was told to forget: an older file must not bring that back.
+
+        Raises:
+            InvalidArchiveError: the contact was erased here.
+        """
+        pages = self._store.node_pages(scope.contact_key, "Tombstone", with_vectors=False)
+        if next(pages, None) is not None:
+            raise InvalidArchiveError(
+                f"contact {scope.contact_id} was erased in this store, and the file is older; "
+                "nothing was written. Export again without it"
+            )
 
     def _is_same(self, contact_key: str, found: _Found, held: Row) -> bool:
         if any(held.get(name) != found.held.get(name) for name in ("version", "last_decision_at")):
@@ -249,10 +268,13 @@ class _Writing:
 
     def _check_version(self, scope: Scope, version: int) -> None:
         if self._store.contact_version(scope.contact_key) != version:
-            raise GraphConflictError(
-                f"somebody wrote about contact {scope.contact_id} while it was restored; forget "
-                "it, and restore it again when nobody does"
-            )
+            raise self._disturbed(scope)
+
+    def _disturbed(self, scope: Scope) -> GraphConflictError:
+        return GraphConflictError(
+            f"somebody wrote about contact {scope.contact_id} while it was restored; restore into "
+            "another store, where nobody does, or forget that contact first"
+        )
 
     def _page(self, contact_key: str, version: int, page: Sequence[Node | Link]) -> None:
         first = page[0]
@@ -280,13 +302,7 @@ class _Writing:
         from reconciler.service.embedding import embed
 
         model = self._embedder.model_id
-        kept = [
-            each.vector
-            if each.properties.get("embedding_model") == model
-            and self._checked.header["with_vectors"]
-            else None
-            for each in nodes
-        ]
+        kept = [each.vector if self._fits(each) else None for each in nodes]
         lacking = [place for place, vector in enumerate(kept) if vector is None]
         made = embed(self._embedder, [nodes[place].properties["text"] for place in lacking])
         self.report.embedded += len(lacking) if self._embedder.dimension else 0
@@ -299,6 +315,11 @@ class _Writing:
                 yield row | {"embedding_bytes": held}, vector
             else:
                 yield row, None
+
+    def _fits(self, fact: Node) -> bool:
+        """Whether the file has its vector by the store's model."""
+        is_same = fact.properties.get("embedding_model") == self._embedder.model_id
+        return is_same and len(fact.vector or b"") == 4 * self._embedder.dimension
 
 
 class _Reading:

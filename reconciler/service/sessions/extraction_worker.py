@@ -232,6 +232,7 @@ class ExtractionWorker:
 
     def _settled(self, lease: _Lease, candidate: Candidate) -> Decision | None:
         """What became of a candidate; None where it could not even be judged."""
+        self._renew(lease)  # a session that was erased meanwhile has no job any more
         try:
             decision = self._gate.propose(candidate, EXTRACTION_DOOR, may_be_fallback=True)
             self._at(Stage.PROPOSED, lease)
@@ -293,14 +294,17 @@ class ExtractionWorker:
 
     def _beat(self, lease: _Lease, done: threading.Event) -> None:
         while not done.wait(self._policy.lease_seconds / _RENEWALS_A_LEASE):
-            until = self._clock() + timedelta(seconds=self._policy.lease_seconds)
             try:
-                self._store.renew_lease(lease.job.job_id, lease.lease_id, until)
+                self._renew(lease)
             except LeaseLostError:
                 lease.is_lost = not done.is_set()
                 return
             except Exception as error:  # noqa: BLE001  a heart that stops loses the job
                 _LOG.warning("the lease of job %s was not renewed: %s", lease.job.job_id, error)
+
+    def _renew(self, lease: _Lease) -> None:
+        until = self._clock() + timedelta(seconds=self._policy.lease_seconds)
+        self._store.renew_lease(lease.job.job_id, lease.lease_id, until)
 
     def _has_unfinished(self) -> bool:
         return self._store.count_jobs().oldest_unfinished_at is not None

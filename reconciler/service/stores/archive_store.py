@@ -45,6 +45,13 @@ _LINKS: Mapping[str, str] = {
     "REVERTED": "list_reverted_links",
 }
 
+LINK_PROPERTIES: Mapping[str, tuple[str, ...]] = {
+    "EVIDENCED_BY": ("span",),
+    "JUDGED": ("span",),
+    "COMPARED_WITH": ("cosine", "rank"),
+}
+"""What ``restore_links`` names of them: on one engine all links of a page have the same keys."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactFilter:
@@ -142,7 +149,8 @@ class ArchiveStore:
             mark: its name until it is there whole, from which the same restore knows it again.
 
         Returns:
-            Its version, below 0 while it is being restored, and its name.
+            Its version, below 0 while it is being restored, and its name; that is "" where somebody
+            else wrote about it meanwhile.
         """
         given = {
             "tenant": scope.tenant,
@@ -153,7 +161,7 @@ class ArchiveStore:
             "name": mark,
         }
         [row] = self._graph.run("restore_contact", given)
-        return int(row["version"]), str(row["name"])
+        return int(row["version"]), "" if row["last_decision_at"] else str(row["name"])
 
     def restore_nodes(
         self, contact_key: str, version: int, label: str, nodes: Sequence[tuple[Row, Any]]
@@ -174,7 +182,10 @@ class ArchiveStore:
         self, contact_key: str, version: int, kind: str, links: Sequence[tuple[str, str, Row]]
     ) -> None:
         """Write a page of links; both ends of each are there. Else as ``restore_nodes``."""
-        rows = [{"from_id": start, "to_id": end, "link": held} for start, end, held in links]
+        named = dict.fromkeys(LINK_PROPERTIES.get(kind, ()))
+        rows = [
+            {"from_id": start, "to_id": end, "link": named | held} for start, end, held in links
+        ]
         given = {**_page(contact_key, version), "type": kind, "links": rows}
         self._graph.run("restore_links", given)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
+from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import (
     Conflict,
     Contact,
@@ -78,6 +79,8 @@ _KEPT_FIELDS = (
 )
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
+
+_EVERYTHING = 1_000_000_000
 
 SPANS_JOINED = " … "
 """Between the words that are cited from one episode, as an analyst reads them."""
@@ -334,6 +337,14 @@ class MemoryStore:
         asked = {"agent_key": scope.agent_key, "subject": subject}
         return [_fact(row) for row in self._graph.run("list_filed_facts", asked)]
 
+    def facts_of(self, rows: Iterable[Row]) -> list[Fact]:
+        """Rows that hold facts, as facts; for the stores beside this one."""
+        return [_fact(row) for row in rows]
+
+    def record_of(self, decision: Decision) -> str:
+        """A decision as its record keeps it, in JSON."""
+        return _record(decision)
+
     def list_conflicts(self, scope: Scope, *, is_open: bool = True) -> list[Conflict]:
         """Which facts in scope that have not ended may contradict each other, each pair once.
 
@@ -392,22 +403,21 @@ class MemoryStore:
         ids = [row["decision_id"] for row in self._graph.run("list_made_ids", _contact(scope))]
         return list(self._made(scope.contact_key, ids)) if ids else []
 
+    def list_records(self, scope: Scope) -> list[Decision]:
+        """All decisions about a contact, without what each was compared with; in no order."""
+        ids = self.list_decision_ids(scope)
+        return list(self._made(scope.contact_key, ids)) if ids else []
+
+    def list_decision_ids(self, scope: Scope, wanted: DecisionFilter = _ALL) -> list[str]:
+        """The ids of all decisions about a contact that fit the filter, the newest first."""
+        rows = self._graph.run("list_decision_ids", _asked([scope], _EVERYTHING, wanted))
+        return [row["decision_id"] for row in rows]
+
     def list_decisions(
         self, scopes: Iterable[Scope], limit: int, wanted: DecisionFilter = _ALL
     ) -> list[Decision]:
         """The newest decisions about some contacts, with what each was compared with."""
-        rows = self._graph.run(
-            "list_decision_ids",
-            {
-                **_contact_keys(scopes),
-                "disposal": str(wanted.disposal or ""),
-                "gate_reason": str(wanted.reason or ""),
-                "door": wanted.door or "",
-                "since": wanted.since or _LONG_AGO,
-                "until": wanted.until or _FAR_AHEAD,
-                "limit": limit,
-            },
-        )
+        rows = self._graph.run("list_decision_ids", _asked(scopes, limit, wanted))
         return self._decisions(rows)
 
     def list_pending(self, scopes: Iterable[Scope], now: datetime) -> list[Decision]:
@@ -449,14 +459,26 @@ class MemoryStore:
         stored = {row["episode_id"]: row for row in self._graph.run("find_episodes", asked)}
         own_ids = {each: each if each in stored else bound[each] for each in bound}
         told = {(own_ids[e.episode_id], e.text, str(e.source_kind)) for e in (*given, *cleaned)}
+        erased = {own_id for own_id, row in stored.items() if row["text"] == ERASED}
         for given_id, own_id in own_ids.items():
             row = stored.get(own_id)
-            if row and (own_id, row["text"], row["source_kind"]) not in told:
+            if (
+                row
+                and own_id not in erased
+                and (own_id, row["text"], row["source_kind"]) not in told
+            ):
                 raise InvalidNoteError(
                     f"episode {given_id} is stored already, with another text or source; give "
                     "evidence as it is stored, or under an id of its own"
                 )
-        return tuple(replace(each, episode_id=own_ids[each.episode_id]) for each in cleaned)
+        return tuple(
+            replace(
+                each,
+                episode_id=own_ids[each.episode_id],
+                is_pending_erasure=each.is_pending_erasure or own_ids[each.episode_id] in erased,
+            )
+            for each in cleaned
+        )
 
     def count_refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
         """How often the gate refused something, by contact and reason."""
@@ -517,7 +539,7 @@ class MemoryStore:
         return {commit.decision.decision_id for key in written for commit in by_contact[key]}
 
     def contact_version(self, scope: Scope) -> int:
-        """How many decisions were written about a contact; 0 where nothing is known of it."""
+        """How often anything was decided or erased about a contact; 0 where nothing is known."""
         rows = self._graph.run("find_contact_version", _contact(scope))
         return int(rows[0]["version"]) if rows else 0
 
@@ -570,7 +592,7 @@ def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> 
             f"this store holds vectors of {bound['embedding_model']} "
             f"({bound['embedding_dimension']} numbers each), and the embedder is "
             f"{embedding_model} ({embedding_dimension}); set RECONCILER_EMBEDDER__MODEL to the "
-            "store's model, or open another store"
+            "store's model, open another store, or export this one and restore it under that model"
         )
 
 
@@ -580,6 +602,18 @@ def _contact(scope: Scope) -> dict[str, Any]:
 
 def _contact_keys(scopes: Iterable[Scope]) -> dict[str, list[str]]:
     return {"contact_keys": [scope.contact_key for scope in scopes]}
+
+
+def _asked(scopes: Iterable[Scope], limit: int, wanted: DecisionFilter) -> dict[str, Any]:
+    return {
+        **_contact_keys(scopes),
+        "disposal": str(wanted.disposal or ""),
+        "gate_reason": str(wanted.reason or ""),
+        "door": wanted.door or "",
+        "since": wanted.since or _LONG_AGO,
+        "until": wanted.until or _FAR_AHEAD,
+        "limit": limit,
+    }
 
 
 def _vectors(rows: Sequence[Row]) -> NDArray[np.float32]:
@@ -923,10 +957,13 @@ def _decision_map(decision: Decision) -> dict[str, Any]:
         "answered_by": decision.proposal.answered_by,
         "settles_id": decision.proposal.settles_id,
         "held_id": decision.proposal.held_id,
-        "record": _of_records()
-        .dump_json(decision, exclude=_NOT_IN_RECORD, exclude_none=True)
-        .decode(),
+        "record": _record(decision),
     }
+
+
+def _record(decision: Decision) -> str:
+    kept = _of_records().dump_json(decision, exclude=_NOT_IN_RECORD, exclude_none=True)
+    return kept.decode()
 
 
 def _plain(value: Any) -> Any:

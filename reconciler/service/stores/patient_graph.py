@@ -66,6 +66,10 @@ class PatientGraph:
         """Bring the schema to the newest version, which is returned; tried once."""
         return self._graph.migrate(embedding_dimension)
 
+    def purge(self) -> list[str]:
+        """Have the engine let go of removed bytes; asked once."""
+        return self._graph.purge()
+
     def describe(self) -> EngineDescription:
         """Engine, version and location, without any secret in it."""
         return self._graph.describe()

@@ -15,7 +15,12 @@ from reconciler.domain.records.jobs import Job, JobState, Outcomes, QueueReport
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, Role, SessionRecord
 from reconciler.domain.sessions.extraction import Proposal
-from reconciler.errors import InvalidSessionError, LeaseLostError, UnknownJobError
+from reconciler.errors import (
+    ErasedError,
+    InvalidSessionError,
+    LeaseLostError,
+    UnknownJobError,
+)
 from reconciler.ports.graph import Graph, Row
 
 __all__ = ["JobFilter", "ReadSession", "SessionStore"]
@@ -82,9 +87,12 @@ class SessionStore:
 
         Returns:
             How many turns the job is to read; without any there is no such job.
+
+        Raises:
+            ErasedError: the session was erased, or the contact is being erased; nothing was kept.
         """
         times = [each.said_at for each in episodes]
-        [row] = self._graph.run(
+        rows = self._graph.run(
             "append_episodes",
             {
                 "tenant": scope.tenant,
@@ -108,7 +116,12 @@ class SessionStore:
                 "at": at,
             },
         )
-        return int(row["new_episodes"])
+        if not rows:
+            raise ErasedError(
+                f"session {session_id} was erased, or its contact is being erased, and takes no "
+                "turn any more; what is said from now on belongs to a session of its own"
+            )
+        return int(rows[0]["new_episodes"])
 
     def find_last_said(self, scope: Scope) -> datetime | None:
         """When the contact was heard of last, as far as is known (UTC); None where it never was."""

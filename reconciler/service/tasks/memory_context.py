@@ -211,7 +211,8 @@ class MemoryContext:
     def recall(self, query: str, *, budget_tokens: int) -> list[RankedFact]:
         """Known facts that fit the budget, the best first; they are in working memory as well.
 
-        The first one that does not fit ends the list.
+        Standing constraints have the first claim on the budget and come last; the first of the
+        others that does not fit ends the list.
 
         Args:
             query: what for, in words; "" for the newest.

@@ -90,6 +90,11 @@ class Arbitration:
         self._breaker = _Breaker(policy)
         self._answers: LRUCache[bytes, Judgement] = LRUCache(policy.cache_size_max)
 
+    def forget(self) -> None:
+        """Forget all answers: they argue about what was said."""
+        with self._lock:
+            self._answers.clear()
+
     def ask(self, note: Note, neighbours: Sequence[Neighbour]) -> Opinion:
         """The arbiter's judgement on a note, or why there is none.
 

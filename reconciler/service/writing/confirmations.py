@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from reconciler.domain.erasing.redaction import is_erased
 from reconciler.domain.gate.questions import answer_since
-from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.records.decisions import Action, Decision
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import FOR_OPERATORS, SourceKind
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.records.persons import is_agent, plain_name
 from reconciler.domain.records.scope import Scope, check_identifier
@@ -23,7 +24,6 @@ from reconciler.service.writing.write_gate import WriteGate, candidate_of
 
 __all__ = ["Confirmations"]
 
-_FOR_OPERATORS = (GateReason.DIRECTIVE, GateReason.NEEDS_APPROVAL)
 _YES = frozenset({Action.ADD, Action.UPDATE, Action.SKIP, Action.HOLD})
 """A yes remembers, or leads to another question, for somebody else to answer."""
 
@@ -127,6 +127,10 @@ class Confirmations:
                 f"decision {decision_id} is {found.action}; only what is held can be answered"
                 + (disputed if found.conflicting_ids else "")
             )
+        if is_erased(found):
+            raise InvalidAnswerError(
+                f"decision {found.decision_id} was erased; there is nothing left to answer"
+            )
         settled_id = settlement_id_of(found.decision_id)
         earlier = self._store.find_decision(scope, settled_id)
         if earlier is None and found.gate.lapses_at and found.gate.lapses_at <= self._clock():
@@ -167,7 +171,7 @@ class Confirmations:
             raise InvalidAnswerError(
                 f"consent is the contact's to give: answer as {CONTACT!r}, with their own answer"
             )
-        if held.gate.reason in _FOR_OPERATORS and answered_by == CONTACT:
+        if held.gate.reason in FOR_OPERATORS and answered_by == CONTACT:
             raise InvalidAnswerError(
                 f"{held.gate.reason} is for an operator to answer, by name, not for the contact"
             )

@@ -8,7 +8,8 @@ on what is there now. So that this is rare, the writers of one process take turn
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
@@ -19,10 +20,12 @@ from numpy.typing import NDArray
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.policies import RetryPolicy
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
 from reconciler.service.stores.memory_store import Commit, MemoryStore
 from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.writing.contact_turns import ContactTurns
+from reconciler.service.writing.forgotten import NOTHING, Forgotten, Withholding
 from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.writing.submissions import Submission
 
@@ -46,6 +49,7 @@ class Seen:
         expired_ids: the contact's facts that are written as live, and whose lifetime is over.
         disputed: what those of them that are in dispute contradict, by their ids.
         sessions: the keys of the contact's sessions that this process has seen.
+        forgotten: what of the contact was forgotten, or is about to be.
         compare_ms: milliseconds that looking took.
     """
 
@@ -56,6 +60,7 @@ class Seen:
     expired_ids: tuple[str, ...] = ()
     disputed: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict)
     sessions: Set[str] = frozenset()
+    forgotten: Forgotten = NOTHING
     compare_ms: float = 0.0
 
 
@@ -76,6 +81,8 @@ class Ledger:
         neighbourhoods: what this process knows of the contacts that it writes about.
         retry_policy: how often to plan again, where other writers keep coming first.
         clock: the time now, UTC-aware.
+        withholding: gives what is written in place of what was forgotten; it is asked for only
+            where something was.
     """
 
     def __init__(
@@ -85,7 +92,9 @@ class Ledger:
         neighbourhoods: Neighbourhoods,
         retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
+        withholding: Callable[[], Withholding] | None = None,
     ) -> None:
+        self._withholding = withholding or _nothing_withheld
         self._store = store
         self._neighbourhoods = neighbourhoods
         self._retry_policy = retry_policy
@@ -127,7 +136,7 @@ class Ledger:
             if number > 1 and (earlier := self._find(submission)):
                 is_own = earlier.episode_id == submission.episode_id
                 return earlier if is_own else earlier.as_replay()
-            planned = plan(self._look(submission, vector, number))
+            planned = self._planned_on(self._look(submission, vector, number), submission, plan)
             if not isinstance(planned, Commit):
                 return planned
             self._commit(planned)
@@ -137,6 +146,18 @@ class Ledger:
             return call_with_retries(
                 self._retry_policy, once, before_each=turn.take, retried=GraphConflictError
             )
+
+    @contextmanager
+    def turn_at(self, scope: Scope) -> Iterator[Callable[[], None]]:
+        """A turn at a contact for what is no decision; what it gives takes it, before each try.
+
+        What this process knows of the contact is forgotten at the end: it moved on.
+        """
+        with self._turns.turn(scope) as turn:
+            try:
+                yield turn.take
+            finally:
+                self._neighbourhoods.drop(scope)
 
     def write_many(self, drafts: Sequence[Planned]) -> list[Decision | None]:
         """The decisions about many notes, written in one transaction.
@@ -175,8 +196,9 @@ class Ledger:
         try:
             if scope.contact_key not in forks:
                 forks[scope.contact_key] = self._neighbourhoods.of(scope).fork()
-            known = forks[scope.contact_key]
-            return draft.plan(self._seen(known, draft.submission, draft.vector, 1))
+            seen = self._seen(forks[scope.contact_key], draft.submission, draft.vector, 1)
+            is_held_back = seen.forgotten.speaks_against(draft.submission, seen.facts.values())
+            return None if is_held_back else draft.plan(seen)
         except GraphConflictError:  # an engine that is away was waited for already
             return None
 
@@ -200,6 +222,15 @@ class Ledger:
                 self._neighbourhoods.drop(decision.scope)
         return made
 
+    def _planned_on(
+        self, seen: Seen, submission: Submission, plan: Callable[[Seen], Commit | Other]
+    ) -> Commit | Other:
+        """What to write; what was forgotten does not come in again by itself."""
+        reason = seen.forgotten.speaks_against(submission, seen.facts.values())
+        if reason is None:
+            return plan(seen)
+        return self._withholding().commit(submission, reason, seen.version, seen.number)
+
     def _find(self, submission: Submission) -> Decision | None:
         return self._store.find_decision(submission.note.scope, submission.decision_id)
 
@@ -208,8 +239,9 @@ class Ledger:
     ) -> Seen:
         scope, started = submission.note.scope, time.perf_counter()
         if vector is None or not vector.size:
-            version = self._neighbourhoods.version(scope)
-            return Seen(version=version, number=number, neighbours=() if vector is None else None)
+            version, forgotten = self._neighbourhoods.standing(scope)
+            neighbours = () if vector is None else None
+            return Seen(version=version, number=number, neighbours=neighbours, forgotten=forgotten)
         known = self._neighbourhoods.of(scope)
         return replace(
             self._seen(known, submission, vector, number),
@@ -224,7 +256,8 @@ class Ledger:
         number: int,
     ) -> Seen:
         if not vector.size:
-            return Seen(version=known.version, number=number, neighbours=None)
+            version, forgotten = known.version, known.forgotten
+            return Seen(version=version, number=number, neighbours=None, forgotten=forgotten)
         note, named_id, now = submission.note, submission.amended_id, self._clock()
         version, neighbours, facts = known.look(note, vector, now, named_id)
         return Seen(
@@ -236,6 +269,7 @@ class Ledger:
             # Should a commit come between the two looks, this plan's own fails its version check.
             disputed=known.disputed_facts(facts),
             sessions=known.sessions,
+            forgotten=known.forgotten,
         )
 
     def _commit(self, commit: Commit) -> None:
@@ -251,6 +285,10 @@ class Ledger:
                 f"contact {scope.contact_id} moved on from version {commit.version}"
             )
         self._neighbourhoods.apply(commit)
+
+
+def _nothing_withheld() -> Withholding:
+    raise ValueError("a ledger without a withholding knows of nothing that was forgotten")
 
 
 def _replaces_one_of(commits: Iterable[Commit], planned: Commit) -> bool:

@@ -101,6 +101,11 @@ class MemoryReconciler:
         self._attempts_max = attempts_max
         self._clock = clock
 
+    def forget_answers(self) -> None:
+        """Forget what this process remembers of an arbiter's answers."""
+        if self._arbitration is not None:
+            self._arbitration.forget()
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors that can be compared: float32, (n, dimension), unit length.
 

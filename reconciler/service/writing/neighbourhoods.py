@@ -30,11 +30,12 @@ from reconciler.domain.reconciling.neighbours import (
     neighbours_of,
 )
 from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.kinds import Category, FactState
+from reconciler.domain.records.kinds import Action, Category, FactState
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.service.stores.memory_store import Commit, MemoryStore
+from reconciler.service.writing.forgotten import NOTHING, Forgotten
 from reconciler.service.writing.open_conflicts import OpenConflicts
 
 __all__ = ["Neighbourhood", "Neighbourhoods"]
@@ -60,6 +61,8 @@ class Neighbourhood:
         vectors: theirs, float32, shape (len(facts), dimension), unit length.
         conflicts: which of them are in dispute, by their ids.
         attributes: gives what reads the slot of a fact that was kept without one.
+
+    ``forgotten`` is what of the contact was forgotten, at that version or since.
     """
 
     def __init__(
@@ -82,6 +85,7 @@ class Neighbourhood:
         self._outcomes = {fact_id for fact_id, fact in self._facts.items() if _is_outcome(fact)}
         self._filed: dict[str, Fact] = {}  # those whose words gave a slot away that is not kept
         self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
+        self.forgotten = NOTHING
         self._marked_to = _LONG_AGO  # what expired until then is written as expired
         self._recallable: Recallable | None = None
 
@@ -112,6 +116,7 @@ class Neighbourhood:
             copy._filed = dict(self._filed)
             copy._sessions, copy._marked_to = self._sessions, self._marked_to
             copy._conflicts = self._conflicts.copy()
+            copy.forgotten = self.forgotten
             return copy
 
     def recallable(self) -> Recallable:
@@ -334,6 +339,8 @@ class Neighbourhoods:
         facts_max: facts that are kept, of all contacts, some 2.5 kB each, and one more for each
             contact; 0 keeps none, nor is a contact kept that has more by itself.
         attributes: gives what reads the slots of facts that were kept without one.
+        forgotten: gives a contact's version, and what was forgotten of it then or since; None
+            where nothing ever is.
     """
 
     def __init__(
@@ -342,7 +349,9 @@ class Neighbourhoods:
         embedding_model: str,
         facts_max: int,
         attributes: Callable[[], AttributeBook] = lambda: AttributeBook(()),
+        forgotten: Callable[[Scope], tuple[int, Forgotten]] | None = None,
     ) -> None:
+        self._forgotten = forgotten or (lambda scope: (store.contact_version(scope), NOTHING))
         self._store = store
         self._attributes = attributes
         self._embedding_model = embedding_model
@@ -379,8 +388,11 @@ class Neighbourhoods:
         version, facts, vectors = self._store.load_neighbourhood(scope, self._embedding_model)
         conflicts = self._conflicts(scope)
         loaded = Neighbourhood(version, facts, vectors, conflicts, self._attributes)
-        with self._lock:
-            self._keep(scope.contact_key, loaded)
+        # Read after the version: what was forgotten in between fails the commit.
+        _, loaded.forgotten = self._forgotten(scope)
+        if not loaded.forgotten.is_erasing:  # its end moves no version
+            with self._lock:
+                self._keep(scope.contact_key, loaded)
         return loaded
 
     def _conflicts(self, scope: Scope) -> list[tuple[str, str]]:
@@ -400,6 +412,14 @@ class Neighbourhoods:
             found = self._kept.get(scope.contact_key)
         return self._store.contact_version(scope) if found is None else found.version
 
+    def standing(self, scope: Scope) -> tuple[int, Forgotten]:
+        """The contact's version, and what was forgotten of it, as last seen or as it is."""
+        with self._lock:
+            found = self._kept.get(scope.contact_key)
+        if isinstance(found, Neighbourhood):
+            return found.version, found.forgotten
+        return self._forgotten(scope)
+
     def apply(self, commit: Commit) -> None:
         """Take over what was committed."""
         key = commit.decision.scope.contact_key
@@ -407,7 +427,8 @@ class Neighbourhoods:
             found = self._kept.get(key)
         if found is None:
             return
-        holds = found.apply(commit)
+        # What was revoked is looked up among what was forgotten.
+        holds = found.apply(commit) and commit.decision.action is not Action.REVOKE
         with self._lock:
             if self._kept.get(key) is not found:
                 return

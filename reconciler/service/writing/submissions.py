@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from reconciler.domain.records.assessment import Assessment
-from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
+from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import (
     Action,
     Comparison,
@@ -25,7 +25,22 @@ from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 
-__all__ = ["NO_MODEL", "Submission", "recorded", "recorded_plainly"]
+__all__ = [
+    "NO_MODEL",
+    "WITHHELD",
+    "Submission",
+    "own_episode_of",
+    "recorded",
+    "recorded_plainly",
+    "withheld",
+]
+
+WITHHELD = (
+    GateReason.PENDING_ERASURE,
+    GateReason.AMBIGUOUS_OWNER,
+    GateReason.PRIVATE_EVIDENCE,
+)
+"""Why not even a refusal's record may repeat what was proposed."""
 
 NO_MODEL = "none"
 """What embedded raw words: so no look for neighbours, and no recall by meaning, finds them."""
@@ -80,9 +95,65 @@ class Submission:
         """Whether another call may have made its decision already."""
         return self.note.idempotency_key is not None or self.settles_id is not None
 
+    @property
+    def is_withheld(self) -> bool:
+        """Whether nothing of what it says is written: its refusal alone is recorded."""
+        return self.assessment.reason in WITHHELD
+
+    @property
+    def is_persons_word(self) -> bool:
+        """Whether somebody decides about what is known, which remembers nothing."""
+        return self.answered_by is not None and not self.candidate.confirmed_by
+
     def about(self, note: Note) -> Submission:
         """The same, about a note that is worded or dated otherwise."""
         return replace(self, candidate=replace(self.candidate, note=note))
+
+
+def withheld(submission: Submission, reason: GateReason) -> Submission:
+    """The same as a refusal without a word of what it said.
+
+    Args:
+        submission: what is refused.
+        reason: why, one of ``WITHHELD``.
+    """
+    told, found = submission.note, submission.assessment
+    note = Note(
+        scope=told.scope,
+        text="(withheld: the evidence may not be used here)",
+        said_at=told.said_at,
+        source_kind=told.source_kind,
+        idempotency_key=told.idempotency_key,
+    )
+    if found.reason is not reason:  # it was let through before that was known
+        found = replace(
+            found,
+            disposal=Disposal.REJECT,
+            reason=reason,
+            detail="its evidence was erased, or is about to be",
+            findings=(),
+            question=None,
+            lapses_at=None,
+            topic=None,
+        )
+    return replace(
+        submission,
+        candidate=replace(submission.candidate, note=note, evidence=(own_episode_of(note),)),
+        assessment=replace(found, inference_key="withheld"),
+    )
+
+
+def own_episode_of(note: Note) -> Evidence:
+    """What was proposed, as the episode of a refusal that no evidence supports."""
+    return Evidence(
+        episode_id=str(uuid.uuid4()),
+        session_id=note.session,
+        scope=note.scope,
+        text=note.text,
+        said_at=note.said_at,
+        source_kind=note.trust,
+        is_new=True,
+    )
 
 
 def recorded(

@@ -6,7 +6,6 @@ cleaned, judged against what became of the same inference before, and then recon
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,6 +13,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.erasing.redaction import is_erased
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
@@ -25,9 +25,9 @@ from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
+    ErasedError,
     InvalidAnswerError,
     InvalidNoteError,
     InvalidRequestError,
@@ -39,7 +39,12 @@ from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
-from reconciler.service.writing.submissions import Submission
+from reconciler.service.writing.submissions import (
+    WITHHELD,
+    Submission,
+    own_episode_of,
+    withheld,
+)
 
 __all__ = ["Judged", "WriteGate", "candidate_of", "judge", "of_person"]
 
@@ -51,13 +56,6 @@ _MAY_AGREE = (
 )
 """Why a candidate may be held and yet count as agreeing with what is known: that was admitted, with
 consent or approval where it needs one."""
-
-_WITHHELD = (
-    GateReason.PENDING_ERASURE,
-    GateReason.AMBIGUOUS_OWNER,
-    GateReason.PRIVATE_EVIDENCE,
-)
-"""Why not even a refusal's record may repeat what was proposed."""
 
 _SHOWN_MAX = 10
 """Decisions that an error lists."""
@@ -218,7 +216,7 @@ class WriteGate:
         judged = self._judged_anew(candidate)
         if may_commit and judged.is_reconciled:
             return self._reconciler.reconcile(self._submission(judged, door))
-        if not may_commit and judged.assessment.reason not in _WITHHELD:
+        if not may_commit and judged.assessment.reason not in WITHHELD:
             judged = self._with_own_episodes(judged, candidate.evidence)
         return self._propose(judged, door, may_commit=may_commit)
 
@@ -242,6 +240,7 @@ class WriteGate:
                 "admitted can be committed"
             )
         assert proposal.gate is not None, "what was admitted was judged"  # noqa: S101
+        _refuse_erased(proposal)
         candidate = candidate_of(proposal, self._store.list_evidence(decision_id, scope))
         submission = Submission(
             candidate=candidate,
@@ -389,6 +388,7 @@ class WriteGate:
         """
         scope = candidate.note.scope
         decision = self._store.get_decision(scope, decision_id)
+        _refuse_erased(decision)
         submission = self._of_person(candidate, "reverted", door)
 
         def plan(seen: Seen) -> Commit | Decision:
@@ -425,15 +425,13 @@ class WriteGate:
 
     def _submission(self, judged: Judged, door: str) -> Submission:
         candidate, assessment = judged.candidate, judged.assessment
-        if assessment.reason in _WITHHELD:
-            candidate = _withheld(candidate)
-            assessment = replace(assessment, inference_key="withheld")
-        elif not candidate.evidence:
-            candidate = replace(candidate, evidence=(_proposal(candidate.note),))
+        if not candidate.evidence:
+            candidate = replace(candidate, evidence=(own_episode_of(candidate.note),))
         decision_id = self._decision_ids.of(candidate.note)
-        return Submission(
+        submission = Submission(
             candidate=candidate, assessment=assessment, door=door, decision_id=decision_id
         )
+        return withheld(submission, assessment.reason) if submission.is_withheld else submission
 
     def _propose(self, judged: Judged, door: str, *, may_commit: bool) -> Decision:
         submission = self._submission(judged, door)
@@ -463,7 +461,10 @@ class WriteGate:
         scope, cleaned = candidate.note.scope, candidate.evidence
         own = self._store.as_own_episodes(scope, given, cleaned)
         candidate = replace(candidate, evidence=own)
-        return replace(judged, cleaned=replace(judged.cleaned, candidate=candidate))
+        found = replace(judged, cleaned=replace(judged.cleaned, candidate=candidate))
+        if not any(each.is_pending_erasure for each in own):
+            return found
+        return replace(found, assessment=assess(found.cleaned, found.policy, self._clock()))
 
     def _with_precedents(self, judged: Judged) -> Judged:
         """Judged once more with what became of the same inference before, where that may matter."""
@@ -607,29 +608,11 @@ def _refuse_fallback(candidate: Candidate) -> None:
         )
 
 
-def _withheld(candidate: Candidate) -> Candidate:
-    """A candidate without a word of what it said, as its refusal is recorded."""
-    note = Note(
-        scope=candidate.note.scope,
-        text="(withheld: the evidence may not be used here)",
-        said_at=candidate.note.said_at,
-        source_kind=candidate.note.source_kind,
-        idempotency_key=candidate.note.idempotency_key,
-    )
-    return replace(candidate, note=note, evidence=(_proposal(note),))
-
-
-def _proposal(note: Note) -> Evidence:
-    """What was proposed, as the episode of a refusal that no evidence supports."""
-    return Evidence(
-        episode_id=str(uuid.uuid4()),
-        session_id=note.session,
-        scope=note.scope,
-        text=note.text,
-        said_at=note.said_at,
-        source_kind=note.trust,
-        is_new=True,
-    )
+def _refuse_erased(decision: Decision) -> None:
+    if is_erased(decision):
+        raise ErasedError(
+            f"decision {decision.decision_id} was erased; nothing can follow from it any more"
+        )
 
 
 def _agreeing(submission: Submission) -> Submission:

@@ -1,0 +1,95 @@
+"""How long it takes to forget a contact, and what its marks cost the writes of others.
+
+The baseline is what the same contact took to be imported, in the same run.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from statistics import median
+
+from benchmarks.engines import Engines
+from benchmarks.write_cost import RandomEmbedder
+from reconciler import Memory
+from reconciler.domain.records.scope import Scope
+
+FACTS = (100, 1_000)
+OTHERS = 1_000
+LOADS = 30
+ASKED = {"by": "contact", "reason": "I asked for it."}
+
+
+def main(available: Engines) -> None:
+    print(f"## forgetting a contact, beside {OTHERS:,} facts of others\n")
+    print("| engine | facts | imported in, s | forgotten in, s | of that the files, s | ratio |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for name in available.names:
+        for count in FACTS:
+            imported, forgotten, files = _measure(available, name, count)
+            print(
+                f"| {name} | {count:,} | {imported:.1f} | {forgotten:.1f} | {files:.1f} "
+                f"| {forgotten / imported:.2f} |",
+                flush=True,
+            )
+    print("\n## a first look at a contact of 100 facts, medians\n")
+    print("| engine | nothing forgotten, ms | one fact of 100 forgotten, ms |")
+    print("|---|--:|--:|")
+    for name in available.names:
+        before, after = _looks(available, name)
+        print(f"| {name} | {before:.2f} | {after:.2f} |", flush=True)
+    print()
+
+
+def _measure(available: Engines, name: str, count: int) -> tuple[float, float, float]:
+    """Seconds: the import of a contact, its erasure, and the part of that the files took."""
+    with Memory.open(embedder=RandomEmbedder(), **available.fresh(name)) as memory:
+        _load(memory, "others", OTHERS)
+        imported = _seconds(lambda: _load(memory, "priya", count))
+        store = memory._services.erasure_store
+        purged: list[float] = []
+        purge = store.purge
+
+        def timed() -> list[str]:
+            traces: list[str] = []
+            purged.append(_seconds(lambda: traces.extend(purge())))
+            return traces
+
+        store.purge = timed  # type: ignore[method-assign]
+        forgotten = _seconds(lambda: memory.forget("crm", "priya", **ASKED))
+        return imported, forgotten, purged[0]
+
+
+def _looks(available: Engines, name: str) -> tuple[float, float]:
+    """Milliseconds of loading what is known of a contact, before and after a fact of it goes."""
+    with Memory.open(embedder=RandomEmbedder(), **available.fresh(name)) as memory:
+        _load(memory, "priya", 100)
+        before = _look(memory)
+        fact = memory.recall("crm", "priya", limit=1)[0].fact
+        memory.forget("crm", "priya", fact_id=fact.fact_id, **ASKED)
+        return before, _look(memory)
+
+
+def _look(memory: Memory) -> float:
+    scope, known = Scope(memory.settings.tenant, "crm", "priya"), memory._services.neighbourhoods
+
+    def once() -> None:
+        known.drop(scope)
+        known.of(scope)
+
+    return median(_seconds(once) for _ in range(LOADS)) * 1000
+
+
+def _load(memory: Memory, contact_id: str, count: int) -> None:
+    about = {"agent_id": "crm", "contact_id": contact_id}
+    memory.import_notes(
+        json.dumps({**about, "text": f"Owns the house with number {number} in its street."})
+        for number in range(count)
+    )
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started

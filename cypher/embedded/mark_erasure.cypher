@@ -1,0 +1,48 @@
+// Mark what is to be erased, in one transaction and at one version of the contact: from here on the
+// gate knows, jobs end or begin anew, and what says the same again is held. No row means that somebody
+// else came first.
+// mode: write
+// params: contact_key, version, next_version, is_whole, erasure, tombstone_keys, ended_keys, rewound_keys, episodes, at
+// map erasure: erasure_id, tenant, agent_id, contact_key, target_kind, target, state, by, reason, started_at, plan
+// map episodes: episode_id, text
+// returns: contact_key
+MATCH (contact:Contact {contact_key: $contact_key})
+WHERE contact.version = $version
+SET contact.version = $next_version, contact.has_forgotten = true,
+    contact.is_erasing = CASE WHEN $is_whole THEN true ELSE contact.is_erasing END
+RETURN contact.contact_key AS contact_key;
+
+MATCH (contact:Contact {contact_key: $contact_key})
+CREATE (erasure:Erasure {
+  erasure_id: $erasure.erasure_id, tenant: $erasure.tenant, agent_id: $erasure.agent_id,
+  contact_key: $erasure.contact_key, target_kind: $erasure.target_kind, target: $erasure.target,
+  state: $erasure.state, `by`: $erasure.by, reason: $erasure.reason,
+  started_at: $erasure.started_at, plan: $erasure.plan
+})-[:ERASES]->(contact);
+
+// for each tombstone_key of tombstone_keys
+MERGE (tombstone:Tombstone {tombstone_key: $tombstone_key})
+  ON CREATE SET tombstone.contact_key = $contact_key, tombstone.at = $at,
+                tombstone.erasure_id = $erasure.erasure_id;
+
+// for each session_key of ended_keys
+MATCH (session:Session {session_key: $session_key})
+SET session.erased_at = $at;
+
+// for each session_key of ended_keys
+MATCH (session:Session {session_key: $session_key})
+MATCH (session)<-[:READS]-(job:Job)
+SET job.state = 'done', job.finished_at = coalesce(job.finished_at, $at), job.leased_by = NULL;
+
+// What was read out of these names what goes: whoever holds such a job has lost it.
+// for each session_key of rewound_keys
+MATCH (session:Session {session_key: $session_key})
+MATCH (session)<-[:READS]-(job:Job)
+SET job.due_at = CASE WHEN job.state = 'running' THEN $at ELSE job.due_at END,
+    job.state = CASE WHEN job.state = 'running' THEN 'waiting' ELSE job.state END,
+    job.leased_by = NULL, job.proposals = NULL;
+
+// Who reads them from now on finds nothing of what goes.
+// for each each of episodes
+MATCH (episode:Episode {episode_id: $each.episode_id})
+SET episode.text = $each.text

@@ -1,0 +1,2 @@
+// A file into a table of another store.
+COPY `{table}` FROM '{file}'

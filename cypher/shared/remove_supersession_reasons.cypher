@@ -1,0 +1,9 @@
+// Take away why facts took the place of another, or gave way to one: a reason may quote either.
+// mode: write
+// params: contact_key, fact_ids
+// returns: fact_id
+MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
+MATCH (fact)-[link:SUPERSEDES]->(other:Fact)
+WHERE fact.fact_id IN $fact_ids OR other.fact_id IN $fact_ids
+SET link.reason = '[erased]'
+RETURN DISTINCT fact.fact_id AS fact_id

@@ -1,0 +1,114 @@
+"""Writing an embedded store anew, table by table: the engine itself never lets a byte go.
+
+A text that was overwritten stays in the main file, checkpoint or not, for the engine does not
+vacuum. Here what is there is copied into a new store. Never here: which store is open, and who may
+use it meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from reconciler.adapters.embedded_plans import PlanningConnection
+from reconciler.queries import load_migrations
+from reconciler.resources import resource_path
+
+__all__ = ["copy_store"]
+
+_ENGINE = "embedded"
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """One table: its name, its columns in the new store's order, and of a link what it joins.
+
+    ``ends`` are the names and keys of the tables where a link begins and where it ends.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    ends: tuple[tuple[str, str], tuple[str, str]] | None = None
+
+    @property
+    def is_of_links(self) -> bool:
+        """Whether its rows join nodes."""
+        return self.ends is not None
+
+    def text(self, name: str, file: Path | None = None) -> str:
+        """A statement of ``cypher/embedded/rewriting`` about it."""
+        names = {"table": self.name, "columns": self._listed(), "file": _quoted(file)}
+        if self.ends is not None:
+            (names["from"], _), (names["to"], _) = self.ends
+        return _statement(name).format(**names)
+
+    def _listed(self) -> str:
+        """Each under a name of its own: a column's may be that of another, or a keyword."""
+        own = [f"row.`{name}`" for name in self.columns]
+        if self.ends is not None:
+            (_, one_key), (_, other_key) = self.ends
+            own = [f"one.`{one_key}`", f"other.`{other_key}`", *own]
+        return ", ".join(f"{value} AS column_{place}" for place, value in enumerate(own))
+
+
+def copy_store(old: PlanningConnection, new: PlanningConnection, folder: Path) -> None:
+    """Copy the schema and all rows; those of nodes first, for links join them.
+
+    Args:
+        old: of the store that is copied, at the newest schema.
+        new: of an empty one.
+        folder: for one table at a time, in a file that is removed again.
+
+    Raises:
+        RuntimeError: a table was not copied whole.
+    """
+    _make_schema(old, new)
+    file = folder / "table.parquet"
+    for table in sorted(_tables(new), key=lambda table: table.is_of_links):
+        kind = "links" if table.is_of_links else "nodes"
+        if rows := _count(old, table, kind):
+            old.rows(table.text(f"copy_{kind}_out", file))
+            new.rows(table.text("copy_in", file))
+            file.unlink()
+        if _count(new, table, kind) != rows:
+            raise RuntimeError(f"IO exception: table {table.name} was not copied whole")
+
+
+def _make_schema(old: PlanningConnection, new: PlanningConnection) -> None:
+    [store] = old.rows(_statement("find_dimension"))
+    dimension = str(max(int(store["dimension"]), 1))
+    new.rows("BEGIN TRANSACTION")  # each commit of its own would wait for the disk
+    for migration in load_migrations(_ENGINE):
+        for statement in migration.statements:
+            new.rows(statement.text.replace("{embedding_dimension}", dimension))
+    new.rows("COMMIT")
+
+
+def _tables(connection: PlanningConnection) -> Iterator[_Table]:
+    for row in connection.rows("CALL show_tables() RETURN name, type"):
+        name = str(row["name"])
+        told = connection.rows(f"CALL table_info('{name}') RETURN *")
+        columns = tuple(str(each["name"]) for each in told)
+        if row["type"] == "NODE":
+            yield _Table(name, columns)
+        else:
+            [joined] = connection.rows(f"CALL show_connection('{name}') RETURN *")
+            one, other, one_key, other_key = map(str, joined.values())
+            yield _Table(name, columns, ((one, one_key), (other, other_key)))
+
+
+def _count(connection: PlanningConnection, table: _Table, kind: str) -> int:
+    [row] = connection.rows(table.text(f"count_{kind}"))
+    return int(row["rows"])
+
+
+@cache
+def _statement(name: str) -> str:
+    path = resource_path("cypher") / _ENGINE / "rewriting" / f"{name}.cypher"
+    return path.read_text(encoding="utf-8")
+
+
+def _quoted(path: Path | None) -> str:
+    return str(path).replace("\\", "\\\\").replace("'", "\\'")

@@ -1,0 +1,244 @@
+"""Planning: what goes with a fact, a session or an attribute that is to be forgotten. Pure.
+
+A fact goes with all that says the same: its restatements, above it and beneath, and what was
+decided about either. What it had contradicted, and what contradicted it, says something else and
+stays; why one gave way to the other goes, for that quotes both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+
+from reconciler.domain.erasing.redaction import argued
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.erasures import (
+    ERASED,
+    ErasureKind,
+    ErasurePlan,
+    ErasureTarget,
+)
+from reconciler.domain.records.facts import Fact, Supersession
+from reconciler.domain.records.kinds import Action, FactState
+from reconciler.domain.records.notes import Remembered, canonical_text
+
+__all__ = ["Judged", "Known", "plan_of", "said_by"]
+
+_SPANS_JOINED = " … "
+_WORD_LENGTH_MIN = 4
+"""A shorter value is not looked for in other texts: it would be found inside of words."""
+
+_OPERATORS = (Action.REVOKE, Action.RESOLVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One episode that a decision rests on, and the words of it that were cited; None for all."""
+
+    decision_id: str
+    episode_id: str
+    session_id: str
+    span: str | None = None
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """All that is known of a contact, as a plan is made on it.
+
+    Attributes:
+        facts: live and ended.
+        links: which took whose place.
+        decisions: with what each was compared with.
+        judged: what the decisions rest on.
+        session_keys: the sessions' keys by their ids.
+    """
+
+    facts: Sequence[Fact]
+    links: Sequence[Supersession]
+    decisions: Sequence[Decision]
+    judged: Sequence[Judged]
+    session_keys: Mapping[str, str] = field(default_factory=dict)
+
+
+def plan_of(target: ErasureTarget, known: Known) -> ErasurePlan:
+    """What goes, by ids.
+
+    Args:
+        target: a fact, a session or an attribute; of a whole contact everything goes, unplanned.
+        known: the contact, at one version.
+    """
+    if target.kind is ErasureKind.CONTACT:
+        return ErasurePlan()
+    if target.kind is ErasureKind.SESSION:
+        return _plan_of_session(str(target.session_id), known)
+    facts = _same_facts(_named(target, known.facts), known)
+    said = {key for fact in facts for key in _keys(fact)}
+    own = {
+        each.decision_id
+        for each in known.decisions
+        if _is_about(each, {fact.fact_id for fact in facts})
+        or said & _keys(each.note)
+        or _is_filed(target, each.note)
+    }
+    own |= _connected(own, known.decisions)
+    rows = [each for each in known.judged if each.decision_id in own]
+    return _plan(facts, own, _left(rows, own, known.judged), {e.session_id for e in rows}, known)
+
+
+def said_by(facts: Iterable[Fact], decisions: Iterable[Decision]) -> set[str]:
+    """The words that go with them, long enough to be looked for elsewhere."""
+    words: set[str] = set()
+    for each in (*facts, *(decision.note for decision in decisions)):
+        words |= {each.text, (each.slot.value if each.slot else None) or ""}
+    return {word.casefold() for word in words - {ERASED} if len(word) >= _WORD_LENGTH_MIN}
+
+
+def _plan_of_session(session_id: str, known: Known) -> ErasurePlan:
+    in_session = [each for each in known.judged if each.session_id == session_id]
+    first = {each.decision_id: each.episode_id for each in known.decisions}
+    own = {each.decision_id for each in in_session if first[each.decision_id] == each.episode_id}
+    own |= {each.decision_id for each in known.decisions if each.note.session_id == session_id}
+    own |= _connected(own, known.decisions)
+    written = {each.fact_id for each in known.decisions if each.decision_id in own and _wrote(each)}
+    facts = [fact for fact in known.facts if fact.fact_id in written]
+    episodes = {each.episode_id: ERASED for each in in_session}
+    return _plan(facts, own, episodes, {session_id}, known, are_revived=True)
+
+
+def _plan(
+    facts: Collection[Fact],
+    own: Set[str],
+    episodes: Mapping[str, str],
+    session_ids: Set[str],
+    known: Known,
+    *,
+    are_revived: bool = False,
+) -> ErasurePlan:
+    gone = {fact.fact_id for fact in facts}
+    words = said_by(facts, (each for each in known.decisions if each.decision_id in own))
+    quoting = [
+        each.decision_id
+        for each in known.decisions
+        if each.decision_id not in own and _may_quote(each, gone, words)
+    ]
+    return ErasurePlan(
+        fact_ids=tuple(sorted(gone)),
+        revived_ids=tuple(sorted(_revived(facts, known))) if are_revived else (),
+        decision_ids=tuple(sorted(own)),
+        quoting_ids=tuple(quoting),
+        episodes=dict(episodes),
+        session_keys=tuple(
+            known.session_keys[each] for each in sorted(session_ids & known.session_keys.keys())
+        ),
+    )
+
+
+def _named(target: ErasureTarget, facts: Iterable[Fact]) -> list[Fact]:
+    if target.fact_id is not None:
+        return [fact for fact in facts if fact.fact_id == target.fact_id]
+    return [fact for fact in facts if _is_filed(target, fact)]
+
+
+def _is_filed(target: ErasureTarget, said: Remembered) -> bool:
+    slot = said.slot
+    if target.attribute is None or slot is None:
+        return False
+    return (slot.subject, slot.attribute) == (target.about, target.attribute)
+
+
+def _same_facts(named: Sequence[Fact], known: Known) -> list[Fact]:
+    """These facts and all that say the same: along restatements, in the same slot, or in words."""
+    by_id = {fact.fact_id: fact for fact in known.facts}
+    pairs = [(each.new_id, each.old_id) for each in known.links if each.is_restatement]
+    found = {fact.fact_id for fact in named}
+    while True:
+        said = {key for fact_id in found for key in _keys(by_id[fact_id])}
+        more = {each for pair in pairs if found & set(pair) for each in pair}
+        more |= {fact.fact_id for fact in known.facts if said & _keys(fact)}
+        if more <= found:
+            return [by_id[each] for each in found if each in by_id]
+        found |= more & by_id.keys()
+
+
+def _keys(said: Remembered) -> set[str]:
+    """By what it is known to say the same: its slot's value, and its words."""
+    if said.text == ERASED:
+        return set()
+    slot = said.slot.key if said.slot else None
+    return {canonical_text(said.text).casefold()} | ({f"slot {slot}"} if slot else set())
+
+
+def _is_about(decision: Decision, gone: Set[str]) -> bool:
+    """Whether it wrote or observed one of them, or is a person's word about nothing else."""
+    if decision.fact_id in gone:
+        return True
+    ended = {*decision.superseded_ids, *decision.verdict.closed_ids}
+    return decision.action in _OPERATORS and bool(ended & gone)
+
+
+def _connected(own: Set[str], decisions: Sequence[Decision]) -> set[str]:
+    """The questions and answers that belong to these decisions, and what undid any of them."""
+    links = [
+        {each.decision_id, linked}
+        for each in decisions
+        for linked in (each.proposal.settles_id, each.proposal.held_id)
+        if linked is not None
+    ]
+    undone = {e.decision_id: set(e.verdict.undo.decision_ids) for e in decisions if e.verdict.undo}
+    found = set(own)
+    while True:
+        more = {each for link in links if link & found for each in link}
+        more |= {decision_id for decision_id, ids in undone.items() if ids & found}
+        if more <= found:
+            return found
+        found |= more
+
+
+def _wrote(decision: Decision) -> bool:
+    return decision.action in (Action.ADD, Action.UPDATE)
+
+
+def _may_quote(decision: Decision, gone: Set[str], words: Set[str]) -> bool:
+    verdict = decision.verdict
+    named = {each.fact_id for each in decision.compared_with}
+    named |= {*verdict.superseded_ids, *verdict.conflicting_ids, *verdict.closed_ids}
+    named |= {each.fact_id for each in verdict.undo.before} if verdict.undo else set()
+    said = argued(decision).casefold()
+    return bool(named & gone) or any(word in said for word in words)
+
+
+def _left(rows: Sequence[Judged], own: Set[str], judged: Iterable[Judged]) -> dict[str, str]:
+    """What is left of each episode: what others rest on, without the words that were cited."""
+    shared = {each.episode_id for each in judged if each.decision_id not in own}
+    left: dict[str, str] = {}
+    for row in rows:
+        is_shared = row.episode_id in shared
+        before = left.get(row.episode_id, row.text)
+        left[row.episode_id] = _without(before, row) if is_shared else ERASED
+    return left
+
+
+def _without(left: str, row: Judged) -> str:
+    """What is left without the words that a decision cites; nothing where it cites all of them."""
+    parts = row.span.split(_SPANS_JOINED) if row.span else []
+    if not parts or any(part not in row.text for part in parts):
+        return ERASED
+    for part in parts:
+        left = left.replace(part, ERASED)
+    return left
+
+
+def _revived(facts: Iterable[Fact], known: Known) -> set[str]:
+    """What had given way to a restatement that goes, and says the same by itself."""
+    by_id = {fact.fact_id: fact for fact in known.facts}
+    gone = {fact.fact_id for fact in facts}
+    beneath = {each.new_id: each.old_id for each in known.links if each.is_restatement}
+    found = set()
+    for fact in facts:
+        old_id: str | None = fact.fact_id if fact.state is FactState.LIVE else None
+        while old_id in gone:
+            old_id = beneath.get(str(old_id))
+        if old_id in by_id and by_id[str(old_id)].state is FactState.SUPERSEDED:
+            found.add(str(old_id))
+    return found

@@ -1,0 +1,61 @@
+"""A briefing: what to know, and what to ask, when a conversation opens. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Dispute, RankedFact
+from reconciler.domain.records.kinds import FOR_OPERATORS
+
+__all__ = ["Briefing", "is_for_the_contact"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Briefing:
+    """What is known of a contact, and what only the contact can settle.
+
+    Attributes:
+        facts: as ``recall`` returns them.
+        pending: what waits for the contact's answer: what is held, then what is in dispute.
+    """
+
+    facts: tuple[RankedFact, ...]
+    pending: tuple[Decision | Dispute, ...]
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """What to ask, in the order of ``pending``."""
+        return tuple(map(_question, self.pending))
+
+    def as_prompt(self) -> str:
+        """Facts and questions as a model is given them: fenced, as data."""
+        return as_prompt(self.facts, self.questions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values; of each question its words, and what an answer names."""
+        return {
+            "facts": [asdict(each) for each in self.facts],
+            "questions": [{"question": _question(each), **_named(each)} for each in self.pending],
+        }
+
+
+def is_for_the_contact(pending: Decision | Dispute) -> bool:
+    """Whether the contact may answer it; a directive, say, is an operator's to let in."""
+    if isinstance(pending, Dispute):
+        return True
+    return pending.gate is not None and pending.gate.reason not in FOR_OPERATORS
+
+
+def _question(pending: Decision | Dispute) -> str:
+    if isinstance(pending, Dispute):
+        return pending.question
+    return (pending.gate and pending.gate.question) or pending.text
+
+
+def _named(pending: Decision | Dispute) -> dict[str, Any]:
+    if isinstance(pending, Dispute):
+        return {"fact_ids": [fact.fact_id for fact in pending.facts]}
+    return {"decision_id": pending.decision_id}

@@ -1,0 +1,186 @@
+"""Erasures: what was asked to be forgotten, what goes with it, and what is shown for it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.errors import InvalidRequestError
+
+__all__ = [
+    "ERASED",
+    "Erasure",
+    "ErasureKind",
+    "ErasurePlan",
+    "ErasureReceipt",
+    "ErasureState",
+    "ErasureTarget",
+]
+
+ERASED = "[erased]"
+"""What stands where words stood that were erased."""
+
+
+class ErasureKind(StrEnum):
+    """How much is to be forgotten."""
+
+    CONTACT = "contact"
+    FACT = "fact"
+    SESSION = "session"
+    ATTRIBUTE = "attribute"
+
+
+class ErasureState(StrEnum):
+    """How far an erasure got; each is taken up again where it stands."""
+
+    PENDING = "pending"
+    """Marked: nothing new is made of what is to go."""
+    REMOVED = "removed"
+    """Gone from the graph; the engine's files may still hold bytes of it."""
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasureTarget:
+    """What is to be forgotten about a contact: one fact, session or attribute, or all of it.
+
+    Args:
+        fact_id, session_id, attribute: at most one of them; none means the whole contact.
+        subject: about whom the attribute is; None for the contact.
+
+    Raises:
+        InvalidRequestError: more than one is given, a subject without an attribute, or one cannot
+            be used.
+    """
+
+    fact_id: str | None = None
+    session_id: str | None = None
+    attribute: str | None = None
+    subject: str | None = None
+
+    def __post_init__(self) -> None:
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        for name, value in given.items():
+            check_identifier(name, value, InvalidRequestError)
+        if len(given.keys() - {"subject"}) > 1:
+            raise InvalidRequestError(
+                f"{' and '.join(sorted(given))} are given; name one of fact_id, session_id and "
+                "attribute, or none of them to forget the whole contact"
+            )
+        if self.subject is not None and self.attribute is None:
+            raise InvalidRequestError("subject goes with an attribute; name both, or neither")
+
+    @property
+    def kind(self) -> ErasureKind:
+        """How much it is."""
+        if self.fact_id is not None:
+            return ErasureKind.FACT
+        if self.session_id is not None:
+            return ErasureKind.SESSION
+        return ErasureKind.CONTACT if self.attribute is None else ErasureKind.ATTRIBUTE
+
+    @property
+    def about(self) -> str:
+        """About whom an attribute is."""
+        return CONTACT_SUBJECT if self.subject is None else self.subject
+
+    @property
+    def kept(self) -> ErasureTarget:
+        """It as the record of a finished erasure keeps it: ids, and no words."""
+        return ErasureTarget(fact_id=self.fact_id, session_id=self.session_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasurePlan:
+    """What goes with what is to be forgotten, by ids alone. Of a whole contact everything goes.
+
+    Attributes:
+        fact_ids: facts that go.
+        revived_ids: facts that hold again, since what had taken their place goes.
+        decision_ids: decisions that lose all words.
+        quoting_ids: decisions about something else, that lose what was argued: it may quote.
+        episodes: what is left of each episode that something goes from.
+        session_keys: sessions whose summary goes, and whose jobs lose what was read for them.
+    """
+
+    fact_ids: tuple[str, ...] = ()
+    revived_ids: tuple[str, ...] = ()
+    decision_ids: tuple[str, ...] = ()
+    quoting_ids: tuple[str, ...] = ()
+    episodes: Mapping[str, str] = field(default_factory=dict)
+    session_keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasureReceipt:
+    """What was removed, and what was looked at afterwards.
+
+    Attributes:
+        removed: how many nodes lost their words, by label.
+        verified: how many texts were read again afterwards, and found to hold nothing of it.
+        remaining_ids: nodes in scope that were to be empty and are not; empty where all went well.
+        elsewhere_ids: nodes that stay and hold a removed text word for word, as something that was
+            said by itself; the contact may want those forgotten, too.
+        traces: where bytes of it may still be, for how long, and what to do; for a person.
+        tombstones: how many statements are held if they come again.
+        is_dry_run: whether it only says what would be removed.
+    """
+
+    removed: Mapping[str, int] = field(default_factory=dict)
+    verified: int = 0
+    remaining_ids: tuple[str, ...] = ()
+    elsewhere_ids: tuple[str, ...] = ()
+    traces: tuple[str, ...] = ()
+    tombstones: int = 0
+    is_dry_run: bool = False
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was found that was to be removed."""
+        return not self.remaining_ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """One request to forget something, and how far it got.
+
+    Attributes:
+        erasure_id: its id; empty for a dry run, which leaves no record.
+        scope: whose memory.
+        target: what is forgotten. Of a finished one ids only: an attribute's name is a word, too.
+        kind: how much it is.
+        state: how far it got.
+        by: who asked for it, ``contact`` or an operator.
+        reason: why; ``[erased]`` where it repeated what was to go.
+        started_at, finished_at: when (UTC).
+        receipt: what was removed.
+        plan: what is still to be removed; None when it is.
+    """
+
+    erasure_id: str
+    scope: Scope
+    target: ErasureTarget
+    kind: ErasureKind
+    state: ErasureState
+    by: str
+    reason: str
+    started_at: datetime
+    finished_at: datetime | None = None
+    receipt: ErasureReceipt = field(default_factory=ErasureReceipt)
+    plan: ErasurePlan | None = field(default=None, repr=False)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left to be done."""
+        return self.state is ErasureState.DONE
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, without what is still to be removed."""
+        own = asdict(self)
+        del own["plan"]
+        return own

@@ -1,0 +1,126 @@
+"""Commands that forget: a contact, a session, a fact, an attribute; and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Group, RenderableType
+
+from reconciler.entrypoints.options import (
+    Agent as AgentId,
+    AsJson,
+    ContactId,
+    MaybeContactId,
+    Person,
+    Reason,
+    Tenant,
+    show,
+)
+from reconciler.entrypoints.rendering import lines, panel, shown
+from reconciler.memory import Memory
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.erasures import Erasure
+
+__all__ = ["add_erasure_commands"]
+
+
+def add_erasure_commands(app: typer.Typer) -> None:
+    """Give the command line the commands of this module."""
+    for command in (forget, erasures):
+        app.command()(command)
+
+
+def forget(
+    agent: AgentId,
+    contact: ContactId,
+    by: Person,
+    reason: Reason,
+    fact: Annotated[
+        str | None, typer.Option("--fact", help="Only this fact, and what says the same.")
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", help="Only this session, and what came of it.")
+    ] = None,
+    attribute: Annotated[
+        str | None, typer.Option("--attribute", help="Only what was ever filed under it.")
+    ] = None,
+    subject: Annotated[
+        str | None, typer.Option("--subject", help="About whom the attribute is.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would go; change nothing.")
+    ] = False,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Erase what is known of a contact, or a part of it, for good; print a receipt."""
+    with Memory.open() as memory:
+        done = memory.forget(
+            agent,
+            contact,
+            fact_id=fact,
+            session_id=session,
+            attribute=attribute,
+            subject=subject,
+            by=by,
+            reason=reason,
+            dry_run=dry_run,
+            tenant=tenant,
+        )
+    show(as_json, done.to_dict(), lambda: _erasure_panel(done))
+    if not done.receipt.is_clean:
+        raise typer.Exit(1)
+
+
+def erasures(
+    agent: Annotated[
+        str | None, typer.Option("--agent", help="Only this agent's; all of the store's without.")
+    ] = None,
+    contact: MaybeContactId = None,
+    unfinished: Annotated[
+        bool, typer.Option("--unfinished", help="Only those that were cut off.")
+    ] = False,
+    finish: Annotated[
+        bool, typer.Option("--finish", help="Finish those that were cut off, in the whole store.")
+    ] = False,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what was asked to be forgotten, and how far each erasure got."""
+    with Memory.open(must_exist=True) as memory:
+        if finish:
+            found = memory.finish_erasures()
+        else:
+            found = memory.erasures(agent, contact, unfinished=unfinished, tenant=tenant)
+    show(as_json, [each.to_dict() for each in found], lambda: _erasures_view(found))
+
+
+def _erasures_view(found: Sequence[Erasure]) -> Group:
+    return Group(*map(_erasure_panel, found)) if found else Group("Nothing was forgotten.")
+
+
+def _erasure_panel(erasure: Erasure) -> RenderableType:
+    receipt = erasure.receipt
+    counted = ", ".join(f"{count} {label}" for label, count in receipt.removed.items() if count)
+    told = [
+        shown(f"{'would lose' if receipt.is_dry_run else 'lost'} their words: {counted or 'none'}"),
+        shown(f"held if they are said again: {receipt.tombstones}"),
+    ]
+    if not receipt.is_dry_run:
+        told.append(shown(f"read again: {receipt.verified} texts, {_found(erasure)}"))
+    told += [shown(f"still hold words of it: {each}", "yellow") for each in receipt.elsewhere_ids]
+    told += [shown(each, "dim") for each in receipt.traces]
+    state = "dry run" if receipt.is_dry_run else str(erasure.state)
+    return panel(
+        lines(*told),
+        title=f"{erasure.kind} · {state}",
+        subtitle=f"{erasure.scope.contact_id} · by {erasure.by}",
+    )
+
+
+def _found(erasure: Erasure) -> str:
+    left = erasure.receipt.remaining_ids
+    return f"NOT EMPTY: {', '.join(left)}" if left else "nothing of it found"

@@ -1,0 +1,307 @@
+"""Erasures: what was asked to be forgotten is marked, removed, looked for again, and shown for it.
+
+First the mark, in one transaction: from then on nothing new is made of what is to go. What follows
+may be cut off anywhere, and is done again from the mark. What goes with what is planned in
+``reconciler.domain.erasing``; no agent leads here.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from reconciler.domain.erasing.planning import Known, plan_of, said_by
+from reconciler.domain.erasing.redaction import without_argument, without_words
+from reconciler.domain.records.erasures import (
+    ERASED,
+    Erasure,
+    ErasureKind,
+    ErasurePlan,
+    ErasureReceipt,
+    ErasureState,
+    ErasureTarget,
+)
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text, is_of_the_day
+from reconciler.domain.records.persons import check_person
+from reconciler.domain.records.policies import RetryPolicy
+from reconciler.domain.records.scope import Scope
+from reconciler.errors import (
+    GraphConflictError,
+    InvalidScopeError,
+    InvalidSessionError,
+    UnknownFactError,
+)
+from reconciler.service.stores.erasure_store import ErasureStore, Marks, Words
+from reconciler.service.stores.retry import call_with_retries
+from reconciler.service.writing.forgotten import keys_of
+from reconciler.service.writing.ids import IdCheck
+from reconciler.service.writing.ledger import Ledger
+
+__all__ = ["Erasures"]
+
+_NODES = ("Fact", "Decision", "Episode", "Session", "Job", "Task")
+
+
+class Erasures:
+    """Forgets for good what a contact or an operator asks to be forgotten.
+
+    Args:
+        store: what is forgotten in.
+        ledger: whose turns keep this process's writers away while a contact is marked.
+        ids: lets the names of those who ask through.
+        digest: a keyed hash of a text.
+        forget_answers: has what this process remembers of an arbiter's answers forgotten.
+        retry_policy: how often to mark again, where other writers keep coming first.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: ErasureStore,
+        ledger: Ledger,
+        ids: IdCheck,
+        digest: Callable[[str], str],
+        forget_answers: Callable[[], None],
+        retry_policy: RetryPolicy,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._ids = ids
+        self._digest = digest
+        self._forget_answers = forget_answers
+        self._retry_policy = retry_policy
+        self._clock = clock
+
+    def forget(
+        self, scope: Scope, target: ErasureTarget, *, by: str, reason: str, dry_run: bool
+    ) -> Erasure:
+        """The erasure, finished; see ``Memory.forget``."""
+        check_person("by", by, scope)
+        check_text("reason", reason, TEXT_LENGTH_MAX)
+        self._ids.check([("by", by)])
+        if dry_run:
+            return self._previewed(scope, target, by, reason)
+        unfinished = self._store.list_erasures([scope], is_unfinished=True)
+        finished = [(each, self.finish(each)) for each in unfinished]
+        same = (done for begun, done in finished if _is_same(begun, target))
+        return next(same, None) or self.finish(self._marked(scope, target, by, reason))
+
+    def find(self, scopes: Iterable[Scope], *, is_unfinished: bool) -> list[Erasure]:
+        """Erasures about these contacts, the oldest first; about any, where none is named."""
+        return self._store.list_erasures(scopes, is_unfinished=is_unfinished)
+
+    def finish(self, erasure: Erasure) -> Erasure:
+        """The erasure, finished from where it stands; harmless where it is finished."""
+        if erasure.state is ErasureState.PENDING:
+            erasure = self._removed(erasure)
+        if erasure.state is ErasureState.REMOVED:
+            receipt = replace(erasure.receipt, traces=tuple(self._store.purge()))
+            erasure = self._store.move(erasure, ErasureState.DONE, receipt, self._clock())
+        return erasure
+
+    def _previewed(self, scope: Scope, target: ErasureTarget, by: str, reason: str) -> Erasure:
+        known = self._known(scope, target)
+        drafted = self._drafted(scope, target, by, reason, known)
+        receipt = ErasureReceipt(
+            removed=_counted(self._going(drafted, known)),
+            tombstones=len(self._tombstones(scope, known, drafted)),
+            is_dry_run=True,
+        )
+        return replace(drafted, erasure_id="", receipt=receipt, plan=None)
+
+    def _known(self, scope: Scope, target: ErasureTarget) -> Known:
+        """What a plan is made on; where everything goes, it is not asked what was compared."""
+        is_compared = target.kind is not ErasureKind.CONTACT
+        return self._store.load_known(scope, is_compared=is_compared)
+
+    def _drafted(
+        self, scope: Scope, target: ErasureTarget, by: str, reason: str, known: Known
+    ) -> Erasure:
+        _check_known(scope, target, known)
+        return Erasure(
+            erasure_id=str(uuid.uuid4()),
+            scope=scope,
+            target=target,
+            kind=target.kind,
+            state=ErasureState.PENDING,
+            by=by,
+            reason=reason,
+            started_at=self._clock(),
+            plan=plan_of(target, known),
+        )
+
+    def _marked(self, scope: Scope, target: ErasureTarget, by: str, reason: str) -> Erasure:
+        """The erasure, marked: planned on what was seen at the version that the mark moves."""
+
+        def once(_: int) -> Erasure:
+            version = self._store.standing(scope).version
+            known = self._known(scope, target)
+            drafted = self._drafted(scope, target, by, reason, known)
+            drafted = replace(drafted, reason=_without(reason, self._goes(known, drafted)))
+            if not self._store.mark(drafted, version, self._marks(known, drafted)):
+                raise GraphConflictError(
+                    f"contact {scope.contact_id} moved on from version {version}"
+                )
+            return drafted
+
+        with self._ledger.turn_at(scope) as take_turn:
+            return call_with_retries(
+                self._retry_policy, once, before_each=take_turn, retried=GraphConflictError
+            )
+
+    def _marks(self, known: Known, drafted: Erasure) -> Marks:
+        keys = self._tombstones(drafted.scope, known, drafted)
+        if drafted.kind is ErasureKind.CONTACT:
+            ended = self._store.list_session_keys(drafted.scope, handed_over=True)
+            return Marks(tombstone_keys=keys, ended_keys=tuple(ended))
+        plan = drafted.plan or ErasurePlan()
+        if drafted.kind is ErasureKind.SESSION:
+            is_shared = is_of_the_day(str(drafted.target.session_id))
+            return Marks(tombstone_keys=keys, ended_keys=() if is_shared else plan.session_keys)
+        return Marks(tombstone_keys=keys, rewound_keys=plan.session_keys, episodes=plan.episodes)
+
+    def _tombstones(self, scope: Scope, known: Known, drafted: Erasure) -> frozenset[str]:
+        """Of what is forgotten; of a revoked fact, too, for its words go."""
+        gone = set(drafted.plan.fact_ids if drafted.plan else ())
+        is_whole = drafted.kind is ErasureKind.CONTACT
+        facts = [fact for fact in known.facts if is_whole or fact.fact_id in gone]
+        return keys_of(scope, facts, self._digest)
+
+    def _goes(self, known: Known, drafted: Erasure) -> set[str]:
+        """The words that go."""
+        plan, is_whole = drafted.plan or ErasurePlan(), drafted.kind is ErasureKind.CONTACT
+        facts = (each for each in known.facts if is_whole or each.fact_id in plan.fact_ids)
+        own = {*plan.decision_ids}
+        return said_by(facts, (e for e in known.decisions if is_whole or e.decision_id in own))
+
+    def _removed(self, erasure: Erasure) -> Erasure:
+        """The erasure with its words gone from the graph, and looked for once more."""
+        scope = erasure.scope
+        with self._ledger.turn_at(scope) as take_turn:
+            take_turn()
+            self._forget_answers()
+            known = self._store.load_known(scope)
+            going = self._going(erasure, known)
+            self._remove(erasure, known, going)
+        receipt = replace(
+            self._verified(erasure, going, self._goes(known, erasure)),
+            removed=_counted(going),
+            tombstones=len(self._store.list_tombstones(scope)),
+        )
+        return self._store.move(erasure, ErasureState.REMOVED, receipt, None)
+
+    def _remove(self, erasure: Erasure, known: Known, going: _Going) -> None:
+        """Decisions first and facts last; each may be done again, and changes nothing then."""
+        store, plan, at = self._store, going.plan, erasure.started_at
+        own, quoting = frozenset(plan.decision_ids), frozenset(plan.quoting_ids)
+        gone = frozenset(plan.fact_ids)
+        emptied = [without_words(e, at) for e in known.decisions if e.decision_id in own]
+        argued = [without_argument(e, gone) for e in known.decisions if e.decision_id in quoting]
+        store.put_decisions([*emptied, *argued])
+        store.put_episodes(erasure.scope, plan.episodes)
+        store.remove_session_words(plan.session_keys)
+        store.remove_job_words(going.job_ids, at, is_ended=erasure.kind in _ENDING)
+        store.remove_task_words(going.task_keys)
+        store.remove_facts(erasure.scope, plan.fact_ids, at)
+        store.revive_facts(plan.revived_ids)
+        if erasure.kind is ErasureKind.CONTACT:
+            store.remove_name(erasure.scope)
+
+    def _going(self, erasure: Erasure, known: Known) -> _Going:
+        """What goes, by ids: what was planned; or all that is there, where everything goes."""
+        plan, scope, store = erasure.plan or ErasurePlan(), erasure.scope, self._store
+        sessions: Sequence[str] | None = plan.session_keys
+        if erasure.kind is ErasureKind.CONTACT:
+            sessions = None
+            plan = ErasurePlan(
+                fact_ids=tuple(fact.fact_id for fact in known.facts),
+                decision_ids=tuple(each.decision_id for each in known.decisions),
+                episodes=dict.fromkeys(store.episodes_of(scope, None), ERASED),
+                session_keys=tuple(store.list_session_keys(scope)),
+            )
+        elif erasure.kind is ErasureKind.SESSION:
+            turns = store.episodes_of(scope, plan.session_keys)
+            plan = replace(plan, episodes=dict.fromkeys([*plan.episodes, *turns], ERASED))
+        return _Going(
+            plan=plan,
+            job_ids=store.jobs_of(scope, sessions),
+            task_keys=store.tasks_of(scope, sessions) if erasure.kind in _ENDING else [],
+        )
+
+    def _verified(self, erasure: Erasure, going: _Going, words: set[str]) -> ErasureReceipt:
+        """What is found when everything in scope is read again."""
+        read, plan = self._store.words(erasure.scope), going.plan
+        gone = {*plan.fact_ids, *plan.decision_ids, *plan.session_keys, *going.task_keys}
+        gone |= {key for key, text in plan.episodes.items() if text == ERASED}
+        is_whole = erasure.kind is ErasureKind.CONTACT
+        left = [each for each in read if each.text and (is_whole or each.key in gone)]
+        beside = [each for each in read if each not in left and _holds(each, words)]
+        return ErasureReceipt(
+            verified=len(read),
+            remaining_ids=tuple(f"{each.label} {each.key}" for each in left),
+            elsewhere_ids=tuple(f"{each.label} {each.key}" for each in beside),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Going:
+    """All that loses words: what was planned, and the jobs and tasks of its sessions."""
+
+    plan: ErasurePlan
+    job_ids: Sequence[str]
+    task_keys: Sequence[str]
+
+
+_ENDING = (ErasureKind.CONTACT, ErasureKind.SESSION)
+"""What ends jobs and tasks, instead of only taking words away from them."""
+
+
+def _counted(going: _Going) -> dict[str, int]:
+    """How many nodes lose words, by label."""
+    plan = going.plan
+    decisions = {*plan.decision_ids, *plan.quoting_ids}
+    counts = (plan.fact_ids, decisions, plan.episodes, plan.session_keys)
+    counted = map(len, (*counts, going.job_ids, going.task_keys))
+    return dict(zip(_NODES, counted, strict=True))
+
+
+def _is_same(begun: Erasure, target: ErasureTarget) -> bool:
+    """Whether an erasure that was cut off is the one that is asked for; its words may be gone."""
+    if begun.kind is not target.kind:
+        return False
+    is_told_by_id = begun.kind is not ErasureKind.ATTRIBUTE
+    return begun.target == target or (is_told_by_id and begun.target == target.kept)
+
+
+def _check_known(scope: Scope, target: ErasureTarget, known: Known) -> None:
+    """Let a target through that the contact has.
+
+    Raises:
+        InvalidScopeError: nothing is known of the contact.
+        UnknownFactError, InvalidSessionError: it has no such fact or session; another's is answered
+            alike.
+    """
+    if not (known.session_keys or known.decisions):
+        raise InvalidScopeError(
+            f"nothing is known of contact {scope.contact_id} of agent {scope.agent_id}; "
+            "`reconciler contacts` lists those of an agent"
+        )
+    if target.fact_id is not None and target.fact_id not in {e.fact_id for e in known.facts}:
+        raise UnknownFactError(f"contact {scope.contact_id} has no fact {target.fact_id}")
+    if target.session_id is not None and target.session_id not in known.session_keys:
+        raise InvalidSessionError(f"contact {scope.contact_id} has no session {target.session_id}")
+
+
+def _holds(words: Words, looked_for: set[str]) -> bool:
+    text = words.text.casefold()
+    return any(each in text for each in looked_for)
+
+
+def _without(reason: str, words: set[str]) -> str:
+    """Why it was asked for, unless that says again what is to go."""
+    said = reason.casefold()
+    return ERASED if any(each in said for each in words) else reason

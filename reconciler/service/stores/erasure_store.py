@@ -1,0 +1,404 @@
+"""The erasure store: alone names the queries that forget. Decides nothing.
+
+What goes is planned elsewhere; every call here may be made again, and changes nothing then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from reconciler.domain.erasing.planning import Judged, Known
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.erasures import (
+    ERASED,
+    Erasure,
+    ErasureKind,
+    ErasurePlan,
+    ErasureReceipt,
+    ErasureState,
+    ErasureTarget,
+)
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import OPERATOR_DOOR, FactState
+from reconciler.domain.records.scope import Scope
+from reconciler.ports.graph import Graph, Row
+from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
+
+__all__ = ["ErasureStore", "Marks", "Standing", "Words"]
+
+_EVERYTHING = 1_000_000_000
+_BATCH = 500
+"""Nodes in one transaction, so that none grows without bound."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where a contact stands: its version, and whether anything of it goes or has gone."""
+
+    version: int = 0
+    is_erasing: bool = False
+    has_forgotten: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A node that holds words, by its label and key, and all of them in one text."""
+
+    label: str
+    key: str
+    text: str
+    session_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """What is marked with an erasure.
+
+    Attributes:
+        tombstone_keys: what is held if it is said again.
+        ended_keys: sessions that are over: their jobs end, and they take no turn any more.
+        rewound_keys: sessions whose jobs are begun anew, since what was read for them goes.
+        episodes: what is left of the episodes that are read again then, by their ids.
+    """
+
+    tombstone_keys: frozenset[str] = frozenset()
+    ended_keys: tuple[str, ...] = ()
+    rewound_keys: tuple[str, ...] = ()
+    episodes: Mapping[str, str] = field(default_factory=dict)
+
+
+class ErasureStore:
+    """What is forgotten, in one graph.
+
+    Invariant: nothing here reads or writes outside the scope it is given, but the list of erasures
+    that are not finished, which whoever finishes them asks for.
+
+    Args:
+        graph: where it is kept.
+        memory: facts and decisions.
+    """
+
+    def __init__(self, graph: Graph, memory: MemoryStore) -> None:
+        self._graph = graph
+        self._memory = memory
+
+    def standing(self, scope: Scope) -> Standing:
+        """The contact's version, and whether anything of it is to be looked for as forgotten."""
+        rows = self._graph.run("find_contact_version", _contact(scope))
+        return Standing(**rows[0]) if rows else Standing()
+
+    def list_tombstones(self, scope: Scope) -> list[str]:
+        """The keys of what is held if it is said again."""
+        rows = self._graph.run("list_tombstones", _contact(scope))
+        return [row["tombstone_key"] for row in rows]
+
+    def list_revoked(self, scope: Scope) -> list[Fact]:
+        """What somebody revoked, and what is revoked still."""
+        ids = self._memory.list_decision_ids(scope, DecisionFilter(door=OPERATOR_DOOR))
+        rows = self._graph.run("list_revoked", {"decision_ids": ids}) if ids else []
+        facts = self._memory.facts_of(rows)
+        return [fact for fact in facts if fact.state is FactState.REVOKED]
+
+    def list_erased_sessions(self, scope: Scope) -> list[str]:
+        """The ids of sessions that were erased."""
+        rows = self._graph.run("list_erased_sessions", _contact(scope))
+        return [row["session_id"] for row in rows]
+
+    def load_known(self, scope: Scope, *, is_compared: bool = False) -> Known:
+        """All that is known of a contact; with what each decision was compared with, if asked."""
+        judged = self._run("list_judged_words", scope)
+        return Known(
+            facts=self._memory.list_facts(scope),
+            links=self._memory.list_supersessions(scope),
+            decisions=self._compared(scope) if is_compared else self._memory.list_records(scope),
+            judged=[Judged(**row) for row in judged],
+            session_keys={row["session_id"]: row["session_key"] for row in self._sessions(scope)},
+        )
+
+    def _compared(self, scope: Scope) -> list[Decision]:
+        return self._memory.list_decisions([scope], _EVERYTHING, DecisionFilter())
+
+    def list_session_keys(self, scope: Scope, *, handed_over: bool = False) -> list[str]:
+        """The keys of the contact's sessions; or only of those that were handed over."""
+        rows = self._sessions(scope)
+        return [row["session_key"] for row in rows if row["turns"] or not handed_over]
+
+    def mark(self, erasure: Erasure, version: int, marks: Marks) -> bool:
+        """Mark what is to go, at that version of the contact; False where it moved on."""
+        given = {
+            **_contact(erasure.scope),
+            "version": version,
+            "next_version": version + 1,
+            "is_whole": erasure.kind is ErasureKind.CONTACT,
+            "erasure": _erasure_map(erasure),
+            "tombstone_keys": sorted(marks.tombstone_keys),
+            "ended_keys": list(marks.ended_keys),
+            "rewound_keys": list(marks.rewound_keys),
+            "episodes": _episode_maps(marks.episodes),
+            "at": erasure.started_at,
+        }
+        return bool(self._graph.run("mark_erasure", given))
+
+    def remove_facts(self, scope: Scope, fact_ids: Sequence[str], at: datetime) -> None:
+        """Take away what facts say, and why they are linked."""
+        for some in _batches(fact_ids):
+            self._graph.run("remove_facts", {"fact_ids": some, "at": at})
+            about = {**_contact(scope), "fact_ids": some}
+            self._graph.run("remove_supersession_reasons", about)
+            self._graph.run("remove_conflict_reasons", about)
+
+    def revive_facts(self, fact_ids: Sequence[str]) -> None:
+        """Have facts hold again."""
+        if fact_ids:
+            self._graph.run("revive_facts", {"fact_ids": list(fact_ids)})
+
+    def put_decisions(self, decisions: Sequence[Decision]) -> None:
+        """Put records in the place of those of the same ids."""
+        for some in _batches(decisions):
+            maps = [_decision_map(self._memory, each) for each in some]
+            self._graph.run("remove_decisions", {"decisions": maps})
+            ids = [each.decision_id for each in some]
+            self._graph.run("remove_flat_columns", {"decision_ids": ids})
+
+    def put_episodes(self, scope: Scope, episodes: Mapping[str, str]) -> None:
+        """Put what is left of episodes in their place, and take away which words were cited."""
+        for some in _batches(_episode_maps(episodes)):
+            self._graph.run("remove_episodes", {"episodes": some})
+            ids = {**_contact(scope), "episode_ids": [each["episode_id"] for each in some]}
+            self._graph.run("remove_fact_spans", ids)
+            self._graph.run("remove_decision_spans", ids)
+
+    def remove_session_words(self, session_keys: Sequence[str]) -> None:
+        """Take the summaries of sessions away."""
+        for some in _batches(session_keys):
+            self._graph.run("remove_session_words", {"session_keys": some})
+
+    def remove_job_words(self, job_ids: Sequence[str], at: datetime, *, is_ended: bool) -> None:
+        """Take away what was read for jobs; ended, they are over."""
+        for some in _batches(job_ids):
+            given = {"job_ids": some, "at": at, "is_ended": is_ended}
+            self._graph.run("remove_job_words", given)
+
+    def remove_task_words(self, task_keys: Sequence[str]) -> None:
+        """Take away what tasks are about."""
+        for some in _batches(task_keys):
+            self._graph.run("remove_task_words", {"task_keys": some})
+
+    def remove_name(self, scope: Scope) -> None:
+        """Take the contact's name away."""
+        self._graph.run("remove_contact_name", _contact(scope))
+
+    def words(self, scope: Scope) -> list[Words]:
+        """All that is kept of a contact in words, node by node, read again from the graph."""
+        records = self._memory.list_records(scope)
+        return [
+            *self._words_of_facts(scope),
+            *(_words("Decision", each.decision_id, _told(each)) for each in records),
+            *self._words_of("Episode", "list_scope_episodes", "episode_id", scope),
+            *self._words_of("Session", "list_scope_sessions", "session_key", scope),
+            *self._words_of("Job", "list_scope_jobs", "job_id", scope),
+            *self._words_of("Task", "list_scope_tasks", "task_key", scope),
+            *self._words_of_links(scope),
+        ]
+
+    def move(
+        self, erasure: Erasure, state: ErasureState, receipt: ErasureReceipt, at: datetime | None
+    ) -> Erasure:
+        """The erasure as it stands from here on, after that was written.
+
+        With its words gone its plan goes, and what it was about but for ids.
+        """
+        moved = replace(
+            erasure,
+            state=state,
+            receipt=receipt,
+            finished_at=at,
+            plan=None,
+            target=erasure.target.kept,
+        )
+        given = {
+            "erasure_id": moved.erasure_id,
+            "state": str(state),
+            "target": _targets().dump_json(moved.target).decode(),
+            "reason": moved.reason,
+            "plan": None,
+            "receipt": _receipts().dump_json(receipt).decode(),
+            "finished_at": at,
+            "is_whole": erasure.kind is ErasureKind.CONTACT,
+        }
+        self._graph.run("move_erasure", given)
+        return moved
+
+    def list_erasures(
+        self, scopes: Iterable[Scope] = (), *, is_unfinished: bool = False
+    ) -> list[Erasure]:
+        """Erasures about these contacts, the oldest first; about any, where none is named."""
+        keys = [scope.contact_key for scope in scopes]
+        asked = {"contact_keys": keys, "is_unfinished": is_unfinished}
+        return [_erasure(row) for row in self._graph.run("list_erasures", asked)]
+
+    def purge(self) -> list[str]:
+        """Have the engine let go of removed bytes; what may hold them still, for a person."""
+        return self._graph.purge()
+
+    def jobs_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
+        """The ids of the contact's jobs that read one of these sessions; None for any."""
+        return _of_sessions(self._run("list_scope_jobs", scope), "job_id", session_keys)
+
+    def tasks_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
+        """The keys of the contact's tasks that one of these sessions is part of; None for any."""
+        return _of_sessions(self._run("list_scope_tasks", scope), "task_key", session_keys)
+
+    def episodes_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
+        """The ids of the contact's episodes in one of these sessions; None for any."""
+        return _of_sessions(self._run("list_scope_episodes", scope), "episode_id", session_keys)
+
+    def _sessions(self, scope: Scope) -> list[Row]:
+        return self._run("list_scope_sessions", scope)
+
+    def _run(self, name: str, scope: Scope) -> list[Row]:
+        return self._graph.run(name, _contact(scope))
+
+    def _words_of_facts(self, scope: Scope) -> list[Words]:
+        return [
+            _words("Fact", fact.fact_id, _said(fact)) for fact in self._memory.list_facts(scope)
+        ]
+
+    def _words_of(self, label: str, query: str, key: str, scope: Scope) -> list[Words]:
+        rows = self._run(query, scope)
+        left_out = {key, "session_key", "session_id", "state", "turns"}
+        return [
+            Words(
+                label=label,
+                key=row[key],
+                session_key=row["session_key"],
+                text=_joined(value for name, value in row.items() if name not in left_out),
+            )
+            for row in rows
+        ]
+
+    def _words_of_links(self, scope: Scope) -> list[Words]:
+        links = [
+            (each.new_id, each.old_id, each.reason)
+            for each in self._memory.list_supersessions(scope)
+        ]
+        rows = self._run("list_scope_reasons", scope)
+        links += [(row["new_id"], row["old_id"], row["reason"]) for row in rows]
+        spans = self._run("list_judged_words", scope)
+        return [
+            *(_words("Link", f"{new} {old}", _joined([reason])) for new, old, reason in links),
+            *(_words("Span", row["episode_id"], _joined([row["span"]])) for row in spans),
+        ]
+
+
+def _episode_maps(episodes: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"episode_id": key, "text": text} for key, text in episodes.items()]
+
+
+def _batches(items: Sequence[Any]) -> Iterable[list[Any]]:
+    return (list(items[first : first + _BATCH]) for first in range(0, len(items), _BATCH))
+
+
+def _contact(scope: Scope) -> dict[str, str]:
+    return {"contact_key": scope.contact_key}
+
+
+def _of_sessions(rows: Iterable[Row], key: str, session_keys: Iterable[str] | None) -> list[str]:
+    wanted = None if session_keys is None else set(session_keys)
+    return list(
+        dict.fromkeys(row[key] for row in rows if wanted is None or row["session_key"] in wanted)
+    )
+
+
+def _words(label: str, key: str, text: str) -> Words:
+    return Words(label=label, key=key, text=text)
+
+
+def _said(fact: Fact) -> str:
+    slot = fact.slot
+    filed = (slot.subject, slot.attribute, slot.value, slot.value_key) if slot else ()
+    return _joined((fact.text, fact.topic, *fact.tags, *filed))
+
+
+def _told(decision: Decision) -> str:
+    """All words of a record, but for what is no content of it: ids, names of lists, numbers."""
+    note, found = decision.note, decision.gate
+    filed = note.slot and (note.slot.subject, note.slot.attribute, note.slot.value)
+    parts: list[Any] = [note.text, note.topic, *note.tags, *(filed or ()), note.slot_read_from]
+    parts += [note.source_reference, note.contact_name, note.idempotency_key]
+    parts += [decision.reason, *decision.verdict.findings]
+    parts += [decision.opinion.reasoning, decision.opinion.error]
+    if found is not None:
+        parts += [found.detail, found.question, found.topic]
+        parts += [each.detail for each in found.findings]
+    return _joined(parts)
+
+
+def _joined(parts: Iterable[Any]) -> str:
+    """What is there, without what stands for what went."""
+    flat = (each for part in parts for each in (part if isinstance(part, list) else [part]))
+    return "\n".join(str(each) for each in flat if each and each != ERASED)
+
+
+def _decision_map(memory: MemoryStore, decision: Decision) -> dict[str, Any]:
+    found = decision.gate
+    return {
+        "decision_id": decision.decision_id,
+        "text": decision.text,
+        "reason": decision.reason,
+        "arbiter_reasoning": decision.opinion.reasoning,
+        "inference_key": found.inference_key if found else None,
+        "lapses_at": found.lapses_at if found else None,
+        "record": memory.record_of(decision),
+    }
+
+
+def _erasure_map(erasure: Erasure) -> dict[str, Any]:
+    return {
+        "erasure_id": erasure.erasure_id,
+        "tenant": erasure.scope.tenant,
+        "agent_id": erasure.scope.agent_id,
+        "contact_key": erasure.scope.contact_key,
+        "target_kind": str(erasure.kind),
+        "target": _targets().dump_json(erasure.target).decode(),
+        "state": str(erasure.state),
+        "by": erasure.by,
+        "reason": erasure.reason,
+        "started_at": erasure.started_at,
+        "plan": _plans().dump_json(erasure.plan).decode() if erasure.plan else None,
+    }
+
+
+def _erasure(row: Row) -> Erasure:
+    scope = Scope(row["tenant"], row["agent_id"], row["contact_id"])
+    return Erasure(
+        scope=scope,
+        **{name: row[name] for name in ("erasure_id", "reason", "started_at", "finished_at")},
+        by=row["asked_by"],
+        target=_targets().validate_json(row["target"]),
+        kind=ErasureKind(row["target_kind"]),
+        state=ErasureState(row["state"]),
+        receipt=_receipts().validate_json(row["receipt"]) if row["receipt"] else ErasureReceipt(),
+        plan=_plans().validate_json(row["plan"]) if row["plan"] else None,
+    )
+
+
+@cache
+def _targets() -> TypeAdapter[ErasureTarget]:
+    return TypeAdapter(ErasureTarget)
+
+
+@cache
+def _plans() -> TypeAdapter[ErasurePlan]:
+    return TypeAdapter(ErasurePlan)
+
+
+@cache
+def _receipts() -> TypeAdapter[ErasureReceipt]:
+    return TypeAdapter(ErasureReceipt)

@@ -1,0 +1,173 @@
+"""What was forgotten: looked up once for a contact, and asked before anything is written about it.
+
+Held at one version of the contact, as its neighbourhood is: an erasure moves the version, so a
+stale look costs a retry and lets nothing through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from reconciler.domain.erasing.tombstones import sayings
+from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.gate.questions import question
+from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.decisions import Action
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.notes import Remembered
+from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.scope import Scope
+from reconciler.errors import ErasedError
+from reconciler.service.stores.erasure_store import ErasureStore
+from reconciler.service.stores.memory_store import Commit
+from reconciler.service.writing.submissions import Submission, recorded_plainly, withheld
+
+__all__ = ["NOTHING", "Forgotten", "ForgottenLook", "Withholding", "keys_of"]
+
+Digest = Callable[[str], str]
+
+_DETAIL = "it was forgotten or revoked before, and does not come back unasked"
+
+
+def keys_of(scope: Scope, said: Iterable[Remembered], digest: Digest) -> frozenset[str]:
+    """The keyed hashes of what was said, from which nobody can read it."""
+    return frozenset(digest(each) for one in said for each in sayings(scope, one))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What of a contact was forgotten, or is about to be.
+
+    Attributes:
+        is_erasing: whether all of it goes.
+        session_ids: sessions that were erased.
+        keys: what was erased or revoked, as keyed hashes.
+        digest: makes them.
+    """
+
+    is_erasing: bool = False
+    session_ids: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
+    digest: Digest = str
+
+    def speaks_against(self, submission: Submission, known: Iterable[Fact]) -> GateReason | None:
+        """Why a submission may not be written as it is; None where it may.
+
+        Args:
+            submission: what is to be written.
+            known: facts that hold; what one of them says already was let in since.
+        """
+        if self is NOTHING or submission.is_withheld:
+            return None
+        evidence = submission.candidate.evidence
+        if self.is_erasing or any(each.session_id in self.session_ids for each in evidence):
+            return GateReason.PENDING_ERASURE
+        return GateReason.FORGOTTEN_BEFORE if self._was_said(submission, known) else None
+
+    def _was_said(self, submission: Submission, known: Iterable[Fact]) -> bool:
+        is_let_in = submission.assessment.disposal is Disposal.ADMIT
+        if not self.keys or not is_let_in or submission.is_persons_word:
+            return False
+        if submission.candidate.has_contacts_yes:
+            return False
+        scope = submission.note.scope
+        said = keys_of(scope, [submission.note], self.digest) & self.keys
+        return bool(said) and not said & keys_of(scope, known, self.digest)
+
+
+NOTHING = Forgotten()
+"""Of most contacts nothing was ever forgotten."""
+
+
+class ForgottenLook:
+    """Looks up what of a contact was forgotten.
+
+    Args:
+        store: where that is kept.
+        digest: a keyed hash of a text.
+    """
+
+    def __init__(self, store: ErasureStore, digest: Digest) -> None:
+        self._store = store
+        self._digest = digest
+
+    def __call__(self, scope: Scope) -> tuple[int, Forgotten]:
+        """The contact's version, and what was forgotten of it then or since."""
+        standing = self._store.standing(scope)
+        if not standing.has_forgotten:
+            return standing.version, NOTHING
+        revoked = keys_of(scope, self._store.list_revoked(scope), self._digest)
+        return standing.version, Forgotten(
+            is_erasing=standing.is_erasing,
+            session_ids=frozenset(self._store.list_erased_sessions(scope)),
+            keys=revoked.union(self._store.list_tombstones(scope)),
+            digest=self._digest,
+        )
+
+
+class Withholding:
+    """What is written in place of a submission that what was forgotten speaks against.
+
+    Args:
+        policy: the rule's thresholds, for the record.
+        embedding_model: for the record.
+        gate_policy_of: the gate's policy in a scope.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        policy: ReconcilePolicy,
+        embedding_model: str,
+        gate_policy_of: Callable[[Scope], GatePolicy],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._policy = policy
+        self._embedding_model = embedding_model
+        self._gate_policy_of = gate_policy_of
+        self._clock = clock
+
+    def commit(
+        self, submission: Submission, reason: GateReason, version: int, number: int
+    ) -> Commit:
+        """A refusal without a word of it, or a question whether it may be kept again.
+
+        Raises:
+            ErasedError: it is a person's decision about what is being erased.
+        """
+        if submission.is_persons_word:
+            raise ErasedError(
+                f"contact {submission.note.scope.contact_id} is being erased; nothing more is "
+                "decided about it until that is done"
+            )
+        is_refused = reason is GateReason.PENDING_ERASURE
+        made = withheld(submission, reason) if is_refused else self._asked(submission)
+        action = Action.REJECT if is_refused else Action.HOLD
+        decision = recorded_plainly(
+            made,
+            action,
+            self._policy,
+            self._embedding_model,
+            self._clock(),
+            version=version + 1,
+            number=number,
+        )
+        return Commit(version=version, decision=decision, evidence=made.candidate.evidence)
+
+    def _asked(self, submission: Submission) -> Submission:
+        candidate = submission.candidate
+        policy = self._gate_policy_of(candidate.note.scope)
+        lapses_at = self._clock() + timedelta(days=policy.file.confirmation.lapses_days)
+        reason = GateReason.FORGOTTEN_BEFORE
+        held = replace(
+            submission.assessment,
+            disposal=Disposal.CONSENT,
+            reason=reason,
+            detail=_DETAIL,
+            question=question(candidate, Disposal.CONSENT, reason, None, policy),
+            lapses_at=lapses_at,
+        )
+        return replace(submission, assessment=held)

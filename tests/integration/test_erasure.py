@@ -1,0 +1,436 @@
+"""What is forgotten is gone, stays gone, and does not come back unasked; the rest adds up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler import Action, Decision, FactState, Memory
+from reconciler.adapters import embedded_graph
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.erasures import ERASED, Erasure
+from reconciler.domain.records.jobs import JobState, Stage
+from reconciler.domain.records.kinds import Category, GateReason, SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.sessions import Turn
+from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
+from reconciler.errors import (
+    ErasedError,
+    GraphUnavailableError,
+    InvalidAnswerError,
+    InvalidRequestError,
+    InvalidScopeError,
+    InvalidSessionError,
+    UnknownFactError,
+)
+from reconciler.testing import HashingEmbedder, ScriptedExtractor
+from tests.engines import EngineUnderTest
+
+AT = datetime(2026, 3, 9, 12, tzinfo=UTC)
+AGENT, PRIYA = "crm", "priya"
+ASKED: dict[str, Any] = {"by": "contact", "reason": "I asked for it."}
+PUNE = Extraction(
+    candidates=(
+        Extracted(
+            text="Lives in Pune.",
+            category=Category.FACT,
+            importance=0.6,
+            confidence=0.95,
+            citations=(Citation(episode=1, span="My city is Pune"),),
+            attribute="city",
+            value="Pune",
+        ),
+    ),
+    summary="About where she lives: Pune.",
+)
+Open = Callable[..., Memory]
+
+
+@pytest.fixture
+def opened(one_of_each: EngineUnderTest) -> Iterator[Open]:
+    opened: list[Memory] = []
+
+    def open_memory(*answers: Extraction) -> Memory:
+        memory = Memory.open(
+            embedder=HashingEmbedder(),
+            extractor=ScriptedExtractor(answers) if answers else None,
+            **one_of_each.settings_arguments,
+        )
+        opened.append(memory)
+        return memory
+
+    yield open_memory
+    for memory in opened:
+        memory.close()
+
+
+@pytest.fixture
+def memory(opened: Open) -> Memory:
+    return opened()
+
+
+def say(memory: Memory, text: str, **given: Any) -> Decision:
+    return memory.add_contact_note(AGENT, PRIYA, text, **given)
+
+
+def lives_in(memory: Memory, city: str, text: str = "Lives in {}.", **given: Any) -> Decision:
+    return say(memory, text.format(city), attribute="city", value=city, **given)
+
+
+def forget(memory: Memory, **given: Any) -> Erasure:
+    return memory.forget(AGENT, PRIYA, **ASKED | given)
+
+
+def recalled(memory: Memory) -> set[str]:
+    return {each.fact.text for each in memory.recall(AGENT, PRIYA)}
+
+
+def states(memory: Memory) -> dict[str, FactState]:
+    found = memory.history(AGENT, PRIYA)
+    return {fact.fact_id: fact.state for each in found for fact in each.facts}
+
+
+def decisions(memory: Memory) -> dict[str, Decision]:
+    return {each.decision_id: each for each in memory.decisions(AGENT, PRIYA)}
+
+
+def reason_of(decision: Decision) -> GateReason | None:
+    return decision.gate.reason if decision.gate else None
+
+
+def hand_over(memory: Memory, *texts: str, session_id: str = "chat-1") -> str:
+    turns = [Turn(role="contact", text=text) for text in texts]
+    return memory.submit_session(AGENT, PRIYA, session_id, turns)
+
+
+def test_a_forgotten_contact_leaves_ids_actions_and_counts(memory: Memory) -> None:
+    lives_in(memory, "Pune", contact_name="Priya Rao", tags=["home"])
+    lives_in(memory, "Delhi")
+    before = decisions(memory)
+    done = forget(memory)
+    assert done.receipt.is_clean
+    assert done.receipt.removed["Fact"] == 2
+    after = decisions(memory)
+    assert {key: (each.action, each.at) for key, each in after.items()} == {
+        key: (each.action, each.at) for key, each in before.items()
+    }
+    assert {each.text for each in after.values()} == {each.reason for each in after.values()}
+    assert recalled(memory) == set()
+    [contact] = memory.contacts(AGENT)
+    assert (contact.facts, contact.erased_facts, contact.name) == (2, 2, PRIYA)
+
+
+def test_a_forgotten_fact_goes_with_its_restatements_and_not_with_what_it_contradicted(
+    memory: Memory,
+) -> None:
+    delhi = lives_in(memory, "Delhi")
+    pune = lives_in(memory, "Pune")
+    again = lives_in(memory, "Pune", "Her home is in {}, near the river.")
+    tea = say(memory, "Likes green tea.")
+    forget(memory, fact_id=pune.fact_id)
+    assert states(memory) == {
+        delhi.fact_id: FactState.SUPERSEDED,
+        pune.fact_id: FactState.ERASED,
+        again.fact_id: FactState.ERASED,
+        tea.fact_id: FactState.LIVE,
+    }
+    told = decisions(memory)
+    assert told[delhi.decision_id].text == "Lives in Delhi."
+    assert "Pune" not in str(list(told.values()))
+
+
+def test_a_forgotten_attribute_goes_with_all_its_values(memory: Memory) -> None:
+    lives_in(memory, "Delhi")
+    lives_in(memory, "Pune")
+    say(memory, "Likes green tea.")
+    done = forget(memory, attribute="city")
+    assert done.receipt.removed["Fact"] == 2
+    assert recalled(memory) == {"Likes green tea."}
+    assert done.target.attribute is None
+
+
+def test_what_was_forgotten_is_held_until_the_contact_says_yes(memory: Memory) -> None:
+    lives_in(memory, "Pune")
+    forget(memory)
+    held = lives_in(memory, "Pune", "She lives in {} now.")
+    assert (held.action, reason_of(held)) == (Action.HOLD, GateReason.FORGOTTEN_BEFORE)
+    with pytest.raises(InvalidAnswerError, match="the contact's to give"):
+        memory.confirm(AGENT, PRIYA, held.decision_id, "anna")
+    assert memory.confirm(AGENT, PRIYA, held.decision_id, "contact").action is Action.ADD
+    assert lives_in(memory, "Pune").action is not Action.HOLD
+
+
+def test_what_says_something_else_is_not_held(memory: Memory) -> None:
+    lives_in(memory, "Pune")
+    forget(memory, attribute="city")
+    assert lives_in(memory, "Goa").action is Action.ADD
+    assert memory.add_contact_note(AGENT, "bob", "Lives in Pune.").action is Action.ADD
+
+
+def test_what_was_revoked_does_not_come_back_unasked(memory: Memory) -> None:
+    pune = lives_in(memory, "Pune")
+    revoked = memory.revoke(AGENT, PRIYA, str(pune.fact_id), revoked_by="anna", reason="A mix-up.")
+    assert lives_in(memory, "Pune").action is Action.HOLD
+    memory.revert(AGENT, PRIYA, revoked.decision_id, by="anna", reason="It was right.")
+    assert lives_in(memory, "Pune", "Her home is {}.").action is not Action.HOLD
+
+
+def test_a_forgotten_session_goes_with_what_was_learnt_from_it(opened: Open) -> None:
+    memory = opened(PUNE)
+    say(memory, "Likes green tea.")
+    job_id = hand_over(memory, "My city is Pune, and it rains.")
+    memory.drain()
+    assert "Lives in Pune." in recalled(memory)
+    done = forget(memory, session_id="chat-1")
+    assert done.receipt.is_clean
+    assert recalled(memory) == {"Likes green tea."}
+    assert not memory.session(AGENT, PRIYA, "chat-1").summary
+    assert memory.job(AGENT, PRIYA, job_id).state is JobState.DONE
+    with pytest.raises(ErasedError, match="takes no turn any more"):
+        hand_over(memory, "My city is Pune, and it rains.")
+
+
+def test_what_was_said_elsewhere_too_holds_again_when_a_session_is_forgotten(
+    opened: Open,
+) -> None:
+    memory = opened(PUNE)
+    first = lives_in(memory, "Pune", "Her home is {}.")
+    hand_over(memory, "My city is Pune, and it rains.")
+    memory.drain()
+    forget(memory, session_id="chat-1")
+    assert recalled(memory) == {"Her home is Pune."}
+    assert states(memory)[str(first.fact_id)] is FactState.LIVE
+
+
+@pytest.mark.parametrize("stage", [Stage.LEASED, Stage.EXTRACTED, Stage.KEPT, Stage.PROPOSED])
+@pytest.mark.parametrize("part", [{}, {"session_id": "chat-1"}])
+def test_a_worker_with_a_leased_job_writes_nothing_about_a_forgotten_session(
+    opened: Open, stage: Stage, part: dict[str, str]
+) -> None:
+    memory = opened(PUNE)
+    hand_over(memory, "My city is Pune, and it rains.")
+    counted: list[int] = []
+
+    def at(reached: Stage) -> None:
+        if reached is stage and not counted:
+            forget(memory, **part)
+            counted.append(len(decisions(memory)))
+
+    memory.worker(at).drain()
+    assert counted == [len(decisions(memory))]
+    assert "Pune" not in str(memory.history(AGENT, PRIYA))
+    assert "Pune" not in str(list(decisions(memory).values()))
+
+
+def test_a_worker_begins_anew_where_an_attribute_is_forgotten_that_it_has_read(
+    opened: Open,
+) -> None:
+    memory = opened(PUNE, Extraction(candidates=()))
+    hand_over(memory, "My city is Pune, and it rains.")
+    lives_in(memory, "Pune", session_id="chat-1")
+    counted: list[int] = []
+
+    def at(reached: Stage) -> None:
+        if reached is Stage.KEPT and not counted:
+            forget(memory, attribute="city")
+            counted.append(len(decisions(memory)))
+
+    memory.worker(at).drain()
+    assert counted == [len(decisions(memory))]
+    assert recalled(memory) == set()
+
+
+def test_what_was_erased_is_explained_and_replayed_without_its_words(memory: Memory) -> None:
+    lives_in(memory, "Pune")
+    changed = lives_in(memory, "Delhi")
+    forget(memory, attribute="city")
+    assert "Pune" not in str(memory.explain(AGENT, PRIYA, changed.decision_id))
+    assert memory.replay("seed", AGENT) == []
+
+
+def test_notes_of_today_go_on_after_the_days_session_was_forgotten(memory: Memory) -> None:
+    lives_in(memory, "Pune")
+    [day] = {each.note.session_id for each in decisions(memory).values()}
+    forget(memory, session_id=day)
+    assert recalled(memory) == set()
+    assert say(memory, "Likes green tea.").action is Action.ADD
+
+
+def test_an_erasure_of_one_contact_leaves_the_others_as_they_were(
+    memory: Memory,
+) -> None:
+    for contact_id in ("bob", PRIYA):
+        memory.add_contact_note(AGENT, contact_id, "Lives in Pune.", attribute="city", value="Pune")
+        memory.add_contact_note(AGENT, contact_id, "Lives in Goa.", attribute="city", value="Goa")
+    before = memory.history(AGENT, "bob"), memory.decisions(AGENT, "bob")
+    forget(memory)
+    assert (memory.history(AGENT, "bob"), memory.decisions(AGENT, "bob")) == before
+    again = memory.add_contact_note(AGENT, "bob", "Lives in Goa.", attribute="city", value="Goa")
+    assert again.action is not Action.HOLD
+
+
+def test_evidence_that_was_erased_is_refused_without_a_word_of_it(memory: Memory) -> None:
+    scope = Scope("default", AGENT, PRIYA)
+    told = Evidence(
+        episode_id="turn-1",
+        session_id="call-1",
+        scope=scope,
+        text="My city is Pune.",
+        said_at=AT,
+        source_kind=SourceKind.USER_EXPLICIT,
+    )
+    note = Note(scope=scope, text="Lives in Pune.", said_at=AT, source_kind=SourceKind.EXTRACTOR)
+    candidate = Candidate(note=note, evidence=(told,), proposed_by="extractor", confidence=0.9)
+    assert memory.propose(candidate).action is not Action.REJECT
+    forget(memory)
+    again = memory.propose(candidate)
+    assert reason_of(again) is GateReason.PENDING_ERASURE
+    assert "Pune" not in str(again)
+
+
+def test_a_key_whose_decision_was_erased_is_answered_without_its_words(memory: Memory) -> None:
+    first = say(memory, "Likes green tea.", idempotency_key="note-1")
+    forget(memory)
+    again = say(memory, "Likes green tea.", idempotency_key="note-1")
+    assert (again.decision_id, again.replayed, again.text) == (first.decision_id, True, ERASED)
+
+
+def test_a_proposal_that_was_erased_is_not_committed(opened: Open) -> None:
+    memory = opened(PUNE)
+    hand_over(memory, "My city is Pune, and it rains.")
+    memory.drain()
+    [admitted] = [each for each in decisions(memory).values() if each.action is Action.ADMIT]
+    forget(memory)
+    with pytest.raises(ErasedError):
+        memory.commit(AGENT, PRIYA, admitted.decision_id)
+
+
+def test_a_dry_run_says_what_would_go_and_changes_nothing(memory: Memory) -> None:
+    lives_in(memory, "Pune")
+    told = forget(memory, dry_run=True)
+    assert told.receipt.is_dry_run
+    assert told.receipt.removed["Fact"] == 1
+    assert recalled(memory) == {"Lives in Pune."}
+    assert memory.erasures(AGENT) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"fact_id": "nobody's"}, UnknownFactError),
+        ({"session_id": "nobody's"}, InvalidSessionError),
+        ({"fact_id": "one", "session_id": "two"}, InvalidRequestError),
+        ({"subject": "Maya"}, InvalidRequestError),
+        ({"by": "agent:crm"}, InvalidAnswerError),
+        ({"by": AGENT}, InvalidAnswerError),
+    ],
+)
+def test_what_cannot_be_forgotten_so_changes_nothing(
+    memory: Memory, given: dict[str, Any], error: type[Exception]
+) -> None:
+    lives_in(memory, "Pune")
+    with pytest.raises(error):
+        forget(memory, **given)
+    assert recalled(memory) == {"Lives in Pune."}
+
+
+def test_a_fact_of_another_contact_is_unknown(memory: Memory) -> None:
+    lives_in(memory, "Pune")
+    bobs = memory.add_contact_note(AGENT, "bob", "Likes coffee.")
+    with pytest.raises(UnknownFactError):
+        forget(memory, fact_id=bobs.fact_id)
+    with pytest.raises(InvalidScopeError, match="nothing is known"):
+        memory.forget(AGENT, "nobody", **ASKED)
+
+
+def test_an_erasure_that_was_cut_off_is_finished_by_the_same_call(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lives_in(memory, "Pune")
+    store = memory._services.erasure_store
+    with monkeypatch.context() as broken:
+        broken.setattr(store, "remove_facts", _cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            forget(memory)
+    [unfinished] = memory.erasures(unfinished=True)
+    refused = say(memory, "Likes green tea.")
+    assert reason_of(refused) is GateReason.PENDING_ERASURE
+    assert forget(memory).erasure_id == unfinished.erasure_id
+    assert memory.erasures(unfinished=True) == []
+    assert say(memory, "Likes green tea.").action is Action.ADD
+
+
+def _cut_off(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def test_readers_and_writers_go_on_while_a_store_is_written_anew(memory: Memory) -> None:
+    lives_in(memory, "Pune")
+    problems: list[BaseException] = []
+    done = threading.Event()
+
+    def work(name: str) -> None:
+        number = 0
+        try:
+            while not done.is_set():
+                number += 1
+                memory.add_contact_note(AGENT, name, f"Word{number} is a word.")
+                memory.recall(AGENT, name)
+        except BaseException as error:  # noqa: BLE001  told below
+            problems.append(error)
+
+    threads = [threading.Thread(target=work, args=(f"other-{each}",)) for each in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(2):
+        forget(memory)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+
+
+@pytest.mark.parametrize("step", ["copy_store", "put_in_place"])
+def test_a_store_that_cannot_be_written_anew_goes_on_and_is_written_anew_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def fail(*_: Any) -> None:
+        raise RuntimeError("Could not set lock on it")
+
+    place = embedded_graph if step == "copy_store" else embedded_graph.EmbeddedFiles
+    given = {"graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
+    with Memory.open(embedder=HashingEmbedder(), **given) as memory:
+        lives_in(memory, "Quixotia")
+        with monkeypatch.context() as broken:
+            broken.setattr(place, step, fail)
+            with pytest.raises(GraphUnavailableError):
+                forget(memory)
+        assert say(memory, "Likes green tea.").gate
+        [finished] = memory.finish_erasures()
+        assert finished.is_finished
+        assert not hits(tmp_path, b"Quixotia")
+        assert say(memory, "Likes green tea.").action is Action.ADD
+
+
+def test_no_byte_of_it_is_left_in_the_files_of_an_embedded_store(tmp_path: Path) -> None:
+    path = tmp_path / "memory.lbug"
+    with Memory.open(embedder=HashingEmbedder(), graph="embedded", embedded_path=path) as memory:
+        lives_in(memory, "Quixotia", contact_name="Zebulon")
+        memory.add_contact_note(AGENT, "bob", "Likes Brightwave.")
+        forget(memory)
+        assert hits(tmp_path, b"Brightwave")
+        assert not hits(tmp_path, b"Quixotia", b"quixotia", b"Zebulon")
+    assert not hits(tmp_path, b"Quixotia", b"quixotia", b"Zebulon")
+    with Memory.open(embedder=HashingEmbedder(), graph="embedded", embedded_path=path) as memory:
+        assert [each.fact.text for each in memory.recall(AGENT, "bob")] == ["Likes Brightwave."]
+
+
+def hits(folder: Path, *words: bytes) -> list[str]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if any(word in path.read_bytes() for word in words)]
