@@ -1038,13 +1038,14 @@ class Memory:
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
         """
+        chosen = self.settings.tenant if tenant is None else tenant
+        _checked_ids({"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id})
         if agent_id is None and contact_id is not None:
             raise InvalidScopeError("a contact is one of an agent's; give agent_id, too")
         scopes = [] if agent_id is None else self._scopes(tenant, agent_id, contact_id)
         if agent_id is not None and not scopes:
             return []
         found = self._services.erasures.find(scopes, is_unfinished=unfinished)
-        chosen = self.settings.tenant if tenant is None else tenant
         return [each for each in found if each.scope.tenant == chosen]
 
     def finish_erasures(self) -> list[Erasure]:
@@ -1114,6 +1115,7 @@ class Memory:
         if floor is not None:
             unit_interval("floor", floor)
         policy = build_decay(self.settings, floor)
+        self._word_of("by", by, self._scope(tenant, agent_id, contact_id or "any"), reason)
         found: list[Archived] = []
         for scope in self._scopes(tenant, agent_id, contact_id):
             candidate = self._word_of("by", by, scope, reason)
@@ -1364,11 +1366,11 @@ class Memory:
     ) -> ContactFilter:
         from reconciler.service.stores.archive_store import ContactFilter
 
+        chosen = self.settings.tenant if tenant is None and agent_id is not None else tenant
+        given = _checked_ids({"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id})
         if contact_id is not None and agent_id is None:
             raise InvalidScopeError("a contact belongs to an agent; name the agent, too")
-        chosen = self.settings.tenant if tenant is None and agent_id is not None else tenant
-        given = {"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id}
-        return ContactFilter(**_checked_ids(given))
+        return ContactFilter(**given)
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
         """Write the embedded store and the key of its hashes into one archive, while it is in use.

@@ -26,13 +26,22 @@ READING = {
     "expiring": AGENT,
     "disputes": AGENT,
     "erasures": (),
+    "about": ("Acme", *WHO),
+    "briefing": WHO,
+    "evidence": ("--fact", str(uuid4()), *WHO),
+    "export": ("--out", "-", *AGENT),
+    "find": ("anything", *AGENT),
+    "health": AGENT,
+    "profile": WHO,
+    "tasks": AGENT,
+    "value": ("city", *WHO),
     "jobs": (),
     "job": (str(uuid4()), *WHO),
 }
 WRITING = {
     *("add", "import", "extract", "init", "demo", "drain", "worker", "retry"),
     *("confirm", "reject", "withdraw", "revoke", "correct"),
-    *("revert", "resolve", "amend", "forget"),
+    *("revert", "resolve", "amend", "forget", "archive", "unarchive", "backup", "restore"),
 }
 
 

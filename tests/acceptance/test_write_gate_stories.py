@@ -427,7 +427,7 @@ def test_a_page_that_names_an_entity_makes_recall_read_and_not_write(
     memory.add_contact_note("crm", "alice", "Buys from Globex.")
     memory.close()
     before = raw_store.everything(engine)
-    memory = open_memory(on=())
+    memory = open_memory(on=(), life={"use_flush_seconds": 0})
     assert [each.text for each in known(memory, PAGE)] == ["Buys from Globex."]
     memory.close()
     assert raw_store.everything(engine) == before

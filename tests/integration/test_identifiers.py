@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -51,6 +52,9 @@ USUAL: Mapping[str, Any] = {
     "revoked_by": "olga",
     "by": "olga",
     "keep": "an-id",
+    **dict.fromkeys(("name", "query", "about"), "tea"),
+    "attribute": "city",
+    "out": io.BytesIO(),
     **dict.fromkeys(("decision_id", "job_id", "fact_id", "session_id", "task_id"), "an-id"),
 }
 """What the methods take, where it is right."""

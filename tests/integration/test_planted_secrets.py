@@ -43,6 +43,7 @@ LIVE: Mapping[str, Any] = {
     "contact_name": None,
     "source_kind": "user_explicit",
     "source_reference": None,
+    "artefact": None,
     "category": None,
     "topic": None,
     "tags": (),
@@ -154,7 +155,8 @@ def walk_proposals(memory: Memory, planter: Planter) -> None:
 RECORDS: Mapping[type, Mapping[str, Any]] = {
     Note: {
         **{name: LIVE[name] for name in ("text", "source_kind", "category", "topic", "tags")},
-        **dict.fromkeys(("source_reference", "contact_name", "session_id", "idempotency_key")),
+        **dict.fromkeys(("source_reference", "artefact", "contact_name")),
+        **dict.fromkeys(("session_id", "idempotency_key")),
         "slot_read_from": None,
     },
     Evidence: {

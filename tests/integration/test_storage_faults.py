@@ -19,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import ladybug
 import pytest
@@ -61,8 +62,9 @@ def crasher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StorageCrasher
     crasher.close()
 
 
-def opened(path: Path) -> Memory:
-    return Memory.open(embedder=HashingEmbedder(16), graph="embedded", embedded_path=path)
+def opened(path: Path, **given: Any) -> Memory:
+    embedder = HashingEmbedder(16)
+    return Memory.open(embedder=embedder, graph="embedded", embedded_path=path, **given)
 
 
 def decisions_of(path: Path) -> set[str]:
@@ -541,7 +543,7 @@ def test_a_store_whose_log_another_program_folded_in_opens_once_it_is_told_so(
 def test_reading_leaves_the_files_of_a_store_as_they_are(store: Store) -> None:
     path = store.copy("closed")
     before = path.read_bytes()
-    with opened(path) as memory:
+    with opened(path, life={"use_flush_seconds": 0}) as memory:
         memory.recall("crm", "priya")
     assert path.read_bytes() == before
     assert [each.name for each in path.parent.iterdir()] == [path.name]

@@ -76,7 +76,8 @@ class Confirmations:
         held, earlier = self._held(scope, decision_id)
         if earlier is None:
             self._check_may_answer(held, answered_by, decision_id)
-            self._check_open(held)
+            earlier = self._answered_meanwhile(held)
+        if earlier is None:
             candidate = self._confirmed(held, answered_by, text)
             earlier = self._gate.answer(held, candidate, answered_by)
         return _same_answer(earlier, _YES)
@@ -140,17 +141,21 @@ class Confirmations:
             )
         return found, earlier and earlier.as_replay()
 
-    def _check_open(self, held: Decision) -> None:
-        """Let a question through that nothing said later has answered.
+    def _answered_meanwhile(self, held: Decision) -> Decision | None:
+        """The answer that somebody gave a moment ago; None for a question that is open.
 
-        A yes to it would otherwise put an older answer in the later one's place.
+        Where other words answered it later, a yes would put an older answer in their place.
         """
         answer = answer_since(held, self._store.list_facts(held.scope))
-        if answer is not None:
+        if answer is None:
+            return None
+        _, earlier = self._held(held.scope, held.decision_id)
+        if earlier is None:
             raise InvalidAnswerError(
                 f"decision {held.decision_id} was answered by what was said later: "
                 f"{answer.text!r} (fact {answer.fact_id}); if that is wrong, amend it"
             )
+        return earlier
 
     def _check_may_answer(self, held: Decision, answered_by: str, asked_id: str) -> None:
         self._cleaner.check_ids(answered_by=answered_by)
