@@ -47,6 +47,7 @@ from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note
 from reconciler.domain.records.policies import RankingPolicy, ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
+from reconciler.service.health import RecallCount
 from reconciler.service.recall import Recall
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
@@ -367,6 +368,7 @@ def _speeds(available: Engines, name: str) -> Iterator[float]:
             neighbourhoods=neighbourhoods,
             embedder=embedder,
             how=Recalling(ranking=RankingPolicy()),
+            counted=RecallCount(),
             clock=lambda: NOON,
         )
 
