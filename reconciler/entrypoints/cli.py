@@ -365,7 +365,13 @@ def recall(
 
         sys.stdout.write(as_prompt(ranked) + "\n")
         return
-    show(as_json, [asdict(each) for each in ranked], lambda: recall_table(asked, ranked))
+    near = f" that is near to: {asked}" if asked else ""
+    nothing = f"Nothing is known of contact {contact} of agent {agent}{near}"
+    show(
+        as_json,
+        [asdict(each) for each in ranked],
+        lambda: recall_table(asked, ranked) if ranked else nothing,
+    )
 
 
 @app.command()

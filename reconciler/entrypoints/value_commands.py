@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reconciler.entrypoints.options import Agent, AsJson, ContactId, Tenant, show
+from reconciler.entrypoints.options import Agent, AsJson, ContactId, Tenant, print_json, show
 from reconciler.entrypoints.rendering import shown, table
 from reconciler.memory import Memory
 
 if TYPE_CHECKING:
+    from rich.console import JustifyMethod
     from rich.table import Table
 
     from reconciler.domain.recalling.current_values import SlotValue
 
 __all__ = ["add_value_commands"]
+
+_WHOLE = ("since", "whose word", "said")
+"""Columns of which a line break would make something else."""
 
 
 def add_value_commands(app: typer.Typer) -> None:
@@ -59,7 +64,10 @@ def briefing(
     """Show what to know and what to ask when a conversation opens, as a model is given it."""
     with Memory.open(warm_up=bool(query), must_exist=True) as memory:
         found = memory.briefing(agent, contact, query, tenant=tenant)
-    show(as_json, found.to_dict(), found.as_prompt)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        sys.stdout.write(found.as_prompt() + "\n")  # to the letter: a model may be given it
 
 
 def _show(as_json: bool, found: Sequence[SlotValue], title: str) -> None:
@@ -75,7 +83,8 @@ def _values_table(title: str, values: Sequence[SlotValue]) -> Table:
     made = table("")
     made.title = shown(title)
     for name in ("about", "attribute", "value", "since", "whose word", "said", "in dispute"):
-        made.add_column(name, justify="right" if name == "said" else "left", overflow="fold")
+        justify: JustifyMethod = "right" if name == "said" else "left"
+        made.add_column(name, justify=justify, overflow="fold", no_wrap=name in _WHOLE)
     for each in values:
         made.add_row(
             shown(each.subject),
