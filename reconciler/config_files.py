@@ -25,6 +25,7 @@ __all__ = [
     "load_gate_policy",
     "load_profile",
     "load_recall_floor",
+    "profiles_of",
 ]
 
 _THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
@@ -76,6 +77,17 @@ def load_recall_floor(embedding_model: str) -> RecallFloor | None:
         if values.get("embedding_model") == embedding_model and "recall_floor" in values:
             return _recall_floor(path, values["recall_floor"])
     return None
+
+
+def profiles_of(embedding_model: str) -> list[str]:
+    """The shipped profiles that were calibrated on a model, by name; none where none was.
+
+    Raises:
+        ConfigurationError: a profile cannot be read.
+    """
+    paths = sorted((resource_path("config") / "profiles").glob("*.toml"))
+    values = ((path.stem, _parsed(path, _text_of(path))) for path in paths)
+    return [name for name, held in values if held.get("embedding_model") == embedding_model]
 
 
 def _recall_floor(path: Path, given: object) -> RecallFloor:

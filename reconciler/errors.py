@@ -11,6 +11,7 @@
     │   ├── ErasedError
     │   ├── IllegalMemoryOperationError
     │   ├── RevertRefusedError
+    │   ├── UnknownContactError
     │   ├── UnknownFactError
     │   ├── UnknownDecisionError
     │   ├── UnknownJobError
@@ -73,6 +74,7 @@ __all__ = [
     "ReconcilerError",
     "RevertRefusedError",
     "SchemaError",
+    "UnknownContactError",
     "UnknownDecisionError",
     "UnknownFactError",
     "UnknownJobError",
@@ -116,6 +118,10 @@ class InvalidAnswerError(InvalidRequestError):
 
 class InvalidArchiveError(InvalidRequestError):
     """A backup or an export cannot be used: foreign, cut off, damaged, or of a newer version."""
+
+
+class UnknownContactError(InvalidRequestError):
+    """Nothing is known of the contact, or of any contact of the agent."""
 
 
 class UnknownDecisionError(InvalidRequestError):

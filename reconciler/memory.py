@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         RefusalCount,
     )
     from reconciler.domain.records.jobs import Job, QueueReport, Stage
+    from reconciler.domain.records.model_moves import ModelMove, ReembedReport
     from reconciler.domain.records.sessions import SessionRecord, Turn
     from reconciler.domain.review.explanation import Explanation
     from reconciler.domain.review.health import HealthReport
@@ -75,7 +76,8 @@ if TYPE_CHECKING:
     from reconciler.service.sessions.extraction_worker import ExtractionWorker, WorkerThread
     from reconciler.service.stores.archive_store import ContactFilter
     from reconciler.service.tasks.memory_context import MemoryContext
-    from reconciler.service.writing.doors import MemoryToolset, NoteFields, SlotFields
+    from reconciler.service.tools.agent_tools import AgentTools
+    from reconciler.service.writing.doors import NoteFields, SlotFields
     from reconciler.service.writing.note_import import ImportReport
     from reconciler.settings import Settings
 
@@ -197,13 +199,17 @@ class Memory:
         return self._services.embedder.model_id
 
     def warm_up(self) -> float:
-        """Wait until the model is loaded and has embedded once; returns the seconds of the wait.
+        """Wait until the model is loaded and has embedded once; returns the seconds of that wait.
+
+        What reads and judges notes is loaded, too, so that no note waits for anything of it.
 
         Raises:
             ConfigurationError: the model cannot be loaded; the text says what to install or set.
             EmbeddingError: the model was loaded and failed.
         """
-        return self._services.embedder.warm_up()
+        seconds = self._services.embedder.warm_up()
+        self._services.live_door.warm_up()
+        return seconds
 
     def describe(self) -> EngineDescription:
         """Which engine keeps this memory, and where; asks it, so it also tells that it answers."""
@@ -259,31 +265,46 @@ class Memory:
         """
         return ContactMemory(self, self._scope(tenant, agent_id, contact_id))
 
-    def toolset(
+    def agent_tools(
         self,
         agent_id: str,
         contact_id: str,
         *,
-        session_id: str | None = None,
         tenant: str | None = None,
-    ) -> MemoryToolset:
-        """The tools that an agent may hold: it can add notes about this contact, nothing else.
+        session_id: str | None = None,
+        can_recall: bool = True,
+        budget_tokens: int | None = None,
+    ) -> AgentTools:
+        """The tools that an agent's model may call: to note something, and to recall.
+
+        They are bound to this contact and this conversation; a model chooses neither, nor who
+        proposed a note.
 
         Args:
             agent_id: which agent remembers.
             contact_id: with whom it talks.
+            tenant: whose deployment; None for the configured one.
             session_id: the conversation that it is in. Repetitions in one conversation do not
                 corroborate each other; None files all notes of the agent's in one.
-            tenant: whose deployment; None for the configured one.
+            can_recall: whether there is ``recall_contact``.
+            budget_tokens: how much one recall gives; None for 500.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidNoteError: the session's id cannot be used.
+            InvalidRequestError: the budget is below 1.
         """
-        from reconciler.service.writing.doors import MemoryToolset
+        from reconciler.service.tools.agent_tools import BUDGET_TOKENS, AgentTools
 
-        scope = self._scope(tenant, agent_id, contact_id)
-        return MemoryToolset(door=self._services.live_door, scope=scope, session_id=session_id)
+        contact = self.contact(agent_id, contact_id, tenant=tenant)
+        budget = BUDGET_TOKENS if budget_tokens is None else budget_tokens
+        return AgentTools(
+            door=self._services.live_door,
+            recall=contact.recall if can_recall else None,
+            scope=contact.scope,
+            session_id=session_id,
+            budget_tokens=_positive("budget_tokens", budget),
+        )
 
     def recall(
         self,
@@ -382,7 +403,8 @@ class Memory:
     ) -> list[SlotValue]:
         """What an attribute is now: its value, or several where it holds many or is in dispute.
 
-        The newest first; none where nobody said.
+        The newest first; none where nobody said, or where what was said last is that it is no
+        longer so.
 
         Args:
             agent_id: which agent remembers.
@@ -415,7 +437,8 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
         """
         scope = self._scope(tenant, agent_id, contact_id)
-        return self._services.records.current_values(scope, self.settings.recall.confidence_min)
+        least, known = self.settings.recall.confidence_min, self._services.attributes
+        return self._services.records.current_values(scope, least, known)
 
     def recall_about(
         self,
@@ -664,7 +687,21 @@ class Memory:
             wanted = self._scope(tenant, agent_id, contact_id).contact_id
             contacts = [each for each in contacts if each.contact_id == wanted]
         scoped = [(self._scope(tenant, agent_id, each.contact_id), each) for each in contacts]
-        return self._services.health.report(agent_id, scoped, on_progress)
+        whose = self._scope(tenant, agent_id, "any")
+        return self._services.health.report(whose, scoped, on_progress)
+
+    def health_of_all(
+        self, on_progress: Callable[[int], None] = lambda _: None
+    ) -> list[HealthReport]:
+        """``health`` of every agent of the store, of all tenants; for an operator's monitoring.
+
+        Args:
+            on_progress: told how many more contacts were looked at.
+        """
+        return [
+            self.health(agent_id, tenant=tenant, on_progress=on_progress)
+            for tenant, agent_id in self._services.health.agents()
+        ]
 
     def pending(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
@@ -1334,7 +1371,7 @@ class Memory:
         from reconciler.bootstrap import export_to
 
         wanted = self._export_filter(tenant, agent_id, contact_id)
-        self._services.exporter.check(wanted)
+        self._services.archive_store.check(wanted)
         if isinstance(out, str | Path):
             return export_to(
                 self._services,
@@ -1360,6 +1397,41 @@ class Memory:
             InvalidRequestError: nothing is known of the contact.
         """
         return self._services.contact_page.html(self._scope(tenant, agent_id, contact_id))
+
+    def check_known(
+        self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
+    ) -> None:
+        """Make sure that there is anything known of a contact, or of any of an agent's.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownContactError: there is nothing; the text says to check the names.
+        """
+        from reconciler.service.stores.archive_store import ContactFilter
+
+        whose = self._scope(tenant, agent_id, "any" if contact_id is None else contact_id)
+        wanted = ContactFilter(tenant=whose.tenant, agent_id=whose.agent_id, contact_id=contact_id)
+        self._services.archive_store.check(wanted)
+
+    def report(
+        self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
+    ) -> str:
+        """How facts followed each other, as one HTML document with timelines, for an analyst.
+
+        Also disputes, questions, refusals, and what was decided on which day. It needs no network
+        and holds no script. It tells of at most 2,000 facts and 100 contacts, those decided about
+        last, and says what it left out.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownContactError: nothing is known of the contact, or the agent has none.
+        """
+        whose = self._scope(tenant, agent_id, "any" if contact_id is None else contact_id)
+        self.check_known(agent_id, contact_id, tenant=tenant)
+        contacts = self.contacts(agent_id, tenant=tenant)
+        if contact_id is not None:
+            contacts = [each for each in contacts if each.contact_id == whose.contact_id]
+        return self._services.report.html(whose, contacts)
 
     def _export_filter(
         self, tenant: str | None, agent_id: str | None, contact_id: str | None
@@ -1392,6 +1464,67 @@ class Memory:
         from reconciler.bootstrap import back_up
 
         return back_up(self._services, Path(path), overwrite=overwrite)
+
+    def reembed(
+        self,
+        model: str | Embedder,
+        *,
+        profile: str | None = None,
+        uncalibrated: bool = False,
+        batch_size: int = 256,
+        on_progress: Callable[[int, int], None] = lambda *_: None,
+    ) -> ReembedReport:
+        """Move the store to another embedding model, while others recall and write.
+
+        Every fact, live or ended, gets a vector of the new model beside the one that it has. Then
+        the store is bound to the new model, at one stroke: from there on this memory, and every
+        other that is open with the old model, raises ``SchemaError`` where it compares or writes,
+        and is to be opened again with the settings that the report names. A run that was cut off
+        is called again, and goes on.
+
+        Args:
+            model: as the setting RECONCILER_EMBEDDER__MODEL names it; or an embedder, which the
+                caller closes.
+            profile: a profile that was calibrated on the model, by name or path; None for a
+                shipped or the configured one.
+            uncalibrated: accept a profile that was measured on no model, such as ``seed``.
+            batch_size: facts that are embedded together, from 1 to 10,000.
+            on_progress: told how many facts have a new vector, of how many.
+
+        Raises:
+            ConfigurationError: the model cannot be loaded or does not embed, or no profile was
+                calibrated on it. Nothing was changed.
+            InvalidRequestError: the store is bound to that model already, moves to another one, or
+                the move was given up meanwhile.
+            EmbeddingError: the model failed; what was embedded before stays.
+            GraphConflictError: others wrote without a pause; all is embedded, call again.
+            GraphError: the engine is away; call again.
+        """
+        from reconciler.bootstrap import reembed
+
+        if isinstance(model, str) and not model:
+            raise ConfigurationError("model is empty; name the model that the store is to move to")
+        return reembed(
+            self._services.reembedding,
+            self.settings,
+            model,
+            profile=profile,
+            uncalibrated=uncalibrated,
+            batch_size=batch_size,
+            on_progress=on_progress,
+        )
+
+    def model_move(self) -> ModelMove:
+        """Which model the store is bound to, and how far it is on its way to another one."""
+        return self._services.reembedding.status()
+
+    def cancel_reembed(self) -> ModelMove:
+        """Give up a move to another model that is under way; what was embedded for it is removed.
+
+        Raises:
+            InvalidRequestError: the store does not move, or has moved already.
+        """
+        return self._services.reembedding.cancel()
 
     @classmethod
     def restore(
@@ -1453,7 +1586,7 @@ class Memory:
         agent_id: str,
         contact_id: str,
         session_id: str,
-        turns: Iterable[Turn],
+        turns: Iterable[Turn | Mapping[str, Any]],
         *,
         tenant: str | None = None,
         channel: str = "chat",
@@ -1465,7 +1598,8 @@ class Memory:
             agent_id: which agent remembers.
             contact_id: with whom the session was.
             session_id: its id; under the same one only what is new is added.
-            turns: in their order, at least one.
+            turns: in their order, at least one; messages as chat APIs have them, dictionaries with
+                ``role`` and ``content``, are taken as well.
             tenant: whose deployment; None for the configured one.
             channel: how it was held.
             started_at: when it began, time-zone aware; None for its first turn's time, or now.
@@ -1475,6 +1609,7 @@ class Memory:
             InvalidSessionError: the session cannot be used; nothing was stored.
             GraphUnavailableError: the engine stayed away; hand it over again.
         """
+        from reconciler.domain.records.messages import turns_of
         from reconciler.domain.records.sessions import Session
 
         # One more than are taken is enough to refuse them, should they never end.
@@ -1482,7 +1617,7 @@ class Memory:
         session = Session(
             scope=self._scope(tenant, agent_id, contact_id),
             session_id=session_id,
-            turns=turns if isinstance(turns, Sequence) else tuple(taken),
+            turns=tuple(turns_of(turns if isinstance(turns, Sequence) else taken)),
             channel=channel,
             started_at=started_at,
         )
@@ -1701,7 +1836,7 @@ class ContactMemory:
     """A memory of one contact: the calls of ``Memory``, bound to an agent and a contact.
 
     ``Memory.contact`` makes one, checked; it holds nothing of its own and needs no closing. It is
-    for whoever builds an agent; the agent itself holds a ``MemoryToolset``.
+    for whoever builds an agent; the agent itself holds ``AgentTools``.
 
     Example::
 
@@ -1786,6 +1921,10 @@ class ContactMemory:
         """What contradicts each other and was not settled yet; see ``Memory.disputes``."""
         return self._of(self._memory.disputes)()
 
+    def report(self) -> str:
+        """How the contact's facts followed each other, as HTML; see ``Memory.report``."""
+        return self._of(self._memory.report)()
+
     def export_page(self) -> str:
         """All that is kept of the contact, as one HTML document; see ``Memory.export_page``."""
         return self._of(self._memory.export_page)()
@@ -1822,7 +1961,7 @@ class ContactMemory:
     def submit_session(
         self,
         session_id: str,
-        turns: Iterable[Turn],
+        turns: Iterable[Turn | Mapping[str, Any]],
         *,
         channel: str = "chat",
         started_at: datetime | None = None,
@@ -1843,6 +1982,18 @@ class ContactMemory:
         """The memory of one task of an agent that works in a loop; see ``Memory.task``."""
         return self._of(self._memory.task)(
             task_id, goal=goal, session_id=session_id, keeps_outcome=keeps_outcome
+        )
+
+    def agent_tools(
+        self,
+        *,
+        session_id: str | None = None,
+        can_recall: bool = True,
+        budget_tokens: int | None = None,
+    ) -> AgentTools:
+        """The tools that an agent's model may call; see ``Memory.agent_tools``."""
+        return self._of(self._memory.agent_tools)(
+            session_id=session_id, can_recall=can_recall, budget_tokens=budget_tokens
         )
 
     def tasks(self, *, state: TaskState | str | None = None, limit: int = 50) -> list[Task]:

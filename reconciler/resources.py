@@ -1,4 +1,4 @@
-"""Where ``cypher/`` and ``config/`` are, and how a file that an operator names is read."""
+"""Where ``cypher/``, ``config/`` and ``browser/`` are, and how an operator's file is read."""
 
 from __future__ import annotations
 

@@ -6,9 +6,13 @@ names, that over ``config/reconciler.toml``, which lists every setting with its 
 
 from __future__ import annotations
 
+import difflib
+import logging
 import os
 import tomllib
+from collections.abc import Iterator
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -48,12 +52,16 @@ __all__ = [
     "GateSettings",
     "JobsSettings",
     "LifeSettings",
+    "LogSettings",
     "Neo4jSettings",
     "RecallSettings",
     "ReconcileSettings",
     "Settings",
     "load_settings",
 ]
+
+_PREFIX = "RECONCILER_"
+_log = logging.getLogger(__name__)
 
 # A default that a policy has stands there, beside what it means and where it comes from.
 _ARBITRATION = ArbitrationPolicy()
@@ -193,11 +201,17 @@ class JobsSettings(_Group):
     poll_seconds: float = Field(default=1.0, gt=0)
 
 
+class LogSettings(_Group):
+    """How commands that run for long log."""
+
+    format: Literal["text", "json"] = "text"
+
+
 class Settings(BaseSettings):
     """Everything that can be set, frozen. Build it with ``load_settings``."""
 
     model_config = SettingsConfigDict(
-        env_prefix="RECONCILER_",
+        env_prefix=_PREFIX,
         env_nested_delimiter="__",
         frozen=True,
         extra="forbid",
@@ -217,6 +231,7 @@ class Settings(BaseSettings):
     arbiter: ArbiterSettings = ArbiterSettings()
     extractor: ExtractorSettings = ExtractorSettings()
     jobs: JobsSettings = JobsSettings()
+    log: LogSettings = LogSettings()
 
     @field_validator("graph")
     @classmethod
@@ -276,6 +291,8 @@ def load_settings(**arguments: Any) -> Settings:
         ConfigurationError: a value is out of range, unknown or in contradiction; the text names
             each one.
     """
+    for name in filter(_is_unknown, os.environ):
+        _warn_of(name)
     try:
         return Settings(**arguments)
     except (SettingsError, RecursionError) as error:
@@ -286,6 +303,43 @@ def load_settings(**arguments: Any) -> Settings:
             for each in error.errors(include_url=False, include_input=False)
         )
         raise ConfigurationError(f"settings: {found}") from error
+
+
+def _is_unknown(variable: str) -> bool:
+    """Whether it looks like a setting and is none; a wrong name within a group is an error."""
+    if not variable.upper().startswith(_PREFIX):
+        return False
+    setting, nested, _ = variable.upper().partition("__")
+    return f"{setting}{nested}" not in _first_parts()
+
+
+@cache
+def _warn_of(variable: str) -> None:
+    """Say it once in a process."""
+    nearest = difflib.get_close_matches(variable.upper(), [*_variables()], n=1, cutoff=0.8)
+    hint = f"; did you mean {nearest[0]}?" if nearest else ""
+    _log.warning("%s is not a setting and has no effect%s", variable, hint)
+
+
+@cache
+def _first_parts() -> frozenset[str]:
+    """What a variable's name begins with: ``RECONCILER_TENANT``, ``RECONCILER_RECALL__``."""
+    groups = {part for part, nested, _ in _parts() if nested}  # a whole group, as JSON
+    return frozenset(f"{part}{nested}" for part, nested, _ in _parts()) | groups
+
+
+def _variables() -> Iterator[str]:
+    return ("".join(parts) for parts in _parts())
+
+
+def _parts() -> Iterator[tuple[str, str, str]]:
+    yield f"{_PREFIX}CONFIG_FILE", "", ""
+    for name, field in Settings.model_fields.items():
+        first = f"{_PREFIX}{name}".upper()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from ((first, "__", inner.upper()) for inner in field.annotation.model_fields)
+        else:
+            yield first, "", ""
 
 
 def _given(values: dict[str, str | None]) -> dict[str, str]:

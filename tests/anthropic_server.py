@@ -1,8 +1,8 @@
 """A small Anthropic API on the loopback: real HTTP, scripted answers, requests kept for the test.
 
-It takes ``POST /v1/messages`` with structured output, as the arbiter and the extractor send it, and
-rejects what the real one rejects. No judgement is made here: a test says what is answered, in turn
-(``answers``), by the note's text (``answers_to``) or by a function of the request
+It takes ``POST /v1/messages`` with structured output, as the arbiter and the extractor send it, or
+with tools, and rejects what the real one rejects. No judgement is made here: a test says what is
+answered, in turn (``answers``), by the note's text (``answers_to``) or by a function of the request
 (``answers_with``). ``REPLIES`` has an arbiter's answers of every kind, by label, and
 ``EXTRACTOR_REPLIES`` an extractor's.
 """
@@ -326,19 +326,48 @@ class _QuietServer(ThreadingHTTPServer):
 
 def _fault(request: Request) -> str | None:
     """Why the real API would reject the request, or None."""
-    if request.path != "/v1/messages":
+    if request.path.partition("?")[0] != "/v1/messages":
         return f"no such path {request.path}"
     if "anthropic-version" not in request.headers:
         return "anthropic-version: header is required"
     if not {"authorization", "x-api-key"} & set(request.headers):
         return "no credentials"
-    missing = {"model", "max_tokens", "messages", "output_config"} - set(request.body)
+    missing = {"model", "max_tokens", "messages"} - set(request.body)
     if missing:
         return f"{sorted(missing)}: field required"
+    if "tools" in request.body:
+        return _tools_fault(request.body["tools"]) or _results_fault(request.body["messages"])
+    if "output_config" not in request.body:
+        return "output_config: field required"
     form = request.body["output_config"].get("format", {})
     if form.get("type") != "json_schema":
         return "output_config.format.type: must be json_schema"
     return _schema_fault(form["schema"])
+
+
+def _tools_fault(tools: Sequence[Mapping[str, Any]]) -> str | None:
+    for each in tools:
+        if unknown := each.keys() - {"name", "description", "input_schema", "strict"}:
+            return f"tools: {sorted(unknown)}: extra inputs are not permitted"
+        if not re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", each["name"]):
+            return "tools.name: string should match pattern"
+        if each["input_schema"].get("type") != "object":
+            return "tools.input_schema.type: input should be 'object'"
+        if each.get("strict") and (fault := _schema_fault(each["input_schema"])):
+            return fault
+    return None
+
+
+def _results_fault(messages: Sequence[Mapping[str, Any]]) -> str | None:
+    """Each call of a tool wants its result in the next message, and no result is without one."""
+    called: set[str] = set()
+    for each in messages:
+        blocks = each["content"] if isinstance(each["content"], list) else []
+        given = {block["tool_use_id"] for block in blocks if block["type"] == "tool_result"}
+        if given != called:
+            return "messages: tool_use ids were found without tool_result blocks, or the reverse"
+        called = {block["id"] for block in blocks if block["type"] == "tool_use"}
+    return "messages: the last call of a tool has no result" if called else None
 
 
 def _schema_fault(schema: Mapping[str, Any]) -> str | None:

@@ -135,7 +135,8 @@ def skip(old: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 def commit(graph: Graph, *decisions: dict[str, Any]) -> list[Row]:
     """The rows of one transaction with all of these decisions."""
-    return graph.run("commit_decisions", {"contacts": contacts(*decisions)})
+    given = {"contacts": contacts(*decisions), "embedding_model": None}
+    return graph.run("commit_decisions", given)
 
 
 def contacts(*decisions: dict[str, Any]) -> list[dict[str, Any]]:

@@ -34,6 +34,7 @@ __all__ = ["Choice", "EngineUnderTest", "Neo4jEngines", "NotOurDatabaseError", "
 OWN_LINES = {f"neo4j-{name}": line for name, line in LINES.items()}
 OUR_LABELS = ["Store", "Agent", "Contact", "Fact", "Session", "Episode", "Decision", "Job", "Task"]
 OUR_LABELS += ["Erasure", "Tombstone"]
+OUR_LABELS += ["Expired", "Archived", "Superseded", "Revoked", "Erased"]
 
 DELETE_NODES = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
 COUNT_NODES = "MATCH (n) RETURN count(n)"

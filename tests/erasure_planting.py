@@ -7,6 +7,7 @@ what has to hold afterwards.
 from __future__ import annotations
 
 import itertools
+import re
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -35,6 +36,8 @@ EVERYTHING_IN_THE_BAND = {"cosine_update_min": 1.0, "cosine_cut": 0.99, "cosine_
 JOBS = {"backoff_seconds": 0.0, "attempts_max": 1, "poll_seconds": 0.01}
 _SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
 
+_PLANTED = re.compile("quox[a-z]{12}")
+
 
 class Words:
     """Words that nothing else holds, each given out once."""
@@ -53,6 +56,10 @@ class Words:
         word += _SYLLABLES[len(self.given) // len(_SYLLABLES)]
         self.given.append(word)
         return word
+
+    def found_in(self, text: str) -> set[str]:
+        """Those that stand in a text, in one pass: there may be thousands, and the text be long."""
+        return set(_PLANTED.findall(text.casefold())) & set(self.given)
 
 
 class BabblingArbiter:
@@ -243,10 +250,13 @@ def _plant_task(memory: Memory, contact_id: str, word: Words) -> None:
 
 
 def forget_all(told: Connection, arguments: dict[str, Any], contact_id: str) -> None:
-    """Say that it begins, forget a contact, say so, and wait to be killed."""
+    """Say that it begins, forget a contact or go on with that, say so, and wait to be killed."""
     with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
+        begun = memory.erasures(AGENT, contact_id)
         told.send("begins")
-        memory.finish_erasures()
-        memory.forget(AGENT, contact_id, **ASKED)
+        if begun:
+            memory.finish_erasures()
+        else:
+            memory.forget(AGENT, contact_id, **ASKED)
         told.send("through")
         signal.pause()

@@ -7,6 +7,7 @@ imported everything and opened nothing, so that a kill costs tenths of a second.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import multiprocessing
 import os
@@ -288,6 +289,14 @@ class Victim:
         assert self._process.pid is not None
         os.kill(self._process.pid, signal.SIGKILL)
         self.wait()
+
+    def kill_or_find_ended(self) -> None:
+        """SIGKILL from outside, unless it came to its own good end before."""
+        with contextlib.suppress(ProcessLookupError):
+            assert self._process.pid is not None
+            os.kill(self._process.pid, signal.SIGKILL)
+        self._process.join(60)
+        assert self._process.exitcode in (0, -signal.SIGKILL), self._process.exitcode
 
     def thaw(self) -> None:
         """Have it go on after it froze."""

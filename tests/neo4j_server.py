@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,7 @@ import neo4j
 import platformdirs
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
+from reconciler.entrypoints.browser_pack import PackServer, docker_name, server_settings
 from tests.neo4j_artefacts import LINES, DockerParts, JavaParts, ServerNotAvailableError, prepare
 
 __all__ = ["Neo4jServer", "ServerFailedError", "ServerNotAvailableError", "say", "start"]
@@ -124,6 +126,7 @@ def _launch(
     *,
     discard: bool,
     full_speed: bool,
+    settings: Mapping[str, str] | None = None,
 ) -> Neo4jServer:
     container = f"reconciler-{secrets.token_hex(6)}"
     # Data that is thrown away needs no clean end, which takes Neo4j over ten seconds.
@@ -131,9 +134,10 @@ def _launch(
     options += ["--discard", str(home)] if discard else []
     environment = dict(os.environ)
     if isinstance(parts, JavaParts):
-        command = _java_command(parts, home, ports, full_speed=full_speed)
+        command = _java_command(parts, home, ports, settings or {}, full_speed=full_speed)
     else:
-        command = _docker_command(parts, ports, container, None if discard else home / "data")
+        data = None if discard else home / "data"
+        command = _docker_command(parts, ports, container, data, settings or {})
         options += ["--container", container]
         environment["NEO4J_AUTH"] = f"neo4j/{password}"  # not in argv, which anyone can list
     with (home / "console.log").open("ab") as log:
@@ -156,7 +160,9 @@ def _launch(
     return server
 
 
-def _java_command(parts: JavaParts, home: Path, ports: Ports, *, full_speed: bool) -> list[str]:
+def _java_command(
+    parts: JavaParts, home: Path, ports: Ports, more: Mapping[str, str], *, full_speed: bool
+) -> list[str]:
     conf = home / "conf"
     conf.mkdir(parents=True, exist_ok=True)
     settings = {
@@ -170,6 +176,7 @@ def _java_command(parts: JavaParts, home: Path, ports: Ports, *, full_speed: boo
         "server.memory.pagecache.size": "128m",
         "db.tx_log.preallocate": "false",  # else half a gigabyte of zeros for an empty store
         "dbms.usage_report.enabled": "false",
+        **more,
     }
     text = "".join(f"{name}={value}\n" for name, value in settings.items())
     (conf / "neo4j.conf").write_text(text)
@@ -183,7 +190,7 @@ def _java_command(parts: JavaParts, home: Path, ports: Ports, *, full_speed: boo
 
 
 def _docker_command(
-    parts: DockerParts, ports: Ports, container: str, data: Path | None
+    parts: DockerParts, ports: Ports, container: str, data: Path | None, more: Mapping[str, str]
 ) -> list[str]:
     settings = {
         "NEO4J_server_bolt_advertised__address": f"127.0.0.1:{ports.bolt}",
@@ -192,6 +199,7 @@ def _docker_command(
         "NEO4J_server_memory_heap_max__size": "768m",
         "NEO4J_server_memory_pagecache_size": "128m",
         "NEO4J_dbms_usage__report_enabled": "false",
+        **{docker_name(name): value for name, value in more.items()},
     }
     given = [f"--env={name}={value}" for name, value in settings.items()]
     published = [f"-p=127.0.0.1:{ports.bolt}:7687", f"-p=127.0.0.1:{ports.http}:7474"]
@@ -294,8 +302,19 @@ def _look_at(line_name: str, home: Path, ports: Ports) -> None:
     home.mkdir(parents=True, exist_ok=True)
     say(f"starting Neo4j {parts.line.version}, about ten seconds, ...")
     password = _kept_password(home)
-    with _launch(parts, home, ports, password, discard=False, full_speed=True) as server:
-        sys.stdout.write(_welcome(server))
+    with (
+        PackServer() as pack,
+        _launch(
+            parts,
+            home,
+            ports,
+            password,
+            discard=False,
+            full_speed=True,
+            settings=server_settings(pack.url),
+        ) as server,
+    ):
+        sys.stdout.write(_welcome(server, pack.url))
         sys.stdout.flush()
         for stop in (signal.SIGINT, signal.SIGTERM):
             signal.signal(stop, signal.default_int_handler)
@@ -304,11 +323,12 @@ def _look_at(line_name: str, home: Path, ports: Ports) -> None:
         say("\nstopping ...")
 
 
-def _welcome(server: Neo4jServer) -> str:
+def _welcome(server: Neo4jServer, pack_url: str) -> str:
     return f"""
-Browser   {server.browser_url}
+Browser   {server.browser_url}?dbms={server.uri.replace("://", "://neo4j@")}
 user      {server.username}
 password  {server.password}
+guide     {pack_url}guide.html
 data      {server.home}
 
 export NEO4J_URI={server.uri}

@@ -194,11 +194,49 @@ def _forget(path: Path, say: Say, arm: Callable[[], None]) -> None:
         say({"calls": 0})
 
 
+def _reembed(path: Path, say: Say, arm: Callable[[], None]) -> None:
+    """Open a store, and move it to another model."""
+    from reconciler.testing import HashingEmbedder
+
+    with _memory(path) as memory:
+        arm()
+        memory.reembed(HashingEmbedder(24), batch_size=2, uncalibrated=True)
+        say({"calls": 0})
+
+
+def _export(path: Path, say: Say, arm: Callable[[], None]) -> None:
+    """Export a store, beside it."""
+    with _memory(path) as memory:
+        arm()
+        memory.export(path.with_name("all.jsonl"), vectors=True)
+        say({"calls": 0})
+
+
+def _backup(path: Path, say: Say, arm: Callable[[], None]) -> None:
+    """Back a store up, beside it."""
+    with _memory(path) as memory:
+        arm()
+        memory.backup(path.with_name("memory.zip"))
+        say({"calls": 0})
+
+
+def _restore(path: Path, say: Say, arm: Callable[[], None]) -> None:
+    """Restore the backup that lies beside a path into a folder beside it."""
+    from reconciler import Memory
+
+    arm()
+    Memory.restore(
+        path.with_name("memory.zip"), graph="embedded", embedded_path=path.parent / "to" / path.name
+    )
+    say({"calls": 0})
+
+
 NOTES = ("Lives in Pune.", "Prefers tea to coffee.", "Works at the harbour.")
 LATER_NOTES = ("Has a dog named Rex.", "Plays the cello.")
 TASKS = {
     **{"write": _write, "close": _close, "open": _open, "go on": _go_on, "leave": _leave},
-    "forget": _forget,
+    "reembed": _reembed,
+    **{"forget": _forget, "export": _export, "back up": _backup, "restore": _restore},
 }
 
 

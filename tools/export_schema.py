@@ -9,10 +9,27 @@ from __future__ import annotations
 import json
 import tempfile
 from contextlib import closing
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from reconciler.adapters.embedded_graph import EmbeddedGraph
+from reconciler.domain.records.erasures import ErasureKind, ErasureState
+from reconciler.domain.records.kinds import (
+    Action,
+    Category,
+    DecidedBy,
+    Disposal,
+    FactState,
+    GateReason,
+    JobState,
+    RecallSemantics,
+    Relation,
+    Sensitivity,
+    SourceKind,
+)
+from reconciler.domain.records.turns import Role
+from reconciler.domain.tasks.task_states import TaskState
 from reconciler.service.moving.lines import FORMAT, KEY_OF, LINKS, NOT_EXPORTED, VERSION
 
 TARGET = Path(__file__).resolve().parents[1] / "config" / "export.schema.json"
@@ -25,6 +42,30 @@ TYPES: dict[str, dict[str, Any]] = {
     "TIMESTAMP": TIME,
     "STRING[]": {"type": "array", "items": {"type": "string"}},
 }
+_STATES: dict[str, type[StrEnum]] = {
+    "Fact": FactState,
+    "Job": JobState,
+    "Task": TaskState,
+    "Erasure": ErasureState,
+}
+_WORDS: dict[str, type[StrEnum]] = {
+    "action": Action,
+    "arbiter_action": Action,
+    "arbiter_relation": Relation,
+    "category": Category,
+    "correction": Relation,
+    "decided_by": DecidedBy,
+    "disposal": Disposal,
+    "gate_reason": GateReason,
+    "recall_semantics": RecallSemantics,
+    "role": Role,
+    "sensitivity": Sensitivity,
+    "source_kind": SourceKind,
+    "target_kind": ErasureKind,
+    "trust": SourceKind,
+}
+"""Properties that hold one word of a few, wherever they stand."""
+
 TEXT = {"type": "string"}
 MAYBE_TEXT = {"type": ["string", "null"]}
 COUNTS = {"type": "object", "additionalProperties": {"type": "integer"}}
@@ -93,7 +134,9 @@ def _end() -> dict[str, Any]:
 
 def _node(label: str, columns: dict[str, str]) -> dict[str, Any]:
     left_out = NOT_EXPORTED.get(label, frozenset())
-    kept = {name: TYPES[kind] for name, kind in columns.items() if name not in left_out}
+    kept = {
+        name: _type(label, name, kind) for name, kind in columns.items() if name not in left_out
+    }
     properties = {"node": {"const": label}, "properties": _object(kept, [KEY_OF[label]])}
     if label == "Fact":
         properties["vector"] = {"type": "string", "contentEncoding": "base64"}
@@ -101,7 +144,7 @@ def _node(label: str, columns: dict[str, str]) -> dict[str, Any]:
 
 
 def _link(kind: str, columns: dict[str, str]) -> dict[str, Any]:
-    held = {name: TYPES[each] for name, each in columns.items()}
+    held = {name: _type(kind, name, each) for name, each in columns.items()}
     properties = {
         "link": {"const": kind},
         "from": TEXT,
@@ -109,6 +152,11 @@ def _link(kind: str, columns: dict[str, str]) -> dict[str, Any]:
         "properties": _object(held, []),
     }
     return _object(properties, ["link", "from", "to"] + (["properties"] if held else []))
+
+
+def _type(table: str, name: str, kind: str) -> dict[str, Any]:
+    words = _STATES.get(table) if name == "state" else _WORDS.get(name)
+    return {"type": "string", "enum": [str(each) for each in words]} if words else TYPES[kind]
 
 
 def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:

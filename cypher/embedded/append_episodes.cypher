@@ -17,7 +17,7 @@ WHERE NOT coalesce(contact.is_erasing, false)
 RETURN contact.contact_key AS contact_key;
 
 MERGE (agent:Agent {agent_key: $agent_key})
-  ON CREATE SET agent.tenant = $tenant, agent.agent_id = $agent_id;
+  ON CREATE SET agent.tenant = $tenant, agent.agent_id = $agent_id, agent.name = $agent_id;
 
 MATCH (agent:Agent {agent_key: $agent_key}), (contact:Contact {contact_key: $contact_key})
 WHERE NOT EXISTS { MATCH (agent)-[:KNOWS]->(contact) }

@@ -1,9 +1,10 @@
 // Write decisions and all that follows from them, in one transaction: for each contact one look at
 // its version, and its decisions in their order. A contact that moved on gives no row, and nothing
-// is written about it. What is written is worked out in Python; no rule stands here.
+// is written about it; none does where the store moved to another model than the one given. What is
+// written is worked out in Python; no rule stands here.
 // Every pattern finds its nodes by one parameter each: only that uses the index of a key here.
 // mode: write
-// params: contacts
+// params: contacts, embedding_model
 // map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
 // map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
 // map contacts.sessions: session_key, session_id, channel, started_at, ended_at
@@ -38,8 +39,10 @@ MERGE (contact:Contact {contact_key: $each.contact_key})
 // only when each.known_sessions is one
 // for each said of each.known_sessions
 MATCH (contact:Contact {contact_key: $each.contact_key}),
-      (session:Session {session_key: $said.session_key})
+      (session:Session {session_key: $said.session_key}), (store:Store {store_id: 'reconciler'})
 WHERE contact.version = $each.version
+  AND coalesce(store.embedding_model, $embedding_model, '')
+        = coalesce($embedding_model, store.embedding_model, '')
 SET contact.version = $each.next_version, contact.last_decision_at = $each.at,
     session.started_at = CASE WHEN $said.started_at < session.started_at
                               THEN $said.started_at ELSE session.started_at END,
@@ -59,8 +62,10 @@ SET session.started_at = CASE WHEN $said.started_at < session.started_at
 RETURN session.session_key AS session_key;
 
 // only when each.known_sessions is not one
-MATCH (contact:Contact {contact_key: $each.contact_key})
+MATCH (contact:Contact {contact_key: $each.contact_key}), (store:Store {store_id: 'reconciler'})
 WHERE contact.version = $each.version
+  AND coalesce(store.embedding_model, $embedding_model, '')
+        = coalesce($embedding_model, store.embedding_model, '')
 SET contact.version = $each.next_version, contact.last_decision_at = $each.at
 RETURN contact.contact_key AS contact_key;
 
@@ -73,7 +78,8 @@ SET contact.name = $each.name;
 // only when each.version is 0
 MATCH (contact:Contact {contact_key: $each.contact_key})
 MERGE (agent:Agent {agent_key: $each.agent_key})
-  ON CREATE SET agent.tenant = $each.tenant, agent.agent_id = $each.agent_id
+  ON CREATE SET agent.tenant = $each.tenant, agent.agent_id = $each.agent_id,
+                agent.name = $each.agent_id
 MERGE (agent)-[:KNOWS]->(contact);
 
 // for each said of each.sessions

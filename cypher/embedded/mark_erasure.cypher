@@ -2,7 +2,7 @@
 // gate knows, jobs end or begin anew, and what says the same again is held. No row means that somebody
 // else came first.
 // mode: write
-// params: contact_key, version, next_version, is_whole, erasure, tombstone_keys, ended_keys, rewound_keys, episodes, at
+// params: contact_key, version, next_version, is_whole, erasure, fact_ids, tombstone_keys, ended_keys, rewound_keys, episodes, at
 // map erasure: erasure_id, tenant, agent_id, contact_key, target_kind, target, state, by, reason, started_at, plan
 // map episodes: episode_id, text
 // returns: contact_key
@@ -33,6 +33,11 @@ SET session.erased_at = $at;
 MATCH (session:Session {session_key: $session_key})
 MATCH (session)<-[:READS]-(job:Job)
 SET job.state = 'done', job.finished_at = coalesce(job.finished_at, $at), job.leased_by = NULL;
+
+// From here on nothing is compared with them, so nothing takes their place and carries them along.
+// for each fact_id of fact_ids
+MATCH (fact:Fact {fact_id: $fact_id})
+SET fact.state = 'erased';
 
 // What was read out of these names what goes: whoever holds such a job has lost it.
 // for each session_key of rewound_keys

@@ -1,13 +1,16 @@
 // Write a page of what belongs to a contact, as it was exported: nodes of one label.
 // The page counts down the version of the contact that is being restored; no row means that it was
-// written already, or that nobody restores this contact.
+// written already, that nobody restores this contact,
+// or that the store moved to another model.
 // mode: write
-// params: contact_key, version, next_version, label, nodes
+// params: contact_key, version, next_version, label, nodes, embedding_model
 // map nodes: node, embedding
 // map nodes.node: any
 // returns: contact_key
-MATCH (contact:Contact {contact_key: $contact_key})
+MATCH (contact:Contact {contact_key: $contact_key}), (store:Store {store_id: 'reconciler'})
 WHERE contact.version = $version
+  AND coalesce(store.embedding_model, $embedding_model, '')
+        = coalesce($embedding_model, store.embedding_model, '')
 SET contact.version = $next_version
 RETURN contact.contact_key AS contact_key;
 

@@ -20,12 +20,12 @@ WITH contact
 CALL (contact) {
   WITH contact WHERE contact.version = 0
   MERGE (agent:Agent {agent_key: $agent_key})
-    ON CREATE SET agent.tenant = $tenant, agent.agent_id = $agent_id
+    ON CREATE SET agent.tenant = $tenant, agent.agent_id = $agent_id, agent.name = $agent_id
   MERGE (agent)-[:KNOWS]->(contact)
 }
 MERGE (session:Session {session_key: $session_key})
   ON CREATE SET session.session_id = $session_id, session.started_at = $started_at,
-                session.ended_at = $ended_at
+                session.ended_at = $ended_at, session.title = $session_id
 SET session.channel = $channel,
     session.started_at = CASE WHEN $started_at < session.started_at
                               THEN $started_at ELSE session.started_at END,
@@ -40,7 +40,8 @@ CALL (session) {
                   episode.said_at = $times[place], episode.source_kind = $sources[place],
                   episode.source_reference = CASE WHEN $references[place] = '' THEN NULL
                                                ELSE $references[place] END,
-                  episode.position = $positions[place], episode.is_cleaned = false
+                  episode.position = $positions[place], episode.is_cleaned = false,
+                  episode.title = CASE WHEN size($texts[place]) <= 60 THEN $texts[place] ELSE left($texts[place], 59) + '…' END
   SET episode.job_id = coalesce(episode.job_id, $job_id)
   MERGE (episode)-[:`IN`]->(session)
   RETURN sum(CASE WHEN episode.job_id = $job_id THEN 1 ELSE 0 END) AS new_episodes

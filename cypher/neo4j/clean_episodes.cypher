@@ -5,8 +5,12 @@
 // returns: episode_id
 UNWIND range(0, size($episode_ids) - 1) AS place
 MATCH (episode:Episode {episode_id: $episode_ids[place]})
+// The lock comes first: else what was erased between the look and the write came back.
+SET episode.text = episode.text
+WITH place, episode
 WHERE episode.text = $texts_before[place]
 SET episode.text = $texts[place], episode.is_cleaned = true,
+    episode.title = CASE WHEN size($texts[place]) <= 60 THEN $texts[place] ELSE left($texts[place], 59) + '…' END,
     episode.source_reference = CASE WHEN $references[place] = '' THEN NULL
                                     ELSE $references[place] END
 RETURN episode.episode_id AS episode_id

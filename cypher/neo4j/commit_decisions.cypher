@@ -1,10 +1,14 @@
 // Write decisions and all that follows from them, in one transaction: for each contact one look at
 // its version, and its decisions in their order. A contact that moved on gives no row, and nothing
-// is written about it. What is written is worked out in Python; no rule stands here.
-// Contacts come in the order of their keys: in any other two writers may wait for each other.
+// is written about it; none does where the store moved to another model than the one given. What is
+// written is worked out in Python; no rule stands here.
+// Names, titles and labels of how a fact ended are there for Neo4j Browser alone; nothing reads them.
+// Contacts come in the order of their keys: in any other two writers may wait for each other. Whoever
+// writes about a contact of whom nothing is known takes the store's lock before, which a move to
+// another model holds when it ends: a contact that is not there yet has none of its own.
 // mode: write
 // times: as text
-// params: contacts
+// params: contacts, embedding_model
 // map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
 // map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
 // map contacts.sessions: session_key, session_id, channel, started_at, ended_at
@@ -26,6 +30,12 @@
 // map contacts.commits.rested: fact_id, decision_id
 // map contacts.commits.compared: fact_id, cosine, rank
 // returns: contact_key
+MATCH (store:Store {store_id: 'reconciler'})
+FOREACH (_ IN CASE WHEN any(each IN $contacts WHERE each.version = 0) THEN [1] ELSE [] END |
+  SET store.claimed_at = store.claimed_at)
+WITH store
+WHERE coalesce(store.embedding_model, $embedding_model, '')
+        = coalesce($embedding_model, store.embedding_model, '')
 UNWIND $contacts AS each
 MERGE (contact:Contact {contact_key: each.contact_key})
   ON CREATE SET contact.tenant = each.tenant, contact.agent_id = each.agent_id,
@@ -41,7 +51,8 @@ WITH contact, each
 CALL (contact, each) {
   WITH contact, each WHERE each.version = 0
   MERGE (agent:Agent {agent_key: each.agent_key})
-    ON CREATE SET agent.tenant = each.tenant, agent.agent_id = each.agent_id
+    ON CREATE SET agent.tenant = each.tenant, agent.agent_id = each.agent_id,
+                  agent.name = each.agent_id
   MERGE (agent)-[:KNOWS]->(contact)
 }
 CALL (contact, each) {
@@ -49,7 +60,8 @@ CALL (contact, each) {
   WITH contact, said, datetime(said.started_at) AS started_at, datetime(said.ended_at) AS ended_at
   MERGE (session:Session {session_key: said.session_key})
     ON CREATE SET session.session_id = said.session_id, session.channel = said.channel,
-                  session.started_at = started_at, session.ended_at = ended_at
+                  session.started_at = started_at, session.ended_at = ended_at,
+                  session.title = said.session_id
   SET session.started_at = CASE WHEN started_at < session.started_at
                                 THEN started_at ELSE session.started_at END,
       session.ended_at = CASE WHEN ended_at > session.ended_at
@@ -64,7 +76,8 @@ CALL (each) {
   MATCH (session:Session {session_key: told.session_key})
   CREATE (episode:Episode {
     episode_id: told.episode_id, text: told.text, source_kind: told.source_kind,
-    source_reference: told.source_reference, said_at: datetime(told.said_at)
+    source_reference: told.source_reference, said_at: datetime(told.said_at),
+    title: CASE WHEN size(told.text) <= 60 THEN told.text ELSE left(told.text, 59) + '…' END
   })-[:`IN`]->(session)
 }
 CALL (each) {
@@ -74,7 +87,8 @@ CALL (each) {
   MERGE (episode:Episode {episode_id: told.episode_id})
     ON CREATE SET episode.text = told.text, episode.said_at = datetime(told.said_at),
                   episode.source_kind = told.source_kind,
-                  episode.source_reference = told.source_reference
+                  episode.source_reference = told.source_reference,
+                  episode.title = CASE WHEN size(told.text) <= 60 THEN told.text ELSE left(told.text, 59) + '…' END
   MERGE (episode)-[:`IN`]->(session)
 }
 // The decision, with the new fact or without one, and what both rest on. A map's times are texts,
@@ -89,13 +103,16 @@ CALL (contact, each) {
   SET decision = commit.decision,
       decision.at = datetime(commit.decision.at),
       decision.lapses_at = datetime(commit.decision.lapses_at),
+      decision.title = commit.decision.action + ' by ' + commit.decision.decided_by + coalesce(' ' + toString(round(commit.decision.cosine, 2)), ''),
       fact = commit.fact,
+      fact.name = CASE WHEN size(commit.fact.text) <= 60 THEN commit.fact.text ELSE left(commit.fact.text, 59) + '…' END,
       fact.recorded_at = datetime(commit.fact.recorded_at),
       fact.valid_from = datetime(commit.fact.valid_from),
       fact.valid_to = datetime(commit.fact.valid_to),
       fact.last_confirmed_at = datetime(commit.fact.last_confirmed_at),
       fact.expires_at = datetime(commit.fact.expires_at),
-      fact.last_recalled_at = datetime(commit.fact.last_recalled_at)
+      fact.last_recalled_at = datetime(commit.fact.last_recalled_at),
+      fact:$(CASE commit.fact.state WHEN 'live' THEN [] ELSE [toUpper(left(commit.fact.state, 1)) + substring(commit.fact.state, 1)] END)
   WITH fact, commit WHERE commit.embedding IS NOT NULL
   CALL db.create.setNodeVectorProperty(fact, 'embedding', commit.embedding)
 }
@@ -106,7 +123,8 @@ CALL (contact, each) {
   CREATE (contact)<-[:`FOR`]-(decision:Decision)-[:JUDGED {span: commit.span}]->(episode)
   SET decision = commit.decision,
       decision.at = datetime(commit.decision.at),
-      decision.lapses_at = datetime(commit.decision.lapses_at)
+      decision.lapses_at = datetime(commit.decision.lapses_at),
+      decision.title = commit.decision.action + ' by ' + commit.decision.decided_by + coalesce(' ' + toString(round(commit.decision.cosine, 2)), '')
 }
 CALL (each) {
   UNWIND each.commits AS commit
@@ -186,7 +204,9 @@ CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.states AS change
   MATCH (old:Fact {fact_id: change.fact_id})
-  SET old.state = change.state, old.valid_to = datetime(change.valid_to),
+  REMOVE old:Expired:Archived:Superseded:Revoked:Erased
+  SET old:$(CASE change.state WHEN 'live' THEN [] ELSE [toUpper(left(change.state, 1)) + substring(change.state, 1)] END),
+      old.state = change.state, old.valid_to = datetime(change.valid_to),
       old.is_void = change.is_void
 }
 // What ends, and nothing takes its place.
@@ -224,7 +244,9 @@ CALL (each) {
   CALL (commit) {
     UNWIND commit.restored AS before
     MATCH (fact:Fact {fact_id: before.fact_id})
-    SET fact.state = before.state, fact.is_void = before.is_void,
+    REMOVE fact:Expired:Archived:Superseded:Revoked:Erased
+    SET fact:$(CASE before.state WHEN 'live' THEN [] ELSE [toUpper(left(before.state, 1)) + substring(before.state, 1)] END),
+        fact.state = before.state, fact.is_void = before.is_void,
         fact.valid_to = datetime(before.valid_to),
         fact.observations = before.observations, fact.confidence = before.confidence,
         fact.is_confirmed_by_user = before.is_confirmed_by_user,

@@ -4,7 +4,11 @@
 // params: agent_key, embedding, embedding_model, limit
 // returns: fact_id, contact_id, cosine
 MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)<-[:ABOUT]-(fact:Fact)
-WHERE fact.state IN ['live', 'expired'] AND fact.embedding_model = $embedding_model
+WHERE fact.state IN ['live', 'expired']
+  AND (fact.embedding_model = $embedding_model OR fact.next_embedding_model = $embedding_model)
+WITH contact, fact,
+     CASE WHEN fact.embedding_model = $embedding_model
+          THEN fact.embedding ELSE fact.next_embedding END AS own
 RETURN fact.fact_id AS fact_id, contact.contact_id AS contact_id,
-       2 * vector.similarity.cosine(fact.embedding, $embedding) - 1 AS cosine
+       2 * vector.similarity.cosine(own, $embedding) - 1 AS cosine
 ORDER BY cosine DESC, fact_id LIMIT $limit

@@ -1,5 +1,7 @@
 // The facts of one contact that a note can be compared with, live or expired, with their
 // vectors and the version that they were seen at; no row where there is none.
+// Soon after the store moved to another model, a vector may still stand under the name of the next
+// one.
 // The version is read before the facts: a write in between then fails the version check.
 // mode: read
 // params: contact_key, embedding_model
@@ -7,7 +9,11 @@
 MATCH (contact:Contact {contact_key: $contact_key})
 WITH contact, contact.version AS version
 MATCH (contact)<-[:ABOUT]-(fact:Fact)
-WHERE fact.state IN ['live', 'expired', 'archived'] AND fact.embedding_model = $embedding_model
-RETURN version, fact.embedding_bytes AS embedding_bytes,
-       CASE WHEN fact.embedding_bytes IS NULL THEN fact.embedding END AS embedding,
+WHERE fact.state IN ['live', 'expired', 'archived']
+  AND (fact.embedding_model = $embedding_model OR fact.next_embedding_model = $embedding_model)
+WITH version, fact, fact.embedding_model = $embedding_model AS is_settled
+RETURN version,
+       CASE WHEN is_settled THEN fact.embedding_bytes ELSE fact.next_embedding_bytes END
+         AS embedding_bytes,
+       CASE WHEN is_settled AND fact.embedding_bytes IS NULL THEN fact.embedding END AS embedding,
        // include: fact

@@ -3,8 +3,12 @@
 // mode: read
 // params: fact_ids, embedding
 // returns: fact_id, text, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, decided_by, is_restatement, followed_from, cosine
+MATCH (store:Store {store_id: 'reconciler'})
 UNWIND $fact_ids AS head_id
 MATCH (:Fact {fact_id: head_id})-[:SUPERSEDES*0..50]->(after:Fact)-[link:SUPERSEDES]->(fact:Fact)
+WITH after, link, fact,
+     CASE WHEN fact.next_embedding_model = store.embedding_model
+          THEN fact.next_embedding ELSE fact.embedding END AS own
 RETURN fact.fact_id AS fact_id, fact.text AS text, fact.subject AS subject,
        fact.attribute AS attribute, fact.value AS value, fact.value_key AS value_key,
        fact.is_single_valued AS is_single_valued, fact.is_known AS is_known,
@@ -12,4 +16,4 @@ RETURN fact.fact_id AS fact_id, fact.text AS text, fact.subject AS subject,
        link.decided_by AS decided_by,
        coalesce(link.is_restatement, link.decided_by = 'threshold') AS is_restatement,
        after.valid_from AS followed_from,
-       2 * vector.similarity.cosine(fact.embedding, $embedding) - 1 AS cosine
+       2 * vector.similarity.cosine(own, $embedding) - 1 AS cosine

@@ -11,7 +11,9 @@ LIMIT $limit
 WITH fact.fact_id AS node_id, fact {
   .*,
   embedding_bytes: CASE WHEN $with_vectors THEN fact.embedding_bytes END,
-  embedding: CASE WHEN $with_vectors AND fact.embedding_bytes IS NULL THEN fact.embedding END
+  embedding: CASE WHEN $with_vectors AND fact.embedding_bytes IS NULL THEN fact.embedding END,
+  next_embedding_bytes: NULL,
+  next_embedding: NULL
 } AS node
 RETURN node_id, node
 ORDER BY node_id

@@ -2,7 +2,7 @@
 // gate knows, jobs end or begin anew, and what says the same again is held. No row means that somebody
 // else came first.
 // mode: write
-// params: contact_key, version, next_version, is_whole, erasure, tombstone_keys, ended_keys, rewound_keys, episodes, at
+// params: contact_key, version, next_version, is_whole, erasure, fact_ids, tombstone_keys, ended_keys, rewound_keys, episodes, at
 // map erasure: erasure_id, tenant, agent_id, contact_key, target_kind, target, state, by, reason, started_at, plan
 // map episodes: episode_id, text
 // returns: contact_key
@@ -29,6 +29,12 @@ CALL (contact) {
   MATCH (session)<-[:READS]-(job:Job)
   SET job.state = 'done', job.finished_at = coalesce(job.finished_at, $at), job.leased_by = NULL
 }
+// From here on nothing is compared with them, so nothing takes their place and carries them along.
+CALL (contact) {
+  UNWIND $fact_ids AS fact_id
+  MATCH (fact:Fact {fact_id: fact_id})
+  SET fact.state = 'erased'
+}
 // What was read out of these names what goes: whoever holds such a job has lost it.
 CALL (contact) {
   UNWIND $rewound_keys AS session_key
@@ -41,6 +47,7 @@ CALL (contact) {
 CALL (contact) {
   UNWIND $episodes AS each
   MATCH (episode:Episode {episode_id: each.episode_id})
-  SET episode.text = each.text
+  SET episode.text = each.text,
+      episode.title = CASE WHEN size(each.text) <= 60 THEN each.text ELSE left(each.text, 59) + '…' END
 }
 RETURN contact.contact_key AS contact_key

@@ -1,34 +1,41 @@
 // Write a page of what belongs to a contact, as it was exported: nodes of one label.
 // The page counts down the version of the contact that is being restored; no row means that it was
-// written already, or that nobody restores this contact.
+// written already, that nobody restores this contact,
+// or that the store moved to another model.
 // mode: write
-// params: contact_key, version, next_version, label, nodes
+// params: contact_key, version, next_version, label, nodes, embedding_model
 // map nodes: node, embedding
 // map nodes.node: any
 // returns: contact_key
 MATCH (contact:Contact {contact_key: $contact_key})
 SET contact.name = contact.name
 WITH contact
+MATCH (store:Store {store_id: 'reconciler'})
 WHERE contact.version = $version
+  AND coalesce(store.embedding_model, $embedding_model, '')
+        = coalesce($embedding_model, store.embedding_model, '')
 SET contact.version = $next_version
 WITH contact
 CALL (contact) {
   WITH contact WHERE $label = 'Session'
   UNWIND $nodes AS row
   CREATE (session:Session)
-  SET session = row.node
+  SET session = row.node, session.title = row.node.session_id
 }
 CALL (contact) {
   WITH contact WHERE $label = 'Episode'
   UNWIND $nodes AS row
   CREATE (episode:Episode)
-  SET episode = row.node
+  SET episode = row.node,
+      episode.title = CASE WHEN size(row.node.text) <= 60 THEN row.node.text ELSE left(row.node.text, 59) + '…' END
 }
 CALL (contact) {
   WITH contact WHERE $label = 'Fact'
   UNWIND $nodes AS row
   CREATE (fact:Fact)-[:ABOUT]->(contact)
-  SET fact = row.node
+  SET fact = row.node,
+      fact.name = CASE WHEN size(row.node.text) <= 60 THEN row.node.text ELSE left(row.node.text, 59) + '…' END,
+      fact:$(CASE row.node.state WHEN 'live' THEN [] ELSE [toUpper(left(row.node.state, 1)) + substring(row.node.state, 1)] END)
   WITH fact, row WHERE row.embedding IS NOT NULL
   CALL db.create.setNodeVectorProperty(fact, 'embedding', row.embedding)
 }
@@ -36,7 +43,8 @@ CALL (contact) {
   WITH contact WHERE $label = 'Decision'
   UNWIND $nodes AS row
   CREATE (decision:Decision)-[:`FOR`]->(contact)
-  SET decision = row.node
+  SET decision = row.node,
+      decision.title = row.node.action + ' by ' + row.node.decided_by + coalesce(' ' + toString(round(row.node.cosine, 2)), '')
 }
 CALL (contact) {
   WITH contact WHERE $label = 'Job'

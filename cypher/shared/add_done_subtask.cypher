@@ -1,9 +1,12 @@
 // Mark a subtask as done, once. The first SET takes the lock, and only then is looked at what is
-// done already: of two processes that mark at the same time neither loses the other's.
+// done already, and whether its words were erased: of two processes that mark at the same time neither
+// loses the other's.
 // mode: write
 // params: task_key, subtask_id, at
 // returns: columns of task
 MATCH (task:Task {task_key: $task_key})
+SET task.name = task.name
+WITH task
 WHERE task.goal <> '[erased]'
 SET task.changed_at = $at
 WITH task

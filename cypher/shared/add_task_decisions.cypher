@@ -4,6 +4,8 @@
 // params: task_key, decided, at
 // returns: columns of task
 MATCH (task:Task {task_key: $task_key})
+SET task.name = task.name
+WITH task
 WHERE task.goal <> '[erased]'
 SET task.changed_at = $at
 WITH task

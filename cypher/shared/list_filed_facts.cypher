@@ -2,11 +2,11 @@
 // they were recorded. A task asks for it once, at its start.
 // mode: read
 // params: agent_key, subject
-// returns: columns of fact
+// returns: contact_id, contact_name, columns of fact
 MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)<-[:ABOUT]-(fact:Fact)
-WITH fact
+WITH contact, fact
 MATCH (fact)
 WHERE fact.subject = $subject
-RETURN
+RETURN contact.contact_id AS contact_id, contact.name AS contact_name,
        // include: fact
 ORDER BY recorded_at, fact_id

@@ -1,8 +1,12 @@
-// How far an erasure got. What it was about goes with its end, and so does what was planned.
+// How far an erasure got. What it was about goes with its end, and so does what was planned. No row
+// means that it is done: who comes late with a step before that does not begin it anew.
 // mode: write
 // params: erasure_id, state, target, reason, plan, receipt, finished_at, is_whole
 // returns: erasure_id
 MATCH (erasure:Erasure {erasure_id: $erasure_id})-[:ERASES]->(contact:Contact)
+SET erasure.state = erasure.state
+WITH erasure, contact
+WHERE erasure.state <> 'done'
 SET erasure.state = $state, erasure.target = $target, erasure.reason = $reason,
     erasure.plan = $plan, erasure.receipt = $receipt, erasure.finished_at = $finished_at,
     contact.is_erasing = CASE WHEN $is_whole AND $state = 'done' THEN false

@@ -1,4 +1,6 @@
 // The task of that key, begun now unless it is there already: then it stays as it is.
+// A contact that is being erased gives no row: it takes no task. The lock comes first, so that an
+// erasure that is marked at the same time is seen, or sees this.
 // mode: write
 // params: tenant, agent_id, agent_key, contact_id, contact_key, task_id, task_key, name, goal, state, session_id, at
 // returns: columns of task
@@ -6,6 +8,9 @@ MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
                 contact.contact_id = $contact_id, contact.name = $contact_id,
                 contact.version = 0
+SET contact.name = contact.name
+WITH contact
+WHERE NOT coalesce(contact.is_erasing, false)
 MERGE (agent:Agent {agent_key: $agent_key})
   ON CREATE SET agent.tenant = $tenant, agent.agent_id = $agent_id
 MERGE (agent)-[:KNOWS]->(contact)

@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 import ladybug
 
+from reconciler.adapters.drafts import remove_abandoned_drafts
 from reconciler.errors import ConfigurationError
 
 __all__ = [
@@ -221,6 +222,7 @@ class EmbeddedFiles:
         prefix = f"{self.main.name}{_REWRITING}"
         for left_over in self.main.parent.glob(f"{prefix}*"):
             shutil.rmtree(left_over, ignore_errors=True)
+        remove_abandoned_drafts(self.main.parent)
         with TemporaryDirectory(prefix=prefix, dir=self.main.parent) as folder:
             yield EmbeddedFiles(Path(folder) / self.main.name)
 

@@ -490,6 +490,6 @@ def _run_once(connection: PlanningConnection, query: Query, given: Mapping[str, 
             told = connection.rows(*bound(statement, each))
             if returns and not told:
                 return []
-            found += told
+            found += told if returns else []  # to change a table gives a row of the engine's own
         rows = found or rows
     return rows

@@ -19,6 +19,7 @@ from reconciler.resources import resource_path
 __all__ = ["copy_store"]
 
 _ENGINE = "embedded"
+_OF_NEXT_MODEL = "next_embedding"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,10 @@ def _make_schema(old: PlanningConnection, new: PlanningConnection) -> None:
     for migration in load_migrations(_ENGINE):
         for statement in migration.statements:
             new.rows(statement.text.replace("{embedding_dimension}", dimension))
+    for row in old.rows("CALL table_info('Fact') RETURN *"):
+        if row["name"] == _OF_NEXT_MODEL:  # as long as the next model's, while the store moves
+            new.rows(_statement("drop_next_vectors"))
+            new.rows(_statement("add_next_vectors").format(type=row["type"]))
     new.rows("COMMIT")
 
 

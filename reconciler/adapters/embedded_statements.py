@@ -26,6 +26,9 @@ _NODE_OF_MAP = re.compile(r"\((\w+:\w+) (?:\{((?:\w+: \$[\w.]+, )+))?\$([\w.]+)\
 _LINK_OF_MAP = re.compile(r"\[(:\w+|:`\w+`) \$([\w.]+)\]")
 """A link that is made of a map: ``-[:SUPERSEDES $link]->``."""
 
+_LENGTH = re.compile(r"\bFLOAT\[\$(\w+)\]")
+"""How long the vectors of a column are: a part of its type, which takes no parameter."""
+
 _SET_FROM_MAP = re.compile(r"(\w+) \+= \$([\w.]+)")
 
 
@@ -37,10 +40,20 @@ def bound(statement: Statement, given: Mapping[str, Any]) -> tuple[str, dict[str
     null in a map is a property that is not written: a new node has none, an old one keeps its own.
     """
     statement = _with_own_keys(statement, given)
-    values = dict(_values(statement, given))
+    statement, values = _with_lengths(statement, dict(_values(statement, given)))
     nulls = frozenset(path for path, value in values.items() if value is None)
     named = {_flat(path): _foreign(value) for path, value in values.items() if value is not None}
     return _text(statement, nulls), named
+
+
+def _with_lengths(statement: Statement, values: dict[str, Any]) -> tuple[Statement, dict[str, Any]]:
+    """The statement with the lengths of its columns written out, and the values that it names."""
+    lengths = {name: int(values[name]) for name in _LENGTH.findall(statement.text)}
+    if not lengths:
+        return statement, values
+    text = _LENGTH.sub(lambda found: f"FLOAT[{lengths[found[1]]}]", statement.text)
+    left = {path: value for path, value in values.items() if f"${path}" in text}
+    return replace(statement, text=text, params=frozenset(left)), left
 
 
 def _with_own_keys(statement: Statement, given: Mapping[str, Any]) -> Statement:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import shutil
 import zipfile
 import zlib
@@ -18,9 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import IO, Any
 
+from reconciler.adapters.drafts import draft_folder
 from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.domain.records.archives import Backup
@@ -37,6 +36,13 @@ _MANIFEST = "manifest.json"
 _MANIFEST_BYTES_MAX = 1 << 16
 _CHUNK_BYTES = 1 << 20
 _OF_OWNER = 0o600
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_UNREADABLE = (KeyError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What an archive that was not made here may raise; RuntimeError where it is encrypted, or nested
+too deeply."""
+
+_TOLD = {"version": int, "schema_version": int, "members": dict, "made_at": str, "hash_key": str}
+"""What a manifest has to tell, and of what type."""
 
 
 def is_backup(path: Path) -> bool:
@@ -61,18 +67,17 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     """
     if path.exists() and not overwrite:
         raise ConfigurationError(f"{path} is there already; name another file, or overwrite it")
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OF_OWNER)
-        with os.fdopen(descriptor, "w+b") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
+        with draft_folder(path) as folder:
+            draft = folder / path.name
+            descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OF_OWNER)
+            with os.fdopen(descriptor, "w+b") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be written: {error}") from error
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def write_backup(
@@ -98,7 +103,7 @@ def write_backup(
         ConfigurationError: the archive cannot be written, or is there already.
         GraphUnavailableError: the store is too busy to be copied.
     """
-    with new_file(path, overwrite=overwrite) as file, _folder_beside(path) as folder:
+    with new_file(path, overwrite=overwrite) as file, draft_folder(path) as folder:
         copy_store(folder / _STORE)
         if key_file is not None:
             shutil.copyfile(key_file, folder / _KEY)
@@ -140,8 +145,9 @@ def restore_backup(path: Path, main: Path, key_file: Path) -> Backup:
     _check_place(main)
     try:
         main.parent.mkdir(parents=True, exist_ok=True)
-        with _folder_beside(main) as folder, _opened(path) as archive:
+        with draft_folder(main) as folder, _opened(path) as archive:
             manifest = _manifest(archive, path)
+            _check_room(archive, manifest, folder, path)
             for name in manifest["members"]:
                 _extract(archive, manifest, name, folder / name, path)
             _check_store(folder / _STORE, manifest, path)
@@ -176,14 +182,20 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     """What the archive says of itself, once it is one that this version reads."""
+    if any(each.compress_type not in _PACKED for each in archive.infolist()):
+        raise InvalidArchiveError(
+            f"{path} is no backup of this program, which packs otherwise; nothing was changed"
+        )
     try:
         with archive.open(_MANIFEST) as file:
             manifest = json.loads(file.read(_MANIFEST_BYTES_MAX))
         is_ours = manifest["format"] == _FORMAT
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile):
+    except (*_UNREADABLE, ValueError):
         is_ours = False
     if not is_ours:
         raise InvalidArchiveError(f"{path} is no backup of this program; nothing was changed")
+    if not all(type(manifest.get(name)) is kind for name, kind in _TOLD.items()):
+        raise InvalidArchiveError(f"{path}: its manifest lacks a part; nothing was changed")
     newest = newest_schema_version(EmbeddedGraph.engine)
     if manifest.get("version") != _VERSION or manifest.get("schema_version", 0) > newest:
         raise InvalidArchiveError(
@@ -195,6 +207,23 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     if not {_STORE} <= members <= {_STORE, _KEY}:
         raise InvalidArchiveError(f"{path} lacks a part of a backup; nothing was changed")
     return dict(manifest)
+
+
+def _check_room(
+    archive: zipfile.ZipFile, manifest: dict[str, Any], folder: Path, path: Path
+) -> None:
+    """Let an archive through whose parts have the length that it tells, and fit on the disk."""
+    lengths = {each.filename: each.file_size for each in archive.infolist()}
+    for name, told in manifest["members"].items():
+        if not isinstance(told, dict) or told.get("bytes") != lengths.get(name):
+            raise InvalidArchiveError(
+                f"{path} is damaged: {name} is not as long as it says; nothing was changed"
+            )
+    if sum(lengths.values()) > shutil.disk_usage(folder).free:
+        raise InvalidArchiveError(
+            f"{path} holds {sum(lengths.values()):,} bytes, for which {folder.parent} has no room; "
+            "nothing was changed"
+        )
 
 
 def _extract(
@@ -212,7 +241,7 @@ def _extract(
             if target is not None:
                 os.fsync(file.fileno())
         is_whole = digest.hexdigest() == told["sha256"]
-    except (KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):
+    except _UNREADABLE:
         is_whole = False
     if not is_whole:
         raise InvalidArchiveError(
@@ -264,12 +293,6 @@ def _move(source: Path, target: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-@contextmanager
-def _folder_beside(path: Path) -> Iterator[Path]:
-    with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-        yield Path(folder)
 
 
 def _schema_version(store: Path) -> int:

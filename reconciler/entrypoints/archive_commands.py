@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
-from reconciler.entrypoints.options import STANDARD_INPUT, AsJson, Tenant, existing, show
+from reconciler.entrypoints.options import STANDARD_INPUT, AsJson, Overwrite, Tenant, existing, show
+from reconciler.entrypoints.progress import progress
 from reconciler.entrypoints.rendering import terminal
 from reconciler.errors import GraphLockedError, InvalidRequestError
 from reconciler.memory import Memory
@@ -20,10 +21,6 @@ from reconciler.memory import Memory
 __all__ = ["add_archive_commands"]
 
 _STANDARD_OUTPUT = STANDARD_INPUT
-
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace the file, if it is there already.")
-]
 
 
 def add_archive_commands(app: typer.Typer) -> None:
@@ -71,7 +68,7 @@ def export(
         return
     target = sys.stdout.buffer if out == _STANDARD_OUTPUT else out
     quiet = as_json or out == _STANDARD_OUTPUT
-    with _opened("export") as memory, _progress("contacts", quiet) as advance:
+    with _opened("export") as memory, progress("contacts", quiet) as advance:
         done = 0
 
         def on_progress(count: int) -> None:
@@ -149,7 +146,7 @@ def restore(
     as_json: AsJson = False,
 ) -> None:
     """Restore a backup where no memory is, or an export into either engine; resumes."""
-    with _progress(file.name, as_json) as advance:
+    with progress(file.name, as_json) as advance:
         done = Memory.restore(file, accept_other_key=other_key, on_progress=advance)
     if isinstance(done, Backup):
         show(as_json, asdict(done), lambda: _backup_text(done))
@@ -204,18 +201,3 @@ def _counted(report: ExportReport | RestoreReport) -> str:
         f"{nodes['Contact']} contacts with {nodes['Fact']} facts and {nodes['Decision']} decisions "
         f"({nodes.total()} nodes, {links.total()} links)"
     )
-
-
-@contextmanager
-def _progress(name: str, is_quiet: bool) -> Iterator[Callable[[int, int | None], Any]]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=terminal(stderr=True), disable=is_quiet) as progress:
-        task = progress.add_task(name, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)

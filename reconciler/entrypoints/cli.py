@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -19,7 +20,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 from typer.core import TyperGroup
-from typer.models import CommandInfo
+from typer.models import CommandInfo, TyperInfo
 
 from reconciler.domain.records.kinds import (
     Category,
@@ -30,6 +31,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.archive_commands import add_archive_commands
+from reconciler.entrypoints.browser_commands import add_browser_commands
 from reconciler.entrypoints.dispute_commands import add_dispute_commands
 from reconciler.entrypoints.erasure_commands import add_erasure_commands
 from reconciler.entrypoints.evidence_commands import add_evidence_commands
@@ -40,19 +42,34 @@ from reconciler.entrypoints.gate_commands import add_gate_commands
 from reconciler.entrypoints.health_commands import add_health_commands
 from reconciler.entrypoints.job_commands import add_job_commands
 from reconciler.entrypoints.logs import quiet_the_driver
+from reconciler.entrypoints.mcp_commands import add_mcp_commands
+from reconciler.entrypoints.model_commands import add_model_commands
 from reconciler.entrypoints.options import (
     Agent,
     AsJson,
     ContactId,
     Limit,
     MaybeContactId,
+    MinConfidence,
+    MinScore,
+    OfAttribute,
+    OfCategory,
+    OfSubject,
+    OfTags,
+    OfTopic,
+    Overwrite,
+    SaidSince,
+    SaidUntil,
     Tenant,
+    TrustedAs,
     existing,
     opened,
     parse_time,
     print_json,
+    reading,
     show,
 )
+from reconciler.entrypoints.progress import bar
 from reconciler.entrypoints.rendering import (
     contacts_table,
     decision_line,
@@ -65,6 +82,7 @@ from reconciler.entrypoints.rendering import (
     recall_table,
     terminal,
 )
+from reconciler.entrypoints.report_commands import add_report_commands
 from reconciler.entrypoints.task_commands import add_task_commands
 from reconciler.entrypoints.value_commands import add_value_commands
 from reconciler.errors import (
@@ -76,6 +94,7 @@ from reconciler.errors import (
     InvalidRequestError,
     ReconcilerError,
     SchemaError,
+    UnknownContactError,
 )
 from reconciler.memory import Memory
 from reconciler.named_secrets import without_named_secrets
@@ -88,6 +107,7 @@ if TYPE_CHECKING:
 __all__ = ["app", "main"]
 
 _EXIT_CODES: Mapping[type[ReconcilerError], int] = {
+    UnknownContactError: 1,
     InvalidRequestError: 2,
     ConfigurationError: 3,
     GraphUnavailableError: 4,
@@ -116,6 +136,8 @@ class _Commands(TyperGroup):
 def _secrets_kept() -> Iterator[None]:
     try:
         yield
+    except ExceptionGroup:  # whose message nobody may set, and which tells of no usage
+        raise
     except Exception as error:
         if isinstance(said := getattr(error, "message", None), str):
             error.message = without_named_secrets(said)  # type: ignore[attr-defined]
@@ -132,6 +154,20 @@ _new_app = partial(
     "locked or its disk full, 5 schema or model differs, 6 the model failed.",
 )
 
+_GROUPS: Mapping[str, str] = {
+    "Begin here": "demo add recall history contacts init doctor",
+    "What is known of a contact": "briefing profile value about find evidence decisions explain "
+    "tasks report browser",
+    "Questions, disputes and corrections": "pending confirm reject withdraw disputes resolve amend "
+    "revoke revert refusals expiring",
+    "Memory for MCP clients": "mcp token",
+    "Conversations read in the background": "extract worker jobs job retry drain",
+    "Moving, keeping and forgetting": "import export restore backup forget erasures archive "
+    "unarchive reembed",
+    "How well it works": "health policy correct calibrate replay",
+}
+"""Which commands a help lists under which heading, the first ones first."""
+
 app = _new_app()
 add_gate_commands(app)
 add_dispute_commands(app)
@@ -139,12 +175,16 @@ add_fact_commands(app)
 add_evidence_commands(app)
 add_erasure_commands(app)
 add_job_commands(app)
+add_mcp_commands(app)
 add_health_commands(app)
 add_find_commands(app)
 add_task_commands(app)
 add_archive_commands(app)
+add_model_commands(app)
 add_value_commands(app)
 add_fading_commands(app)
+add_report_commands(app)
+add_browser_commands(app)
 
 
 def main() -> NoReturn:
@@ -170,6 +210,7 @@ def _app_of(called: Sequence[str]) -> typer.Typer:
     """
     wanted = [each for each in app.registered_commands if _name_of(each) in called]
     if not wanted:
+        _group_commands()
         return app
     alone = _new_app()
     alone.registered_commands = wanted
@@ -177,7 +218,36 @@ def _app_of(called: Sequence[str]) -> typer.Typer:
     return alone
 
 
-def _name_of(command: CommandInfo) -> str:
+def _group_commands() -> None:
+    """Put the commands under headings, in the order of those."""
+    headings = {name: heading for heading, names in _GROUPS.items() for name in names.split()}
+    places = {name: place for place, name in enumerate(headings)}
+    app.registered_commands.sort(key=lambda each: places.get(_name_of(each), len(places)))
+    for command in app.registered_commands:
+        command.rich_help_panel = headings.get(_name_of(command), "Others")
+    for group in app.registered_groups:
+        group.rich_help_panel = headings.get(_name_of(group), "Others")
+
+
+def _say_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"reconciler {metadata.version('graph-memory-reconciler')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_say_version, is_eager=True, help="Print the version and leave."
+        ),
+    ] = False,
+) -> None:
+    """What stands before a command."""
+
+
+def _name_of(command: CommandInfo | TyperInfo) -> str:
     return command.name or str(getattr(command.callback, "__name__", ""))
 
 
@@ -303,26 +373,16 @@ def recall(
     budget_tokens: Annotated[
         int | None, typer.Option(min=1, help="As many as make a prompt of so many tokens.")
     ] = None,
-    attribute: Annotated[str | None, typer.Option(help="Only what says this, say city.")] = None,
-    category: Annotated[Category | None, typer.Option(help="Only this kind of thing.")] = None,
-    topic: Annotated[str | None, typer.Option(help="Only this field of life.")] = None,
-    tags: Annotated[
-        list[str] | None, typer.Option("--tag", help="Only what bears this tag; again for more.")
-    ] = None,
-    subject: Annotated[str | None, typer.Option(help="Only what is about this one.")] = None,
-    min_score: Annotated[float | None, typer.Option(help="Only what scores so much.")] = None,
-    min_confidence: Annotated[
-        float | None, typer.Option(help="Only what the gate was so sure of, 0 to 1.")
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(help="Only what was last said since then; ISO 8601 with a zone.")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(help="And before then, which is not included.")
-    ] = None,
-    trust: Annotated[
-        SourceKind | None, typer.Option(help="Only what rests on a word trusted so much.")
-    ] = None,
+    attribute: OfAttribute = None,
+    category: OfCategory = None,
+    topic: OfTopic = None,
+    tags: OfTags = None,
+    subject: OfSubject = None,
+    min_score: MinScore = None,
+    min_confidence: MinConfidence = None,
+    since: SaidSince = None,
+    until: SaidUntil = None,
+    trust: TrustedAs = None,
     as_of: Annotated[
         str | None, typer.Option(help="What the memory knew then; ISO 8601 with a zone.")
     ] = None,
@@ -330,7 +390,10 @@ def recall(
         str | None, typer.Option(help="What was true then; ISO 8601 with a zone.")
     ] = None,
     prompt: Annotated[
-        bool, typer.Option("--prompt", help="As a model is given them: fenced, as data.")
+        bool,
+        typer.Option(
+            "--prompt", help="As a model is given them: fenced, as data; with --json both."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -338,7 +401,7 @@ def recall(
 
     What orders or forbids something is always there, beside the limit and whatever is asked.
     """
-    with Memory.open(warm_up=True, must_exist=True) as memory:
+    with reading(agent, contact, tenant, warm_up=True) as memory:
         ranked = memory.recall(
             agent,
             contact,
@@ -359,18 +422,21 @@ def recall(
             as_of=parse_time("--as-of", as_of),
             valid_at=parse_time("--valid-at", valid_at),
         )
-    asked = without_named_secrets(query)
-    if prompt and not as_json:
-        from reconciler.domain.recalling.prompting import as_prompt
+    from reconciler.domain.recalling.prompting import as_prompt, token_count
 
-        sys.stdout.write(as_prompt(ranked) + "\n")
+    asked, told = without_named_secrets(query), as_prompt(ranked)
+    if prompt and not as_json:
+        sys.stdout.write(told + "\n")
         return
     near = f" that is near to: {asked}" if asked else ""
-    nothing = f"Nothing is known of contact {contact} of agent {agent}{near}"
+    known = "was known" if as_of else "is known"
+    nothing = f"Nothing {known} of contact {contact} of agent {agent}{near}"
+    tokens, facts = token_count(told), [asdict(each) for each in ranked]
+    takes = f"As a prompt these take about {tokens:,} tokens; --prompt shows it."
     show(
         as_json,
-        [asdict(each) for each in ranked],
-        lambda: recall_table(asked, ranked) if ranked else nothing,
+        {"facts": facts, "prompt": told, "token_count": tokens} if prompt else facts,
+        lambda: Group(recall_table(asked, ranked), takes) if ranked else nothing,
     )
 
 
@@ -382,14 +448,27 @@ def history(
     at: Annotated[
         str | None, typer.Option(help="As the memory held it then, ISO 8601 with a zone.")
     ] = None,
+    png: Annotated[
+        Path | None, typer.Option("--png", help="Also draw it over time, into this file.")
+    ] = None,
+    overwrite: Overwrite = False,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what superseded what, what was revoked or undone, and why."""
     instant = parse_time("--at", at)
-    with Memory.open(must_exist=True) as memory:
+    if png is not None:
+        from reconciler.entrypoints.calibration_report import check_can_draw
+
+        check_can_draw()
+    with reading(agent, contact, tenant) as memory:
         chains = memory.history(agent, contact, fact_id=fact, at=instant, tenant=tenant)
-    nothing = f"Nothing is known of contact {contact} of agent {agent}; check both names."
+    if png is not None and chains:
+        from reconciler.bootstrap import write_new
+        from reconciler.entrypoints.history_picture import history_png
+
+        write_new(png, history_png(contact, chains, instant), overwrite=overwrite)
+    nothing = f"No fact is known of contact {contact} of agent {agent}."
     if at is not None:
         nothing = f"Nothing was known of contact {contact} of agent {agent} then."
     show(
@@ -415,7 +494,7 @@ def decisions(
     as_json: AsJson = False,
 ) -> None:
     """List decisions, refusals among them, the newest first, with their reasons."""
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, contact, tenant) as memory:
         made = memory.decisions(
             agent,
             contact,
@@ -439,7 +518,7 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Explain a decision in plain words, and what would have changed it."""
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, contact, tenant) as memory:
         explanation = memory.explain(agent, contact, decision_id, tenant=tenant)
     show(as_json, explanation.to_dict(), lambda: explanation_panel(explanation))
 
@@ -479,7 +558,7 @@ def replay_decisions(
     from reconciler.domain.review.replay import summarise
     from reconciler.entrypoints.calibration_report import replay_changes_table, replay_table
 
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, contact, tenant) as memory:
         replayed = memory.replay(profile, agent, contact, tenant=tenant)
     changed = [each for each in replayed if not each.is_same or each.would_ask]
     show(
@@ -557,7 +636,7 @@ def calibrate_thresholds(
 @app.command()
 def contacts(agent: Agent, tenant: Tenant = None, as_json: AsJson = False) -> None:
     """List an agent's contacts."""
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, None, tenant) as memory:
         found = memory.contacts(agent, tenant=tenant)
     show(as_json, [asdict(each) for each in found], lambda: contacts_table(found))
 
@@ -689,25 +768,8 @@ def _line_count(file: Path) -> int | None:
 
 @contextmanager
 def _progress(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[[int], None]]:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=terminal(stderr=True), disable=is_quiet) as progress:
-        task = progress.add_task(visible(name), total=total)
-        yield lambda count: progress.advance(task, count)
+    with bar(name, total, is_quiet, has_end=True) as update:
+        yield lambda count: update(advance=count)
 
 
 def _remove_demo(path: Path) -> None:

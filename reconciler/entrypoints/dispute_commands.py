@@ -14,6 +14,7 @@ from reconciler.entrypoints.options import (
     Reason,
     Tenant,
     parse_time,
+    reading,
     show,
 )
 from reconciler.entrypoints.rendering import decision_line, disputes_view
@@ -35,7 +36,7 @@ def disputes(
     as_json: AsJson = False,
 ) -> None:
     """List what contradicts each other and was not settled yet, with the question to ask."""
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, contact, tenant) as memory:
         found = memory.disputes(agent, contact, tenant=tenant)
     show(as_json, [each.to_dict() for each in found], lambda: disputes_view(found))
 

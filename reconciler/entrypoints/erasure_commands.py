@@ -16,6 +16,7 @@ from reconciler.entrypoints.options import (
     Person,
     Reason,
     Tenant,
+    reading,
     show,
 )
 from reconciler.entrypoints.rendering import lines, panel, shown
@@ -90,7 +91,7 @@ def erasures(
     as_json: AsJson = False,
 ) -> None:
     """List what was asked to be forgotten, and how far each erasure got."""
-    with Memory.open(must_exist=True) as memory:
+    with reading(None if finish else agent, contact, tenant) as memory:
         if finish:
             found = memory.finish_erasures()
         else:

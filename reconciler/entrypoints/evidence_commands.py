@@ -10,10 +10,9 @@ from rich.console import Group
 from rich.panel import Panel
 from rich.text import Text
 
-from reconciler.entrypoints.options import Agent, AsJson, ContactId, Tenant, show
+from reconciler.entrypoints.options import Agent, AsJson, ContactId, Tenant, reading, show
 from reconciler.entrypoints.rendering import lines, panel, shown
 from reconciler.errors import InvalidRequestError
-from reconciler.memory import Memory
 
 if TYPE_CHECKING:
     from reconciler.domain.records.evidence import EvidenceTurn, FactEvidence
@@ -41,7 +40,7 @@ def evidence(
     """Show what a fact rests on: who said it, when, in which session, and who took it up."""
     if (fact is None) is (about is None):
         raise InvalidRequestError("say which fact: either --fact with its id, or --about")
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, contact, tenant) as memory:
         found = (
             memory.evidence_about(agent, contact, about, tenant=tenant)
             if about is not None

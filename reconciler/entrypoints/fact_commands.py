@@ -15,6 +15,7 @@ from reconciler.entrypoints.options import (
     Person,
     Reason,
     Tenant,
+    reading,
     show,
 )
 from reconciler.entrypoints.rendering import decision_line, expiring_view
@@ -37,7 +38,7 @@ def expiring(
     as_json: AsJson = False,
 ) -> None:
     """List the live facts that go silent soon, each with the question that would renew it."""
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, contact, tenant) as memory:
         found = memory.expiring(agent, contact, days=days, tenant=tenant)
     show(as_json, [asdict(each) for each in found], lambda: expiring_view(found))
 

@@ -9,9 +9,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from reconciler.entrypoints.options import Agent, AsJson, ContactId, Tenant, show
+from reconciler.entrypoints.options import (
+    Agent,
+    AsJson,
+    ContactId,
+    MinConfidence,
+    OfAttribute,
+    OfCategory,
+    OfSubject,
+    OfTags,
+    OfTopic,
+    SaidSince,
+    SaidUntil,
+    Tenant,
+    TrustedAs,
+    parse_time,
+    reading,
+    show,
+)
 from reconciler.entrypoints.rendering import shown, table
-from reconciler.memory import Memory
 from reconciler.named_secrets import without_named_secrets
 
 if TYPE_CHECKING:
@@ -40,7 +56,7 @@ def about(
     as_json: AsJson = False,
 ) -> None:
     """List the live facts that mention a name as whole words."""
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, None if all_contacts else contact, tenant) as memory:
         found = memory.recall_about(
             agent, contact, name, all_contacts=all_contacts, tenant=tenant, limit=limit
         )
@@ -53,11 +69,38 @@ def find(
     agent: Agent,
     tenant: Tenant = None,
     limit: MaybeLimit = None,
+    attribute: OfAttribute = None,
+    category: OfCategory = None,
+    topic: OfTopic = None,
+    tags: OfTags = None,
+    subject: OfSubject = None,
+    min_score: Annotated[
+        float | None, typer.Option(help="Only what is so near, by its cosine.")
+    ] = None,
+    min_confidence: MinConfidence = None,
+    since: SaidSince = None,
+    until: SaidUntil = None,
+    trust: TrustedAs = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the live facts of all of an agent's contacts that are nearest to a query."""
-    with Memory.open(warm_up=True, must_exist=True) as memory:
-        found = memory.find(agent, query, tenant=tenant, limit=limit)
+    with reading(agent, None, tenant, warm_up=True) as memory:
+        found = memory.find(
+            agent,
+            query,
+            tenant=tenant,
+            limit=limit,
+            attribute=attribute,
+            category=category,
+            topic=topic,
+            tags=tags or None,
+            subject=subject,
+            min_score=min_score,
+            min_confidence=min_confidence,
+            since=parse_time("--since", since),
+            until=parse_time("--until", until),
+            trust=trust,
+        )
     asked = f"Find: {without_named_secrets(query)}"
     show(as_json, [asdict(each) for each in found], lambda: _view(asked, found))
 

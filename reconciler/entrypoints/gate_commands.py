@@ -16,6 +16,7 @@ from reconciler.entrypoints.options import (
     Person,
     Reason,
     Tenant,
+    reading,
     show,
 )
 from reconciler.entrypoints.rendering import (
@@ -51,7 +52,7 @@ def pending(
     as_json: AsJson = False,
 ) -> None:
     """List what waits for an answer, held or in dispute, with the question to ask."""
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, contact, tenant) as memory:
         found = memory.pending(agent, contact, tenant=tenant)
     show(as_json, [each.to_dict() for each in found], lambda: pending_view(found))
 
@@ -128,7 +129,7 @@ def refusals(
     as_json: AsJson = False,
 ) -> None:
     """Count what the gate refused, by contact and reason."""
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, contact, tenant) as memory:
         counts = memory.refusals(agent, contact, tenant=tenant)
     show(as_json, [asdict(each) for each in counts], lambda: refusals_table(counts))
 

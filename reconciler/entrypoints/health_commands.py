@@ -9,9 +9,8 @@ import typer
 from rich.console import Group
 from rich.table import Table
 
-from reconciler.entrypoints.options import Agent, AsJson, MaybeContactId, Tenant, show
+from reconciler.entrypoints.options import Agent, AsJson, MaybeContactId, Tenant, reading, show
 from reconciler.entrypoints.rendering import shown, table
-from reconciler.memory import Memory
 
 if TYPE_CHECKING:
     from reconciler.domain.review.health import ContactHealth, HealthReport, Waiting
@@ -34,7 +33,7 @@ def health(
     as_json: AsJson = False,
 ) -> None:
     """Say how well a memory is kept: what is twice there, stale, in dispute, or waits."""
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, contact, tenant) as memory:
         report = memory.health(agent, contact, tenant=tenant)
     show(as_json, report.to_dict(), lambda: _view(report))
 
@@ -63,6 +62,8 @@ def _totals(report: HealthReport) -> Table:
          f"{total.confirmations} of {total.answers} answers"),
         ("refused", _percent(total.refusal_rate),
          f"{total.refusals} of {total.attempts} notes; `reconciler refusals` says why"),
+        ("found nothing", _percent(total.empty_recall_rate),
+         f"{total.empty_recalls} of {total.recalls} recalls by processes that may write"),
         ("kept", str(total.decisions),
          f"decisions, {total.sessions} sessions, {total.episodes} episodes{_size(report)}"),
     ):  # fmt: skip

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reconciler.domain.records.kinds import JobState
-from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.job_rendering import (
     drained_view,
     handed_over_words,
@@ -32,6 +31,7 @@ from reconciler.entrypoints.job_rendering import (
     retried_all_words,
     retried_words,
 )
+from reconciler.entrypoints.logs import logging_to_stderr
 from reconciler.entrypoints.options import (
     STANDARD_INPUT,
     Agent,
@@ -42,9 +42,10 @@ from reconciler.entrypoints.options import (
     existing,
     opened,
     parse_time,
+    reading,
     show,
 )
-from reconciler.entrypoints.rendering import terminal
+from reconciler.entrypoints.progress import bar
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 
@@ -126,7 +127,7 @@ def jobs(
     as_json: AsJson = False,
 ) -> None:
     """List jobs, the newest first: how each stands, and how a dead one is retried."""
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, contact, tenant) as memory:
         found = memory.jobs(agent, contact, state=state, tenant=tenant, limit=limit)
     show(as_json, [each.to_dict() for each in found], lambda: jobs_table(found, _now()))
 
@@ -196,9 +197,21 @@ def worker(
             "--metrics-port",
             min=0,
             max=65_535,
-            help="Answer Prometheus on this port of 127.0.0.1; 0 takes a free one.",
+            help="Answer Prometheus, /healthz and /readyz on this port; 0 takes a free one.",
         ),
     ] = None,
+    metrics_host: Annotated[
+        str,
+        typer.Option("--metrics-host", help="Listen there; 0.0.0.0 in a container."),
+    ] = "127.0.0.1",
+    health_seconds: Annotated[
+        int,
+        typer.Option(
+            "--health-seconds",
+            min=0,
+            help="For Prometheus, read `health` of all agents every so many seconds; 0 never.",
+        ),
+    ] = 300,
     as_json: AsJson = False,
 ) -> None:
     """Work jobs off as they come, until SIGTERM or Ctrl-C; with --json a line per ended job.
@@ -207,13 +220,17 @@ def worker(
     on one Neo4j. The embedded engine serves one process at a time: there, use `reconciler drain`.
     """
     from reconciler.entrypoints.doctor import describe_extractor
+    from reconciler.entrypoints.health_metrics import reading_health
     from reconciler.entrypoints.metrics import serve_metrics
+    from reconciler.settings import load_settings
 
+    every_seconds = 0 if metrics_port is None else health_seconds
     with (
-        _logging_to_stderr(logging.INFO),
+        logging_to_stderr(logging.INFO, load_settings().log),
         _signals() as asked,
         Memory.open(warm_up=True) as memory,
-        serve_metrics(memory.queue, metrics_port) as address,
+        reading_health(memory.health_of_all, every_seconds) as health,
+        serve_metrics(memory.queue, metrics_port, health, metrics_host) as address,
     ):
         _LOG.info("reading with %s", describe_extractor(memory.settings))
         if address is not None:
@@ -278,13 +295,6 @@ class _Signals:
         return self.number is not None
 
 
-class _PlainFormatter(logging.Formatter):
-    """A line a record; an error's text may hold whatever a server answered."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return visible(super().format(record))
-
-
 @contextmanager
 def _signals() -> Iterator[_Signals]:
     """Signals that ask to stop are taken down instead of ending the process, while the block runs.
@@ -300,27 +310,12 @@ def _signals() -> Iterator[_Signals]:
             signal.signal(each, handler)
 
 
-@contextmanager
-def _logging_to_stderr(level: int) -> Iterator[None]:
-    logger = logging.getLogger("reconciler")
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_PlainFormatter("%(asctime)s %(levelname)-7s %(message)s"))
-    level_before = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(level)
-    try:
-        yield
-    finally:
-        logger.setLevel(level_before)
-        logger.removeHandler(handler)
-
-
 def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
     """The jobs that were worked off; in a thread, so that a signal finds this one free."""
     report = memory.queue()
     with (
         _progress(_unfinished(report), is_quiet) as advance,
-        _logging_to_stderr(logging.WARNING),
+        logging_to_stderr(logging.WARNING, memory.settings.log),
         ThreadPoolExecutor(1) as pool,
     ):
         if held := report.jobs[JobState.RUNNING]:
@@ -342,18 +337,8 @@ def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
 
 @contextmanager
 def _progress(total: int, is_quiet: bool) -> Iterator[Callable[[Job], None]]:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-
-    columns = (TextColumn("jobs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=terminal(stderr=True), disable=is_quiet) as progress:
-        task = progress.add_task("jobs", total=total)
-        yield lambda each: progress.advance(task, each.state in _ENDED)
+    with bar("jobs", total, is_quiet) as update:
+        yield lambda each: update(advance=each.state in _ENDED)
 
 
 def _unfinished(report: QueueReport) -> int:

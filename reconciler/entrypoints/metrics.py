@@ -1,26 +1,32 @@
-"""The worker's metrics: the job queue in numbers, for a Prometheus on the same machine.
+"""The worker's metrics: the queue in numbers, for Prometheus; whether it lives, and is ready.
 
-What is counted, under which names, and where it can be read lives here. Numbers only: no id and no
-text of anybody is ever a label, and nothing listens on any address but this machine's own.
+What is counted of the queue, under which names, and where all of it can be read lives here. Numbers
+only: no contact's id and no text of anybody is ever a label. Nothing listens on any address but
+this machine's own, unless another is asked for, as in a container.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
+from socketserver import ThreadingMixIn
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-from prometheus_client import CollectorRegistry, Metric, start_http_server
+from prometheus_client import CollectorRegistry, Metric, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from reconciler.domain.records.jobs import QueueReport
+from reconciler.entrypoints.decision_metrics import counting_decisions
 from reconciler.errors import InvalidRequestError, ReconcilerError
 
-__all__ = ["QueueCollector", "queue_numbers", "serve_metrics"]
+__all__ = ["LOOPBACK", "QueueCollector", "queue_numbers", "serve_metrics"]
 
-_ADDRESS = "127.0.0.1"
+LOOPBACK = "127.0.0.1"
 
 
 def queue_numbers(report: QueueReport, now: datetime) -> dict[str, float]:
@@ -86,12 +92,22 @@ class QueueCollector(Collector):
 
 
 @contextmanager
-def serve_metrics(report: Callable[[], QueueReport], port: int | None) -> Iterator[str | None]:
+def serve_metrics(
+    report: Callable[[], QueueReport],
+    port: int | None,
+    more: Iterable[Collector] = (),
+    host: str = LOOPBACK,
+) -> Iterator[str | None]:
     """Answer scrapes while the block runs; gives the address, or None where no port is wanted.
+
+    ``/metrics`` also counts the decisions that this process writes. ``/healthz`` says that the
+    process lives, ``/readyz`` whether the graph answers: 200, else 503.
 
     Args:
         report: counts the queue, from threads of its own.
-        port: of 127.0.0.1; 0 takes a free one, None serves nothing.
+        port: 0 takes a free one, None serves nothing.
+        more: what else is told.
+        host: the address to listen on.
 
     Raises:
         InvalidRequestError: the port cannot be had.
@@ -100,20 +116,68 @@ def serve_metrics(report: Callable[[], QueueReport], port: int | None) -> Iterat
         yield None
         return
     registry = CollectorRegistry()
-    registry.register(QueueCollector(report))
+    for collector in (QueueCollector(report), *more):
+        registry.register(collector)
     try:
-        server, thread = start_http_server(port, addr=_ADDRESS, registry=registry)
+        server = make_server(host, port, _answering(report, registry), _Server, _Handler)
     except OSError as error:
         raise InvalidRequestError(
-            f"--metrics-port {port} cannot be had: {error.strerror}; give another, or 0 for a free "
-            f"one"
+            f"--metrics-port {port} of {host} cannot be had: {error.strerror}; give another, or 0 "
+            "for a free one"
         ) from error
+    thread = threading.Thread(target=server.serve_forever, name="reconciler-metrics", daemon=True)
+    with counting_decisions(registry):
+        thread.start()
+        try:
+            yield f"http://{host}:{server.server_port}/metrics"
+        finally:
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    """A thread for each request, so that a slow scrape keeps no probe waiting."""
+
+    daemon_threads = True
+
+
+class _Handler(WSGIRequestHandler):
+    """Without a line for every scrape."""
+
+    timeout = 30
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing."""
+
+
+def _answering(
+    report: Callable[[], QueueReport], registry: CollectorRegistry
+) -> Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]:
+    metrics = make_wsgi_app(registry)
+
+    def answer(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+        path = environ["PATH_INFO"]
+        if path in {"/metrics", "/"}:
+            found: Iterable[bytes] = metrics(environ, start)
+            return found
+        status, words = _probed(path, report)
+        start(status, [("Content-Type", "text/plain; charset=utf-8")])
+        return [f"{words}\n".encode()]
+
+    return answer
+
+
+def _probed(path: str, report: Callable[[], QueueReport]) -> tuple[str, str]:
+    if path == "/healthz":
+        return "200 OK", "alive"
+    if path != "/readyz":
+        return "404 Not Found", "there are /metrics, /healthz and /readyz"
     try:
-        yield f"http://{_ADDRESS}:{server.server_port}/metrics"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+        report()
+    except ReconcilerError:
+        return "503 Service Unavailable", "the graph does not answer"
+    return "200 OK", "ready"
 
 
 def _up(is_up: bool) -> Metric:

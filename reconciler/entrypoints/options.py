@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 import typer
 
+from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.rendering import terminal
 from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.memory import Memory
 
 __all__ = [
     "STANDARD_INPUT",
@@ -22,9 +25,20 @@ __all__ = [
     "ContactId",
     "Limit",
     "MaybeContactId",
+    "MinConfidence",
+    "MinScore",
+    "OfAttribute",
+    "OfCategory",
+    "OfSubject",
+    "OfTags",
+    "OfTopic",
+    "Overwrite",
     "Person",
     "Reason",
+    "SaidSince",
+    "SaidUntil",
     "Tenant",
+    "TrustedAs",
     "existing",
     "opened",
     "parse_time",
@@ -40,8 +54,30 @@ Limit = Annotated[int, typer.Option("--limit", min=1, help="At most so many.")]
 MaybeContactId = Annotated[
     str | None, typer.Option("--contact", help="Only about this one; all of the agent's without.")
 ]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace the file, if it is there already.")
+]
 Person = Annotated[str, typer.Option("--by", help="contact, or an operator's name.")]
 Reason = Annotated[str, typer.Option(help="Why, in a sentence.")]
+
+OfAttribute = Annotated[str | None, typer.Option(help="Only what says this, say city.")]
+OfCategory = Annotated[Category | None, typer.Option(help="Only this kind of thing.")]
+OfTopic = Annotated[str | None, typer.Option(help="Only this field of life.")]
+OfTags = Annotated[
+    list[str] | None, typer.Option("--tag", help="Only what bears this tag; again for more.")
+]
+OfSubject = Annotated[str | None, typer.Option(help="Only what is about this one.")]
+MinScore = Annotated[float | None, typer.Option(help="Only what scores so much.")]
+MinConfidence = Annotated[
+    float | None, typer.Option(help="Only what the gate was so sure of, 0 to 1.")
+]
+SaidSince = Annotated[
+    str | None, typer.Option(help="Only what was last said since then; ISO 8601 with a zone.")
+]
+SaidUntil = Annotated[str | None, typer.Option(help="And before then, which is not included.")]
+TrustedAs = Annotated[
+    SourceKind | None, typer.Option(help="Only what rests on a word trusted so much.")
+]
 
 STANDARD_INPUT = Path("-")
 
@@ -73,6 +109,24 @@ def opened(file: Path) -> BinaryIO:
         return file.open("rb")
     except OSError as error:
         raise InvalidRequestError(f"{file} cannot be read: {error.strerror}") from error
+
+
+@contextmanager
+def reading(
+    agent: str | None, contact: str | None, tenant: str | None, *, warm_up: bool = False
+) -> Iterator[Memory]:
+    """A memory to read from, in which somebody is known under these names.
+
+    That is looked at when the block ends without an error: wrong input is told first.
+
+    Raises:
+        ConfigurationError: there is no memory; none is made.
+        UnknownContactError: nothing is known of the contact, or of any of the agent's.
+    """
+    with Memory.open(warm_up=warm_up, must_exist=True) as memory:
+        yield memory
+        if agent is not None:
+            memory.check_known(agent, contact, tenant=tenant)
 
 
 def show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from reconciler.entrypoints.options import Agent, AsJson, Limit, MaybeContactId, Tenant, show
+from reconciler.entrypoints.options import (
+    Agent,
+    AsJson,
+    Limit,
+    MaybeContactId,
+    Tenant,
+    reading,
+    show,
+)
 from reconciler.entrypoints.rendering import lines, shown, table
-from reconciler.memory import Memory
 
 if TYPE_CHECKING:
     from reconciler.domain.tasks.tasks import Task
@@ -35,7 +42,7 @@ def tasks(
     as_json: AsJson = False,
 ) -> None:
     """List an agent's tasks, those that changed last first; --state open is what to resume."""
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, contact, tenant) as memory:
         found = memory.tasks(agent, contact, state=state, tenant=tenant, limit=limit)
     show(as_json, [asdict(each) for each in found], lambda: _table(found))
 

@@ -8,21 +8,29 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
-from reconciler.entrypoints.options import Agent, AsJson, ContactId, Tenant, print_json, show
-from reconciler.entrypoints.rendering import shown, table
-from reconciler.memory import Memory
+from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.entrypoints.options import (
+    Agent,
+    AsJson,
+    ContactId,
+    Tenant,
+    print_json,
+    reading,
+    show,
+)
+from reconciler.entrypoints.rendering import lines, shown, table
 
 if TYPE_CHECKING:
-    from rich.console import JustifyMethod
     from rich.table import Table
 
     from reconciler.domain.recalling.current_values import SlotValue
 
 __all__ = ["add_value_commands"]
 
-_WHOLE = ("since", "whose word", "said")
-"""Columns of which a line break would make something else."""
+_SINCE = "since, whose word"
+"""What a line break would make something else; beneath each other, so that values have room."""
 
 
 def add_value_commands(app: typer.Typer) -> None:
@@ -40,7 +48,7 @@ def value(
     as_json: AsJson = False,
 ) -> None:
     """Show what an attribute is now: its value or values, since when, and whose word it is."""
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, contact, tenant) as memory:
         found = memory.value(agent, contact, attribute, subject=subject, tenant=tenant)
     _show(as_json, found, f"{attribute} of {subject or contact}")
 
@@ -49,7 +57,7 @@ def profile(
     agent: Agent, contact: ContactId, tenant: Tenant = None, as_json: AsJson = False
 ) -> None:
     """Show all current values of a contact: what to know when they call."""
-    with Memory.open(must_exist=True) as memory:
+    with reading(agent, contact, tenant) as memory:
         found = memory.profile(agent, contact, tenant=tenant)
     _show(as_json, found, contact)
 
@@ -62,7 +70,7 @@ def briefing(
     as_json: AsJson = False,
 ) -> None:
     """Show what to know and what to ask when a conversation opens, as a model is given it."""
-    with Memory.open(warm_up=bool(query), must_exist=True) as memory:
+    with reading(agent, contact, tenant, warm_up=bool(query)) as memory:
         found = memory.briefing(agent, contact, query, tenant=tenant)
     if as_json:
         print_json(found.to_dict())
@@ -82,17 +90,18 @@ def _show(as_json: bool, found: Sequence[SlotValue], title: str) -> None:
 def _values_table(title: str, values: Sequence[SlotValue]) -> Table:
     made = table("")
     made.title = shown(title)
-    for name in ("about", "attribute", "value", "since", "whose word", "said", "in dispute"):
-        justify: JustifyMethod = "right" if name == "said" else "left"
-        made.add_column(name, justify=justify, overflow="fold", no_wrap=name in _WHOLE)
+    for name in ("attribute", "value", _SINCE):
+        made.add_column(name, overflow="fold", no_wrap=name == _SINCE)
     for each in values:
+        disputed = [shown("in dispute", "red")] if each.is_disputed else []
         made.add_row(
-            shown(each.subject),
-            shown(each.attribute),
-            shown(each.value),
-            f"{each.since:%Y-%m-%d}",
-            str(each.word),
-            f"{each.observations}×",
-            shown("yes", "red") if each.is_disputed else "",
+            lines(shown(each.attribute), *_about(each.subject)),
+            lines(shown(each.value), *disputed),
+            lines(Text(f"{each.since:%Y-%m-%d}, {each.observations}×"), Text(each.word, "dim")),
         )
     return made
+
+
+def _about(subject: str) -> list[Text]:
+    """Who it is about, where that is not the contact."""
+    return [] if subject == CONTACT_SUBJECT else [Text("of ", "dim").append(shown(subject))]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from reconciler.errors import EmbeddingError
 from reconciler.ports.embedder import Embedder
 
-__all__ = ["embed"]
+__all__ = ["UNIT_LENGTH_TOLERANCE", "embed"]
 
-_LENGTH_TOLERANCE = 1e-3
+UNIT_LENGTH_TOLERANCE = 1e-3
 
 
 def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -30,7 +30,7 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
             "nothing was written"
         )
     lengths = np.linalg.norm(vectors, axis=1)
-    if embedder.dimension and not np.all(np.abs(lengths - 1) < _LENGTH_TOLERANCE):
+    if embedder.dimension and not np.all(np.abs(lengths - 1) < UNIT_LENGTH_TOLERANCE):
         raise EmbeddingError(
             f"{embedder.model_id} returned a vector that is not of unit length; nothing was written"
         )

@@ -186,6 +186,10 @@ class Erasures:
             self._forget_answers()
             known = self._store.load_known(scope)
             going = self._going(erasure, known)
+            # Only now: while it is pending nothing new is written, so all that was seen is to go.
+            found = self._store.find(erasure)
+            if found.state is not ErasureState.PENDING:
+                return found
             self._remove(erasure, known, going)
         receipt = replace(
             self._verified(erasure, going, self._goes(known, erasure)),

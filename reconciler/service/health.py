@@ -26,20 +26,7 @@ if TYPE_CHECKING:
     from reconciler.service.stores.health_store import HealthStore
     from reconciler.service.stores.memory_store import MemoryStore
 
-__all__ = ["Health", "RecallCount"]
-
-
-class RecallCount:
-    """How many recalls there were in this process, and how many of them found nothing."""
-
-    def __init__(self) -> None:
-        self.recalls = 0
-        self.empty_recalls = 0
-
-    def add(self, *, is_empty: bool) -> None:
-        """Count one more; of threads at once, one may be missed."""
-        self.recalls += 1
-        self.empty_recalls += is_empty
+__all__ = ["Health"]
 
 
 class Health:
@@ -51,7 +38,6 @@ class Health:
         records: what waits for an answer.
         embedding_model: whose vectors are compared.
         near_min: from which raw cosine two facts are as near as restatements.
-        recalled: the recalls of this process.
         file_bytes: what the store's files take up; None where a server keeps them.
         clock: the time now, UTC-aware.
     """
@@ -64,7 +50,6 @@ class Health:
         records: Records,
         embedding_model: str,
         near_min: float,
-        recalled: RecallCount,
         file_bytes: Callable[[], int | None],
         clock: Callable[[], datetime],
     ) -> None:
@@ -73,20 +58,23 @@ class Health:
         self._records = records
         self._embedding_model = embedding_model
         self._near_min = near_min
-        self._recalled = recalled
         self._file_bytes = file_bytes
         self._clock = clock
 
+    def agents(self) -> list[tuple[str, str]]:
+        """All agents of the store, each with its tenant first."""
+        return self._counts.list_agents()
+
     def report(
         self,
-        agent_id: str,
+        whose: Scope,
         contacts: Sequence[tuple[Scope, Contact]],
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> HealthReport:
         """How well these contacts of an agent are kept.
 
         Args:
-            agent_id: whose.
+            whose: the agent, in the scope of any contact.
             contacts: each with its facts counted by state.
             on_progress: told how many more contacts were looked at.
         """
@@ -111,10 +99,9 @@ class Health:
             found.append(replace(counted, **numbers))
             on_progress(1)
         return HealthReport(
-            agent_id=agent_id,
+            tenant=whose.tenant,
+            agent_id=whose.agent_id,
             contacts=tuple(found),
-            recalls=self._recalled.recalls,
-            empty_recalls=self._recalled.empty_recalls,
             file_bytes=self._file_bytes(),
         )
 

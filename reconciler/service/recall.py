@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from reconciler.domain.records.scope import Scope
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.embedder import Embedder
-    from reconciler.service.health import RecallCount
     from reconciler.service.stores.memory_store import MemoryStore
+    from reconciler.service.use_trace import UseTrace
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
 __all__ = ["Recall", "filter_of"]
@@ -35,7 +35,7 @@ class Recall:
         neighbourhoods: what this process knows of the contacts that it was asked about.
         embedder: its ``dimension`` 0 makes recall compare words alone.
         how: how facts are chosen and ordered, and which are left out.
-        counted: where recalls are counted.
+        use: where recalls are counted.
         clock: the time now, UTC-aware.
     """
 
@@ -46,14 +46,14 @@ class Recall:
         neighbourhoods: Neighbourhoods,
         embedder: Embedder,
         how: Recalling,
-        counted: RecallCount,
+        use: UseTrace,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._neighbourhoods = neighbourhoods
         self._embedder = embedder
         self._how = how
-        self._counted = counted
+        self._use = use
         self._clock = clock
 
     def recall(
@@ -76,7 +76,8 @@ class Recall:
         question = self._question(query)
         known = self._known(scope, question)
         found = known.answer(question, wanted, self._how, self._clock(), limit)
-        self._counted.add(is_empty=not any(not each.is_standing for each in found))
+        is_empty = all(each.is_standing for each in found)
+        self._use.note_recall(scope.contact_key, is_empty=is_empty)
         return found if budget_tokens is None else within_budget(found, budget_tokens)
 
     def _question(self, query: str) -> Question:

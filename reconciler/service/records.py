@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         FactHistory,
         RefusalCount,
     )
+    from reconciler.domain.values.attributes import AttributeBook
 
 __all__ = ["Records"]
 
@@ -94,7 +95,9 @@ class Records:
         events = [event for decision in by_persons for event in events_of(decision)]
         return chains(known.facts, known.links, _between_live(known.facts, open_), events)
 
-    def current_values(self, scope: Scope, confidence_min: float) -> list[SlotValue]:
+    def current_values(
+        self, scope: Scope, confidence_min: float, attributes: AttributeBook
+    ) -> list[SlotValue]:
         """What the contact's slots hold now, of what the gate was so sure of."""
         from reconciler.domain.recalling.current_values import current_values
 
@@ -104,7 +107,7 @@ class Records:
         told = {f.fact_id: f for f in facts if f.is_live and f.confidence >= confidence_min}
         open_pairs = [(each.new_id, each.old_id) for each in pairs]
         disputed = {one for pair in open_pairs if told.keys() >= set(pair) for one in pair}
-        return current_values(told.values(), disputed)
+        return current_values(told.values(), disputed, attributes)
 
     def _events(self, scope: Scope) -> list[FactEvent]:
         """What persons decided about the contact's facts, the oldest first."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from reconciler import Memory
+from reconciler.entrypoints.cli import app
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.command_line import Run, json_of
@@ -91,7 +94,7 @@ def test_recall_of_a_word_leaves_other_facts_out(run: Run) -> None:
 
 def test_another_tenant_sees_nothing(run: Run) -> None:
     run("add", *SCOPE, "Lives in Pune.", "--tenant", "acme")
-    assert json_of(run, "recall", *SCOPE) == []
+    assert run("recall", *SCOPE)[:2] == (1, "")
     assert len(json_of(run, "recall", *SCOPE, "--tenant", "acme")) == 1
 
 
@@ -167,7 +170,8 @@ def test_bad_input_ends_with_one_line_and_nothing_written(
     ended, out, err = run(*arguments)
     assert (ended, out) == (code, "")
     assert mend in err
-    assert json_of(run, "contacts", "--agent", "crm") == []
+    code, _, err = run("contacts", "--agent", "crm")
+    assert (code, "nothing is known of any contact of agent crm" in err) == (1, True)
 
 
 def test_wrong_settings_end_with_exit_code_three(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,3 +212,22 @@ def test_no_command_shows_the_key_that_ids_are_made_of(run: Run, engine: EngineU
     [[key]] = raw_store.query(engine, "MATCH (store:Store) RETURN store.id_key")
     assert len(key) == 64
     assert key not in str(shown)
+
+
+def test_the_version_can_be_asked_for(command_line: Run) -> None:
+    code, out, _ = command_line("--version")
+    assert (code, out) == (0, f"reconciler {metadata.version('graph-memory-reconciler')}\n")
+
+
+def test_the_help_puts_every_command_under_a_heading_and_begins_with_the_demo(
+    command_line: Run,
+) -> None:
+    code, out, _ = command_line("--help")
+    names = re.findall(r"^│ (\w+) ", out, re.MULTILINE)
+    commands = {
+        each.name or each.callback.__name__ for each in app.registered_commands if each.callback
+    }
+    assert code == 0
+    assert "Others" not in out
+    assert commands | {"policy"} <= set(names)
+    assert names[:3] == ["demo", "add", "recall"]

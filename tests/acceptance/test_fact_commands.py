@@ -47,9 +47,10 @@ def test_history_says_who_revoked_and_that_it_never_held(run: Run) -> None:
 
 def test_the_history_of_a_contact_nobody_knows_says_so(run: Run) -> None:
     lives_in(run, "Pune")
-    code, out, _ = run("history", *AGENT, "--contact", "alise")
-    assert (code, "Nothing is known of contact alise of agent crm" in out) == (0, True)
-    assert json_of(run, "history", *AGENT, "--contact", "alise") == []
+    for more in ((), ("--json",)):
+        code, out, err = run("history", *AGENT, "--contact", "alise", *more)
+        assert (code, out) == (1, "")
+        assert "nothing is known of contact alise of agent crm; check both names" in err
 
 
 def test_expiring_asks_whether_it_is_still_true(run: Run) -> None:

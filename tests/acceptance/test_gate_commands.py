@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from reconciler import token_count
 from reconciler.domain.gate.checks import CHECKS
 from reconciler.entrypoints.cli import app
 from tests.command_line import Run, json_of
@@ -57,10 +58,12 @@ def test_pending_is_of_one_contact_where_one_is_named(run: Run) -> None:
     assert [each["decision_id"] for each in one] == [alices]
 
 
-def test_pending_of_an_agent_that_nobody_knows_is_empty(run: Run) -> None:
-    run("init")
-    assert json_of(run, "pending", "--agent", "nobody") == []
-    assert run("pending", "--agent", "nobody")[0] == 0
+def test_an_agent_that_nobody_knows_is_an_error_and_one_without_questions_is_not(run: Run) -> None:
+    run("add", *SCOPE, "Lives in Pune.")
+    assert json_of(run, "pending", *AGENT) == []
+    code, out, err = run("pending", "--agent", "nobody", "--json")
+    assert (code, out) == (1, "")
+    assert "nothing is known of any contact of agent nobody; check the name" in err
 
 
 def test_confirm_remembers_it_as_the_contacts_word(run: Run) -> None:
@@ -199,10 +202,14 @@ def test_recall_as_a_prompt_of_nothing_says_so(run: Run) -> None:
     assert "Nothing is known." in run("recall", *SCOPE, "--prompt")[1]
 
 
-def test_recall_as_json_stays_json_with_prompt(run: Run) -> None:
+def test_recall_as_json_stays_json_with_prompt_and_counts_its_tokens(run: Run) -> None:
     run("add", *SCOPE, "Prefers tea")
-    [recalled] = json_of(run, "recall", *SCOPE, "--prompt")
+    told = json_of(run, "recall", *SCOPE, "--prompt")
+    [recalled] = told["facts"]
     assert recalled["fact"]["yields_to_live_intent"] is True
+    assert told["prompt"] == run("recall", *SCOPE, "--prompt")[1].rstrip("\n")
+    assert told["token_count"] == token_count(told["prompt"]) > 10
+    assert f"about {told['token_count']} tokens" in run("recall", *SCOPE)[1]
 
 
 def test_add_takes_what_the_gate_goes_by(run: Run) -> None:

@@ -43,7 +43,7 @@ def test_the_installed_wheel_brings_its_queries_and_prompts(
 ) -> None:
     script = (
         "import reconciler.queries as q; print(q.__file__); "
-        "print(q.resource_path('cypher')); print(q.resource_path('config'))"
+        "print(*(q.resource_path(name) for name in ('cypher', 'config', 'browser')))"
     )
     found = _python(installed, "-c", script, cwd=tmp_path).split()
     assert all(Path(each).is_relative_to(installed) for each in found)

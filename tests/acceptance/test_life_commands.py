@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from tests.command_line import Run, json_of
 
 AGENT = ("--agent", "crm")
@@ -39,7 +41,22 @@ def test_recall_and_history_take_an_instant(run: Run) -> None:
     assert json_of(run, "history", *SCOPE, "--at", LONG_AGO) == []
     assert len(json_of(run, "history", *SCOPE, "--at", now)) == 1
     assert "Nothing was known of contact alice" in run("history", *SCOPE, "--at", LONG_AGO)[1]
+    assert "Nothing was known of contact alice" in run("recall", *SCOPE, "--as-of", LONG_AGO)[1]
     assert run("recall", *SCOPE, "--as-of", "2024-03-09")[0] == 2
+
+
+def test_find_takes_the_filters_of_recall(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RECONCILER_EMBEDDER__MODEL")
+    json_of(run, "add", *SCOPE, "Likes green tea.", "--tag", "drinks", "--topic", "food")
+    json_of(run, "add", *SCOPE, "Lives in Pune.", "--attribute", "city", "--value", "Pune")
+
+    def found(*options: str) -> list[str]:
+        return [each["fact"]["text"] for each in json_of(run, "find", "tea", *AGENT, *options)]
+
+    assert found("--tag", "drinks", "--topic", "food") == ["Likes green tea."]
+    assert found("--attribute", "city", "--trust", "operator") == ["Lives in Pune."]
+    assert found("--until", LONG_AGO) == found("--min-score", "1") == []
+    assert run("find", "tea", *AGENT, "--since", "2024-03-09")[0] == 2
 
 
 def test_tasks_are_listed_by_state(run: Run) -> None:

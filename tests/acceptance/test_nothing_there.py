@@ -33,13 +33,15 @@ READING = {
     "find": ("anything", *AGENT),
     "health": AGENT,
     "profile": WHO,
+    "reembed": ("--status",),
+    "report": (*WHO, "--out", "report.html"),
     "tasks": AGENT,
     "value": ("city", *WHO),
     "jobs": (),
     "job": (str(uuid4()), *WHO),
 }
 WRITING = {
-    *("add", "import", "extract", "init", "demo", "drain", "worker", "retry"),
+    *("add", "import", "extract", "init", "demo", "drain", "worker", "retry", "mcp"),
     *("confirm", "reject", "withdraw", "revoke", "correct"),
     *("revert", "resolve", "amend", "forget", "archive", "unarchive", "backup", "restore"),
 }
@@ -73,5 +75,5 @@ def test_the_doctor_says_so_too_and_finds_the_rest_in_order(run: Run, nowhere: P
 
 
 def test_every_command_is_known_to_read_or_to_write() -> None:
-    known = {*READING, *WRITING, "doctor", "policy"}
+    known = {*READING, *WRITING, "doctor", "policy", "token", "browser"}
     assert set(get_command(app).commands) == known  # type: ignore[attr-defined]

@@ -5,6 +5,9 @@ What there is to type into is read off the commands themselves.
 
 from __future__ import annotations
 
+import io
+from pathlib import Path
+
 import pytest
 from typer.main import get_command
 
@@ -12,8 +15,8 @@ from reconciler.entrypoints.cli import app
 from tests.command_line import Run
 
 TYPED = '{"password": "Quw7xKp-Rz"}'
-SLOW = {"demo", "calibrate", "replay", "doctor", "worker", "drain", "init"}
-"""Commands that load a model or stay; they take no words but names of files and of profiles."""
+SLOW = {"demo", "calibrate", "replay", "doctor", "worker", "drain", "init", "browser"}
+"""Commands that load a model or stay; they take no words but names of files, profiles and whose."""
 
 
 def _commands() -> dict[str, list[list[str]]]:
@@ -39,7 +42,11 @@ def _usual(param: object, value: str) -> list[str]:
 
 
 @pytest.mark.parametrize("command", _commands())
-def test_no_command_repeats_a_secret(run: Run, command: str) -> None:
+def test_no_command_repeats_a_secret(
+    run: Run, command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a secret may be typed for the name of a file that is made
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))  # what serves it ends at once
     for typed in _commands()[command]:
         _, out, err = run(*command.split(), *typed)
         assert "Quw7xKp" not in out + err, typed

@@ -38,6 +38,24 @@ def test_profile_lists_the_current_values(told: Run) -> None:
     assert (code, "alice" in out, "city" in out, "Pune" in out) == (0, True, True, True)
 
 
+def test_on_a_narrow_terminal_a_long_value_has_most_of_the_room(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    employer = "Brightwave International Logistics and Warehousing Private Limited"
+    slot = ("--attribute", "employer", "--value", employer, "--subject", "wife")
+    assert run("add", *SCOPE, f"Works at {employer}.", *slot)[0] == 0
+    assert (
+        run("add", *SCOPE, "Call her.", "--attribute", "contact_preference", "--value", "x")[0] == 0
+    )
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run("profile", *SCOPE)[1].splitlines()
+    assert max(map(len, shown)) <= 80
+    assert sum("logistics" in line.lower() or "limited" in line.lower() for line in shown) == 2
+    words = " ".join(cell.strip() for line in shown for cell in line.split("│")[2:3])
+    assert employer in words
+    assert any("of wife" in line for line in shown)
+
+
 def test_recall_takes_filters_and_marks_what_stands(told: Run) -> None:
     found = json_of(told, "recall", *SCOPE, "--attribute", "birthday")
     assert [(each["fact"]["text"], each["is_standing"]) for each in found] == [

@@ -43,7 +43,18 @@ from tests.engines import EngineUnderTest, opened, wipe_schema
 MOVING = re.compile(r"list_whole_|restore_|find_whole_|list_\w+_links$|list_contact_keys")
 """What moves whole nodes and links: ``tests/integration/test_moving.py`` compares all of them."""
 
-NAMES = sorted(name for name in load_queries("embedded") if not MOVING.match(name))
+TO_ANOTHER_MODEL = {
+    *("begin_move", "cancel_move", "end_move", "switch_model", "settle_vectors"),
+    *("find_move", "count_moved", "count_restoring", "list_unmoved", "list_next_ids"),
+    *("put_next_vectors", "clear_next_vectors"),
+}
+"""What is of use on the way from one model to another alone: ``test_model_store.py`` goes it."""
+
+NAMES = sorted(
+    name
+    for name in load_queries("embedded")
+    if not MOVING.match(name) and name not in TO_ANOTHER_MODEL
+)
 
 Vectors = NDArray[np.float32]
 Ask = Callable[..., list[Row]]
@@ -227,7 +238,7 @@ def test_no_map_of_a_commit_lacks_a_key_or_has_one_more(graph: Graph, place: str
         MAPS[place](unknown)[f"{name}_"] = None
         for wrong in (lacking, unknown):
             with pytest.raises(QueryFileError, match=rf"^query commit_decisions: .*'{name}_?'"):
-                graph.run("commit_decisions", {"contacts": wrong})
+                graph.run("commit_decisions", {"contacts": wrong, "embedding_model": None})
     assert facts(graph) == []
 
 
@@ -340,6 +351,7 @@ MARKING = CONTACT | {
     "next_version": 8,
     "is_whole": False,
     "erasure": ERASURE,
+    "fact_ids": ["nobody's"],
     "tombstone_keys": ["ab"],
     "ended_keys": [OTHER_SESSION["session_key"]],
     "rewound_keys": [OTHER_SESSION["session_key"]],
@@ -360,6 +372,7 @@ ERASING: dict[str, dict[str, Any]] = {
     },
     "list_erasures": {"contact_keys": [ALICE.contact_key], "is_unfinished": True},
     "list_erased_sessions": CONTACT,
+    "list_emptied_episodes": CONTACT,
     "list_judged_words": CONTACT,
     "list_revoked": {"decision_ids": [REVOKED["decision_id"]]},
     "list_scope_episodes": CONTACT,
@@ -431,7 +444,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "renew_lease": LEASE | {"until": NOON},
     "retry_job": {"job_id": "waiting", **asdict(ALICE), "at": NOON},
     "claim_store": {"embedding_model": MODEL, "id_key": "ab", "at": NOON},
-    "commit_decisions": {"contacts": contacts(decision(version=8))},
+    "commit_decisions": {"contacts": contacts(decision(version=8)), "embedding_model": MODEL},
     "bind_store": {"id_key": "ab", "at": NOON},
     "finish_contact": CONTACT | {"version": 8, "node": {"version": 6}},
     "count_contacts": {},
@@ -457,6 +470,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "list_conflicts": CONTACT,
     "count_conflicts": {"now": NOON},
     "count_facts": {"now": NOON},
+    "list_agents": {},
     "list_contacts": {"agent_key": ALICE.agent_key, "now": NOON},
     "list_expiring": {
         "contact_keys": [ALICE.contact_key],
@@ -483,6 +497,9 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
         "at": NOON,
     },
     "record_use": {"used": [{"fact_id": FIRST["fact_id"], "recalls": 2, "at": NOON}]},
+    "record_recalls": {
+        "asked": [{"contact_key": ALICE.contact_key, "recalls": 2, "empty_recalls": 1}]
+    },
     "record_schema_version": {"schema_version": 1, "embedding_dimension": DIMENSION},
 }
 
@@ -693,7 +710,7 @@ def test_a_vector_that_was_kept_as_numbers_alone_comes_as_numbers(graph: Graph) 
     [vector] = unit_vectors(1)
     given = contacts(decision(embedding=vector.tolist()))
     given[0]["commits"][0]["fact"]["embedding_bytes"] = None
-    graph.run("commit_decisions", {"contacts": given})
+    graph.run("commit_decisions", {"contacts": given, "embedding_model": None})
     [told] = neighbourhood(graph)
     assert told["embedding_bytes"] is None
     assert np.array_equal(np.asarray(told["embedding"], dtype=np.float32), vector)

@@ -14,7 +14,8 @@ from reconciler import Memory
 from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
 from reconciler.ports.graph import Row
-from reconciler.service.stores.memory_store import Commit, MemoryStore
+from reconciler.service.stores.commits import Commit
+from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
 

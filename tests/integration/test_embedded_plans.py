@@ -25,6 +25,7 @@ LARGE = {"Fact", "Decision", "Episode", "Session"}
 COLD = {
     *("count_facts", "count_jobs", "count_conflicts", "list_jobs", "list_due_jobs"),
     *("list_contacts", "link_task_session", "list_contact_keys", "count_contacts"),
+    *("begin_move", "switch_model", "count_moved", "list_unmoved", "list_next_ids"),
 }
 """What an operator asks for now and then, or a task once."""
 
@@ -64,6 +65,7 @@ CREATE (fact)-[:CONFLICTS_WITH]->(old)
 NUMBERS = {
     *(
         "recalls",
+        "empty_recalls",
         "offset",
         "version",
         "next_version",
@@ -73,7 +75,7 @@ NUMBERS = {
         "attempts",
         "lifetime_days",
     ),
-    *("schema_version", "embedding_dimension"),
+    *("schema_version", "embedding_dimension", "dimension"),
     *("added", "superseding", "known", "held", "refused", "left_out", "arbiter_target"),
 }
 LISTS: dict[str, list[Any]] = {
@@ -112,6 +114,8 @@ def sample(name: str) -> Any:
     """A value of the type that a parameter of that name has, of what is in the store."""
     if name in LISTS:
         return LISTS[name]
+    if name == "embedding_bytes":
+        return b"1"
     if name in NUMBERS:
         return 1
     if name.endswith("_at") or name in ("at", "now", "since", "until", "valid_from", "valid_to"):

@@ -155,6 +155,17 @@ def test_a_forgotten_attribute_goes_with_all_its_values(memory: Memory) -> None:
     assert done.target.attribute is None
 
 
+def test_what_was_forgotten_does_not_come_back_in_other_case_width_or_punctuation(
+    memory: Memory,
+) -> None:
+    made = say(memory, "Flies to New York in May.")
+    forget(memory, fact_id=str(made.fact_id))
+    for again in ("FLIES to New-York, in May!", "Flies to \uff2e\uff45\uff57 York in May"):
+        held = say(memory, again)
+        assert (held.action, reason_of(held)) == (Action.HOLD, GateReason.FORGOTTEN_BEFORE)
+    assert say(memory, "Flies to Newark in May.").action is Action.ADD
+
+
 def test_what_was_forgotten_is_held_until_the_contact_says_yes(memory: Memory) -> None:
     lives_in(memory, "Pune")
     forget(memory)

@@ -1,6 +1,6 @@
 """No planted word is left in graph, files or log, however often an erasure is killed in the middle.
 
-ERASURE_KILLS=50 kills as often, at random moments, with three times as many words;
+ERASURE_KILLS=50 kills as often, at random moments, with a contact more for each four of them;
 STORAGE_FAULTS=all kills at every single write, sync and rename of the embedded engine.
 """
 
@@ -12,12 +12,14 @@ import os
 import random
 import shutil
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from reconciler import Memory
+from reconciler.domain.records.erasures import ErasureState
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest
@@ -25,14 +27,15 @@ from tests.erasure_planting import AGENT, ASKED, Words, forget_all, opened, plan
 from tests.job_crasher import Victim
 from tests.storage_crasher import CannotCompileError, Fault, StorageCrasher, compiled
 
+KILLS_OF_A_CONTACT = 4
 KILLS = int(os.environ.get("ERASURE_KILLS", "3"))
-CONTACTS = 1 if KILLS < 10 else 3
+CONTACTS = 1 + -(-KILLS // KILLS_OF_A_CONTACT)
 ALL = os.environ.get("STORAGE_FAULTS") == "all"
 CALLS_SAMPLED = 6
 SEED = 20261123
-PLANTED_MIN = 90 * CONTACTS
-"""Three contacts have more than 270, of which some are refused and leave no word."""
-LATEST_KILL_SECONDS = 0.6
+PLANTED_MIN = 80 * CONTACTS
+"""A contact has some ten more, of which some are refused and leave no word."""
+BEFORE_THE_MARK = "before the mark"
 VECTORS = """
     MATCH (fact:Fact) WHERE fact.state = 'erased'
     AND (fact.embedding IS NOT NULL OR fact.embedding_bytes IS NOT NULL) RETURN fact.fact_id"""
@@ -40,8 +43,7 @@ VECTORS = """
 
 def stored(engine: EngineUnderTest, words: Words) -> set[str]:
     """Which of the words stand anywhere in the graph."""
-    everything = "\n".join(raw_store.everything(engine)).casefold()
-    return {word for word in words.given if word in everything}
+    return words.found_in("\n".join(raw_store.everything(engine)))
 
 
 def left_in_files(engine: EngineUnderTest, words: Words) -> list[str]:
@@ -50,40 +52,92 @@ def left_in_files(engine: EngineUnderTest, words: Words) -> list[str]:
         return []
     folder: Path = engine.settings_arguments["embedded_path"].parent
     files = [path for path in folder.rglob("*") if path.is_file()]
-    found = ((path, path.read_bytes().lower()) for path in files)
-    return [path.name for path, held in found if any(w.encode() in held for w in words.given)]
+    return [path.name for path in files if words.found_in(path.read_bytes().decode("latin-1"))]
+
+
+def stage(engine: EngineUnderTest, contact_id: str) -> str:
+    """How far the erasure of a contact got."""
+    asked = "MATCH (erasure:Erasure) WHERE erasure.contact_key = $key RETURN erasure.state"
+    states = raw_store.query(engine, asked, key=f"default/{AGENT}/{contact_id}")
+    assert len(states) <= 1, "each run finishes the one erasure that there is"
+    return str(states[0][0]) if states else BEFORE_THE_MARK
+
+
+def killed(engine: EngineUnderTest, contact_id: str, *, after_seconds: float | None) -> float:
+    """Kill a process that forgets a contact: so long after it began, or when it is through.
+
+    Returns:
+        For how long it went on.
+    """
+    with contextlib.closing(Victim(forget_all, engine.settings_arguments, contact_id)) as victim:
+        assert victim.told() == "begins"
+        began_at = time.monotonic()
+        if after_seconds is None:
+            assert victim.told() == "through"
+        else:
+            time.sleep(after_seconds)
+        victim.kill()
+        return time.monotonic() - began_at
+
+
+def given_out(memory: Memory, contacts: Sequence[str], folder: Path) -> Iterator[tuple[str, str]]:
+    """All that can be exported, by what it is."""
+    for vectors in (False, True):
+        path = folder / f"vectors-{vectors}.jsonl"
+        memory.export(path, vectors=vectors, keys=vectors, overwrite=True)
+        yield path.name, path.read_text()
+    for contact_id in contacts:
+        yield f"page of {contact_id}", memory.export_page(AGENT, contact_id)
 
 
 @pytest.mark.slow
 def test_no_planted_word_is_left_after_kills_at_random_moments(
-    one_of_each: EngineUnderTest, caplog: pytest.LogCaptureFixture
+    one_of_each: EngineUnderTest,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words, moments = Words(), random.Random(SEED)
+    words, moments, stages = Words(), random.Random(SEED), Counter[str]()
     contacts = [f"ann-{number}" for number in range(CONTACTS)]
     with opened(one_of_each.settings_arguments, words) as memory:
         for contact_id in contacts:
             plant(memory, contact_id, words)
         memory.add_contact_note(AGENT, "bob", "Likes Brightwave.")
+        before = "".join(text for _, text in given_out(memory, contacts, tmp_path))
     assert len(stored(one_of_each, words)) >= PLANTED_MIN
+    assert len(words.found_in(before)) >= PLANTED_MIN
     caplog.clear()
     caplog.set_level(logging.DEBUG)
+    untouched = iter(contacts)
+    latest_seconds = killed(one_of_each, next(untouched), after_seconds=None)
+    contact_id = next(untouched)
     for number in range(KILLS):
-        arguments = one_of_each.settings_arguments, contacts[number % len(contacts)]
-        victim = Victim(forget_all, *arguments)
-        with contextlib.closing(victim):
-            victim.told()
-            time.sleep(moments.uniform(0, LATEST_KILL_SECONDS))
-            victim.kill()
+        # Early ones more often: for most of the time the embedded store is written anew.
+        after_seconds = latest_seconds * moments.random() ** 2
+        killed(one_of_each, contact_id, after_seconds=after_seconds)
+        stages[reached := stage(one_of_each, contact_id)] += 1
+        if reached == ErasureState.DONE or number % KILLS_OF_A_CONTACT:
+            contact_id = next(untouched, contact_id)
     with opened(one_of_each.settings_arguments, Words()) as memory:
-        memory.finish_erasures()
         for contact_id in contacts:
-            assert memory.forget(AGENT, contact_id, **ASKED).receipt.is_clean
+            if not memory.erasures(AGENT, contact_id):
+                memory.forget(AGENT, contact_id, **ASKED)
+        memory.finish_erasures()
+        done = memory.erasures(AGENT)
+        assert sorted(each.scope.contact_id for each in done) == sorted(contacts)
+        assert [each.receipt for each in done if not each.receipt.is_clean] == []
         assert memory.erasures(unfinished=True) == []
         assert [each.fact.text for each in memory.recall(AGENT, "bob")] == ["Likes Brightwave."]
+        exported = {name: text.casefold() for name, text in given_out(memory, contacts, tmp_path)}
+    assert "brightwave" in exported["vectors-True.jsonl"]
+    assert {name for name, text in exported.items() if words.found_in(text)} == set()
     assert stored(one_of_each, words) == set()
-    assert left_in_files(one_of_each, words) == []
-    assert not [word for word in words.given if word in caplog.text.casefold()]
+    traces = {trace for each in done for trace in each.receipt.traces}
+    assert left_in_files(one_of_each, words) == [], traces
+    assert words.found_in(caplog.text) == set()
     assert raw_store.query(one_of_each, VECTORS) == []
+    with capsys.disabled():
+        print(f"{len(words.given)} words, {KILLS} kills, at: {dict(stages)}")  # noqa: T201
 
 
 @pytest.fixture(scope="module")

@@ -72,16 +72,55 @@ def test_health_counts_decisions_and_evidence(memory: Memory) -> None:
     assert (found.decisions, found.attempts, found.refusals, found.episodes) == (2, 2, 1, 2)
 
 
-def test_a_recall_that_finds_nothing_is_counted(memory: Memory) -> None:
+def test_recalls_are_counted_for_whoever_asks_and_those_in_vain_apart(opened: Open) -> None:
+    with opened(embedder=HashingEmbedder()) as memory:
+        say(memory, "Likes tea")
+        memory.recall("crm", "alice")
+        memory.recall("crm", "alice", tags=["none"])
+    with opened(embedder=HashingEmbedder(), must_exist=True) as reader:
+        reader.recall("crm", "alice")  # who may not write leaves no trace
+        found = alice(reader)
+    assert (found.recalls, found.empty_recalls, found.empty_recall_rate) == (2, 1, 0.5)
+
+
+def test_what_stands_whatever_is_asked_makes_no_recall_a_success(opened: Open) -> None:
+    with opened(embedder=HashingEmbedder()) as memory:
+        say(memory, "Never call before noon", session_id="s", source_kind="operator")
+        assert len(memory.recall("crm", "alice", tags=["none"])) == 1
+        memory._services.use_trace.flush()
+        assert (alice(memory).recalls, alice(memory).empty_recalls) == (1, 1)
+
+
+def test_a_recall_of_somebody_unknown_makes_nobody_known(opened: Open) -> None:
+    with opened(embedder=HashingEmbedder()) as memory:
+        say(memory, "Likes tea")
+        memory.recall("crm", "nobody")
+    with opened(embedder=HashingEmbedder()) as memory:
+        assert [each.contact_id for each in memory.contacts("crm")] == ["alice"]
+        assert (alice(memory).recalls, memory.health("crm").total.recalls) == (0, 0)
+
+
+def test_counting_recalls_moves_no_version(memory: Memory) -> None:
     say(memory, "Likes tea")
+    scope, services = memory.contact("crm", "alice").scope, memory._services
+    version = services.store.contact_version(scope)
     memory.recall("crm", "alice")
-    memory.recall("crm", "nobody")
-    assert memory.health("crm").empty_recall_rate == 0.5
+    services.use_trace.flush()
+    assert services.store.contact_version(scope) == version
+
+
+def test_an_erased_contact_keeps_its_counts_which_hold_no_word(opened: Open) -> None:
+    with opened(embedder=HashingEmbedder()) as memory:
+        say(memory, "Likes tea")
+        memory.recall("crm", "alice")
+        memory._services.use_trace.flush()
+        memory.forget("crm", "alice", by="contact", reason="She asked.")
+        assert (alice(memory).recalls, alice(memory).live) == (1, 0)
 
 
 def test_health_of_nobody_is_empty(memory: Memory) -> None:
     report = memory.health("crm", "nobody")
-    assert (report.contacts, report.total.live, report.empty_recall_rate) == ((), 0, None)
+    assert (report.contacts, report.total.live, report.total.empty_recall_rate) == ((), 0, None)
     with pytest.raises(InvalidScopeError):
         memory.health("")
 

@@ -269,8 +269,8 @@ def test_a_slot_that_cannot_be_used_is_refused_and_nothing_written(
 
 def test_the_tools_schema_takes_what_a_model_would_send(open_memory: Open) -> None:
     memory = open_memory(FAR)
-    toolset = memory.toolset("crm", "alice")
-    definition = toolset.tool_definition()
+    tools = memory.agent_tools("crm", "alice")
+    definition, _ = tools.definitions()
     sent = {
         "text": "a",
         "source_kind": "user_explicit",
@@ -279,7 +279,8 @@ def test_the_tools_schema_takes_what_a_model_would_send(open_memory: Open) -> No
         "value": "Pune",
     }
     jsonschema.validate(sent, definition["input_schema"])
-    decision = toolset.add_contact_note(**sent)
+    decision = tools.call("add_contact_note", sent).decision
+    assert decision is not None
     assert decision.note.slot is not None
     assert "city" in definition["input_schema"]["properties"]["attribute"]["description"]
     assert "agent_id" not in definition["input_schema"]["properties"]

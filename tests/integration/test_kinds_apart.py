@@ -212,3 +212,41 @@ def test_a_version_that_was_reverted_gives_its_place_back(memory: Memory) -> Non
 def test_another_agents_procedures_are_not_offered(memory: Memory) -> None:
     approved(memory, "issue refund", ["Pay it back"], "alice", "one")
     assert memory.task("desk", "alice", "t", goal="Refund").procedures() == []
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "Mail anna@example.com the invoice",
+        "Call +49 151 2345 6789 before noon",
+        "Tell Alice that it takes three days",
+        "Open ALICE's folder",
+    ],
+)
+def test_a_procedure_that_says_who_it_was_learned_with_is_theirs_alone(
+    memory: Memory, step: str
+) -> None:
+    approved(memory, "issue refund", ["Look the order up", step], "alice", "one")
+    assert offered(memory, "Refund", "alice") == [("issue_refund", 1)]
+    assert offered(memory, "Refund", "carol") == []
+
+
+def test_a_contacts_name_counts_as_their_id_does(memory: Memory) -> None:
+    memory.add_contact_note("crm", "c-17", "Likes tea.", contact_name="Priya Sharma")
+    approved(memory, "issue refund", ["Ask Priya for the order", "Pay it back"], "c-17", "one")
+    assert offered(memory, "Refund", "c-17") == [("issue_refund", 1)]
+    assert offered(memory, "Refund") == []
+
+
+def test_others_go_on_with_the_last_version_that_they_may_see(memory: Memory) -> None:
+    approved(memory, "issue refund", ["Pay it back"], "alice", "one")
+    approved(memory, "issue refund", ["Ask Bob's wife", "Pay it back"], "bob", "two")
+    assert offered(memory, "Refund", "alice") == [("issue_refund", 1)]
+    assert offered(memory, "Refund", "bob") == [("issue_refund", 2)]
+
+
+def test_a_procedure_goes_with_the_contact_whose_words_it_rests_on(memory: Memory) -> None:
+    approved(memory, "issue refund", ["Pay it back"], "alice", "one")
+    assert offered(memory, "Refund") == [("issue_refund", 1)]
+    memory.forget("crm", "alice", by="contact", reason="She asked.")
+    assert offered(memory, "Refund again") == []

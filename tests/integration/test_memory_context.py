@@ -389,6 +389,25 @@ def test_a_result_makes_what_it_mentions_known(memory: Memory) -> None:
     assert task.working.facts == [found]
 
 
+def test_what_a_result_mentions_may_be_limited(memory: Memory) -> None:
+    for text in ("The dog is called Rex", "Rex is afraid of the vet", "Rex has a red lead"):
+        memory.add_contact_note("crm", "alice", text)
+    memory.add_contact_note("crm", "bob", "Rex bites")
+    task = context(memory, goal="Answer")
+    say(task, "tool", "A lead for Rex was sent")
+    texts = {each.fact.text for each in task.recall_about("Rex", budget_tokens=1000)}
+    assert (len(texts), "Rex bites" in texts) == (3, False)
+    assert len(task.recall_about("Rex", budget_tokens=1000, limit=2)) == 2
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, 1.5, "2"])
+def test_what_is_no_limit_is_refused(memory: Memory, limit: Any) -> None:
+    task = context(memory, goal="Answer")
+    say(task, "tool", "A lead for Rex was sent")
+    with pytest.raises(InvalidRequestError, match="limit"):
+        task.recall_about("Rex", budget_tokens=10, limit=limit)
+
+
 @pytest.mark.parametrize(("more", "count"), [(-1, 1), (0, 2), (1, 2)])
 def test_a_budget_is_kept_to_the_character(memory: Memory, more: int, count: int) -> None:
     for text in ("Likes hot red soup", "Likes old dry wine"):

@@ -44,6 +44,7 @@ CREATE (:Erasure {erasure_id: 'e1', tenant: contact.tenant, agent_id: contact.ag
                   started_at: $at, receipt: '{}'})-[:ERASES]->(contact)
 CREATE (:Tombstone {tombstone_key: 't1', contact_key: contact.contact_key, erasure_id: 'e1',
                     at: $at})
+SET contact.recalls = 3, contact.empty_recalls = 1
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -12,7 +13,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from typer.main import get_command
 
+from reconciler.entrypoints.cli import app
+from reconciler.settings import load_settings
 from tests import neo4j_artefacts
 from tests.engines import Choice
 from tests.neo4j_artefacts import LINES, ServerNotAvailableError, fetched_jars, prepare
@@ -100,12 +104,32 @@ def test_compose_publishes_on_the_loopback_only_and_demands_a_password() -> None
     assert service["image"] == LINES["2026"].image
 
 
-def test_compose_starts_a_worker_only_on_request_and_it_listens_nowhere() -> None:
+def test_compose_starts_a_worker_only_on_request_and_publishes_it_on_the_loopback_only() -> None:
     service = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["worker"]
     assert service["profiles"] == ["worker"]
-    assert "ports" not in service
-    copied = re.findall(r"^COPY (.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert service["ports"] == ["127.0.0.1:9464:9464"]
+
+
+def test_the_image_copies_what_there_is_and_installs_before_it_copies_sources() -> None:
+    recipe = (ROOT / "Dockerfile").read_text()
+    copied = re.findall(r"^COPY (.+) \S+$", recipe, re.MULTILINE)
     assert all((ROOT / name).exists() for names in copied for name in names.split())
+    assert recipe.index("-r requirements-light.txt") < recipe.index("COPY reconciler")
+
+
+def test_the_image_runs_a_command_that_there_is_with_settings_that_there_are(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    recipe = (ROOT / "Dockerfile").read_text()
+    [command] = re.findall(r"^CMD (\[.+\])$", recipe, re.MULTILINE)
+    name, *options = json.loads(command)
+    params = get_command(app).commands[name].params
+    known = {each for param in params for each in param.opts}
+    assert {each for each in options if each.startswith("--")} <= known
+    for variable, value in re.findall(r"(RECONCILER_\w+)=(\S+)", recipe):
+        monkeypatch.setenv(variable, value)
+    assert load_settings().log.format == "json"
+    assert not caplog.records
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,14 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.sessions import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
+from reconciler.domain.tools.contact_tools import (
+    ADD_CONTACT_NOTE,
+    RECALL_CONTACT,
+    add_tool,
+    recall_tool,
+)
 from reconciler.service.tasks.memory_context import Cited, MemoryContext
-from reconciler.service.writing.doors import LINE_KEYS, MemoryToolset
+from reconciler.service.writing.doors import LINE_KEYS
 from tests import raw_store
 from tests.engines import EngineUnderTest
 from tests.planting import NOTATIONS, Planter, fields_of_record, text_parameters
@@ -60,9 +66,11 @@ IMPORTED: Mapping[str, Any] = {
 WHOSE: Mapping[str, Any] = {"agent_id": "crm", "contact_id": "ann", "tenant": None}
 ANSWER = {**WHOSE, "decision_id": "none", "answered_by": "contact", "text": "Likes tea."}
 TOLD = ("text", "source_kind", "subject", "attribute", "value")
-"""What an agent's tool takes."""
+ASKED = ("query", "attribute", "subject", "category", "topic", "since", "until", "valid_at")
+"""What an agent's tools take."""
 
 
+NO_WORDS = {"single_valued", "importance"}
 TOOL_CALL = {"text": "Likes tea.", "source_kind": "user_explicit"}
 
 
@@ -96,12 +104,22 @@ class Echo:
 
 def walk_live(memory: Memory, planter: Planter) -> None:
     planter.walk("add_contact_note", memory.add_contact_note, LIVE)
-    tool = memory.toolset("crm", "ann").add_contact_note
-    planter.walk("toolset", tool, {name: LIVE[name] for name in TOLD})
-    planter.walk("unknown argument", lambda key: tool(**TOOL_CALL, **{key: "x"}), {"key": ""})
+    tools = memory.agent_tools("crm", "ann")
+
+    def called(tool: str, given: object) -> None:
+        planter.said.append(tools.call(tool, given).text)  # type: ignore[arg-type]
+
+    told = {name: LIVE[name] for name in TOLD}
+    planter.walk("tool", lambda **given: called(ADD_CONTACT_NOTE, given), told)
     planter.walk(
-        "toolset for",
-        lambda **scope: memory.toolset(**scope).add_contact_note(**TOOL_CALL),
+        "tool key", lambda key: called(ADD_CONTACT_NOTE, TOOL_CALL | {key: 1}), {"key": ""}
+    )
+    planter.walk("tool JSON", lambda said: called(ADD_CONTACT_NOTE, said), {"said": ""})
+    asked = dict.fromkeys(ASKED)
+    planter.walk("tool recall", lambda **given: called(RECALL_CONTACT, given), asked)
+    planter.walk(
+        "tools for",
+        lambda **scope: memory.agent_tools(**scope).call(ADD_CONTACT_NOTE, TOOL_CALL),
         {**WHOSE, "session_id": None},
     )
 
@@ -362,7 +380,8 @@ def test_no_secret_is_kept_logged_or_said_whatever_field_it_came_in(
         (set(LINE_KEYS) - {"importance", "single_valued"}, IMPORTED),
         *((fields_of_record(kind), usual) for kind, usual in RECORDS.items()),
         (text_parameters(Memory.confirm), ANSWER),
-        (text_parameters(MemoryToolset.add_contact_note), dict.fromkeys((*TOLD, "unknown"))),
+        ({each.name for each in add_tool(()).parameters} - NO_WORDS, dict.fromkeys(TOLD)),
+        ({each.name for each in recall_tool().parameters}, dict.fromkeys(ASKED)),
     ],
 )
 def test_every_field_that_takes_words_is_planted(

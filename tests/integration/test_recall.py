@@ -15,9 +15,10 @@ from reconciler.domain.records.decisions import Action
 from reconciler.domain.records.policies import RankingPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Row
-from reconciler.service.health import RecallCount
 from reconciler.service.recall import Recall
-from reconciler.service.stores.memory_store import Commit, MemoryStore
+from reconciler.service.stores.commits import Commit
+from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.use_trace import UseTrace
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
@@ -28,6 +29,7 @@ ALICE = Scope("acme", "crm", "alice")
 EMBEDDER = HashingEmbedder(16)
 COUNT, LIMIT = 40, 5
 NEAREST = "Invoice 7 is unpaid"
+UNCOUNTED = UseTrace(write=print, write_asked=print, clock=lambda: NOON, flush_seconds=0)
 
 
 class WatchedGraph:
@@ -73,7 +75,7 @@ def recall(graph: WatchedGraph, neighbourhoods: Neighbourhoods) -> Callable[[], 
         neighbourhoods=neighbourhoods,
         embedder=EMBEDDER,
         how=Recalling(ranking=RankingPolicy()),
-        counted=RecallCount(),
+        use=UNCOUNTED,
         clock=lambda: NOON,
     )
     return lambda: service.recall(ALICE, NEAREST, LIMIT)

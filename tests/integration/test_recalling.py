@@ -159,6 +159,32 @@ def test_what_ended_has_no_value(memory: Memory) -> None:
     assert memory.value("crm", "priya", "city") == []
 
 
+@pytest.mark.parametrize(
+    ("said", "slot", "left"),
+    [
+        ("No longer works at Globex.", {}, "city"),
+        ("Left Globex last week.", {}, "city"),
+        ("Never worked at Globex.", {"attribute": "employer", "value": "Globex"}, "city"),
+        ("Moved away from Pune.", {}, "employer"),
+    ],
+)
+def test_a_value_that_is_denied_or_has_ended_is_none(
+    memory: Memory, said: str, slot: dict[str, Any], left: str
+) -> None:
+    omar = memory.contact("crm", "omar")
+    omar.note("Works at Globex.")
+    omar.note("Lives in Pune.")
+    omar.note(said, **slot)
+    assert said in [each.fact.text for each in omar.recall()]
+    assert [each.attribute for each in omar.profile()] == [left]
+
+
+def test_a_denial_that_affirms_the_value_leaves_it(memory: Memory) -> None:
+    omar = memory.contact("crm", "omar")
+    omar.note("Cannot eat peanuts.", attribute="allergy", value="peanuts")
+    assert [each.value for each in omar.profile()] == ["peanuts"]
+
+
 def test_an_attribute_or_a_contact_that_is_none_is_refused(memory: Memory) -> None:
     for attribute in (None, "", "none", 7):
         with pytest.raises(InvalidRequestError):

@@ -29,7 +29,7 @@ SCOPES = [Scope(*parts) for parts in itertools.product(("acme", "globex"), ("crm
 VICTIM, OTHERS = SCOPES[0], SCOPES[1:]
 HELD_KEY, ADMITTED_KEY = "ticket-1", "ticket-2"
 NOBODYS = str(uuid.uuid4())
-MAKES_ITS_OWN = {"add_contact_note", "submit_session", "toolset"}
+MAKES_ITS_OWN = {"add_contact_note", "submit_session", "agent_tools"}
 """What a ``session_id`` names for them is their own contact's, and made at first need."""
 
 GIVEN: Mapping[str, Any] = {

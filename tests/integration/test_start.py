@@ -76,7 +76,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     """By what was done in one process, one after the other: which heavy libraries are loaded."""
     store = tmp_path_factory.mktemp("start") / "memory.lbug"
     environment = os.environ | {"RECONCILER_EMBEDDED_PATH": str(store)}
-    _run(["-m", "reconciler", "init"], environment)
+    _run(["-m", "reconciler", "add", *SCOPE, "Lives in Pune."], environment)
     commands = HELPING | READING | {"init": ["init"], "add": ["add", *SCOPE, "Prefers email."]}
     done = _run(["-c", OBSERVER, json.dumps(sorted(HEAVY)), json.dumps(commands)], environment)
     return {name: set(names) for name, names in json.loads(done).items()}

@@ -983,9 +983,12 @@ def test_what_is_refused_renames_nobody(embedded: Memory) -> None:
     assert [each.name for each in embedded.contacts("crm")] == ["Alice Archer"]
 
 
-def test_an_agents_toolset_speaks_for_no_operator(embedded: Memory) -> None:
-    with pytest.raises(InvalidNoteError, match="not an agent's to give"):
-        embedded.toolset("crm", "alice").add_contact_note("Lives in Pune", source_kind="operator")
+def test_an_agents_tools_speak_for_no_operator(embedded: Memory) -> None:
+    sent = {"text": "Lives in Pune", "source_kind": "operator"}
+    reply = embedded.agent_tools("crm", "alice").call("add_contact_note", sent)
+    assert reply.is_error
+    assert "source_kind operator is none of user_explicit" in reply.text
+    assert live(embedded) == []
 
 
 def test_a_proposal_does_not_come_from_the_future(embedded: Memory) -> None:

@@ -19,8 +19,8 @@ from reconciler.service.sessions.extraction import MemoryExtractor
 from reconciler.service.stores.task_store import TaskStore
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.service.tasks.task_memory import TaskMemory
+from reconciler.service.tools.agent_tools import AgentTools
 from reconciler.service.writing.confirmations import Confirmations
-from reconciler.service.writing.doors import MemoryToolset
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.write_gate import WriteGate
 from tests.documents import nodes
@@ -32,13 +32,19 @@ MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in PACKAGE.rglob("*.py")
 }
-DOORS = ["reconciler.service.writing.doors", "reconciler.service.tasks.memory_context"]
+_ENTRIES = "reconciler.entrypoints"
+DOORS = [
+    "reconciler.service.tools.agent_tools",
+    "reconciler.service.writing.doors",
+    "reconciler.service.tasks.memory_context",
+]
 APPROVING = (
     "reconciler.service.writing.confirmations",
     "reconciler.service.writing.disputes",
     "reconciler.service.writing.amendments",
     "reconciler.service.erasures",
     "reconciler.memory",
+    "reconciler.async_",
     "reconciler.bootstrap",
 )
 
@@ -95,16 +101,24 @@ def test_the_gate_has_no_way_around_its_verbs() -> None:
     assert _public(WriteGate) == proposing | {"answer", "revoke", "revert", "amend"}
 
 
+@pytest.mark.parametrize("answer", ["confirm", "reject"])
+def test_of_the_mcp_server_only_the_operators_desk_takes_an_answer_down(answer: str) -> None:
+    servers = {each for each in _callers(answer) if each.startswith(f"{_ENTRIES}.mcp_server")}
+    assert servers == {f"{_ENTRIES}.mcp_server.operator_desk"}
+
+
 def test_only_an_operators_call_amends() -> None:
     assert _callers("amend") == {
-        *{"reconciler.memory", "reconciler.service.writing.amendments"},
+        *{"reconciler.memory", "reconciler.async_calls"},
+        "reconciler.service.writing.amendments",
         "reconciler.entrypoints.dispute_commands",
     }
 
 
 def test_only_a_persons_call_forgets() -> None:
     assert _callers("forget") == {
-        *{"reconciler.memory", "reconciler.entrypoints.erasure_commands"},
+        *{"reconciler.memory", "reconciler.async_calls"},
+        "reconciler.entrypoints.erasure_commands",
         "reconciler.service.writing.memory_reconciler",  # what an arbiter's cache holds
     }
 
@@ -195,5 +209,5 @@ def test_what_takes_an_id_takes_its_scope_too_or_is_bound_to_one(kind: type) -> 
 
 
 def test_a_memory_hands_out_what_an_agent_holds() -> None:
-    held = {MemoryToolset, MemoryContext, TaskMemory, MemoryExtractor, ContactMemory}
+    held = {AgentTools, MemoryContext, TaskMemory, MemoryExtractor, ContactMemory}
     assert held <= _handed_out(Memory)

@@ -28,7 +28,16 @@ from tests.tables import every
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "reconciler"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-OUTWARDS = ["domain", "ports", "adapters", "service", "bootstrap", "memory", "entrypoints"]
+OUTWARDS = [
+    "domain",
+    "ports",
+    "adapters",
+    "service",
+    "bootstrap",
+    "memory",
+    "integrations",
+    "entrypoints",
+]
 SECRETS = {"sensitive_data", "named_secrets"}
 """What a secret looks like stands beneath the errors, whose texts must not hold one."""
 MAY_IMPORT = {
@@ -38,15 +47,21 @@ MAY_IMPORT = {
         *{"adapters", "ports", "domain", "errors", "queries", "resources", "turns"},
         *SECRETS,
     },
-    "service": {"service", "ports", "domain", "errors", "queries", "turns", *SECRETS},
+    "service": {"service", "ports", "domain", "errors", "queries", "tracing", "turns", *SECRETS},
     "bootstrap": {
         *{"adapters", "service", "ports", "domain", "errors", "settings", "config_files"},
         *SECRETS,
     },
+    "async_threads": {"errors"},
+    "async_calls": {"async_threads", "memory", "service", "ports", "domain", "settings"},
+    "async_memory": {
+        *{"async_calls", "async_threads", "memory", "ports", "domain", "settings"},
+    },
     "memory": {"bootstrap", "service", "ports", "domain", "errors", "settings"},
+    "integrations": {"integrations", "memory", "service", "domain", "errors"},
     "entrypoints": {
         *{"entrypoints", "memory", "bootstrap", "service", "ports", "domain"},
-        *{"errors", "queries", "settings", "config_files"},
+        *{"errors", "queries", "resources", "settings", "config_files"},
         *SECRETS,
     },
     "testing": {"ports", "domain", "errors"},
@@ -56,6 +71,7 @@ MAY_IMPORT = {
     "queries": {"errors", "resources"},
     "resources": {"errors"},
     "turns": set(),
+    "tracing": set(),
     "errors": {"named_secrets"},
     "named_secrets": {"named_secrets", "sensitive_data"},
     "sensitive_data": set(),
@@ -67,6 +83,7 @@ STORES = {
     "evidence_store.py",
     "health_store.py",
     "memory_store.py",
+    "model_store.py",
     "session_store.py",
     "task_store.py",
     "use_store.py",
@@ -228,9 +245,9 @@ def test_nothing_reaches_the_reconciler_but_through_the_gate() -> None:
     assert _callers(RECONCILING_METHODS) == {"write_gate.py"}
 
 
-def test_an_agents_toolset_offers_nothing_that_approves() -> None:
-    offered = {name for name in vars(reconciler.MemoryToolset) if not name.startswith("_")}
-    assert offered == {"add_contact_note", "tool_definition"}
+def test_an_agents_tools_offer_nothing_that_approves() -> None:
+    offered = {name for name in vars(reconciler.AgentTools) if not name.startswith("_")}
+    assert offered == {"call", "definitions", "scope"}
 
 
 def test_vectors_leave_the_graph_for_a_neighbourhood_alone() -> None:
@@ -285,9 +302,16 @@ def test_every_command_prints_json_on_request() -> None:
 def test_the_public_names_are_pinned() -> None:
     assert sorted(reconciler.__all__) == [
         "Action",
+        "AgentTools",
         "Arbiter",
         "Archived",
         "Assessment",
+        "AsyncAgentTools",
+        "AsyncContactMemory",
+        "AsyncMemory",
+        "AsyncMemoryContext",
+        "AsyncMemoryExtractor",
+        "AsyncTaskMemory",
         "Candidate",
         "Category",
         "Citation",
@@ -324,7 +348,6 @@ def test_the_public_names_are_pinned() -> None:
         "Memory",
         "MemoryContext",
         "MemoryExtractor",
-        "MemoryToolset",
         "Note",
         "Outcomes",
         "Procedure",
@@ -349,10 +372,13 @@ def test_the_public_names_are_pinned() -> None:
         "Task",
         "TaskMemory",
         "TaskState",
+        "ToolReply",
         "Turn",
         "Window",
         "WorkingMemory",
+        "anthropic_functions",
         "as_prompt",
+        "async_anthropic_functions",
         "load_settings",
         "token_count",
     ]

@@ -12,6 +12,7 @@ from click import Command
 
 from reconciler import Memory
 from reconciler.domain.records.notes import Note
+from reconciler.domain.tools.contact_tools import add_tool
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.entrypoints.cli import app
 from reconciler.service.writing.doors import (
@@ -19,7 +20,6 @@ from reconciler.service.writing.doors import (
     AgentFields,
     LineFields,
     LiveDoor,
-    MemoryToolset,
     NoteFields,
     SlotFields,
 )
@@ -72,8 +72,8 @@ def test_a_line_of_an_import_may_have_every_field_but_the_proposer() -> None:
 
 
 def test_an_agents_tool_takes_the_agents_fields_and_no_other() -> None:
-    parameters = inspect.signature(MemoryToolset.add_contact_note).parameters
-    assert set(parameters) - {"self", "text", "unknown"} == set(AgentFields.__annotations__)
+    taken = {each.name for each in add_tool(()).parameters}
+    assert taken - {"text"} == set(AgentFields.__annotations__)
 
 
 @every("name", sorted(EVERY))

@@ -262,6 +262,56 @@ def test_the_same_is_known_by_its_slot_or_by_its_words_in_one_form() -> None:
     assert sayings(SCOPE, replace(PUNE, text=ERASED)) == []
 
 
+SAID = replace(PUNE, slot=None, text="Flies to New York in May.")
+
+
+def said(text: str) -> Fact:
+    return replace(SAID, fact_id=text, text=text)
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "flies to NEW YORK in may",
+        "Flies to New-York, in May!",
+        "Flies to New\u2010York in May\u2026",
+        "\uff26lies to \uff2e\uff45\uff57 \uff39\uff4f\uff52\uff4b in May.",
+        "Flies  to New\u00a0York\nin May",
+        "Flies to New\u200b York in May.",
+        "(Flies to \u201cNew York\u201d in May)",
+    ],
+)
+def test_other_case_width_spaces_or_punctuation_do_not_hide_what_was_forgotten(again: str) -> None:
+    assert sayings(SCOPE, SAID) == sayings(SCOPE, said(again))
+    known = Known(facts=[SAID, said(again)], links=[], decisions=[], judged=[])
+    plan = plan_of(ErasureTarget(fact_id=SAID.fact_id), known)
+    assert set(plan.fact_ids) == {SAID.fact_id, again}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Runs 10 km.", "Runs 1.0 km."),
+        ("Runs 10 km.", "Runs 10\u00b2 km."),
+        ("Owes 1,000.", "Owes 1.000."),
+        ("Likes -15 degrees.", "Likes 15 degrees."),
+        ("Lives in a co-op.", "Lives in a coop."),
+        ("Will re-sign in May.", "Will resign in May."),
+        ("Writes C.", "Writes C++."),
+        ("Writes C#.", "Writes C++."),
+        ("Paid \u20ac50.", "Paid $50."),
+        ("Wants 50% of it.", "Wants 50 of it."),
+        ("Called El Nino.", "Called El Ni\u00f1o."),
+        ("Likes tea.", "Likes no tea."),
+        ("\u2615", "\u2744"),
+    ],
+)
+def test_what_says_something_else_is_not_known_as_what_was_forgotten(one: str, other: str) -> None:
+    assert not set(sayings(SCOPE, said(one))) & set(sayings(SCOPE, said(other)))
+    known = Known(facts=[said(one), said(other)], links=[], decisions=[], judged=[])
+    assert plan_of(ErasureTarget(fact_id=one), known).fact_ids == (one,)
+
+
 def test_nobody_elses_words_are_known_as_the_contacts() -> None:
     other = Scope("acme", "crm", "bob")
     assert not set(sayings(SCOPE, PUNE)) & set(sayings(other, PUNE))

@@ -19,7 +19,7 @@ from reconciler.domain.recalling.recallable import Question, Recallable, Recalli
 from reconciler.domain.reconciling.neighbours import NEIGHBOUR_COUNT_MAX
 from reconciler.domain.reconciling.restating import observed
 from reconciler.domain.records.policies import RankingPolicy
-from reconciler.service.stores.memory_store import Commit
+from reconciler.service.stores.commits import Commit
 from reconciler.service.writing.neighbourhoods import Neighbourhood
 from tests.commits import NOON, committed
 from tests.records import changed

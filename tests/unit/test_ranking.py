@@ -305,3 +305,10 @@ def test_an_answer_has_each_fact_once_at_most_the_limit_and_scores_from_0_to_1(
 def test_a_number_that_cannot_rank_is_refused(broken: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match="recall"):
         RankingPolicy(**broken)
+
+
+def test_what_is_as_near_has_the_same_rank_in_whatever_order_facts_were_read() -> None:
+    closeness = np.array([0.5, 0.9, 0.5, 0.0])
+    joined = joined_ranks([closeness], RankingPolicy())
+    assert joined[0] == joined[2]
+    assert joined_ranks([closeness[::-1]], RankingPolicy())[::-1].tolist() == joined.tolist()

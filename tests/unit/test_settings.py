@@ -346,3 +346,32 @@ def test_a_misspelt_setting_in_a_config_file_is_refused(config_file: ConfigFile)
 def test_settings_cannot_be_changed_afterwards() -> None:
     with pytest.raises(ValueError, match="frozen"):
         load_settings().tenant = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("variable", "hint"),
+    [
+        ("RECONCILER_EMBEDER__MODEL", "; did you mean RECONCILER_EMBEDDER__MODEL?"),
+        ("reconciler_tenant_id", "; did you mean RECONCILER_TENANT?"),
+        ("RECONCILER_ZZZ", ""),
+    ],
+)
+def test_a_variable_that_is_no_setting_is_warned_of_once_with_the_nearest_name(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, variable: str, hint: str
+) -> None:
+    monkeypatch.setenv(variable, "x")
+    for _ in range(2):
+        load_settings()
+    assert [each.getMessage() for each in caplog.records] == [
+        f"{variable} is not a setting and has no effect{hint}"
+    ]
+
+
+def test_no_setting_is_warned_of(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("RECONCILER_TENANT", "acme")
+    monkeypatch.setenv("reconciler_recall__limit", "5")
+    monkeypatch.setenv("RECONCILER_JOBS", '{"attempts_max": 2}')
+    load_settings()
+    assert not caplog.records

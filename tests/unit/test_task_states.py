@@ -10,12 +10,13 @@ import pytest
 
 from reconciler.domain.recalling.procedures import (
     by_fit,
+    may_be_offered,
     procedure_slot,
     procedure_text,
     procedures_of,
 )
-from reconciler.domain.records.facts import Fact, RankedFact
-from reconciler.domain.records.kinds import Category, FactState, SourceKind
+from reconciler.domain.records.facts import Fact, FiledFact, RankedFact
+from reconciler.domain.records.kinds import Category, FactState, Sensitivity, SourceKind
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.domain.tasks.task_states import Operation, Step, TaskState, after, check
@@ -195,6 +196,31 @@ def test_what_fits_the_goal_comes_first_by_words_or_by_meaning() -> None:
 )
 def test_what_is_no_live_procedure_is_not_applied(given: dict[str, object]) -> None:
     assert procedures_of([fact("one", **given)], NOON) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "is_offered"),
+    [
+        ({}, True),
+        ({"is_redacted": True}, False),
+        ({"sensitivity": Sensitivity.PHI}, False),
+        ({"text": "The way to call: 1. Dial [phone:0123456789ab]."}, False),
+        ({"slot": procedure_slot("Ask Priya", STEPS)}, False),
+        ({"slot": procedure_slot("Issue refund", ["Tell Sharma"])}, False),
+        ({"slot": procedure_slot("Issue refund", ["Take the 17th"])}, True),
+        ({"slot": None}, False),
+    ],
+)
+def test_what_says_nothing_of_a_contact_is_offered_for_others(
+    given: dict[str, object], is_offered: bool
+) -> None:
+    filed = FiledFact("c-17", "Priya Sharma", fact("one", **given))
+    assert may_be_offered(filed, "c-17")
+    assert may_be_offered(filed, "c-18") is is_offered
+
+
+def test_the_number_of_a_step_is_nobodys_id() -> None:
+    assert may_be_offered(FiledFact("1", None, fact("one")), "2")
 
 
 def test_a_procedure_is_asked_about_in_numbered_sentences() -> None:

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 import pytest
 
 from reconciler.errors import GraphUnavailableError
-from reconciler.service.use_trace import Use, UseTrace
+from reconciler.service.use_trace import Asked, Use, UseTrace
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
-Written = list[dict[str, Use]]
+Written = list[dict[str, Use] | dict[str, Asked]]
 
 
 def trace(written: Written, seconds: float = 3600.0) -> UseTrace:
     def write(used: Mapping[str, Use]) -> None:
         written.append(dict(used))
 
-    return UseTrace(write=write, clock=lambda: NOON, flush_seconds=seconds)
+    return tracing(write, written, seconds)
+
+
+def tracing(
+    write: Callable[[Mapping[str, Use]], None], written: Written, seconds: float = 3600.0
+) -> UseTrace:
+    return UseTrace(
+        write=write,
+        write_asked=lambda asked: written.append(dict(asked)),
+        clock=lambda: NOON,
+        flush_seconds=seconds,
+    )
 
 
 def test_recalls_are_counted_together_and_written_once() -> None:
@@ -34,13 +45,14 @@ def test_recalls_are_counted_together_and_written_once() -> None:
 
 
 def test_a_thread_writes_behind_after_a_while() -> None:
-    written, has_written = [], threading.Event()
+    written: Written = []
+    has_written = threading.Event()
 
     def write(used: Mapping[str, Use]) -> None:
         written.append(dict(used))
         has_written.set()
 
-    used = UseTrace(write=write, clock=lambda: NOON, flush_seconds=0.01)
+    used = tracing(write, [], 0.01)
     used.note(["a"])
     assert has_written.wait(10)
     used.close()
@@ -52,6 +64,7 @@ def test_switched_off_it_counts_nothing_and_starts_no_thread() -> None:
     before = threading.active_count()
     used = trace(written, seconds=0.0)
     used.note(["a"])
+    used.note_recall("alice", is_empty=True)
     assert threading.active_count() == before
     used.close()
     assert written == []
@@ -64,7 +77,7 @@ def test_a_recall_does_not_wait_for_what_is_being_written() -> None:
         writes.set()
         may_go_on.wait(10)
 
-    used = UseTrace(write=write, clock=lambda: NOON, flush_seconds=0.01)
+    used = tracing(write, [], 0.01)
     used.note(["a"])
     assert writes.wait(10)
     used.note(["b"])  # returns, although the write still goes on
@@ -81,7 +94,7 @@ def test_what_could_not_be_written_is_written_with_what_follows() -> None:
             raise error
         written.append(dict(used))
 
-    used = UseTrace(write=write, clock=lambda: NOON, flush_seconds=3600)
+    used = tracing(write, written)
     used.note(["a"])
     with pytest.raises(GraphUnavailableError):
         used.flush()
@@ -95,5 +108,40 @@ def test_after_its_end_nothing_is_counted() -> None:
     used = trace(written)
     used.close()
     used.note(["a"])
+    used.note_recall("alice", is_empty=True)
     used.flush()
     assert written == []
+
+
+def test_who_was_asked_about_is_counted_and_how_often_in_vain() -> None:
+    written: Written = []
+    used = trace(written)
+    used.note_recall("alice", is_empty=False)
+    used.note_recall("bob", is_empty=True)
+    used.note_recall("alice", is_empty=True)
+    used.close()
+    assert written == [{"alice": Asked(2, 1), "bob": Asked(1, 1)}]
+
+
+def test_what_is_written_of_facts_is_not_written_again_for_contacts_that_wait() -> None:
+    written: Written = []
+    answers = [GraphUnavailableError("away"), None]
+
+    def write_asked(asked: Mapping[str, Asked]) -> None:
+        if error := answers.pop(0):
+            raise error
+        written.append(dict(asked))
+
+    used = UseTrace(
+        write=lambda facts: written.append(dict(facts)),
+        write_asked=write_asked,
+        clock=lambda: NOON,
+        flush_seconds=3600,
+    )
+    used.note(["a"])
+    used.note_recall("alice", is_empty=False)
+    with pytest.raises(GraphUnavailableError):
+        used.flush()
+    used.note_recall("alice", is_empty=True)
+    used.flush()
+    assert written == [{"a": Use(1, NOON)}, {"alice": Asked(2, 1)}]

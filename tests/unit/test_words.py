@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import logging
 
+import bm25s
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.recalling.words import WordIndex, content_words
+
+VOCABULARY = (
+    "tea",
+    "coffee",
+    "likes",
+    "liked",
+    "boat",
+    "invoice",
+    "Pune",
+    "unpaid",
+    "oboe",
+    "cats",
+)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +63,22 @@ def test_a_question_without_a_known_word_matches_nothing(question: str) -> None:
 @pytest.mark.parametrize("texts", [[], ["who is it"], ["...", "???"]])
 def test_texts_without_a_word_match_nothing(texts: list[str]) -> None:
     assert WordIndex(texts).matches("tea").scores.tolist() == [0] * len(texts)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(VOCABULARY), max_size=12).map(" ".join), max_size=40),
+    st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=6).map(" ".join),
+)
+def test_scores_are_those_of_the_library(texts: list[str], asked: str) -> None:
+    told = [content_words(text) for text in texts]
+    known = {word for words in told for word in words}
+    wanted = [word for word in dict.fromkeys(content_words(asked)) if word in known]
+    expected = np.zeros(len(texts))
+    if wanted:
+        library = bm25s.BM25()
+        library.index(told, show_progress=False)
+        expected = library.get_scores(wanted)
+    assert WordIndex(texts).matches(asked).scores == pytest.approx(expected, rel=1e-5)
 
 
 @given(st.lists(st.text(max_size=30), max_size=5), st.text(max_size=30))

@@ -5,6 +5,7 @@ ALTER TABLE Fact ADD IF NOT EXISTS recall_count INT64;
 ALTER TABLE Fact ADD IF NOT EXISTS artefact STRING;
 ALTER TABLE Fact ADD IF NOT EXISTS next_embedding_model STRING;
 ALTER TABLE Fact ADD IF NOT EXISTS next_embedding_bytes BLOB;
+ALTER TABLE Fact ADD IF NOT EXISTS next_embedding FLOAT[1];
 ALTER TABLE Store ADD IF NOT EXISTS next_embedding_model STRING;
 ALTER TABLE Store ADD IF NOT EXISTS next_embedding_dimension INT64;
 ALTER TABLE Task ADD IF NOT EXISTS outcome_id STRING;
@@ -17,6 +18,10 @@ CREATE NODE TABLE IF NOT EXISTS Tombstone(
 CREATE REL TABLE IF NOT EXISTS ERASES(FROM Erasure TO Contact);
 ALTER TABLE Contact ADD IF NOT EXISTS is_erasing BOOLEAN;
 ALTER TABLE Contact ADD IF NOT EXISTS has_forgotten BOOLEAN;
+ALTER TABLE Contact ADD IF NOT EXISTS recalls INT64;
+ALTER TABLE Contact ADD IF NOT EXISTS empty_recalls INT64;
 ALTER TABLE Session ADD IF NOT EXISTS erased_at TIMESTAMP;
+ALTER TABLE Agent ADD IF NOT EXISTS name STRING;
+MATCH (agent:Agent) SET agent.name = agent.agent_id;
 MATCH (:Decision)-[:REVOKED]->(fact:Fact) WHERE fact.state = 'revoked'
 MATCH (fact)-[:ABOUT]->(contact:Contact) SET contact.has_forgotten = true;

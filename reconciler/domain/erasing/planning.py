@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from reconciler.domain.erasing.redaction import argued
+from reconciler.domain.erasing.tombstones import in_one_form
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.erasures import (
     ERASED,
@@ -20,7 +21,7 @@ from reconciler.domain.records.erasures import (
 )
 from reconciler.domain.records.facts import Fact, Supersession
 from reconciler.domain.records.kinds import Action, FactState
-from reconciler.domain.records.notes import Remembered, canonical_text
+from reconciler.domain.records.notes import Remembered
 
 __all__ = ["Judged", "Known", "plan_of", "said_by"]
 
@@ -166,7 +167,7 @@ def _keys(said: Remembered) -> set[str]:
     if said.text == ERASED:
         return set()
     slot = said.slot.key if said.slot else None
-    return {canonical_text(said.text).casefold()} | ({f"slot {slot}"} if slot else set())
+    return {in_one_form(said.text)} | ({f"slot {slot}"} if slot else set())
 
 
 def _is_about(decision: Decision, gone: Set[str]) -> bool:

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from reconciler.domain.records.erasures import ERASED
-from reconciler.domain.records.notes import Remembered, canonical_text
+from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.values.text import text
 
-__all__ = ["sayings"]
+__all__ = ["in_one_form", "sayings"]
+
+
+def in_one_form(words: str) -> str:
+    """Words without case, width and punctuation: "New-York!" is ``new york``.
+
+    What tells two statements apart stays, as in a slot's value: C and C++, 15 and -15, 10 and 1.0.
+    Words are not joined either: co-op is not coop.
+    """
+    return text(words)
 
 
 def sayings(scope: Scope, said: Remembered) -> list[str]:
@@ -16,7 +26,7 @@ def sayings(scope: Scope, said: Remembered) -> list[str]:
     """
     if said.text == ERASED:
         return []
-    words = canonical_text(said.text).casefold()
+    words = in_one_form(said.text)
     slot = said.slot.key if said.slot else None
     found = [f"{scope.contact_key}\0text\0{words}"]
     return [*found, f"{scope.contact_key}\0slot\0{slot}"] if slot else found

@@ -6,9 +6,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from reconciler.domain.guard import denies_value
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
+from reconciler.domain.values.attributes import AttributeBook
 
 __all__ = ["SlotValue", "current_values"]
 
@@ -45,19 +47,24 @@ class SlotValue:
     text: str
 
 
-def current_values(facts: Iterable[Fact], disputed_ids: Collection[str]) -> list[SlotValue]:
+def current_values(
+    facts: Iterable[Fact], disputed_ids: Collection[str], attributes: AttributeBook
+) -> list[SlotValue]:
     """The values of these facts: the contact's own first, by attribute, the newest of each first.
 
-    A procedure has a slot of its own kind and is none of them.
+    A procedure has a slot of its own kind and is none of them. "No longer works at Globex" is filed
+    under Globex, which is no value now.
 
     Args:
         facts: those that hold.
         disputed_ids: those of them that are in dispute.
+        attributes: the attributes of slots that are known.
     """
     found = [
         _value(fact, slot, fact.fact_id in disputed_ids)
         for fact in facts
         if (slot := fact.slot) and slot.value and fact.category is not Category.PROCEDURE
+        if not _is_denied(fact, slot, attributes)
     ]
     found.sort(key=lambda each: (each.since, each.last_confirmed_at, each.fact_id), reverse=True)
     return sorted(found, key=_place)
@@ -78,6 +85,21 @@ def _value(fact: Fact, slot: Slot, is_disputed: bool) -> SlotValue:
         fact_id=fact.fact_id,
         text=fact.text,
     )
+
+
+def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
+    """Whether the fact says of its value that it does not hold, or no longer.
+
+    Looked for only where one value holds: "cannot eat peanuts" affirms an allergy.
+    """
+    known = attributes.find(slot.attribute or "")
+    if known is None or not known.is_single_valued:
+        return False
+    if denies_value(fact.text, slot.value or ""):
+        return True
+    # What was read as ended decides about its own value alone, and is kept so.
+    read = None if slot.is_single_valued else attributes.read_slot(fact.text)
+    return read is not None and read.has_ended
 
 
 def _place(each: SlotValue) -> tuple[bool, str, str]:

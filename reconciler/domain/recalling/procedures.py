@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice, pairwise
 
-from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.recalling.mentions import found_in, needles
+from reconciler.domain.records.facts import Fact, FiledFact
+from reconciler.domain.records.kinds import Category, Sensitivity
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.values.text import text
 from reconciler.errors import InvalidNoteError
+from reconciler.sensitive_data import TOKEN
 
 __all__ = [
     "SUBJECT",
     "Procedure",
     "by_fit",
+    "may_be_offered",
     "procedure_slot",
     "procedure_text",
     "procedures_of",
@@ -114,7 +117,8 @@ def procedures_of(facts: Iterable[Fact], now: datetime) -> list[Procedure]:
     it was learned with makes no difference, so a later version counts, whomever that was with.
 
     Args:
-        facts: those of the procedures' subject, live and ended, in the order of their recording.
+        facts: those of the procedures' subject that may be offered, live and ended, in the order of
+            their recording.
         now: the time now (UTC).
     """
     named: dict[str, list[Fact]] = {}
@@ -125,6 +129,16 @@ def procedures_of(facts: Iterable[Fact], now: datetime) -> list[Procedure]:
     found = [_procedure(name, versions) for name, versions in sorted(named.items())]
     live = {fact.fact_id for each in named.values() for fact in each if fact.as_of(now).is_live}
     return [each for each in found if each.fact_id in live]
+
+
+def may_be_offered(filed: FiledFact, contact_id: str) -> bool:
+    """Whether a procedure may be shown to an agent that works for this contact.
+
+    For the contact that it was learned with, always. For another one only where nothing in it is
+    about the first: no personal data was taken out of it, it is not sensitive, and no step names
+    that contact.
+    """
+    return filed.contact_id == contact_id or not _is_personal(filed)
 
 
 def by_fit(found: Sequence[Procedure], goal: str, cosines: Sequence[float]) -> list[Procedure]:
@@ -156,6 +170,24 @@ def _procedure(name: str, versions: Sequence[Fact]) -> Procedure:
         steps=tuple(value.split("\n")),
         fact_id=last.fact_id,
     )
+
+
+def _is_personal(filed: FiledFact) -> bool:
+    fact = filed.fact
+    # The steps are cleaned before the gate sees them, which then finds nothing to take out.
+    is_cleaned = fact.is_redacted or TOKEN.search(fact.text) is not None
+    if is_cleaned or fact.sensitivity is not Sensitivity.NONE or fact.slot is None:
+        return True
+    told = replace(fact, text=f"{fact.slot.attribute} {fact.slot.value}".replace("_", " "))
+    return found_in(told, _called(filed)) is not None
+
+
+def _called(filed: FiledFact) -> tuple[str, ...]:
+    """By what somebody is called: id and name, and each word of either that may be a name."""
+    names = (filed.contact_id, filed.contact_name or "")
+    words = (word for name in names for word in _NOT_IN_A_NAME.split(name))
+    parts = [word for word in words if len(word) >= _WORD_LENGTH_MIN and not word.isdigit()]
+    return tuple(needle for each in (*names, *parts) for needle in needles(each))
 
 
 def _words(text_: str) -> set[str]:

@@ -18,6 +18,7 @@ __all__ = [
     "CHARACTERS_PER_TOKEN",
     "as_prompt",
     "prompt_lines",
+    "quoted",
     "token_count",
     "within_budget",
     "without_recalled",
@@ -144,8 +145,7 @@ def _line(fact: Fact, others: Sequence[Fact]) -> str:
     if fact.yields_to_live_intent:
         marks.append("what is asked for now comes first")
     if others:
-        quoted = ", ".join(f'"{_shortened(_plain(each.text))}"' for each in others)
-        marks.append(f"disputed: see {quoted}")
+        marks.append(f"disputed: see {', '.join(quoted(each.text) for each in others)}")
     value = ""
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_plain(fact.slot.attribute or '')}: {_plain(fact.slot.value)})"
@@ -153,6 +153,11 @@ def _line(fact: Fact, others: Sequence[Fact]) -> str:
     points_to = f", see {_plain(fact.artefact)}" if fact.artefact else ""
     told = f"(since {since}, {fact.trust}{points_to})"
     return f"[{', '.join(marks)}] {_plain(fact.text)}{value} {told}"
+
+
+def quoted(text: str) -> str:
+    """A text that somebody once said, as data within a sentence: on one line, cut, in quotes."""
+    return f'"{_shortened(_plain(text))}"'
 
 
 def _shortened(text: str) -> str:

@@ -97,8 +97,8 @@ def joined_ranks(closeness: Iterable[Scores], policy: RankingPolicy) -> Scores:
 
 
 def _reciprocal_ranks(closeness: Scores, policy: RankingPolicy) -> Scores:
-    ranks = np.empty(len(closeness))
-    ranks[np.argsort(-closeness, kind="stable")] = np.arange(1, len(closeness) + 1)
+    # Of equals each has the first's rank, so that no order in which facts were read decides.
+    ranks = 1 + np.searchsorted(np.sort(-closeness), -closeness)
     return np.where(closeness > 0, 1 / (policy.rank_constant + ranks), 0.0)
 
 

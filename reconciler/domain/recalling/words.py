@@ -1,7 +1,7 @@
 """Words: which facts hold the words of a question, and how much those words tell. Pure.
 
-Words are compared by their stem, without those that every sentence holds. The library is loaded
-with the first index.
+Words are compared by their stem, without those that every sentence holds. The libraries of both are
+loaded with the first text.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from reconciler.domain.records.notes import canonical_text
 __all__ = ["WordIndex", "WordMatches", "content_words"]
 
 _WORD = re.compile(r"\w+")
+_K1, _B = 1.5, 0.75
+"""How soon a word that is repeated tells no more, and how much a long text is held against it.
+Source: BM25 as Lucene and bm25s have it."""
 Scores = NDArray[np.float64]
 
 
@@ -48,42 +51,37 @@ class WordIndex:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._size = len(texts)
-        told = [content_words(text) for text in texts]
-        self._holding: dict[str, list[int]] = {}
-        for row, words in enumerate(told):
-            for word in dict.fromkeys(words):
-                self._holding.setdefault(word, []).append(row)
-        self._bm25 = _indexed(told) if self._holding else None
+        self._rows: dict[str, list[int]] = {}
+        """By a word the texts that hold it, one as often as it does."""
+        lengths = np.zeros(self._size)
+        for row, text in enumerate(texts):
+            words = content_words(text)
+            lengths[row] = len(words)
+            for word in words:
+                self._rows.setdefault(word, []).append(row)
+        mean = lengths.mean() if self._rows else 1.0
+        self._damping = _K1 * (1 - _B + _B * lengths / mean)
 
     def matches(self, question: str) -> WordMatches:
         """How well each text's words fit the question's, in the order of the texts."""
-        scores, shares = np.zeros(self._size), np.zeros(self._size)
-        asked = list(dict.fromkeys(content_words(question)))
-        known = [word for word in asked if word in self._holding]
-        if self._bm25 is None or not known:
-            return WordMatches(scores, shares)
-        weights = {word: self._weight(word) for word in asked}
-        for word in known:
-            shares[self._holding[word]] += weights[word]
-        scores[:] = self._bm25.get_scores(known)
-        return WordMatches(scores, shares / sum(weights.values()))
+        scores, shares, told = np.zeros(self._size), np.zeros(self._size), 0.0
+        for word in dict.fromkeys(content_words(question)):
+            times = np.bincount(self._rows.get(word, ()), minlength=self._size)
+            weight = self._weight(int(np.count_nonzero(times)))
+            scores += weight * times / (times + self._damping)
+            shares[times > 0] += weight
+            told += weight
+        return WordMatches(scores, shares / told if told else shares)
 
-    def _weight(self, word: str) -> float:
-        """What the word tells: most where no text holds it. BM25's inverse document frequency."""
-        holding = len(self._holding.get(word, ()))
+    def _weight(self, holding: int) -> float:
+        """What a word tells that so many texts hold: most where none does."""
         return math.log(1 + (self._size - holding + 0.5) / (holding + 0.5))
 
 
 def content_words(text: str) -> list[str]:
     """The stems of the words that say something, in their order; a word as often as it stands."""
-    words = _WORD.findall(canonical_text(text).casefold())
-    return [_stem(word) for word in words if word not in _stop_words()]
-
-
-def _indexed(told: Sequence[Sequence[str]]) -> Any:
-    index = _bm25s().BM25()
-    index.index(list(map(list, told)), show_progress=False)
-    return index
+    words, left_out = _WORD.findall(canonical_text(text).casefold()), _stop_words()
+    return [_stem(word) for word in words if word not in left_out]
 
 
 @cache

@@ -365,9 +365,22 @@ class RefusalCount:
     refusals: int
 
 
+@dataclass(frozen=True, slots=True)
+class FiledFact:
+    """A fact with whom it is about, by id and, where that is known, by name."""
+
+    contact_id: str
+    contact_name: str | None
+    fact: Fact
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """A contact of an agent with what is known about it, in numbers: its facts by their state."""
+    """A contact of an agent with what is known about it, in numbers: its facts by their state.
+
+    ``recalls`` and ``empty_recalls`` say how often it was asked about, and how often of these times
+    nothing was found; they are written behind.
+    """
 
     tenant: str
     agent_id: str
@@ -381,3 +394,5 @@ class Contact:
     erased_facts: int
     facts: int
     last_decision_at: datetime | None
+    recalls: int = 0
+    empty_recalls: int = 0

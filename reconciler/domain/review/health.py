@@ -32,6 +32,8 @@ __all__ = [
 _BLOCK_ROWS = 512
 """Facts that are compared with all others at a time, so that memory stays bounded."""
 
+_RATES = ("duplicate_rate", "stale_rate", "confirm_rate", "refusal_rate", "empty_recall_rate")
+
 _AGES = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
 
 
@@ -82,6 +84,8 @@ class ContactHealth:
         answers, confirmations: answers to questions, and those of them that were a yes.
         attempts, refusals: notes that were decided about, and those that the gate refused.
         sessions, episodes, decisions: what is kept beside the facts.
+        recalls, empty_recalls: questions that were asked of the memory, and those of them to which
+            it found nothing but what stands whatever is asked. Only of processes that may write.
     """
 
     contact_id: str | None = None
@@ -103,6 +107,8 @@ class ContactHealth:
     sessions: int = 0
     episodes: int = 0
     decisions: int = 0
+    recalls: int = 0
+    empty_recalls: int = 0
 
     @property
     def duplicate_rate(self) -> float | None:
@@ -124,6 +130,11 @@ class ContactHealth:
         """The share of notes that the gate refused; None without any."""
         return _share(self.refusals, self.attempts)
 
+    @property
+    def empty_recall_rate(self) -> float | None:
+        """The share of recalls that found nothing; None where nothing was recalled."""
+        return _share(self.empty_recalls, self.recalls)
+
     def with_more(self, other: ContactHealth) -> ContactHealth:
         """Both together, of no contact by itself."""
         summed = {
@@ -135,8 +146,7 @@ class ContactHealth:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, its rates among them."""
-        rates = ("duplicate_rate", "stale_rate", "confirm_rate", "refusal_rate")
-        return asdict(self) | {name: getattr(self, name) for name in rates}
+        return asdict(self) | {name: getattr(self, name) for name in _RATES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,17 +154,14 @@ class HealthReport:
     """How well an agent's memory is kept.
 
     Attributes:
-        agent_id: whose.
+        tenant, agent_id: whose.
         contacts: each contact that was asked about, by id.
-        recalls, empty_recalls: recalls of this process since it opened the memory, of all agents,
-            and those of them that found nothing.
         file_bytes: what the store's files take up; None where a server keeps them.
     """
 
+    tenant: str
     agent_id: str
     contacts: tuple[ContactHealth, ...]
-    recalls: int
-    empty_recalls: int
     file_bytes: int | None
 
     @property
@@ -165,20 +172,13 @@ class HealthReport:
             total = total.with_more(each)
         return total
 
-    @property
-    def empty_recall_rate(self) -> float | None:
-        """The share of recalls that found nothing; None where nothing was recalled."""
-        return _share(self.empty_recalls, self.recalls)
-
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         return {
+            "tenant": self.tenant,
             "agent_id": self.agent_id,
             "total": self.total.to_dict(),
             "contacts": [each.to_dict() for each in self.contacts],
-            "recalls": self.recalls,
-            "empty_recalls": self.empty_recalls,
-            "empty_recall_rate": self.empty_recall_rate,
             "file_bytes": self.file_bytes,
         }
 
@@ -251,13 +251,15 @@ def decided_rates(counted: Iterable[ActionCount]) -> dict[str, int]:
 
 
 def counts_of(contact: Contact) -> Mapping[str, int]:
-    """Its facts by state, as ``ContactHealth`` has them."""
+    """Its facts by state and its recalls, as ``ContactHealth`` has them."""
     return {
         "live": contact.live_facts,
         "expired": contact.expired_facts,
         "archived": contact.archived_facts,
         "superseded": contact.superseded_facts,
         "revoked": contact.revoked_facts,
+        "recalls": contact.recalls,
+        "empty_recalls": contact.empty_recalls,
     }
 
 

@@ -14,7 +14,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO
 
 from reconciler.domain.records.archives import ExportReport
-from reconciler.errors import GraphConflictError, InvalidRequestError
+from reconciler.errors import GraphConflictError
 from reconciler.ports.graph import Row
 from reconciler.sensitive_data import keyed_digest
 from reconciler.service.moving.lines import (
@@ -68,18 +68,6 @@ class Exporter:
         self._types = types
         self._hash_key = hash_key
         self._clock = clock
-
-    def check(self, wanted: ContactFilter) -> None:
-        """Let a filter through under which there is somebody, where it names a contact.
-
-        Raises:
-            InvalidRequestError: nothing is known of the contact.
-        """
-        if wanted.contact_id is not None and next(self._store.contact_keys(wanted), None) is None:
-            raise InvalidRequestError(
-                f"nothing is known of contact {wanted.contact_id} of agent {wanted.agent_id}; "
-                "check both names"
-            )
 
     def run(
         self,

@@ -9,13 +9,14 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from reconciler.errors import InvalidArchiveError
 from reconciler.ports.graph import Row
+from reconciler.service.embedding import UNIT_LENGTH_TOLERANCE
 
 __all__ = [
     "FORMAT",
@@ -77,12 +78,19 @@ its contact, and a contact to its agent, follow from where the line stands."""
 
 NOT_EXPORTED: Mapping[str, frozenset[str]] = {
     "Contact": frozenset({"locked_by"}),
+    "Session": frozenset({"title"}),
+    "Episode": frozenset({"title"}),
     "Fact": frozenset(
-        {"embedding", "embedding_bytes", "next_embedding_model", "next_embedding_bytes"}
+        {
+            *("name", "embedding", "embedding_bytes"),
+            *("next_embedding", "next_embedding_bytes", "next_embedding_model"),
+        }
     ),
+    "Decision": frozenset({"title"}),
     "Job": frozenset({"locked_by", "leased_by"}),
 }
-"""What has a place of its own, or means nothing in another store: locks, leases, half a move."""
+"""What has a place of its own, follows from the rest (captions), or means nothing in another store:
+locks, leases, half a move."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +142,7 @@ class PropertyTypes:
             InvalidArchiveError: it is none.
         """
         label = line["node"]
-        if label not in KEY_OF:
+        if not isinstance(label, str) or label not in KEY_OF:
             raise InvalidArchiveError(f"no node is called {label!r}")
         properties = self._read(label, line.get("properties"))
         if not isinstance(properties.get(KEY_OF[label]), str):
@@ -148,7 +156,7 @@ class PropertyTypes:
             InvalidArchiveError: it is none.
         """
         kind, ends = line["link"], (line.get("from"), line.get("to"))
-        if kind not in LINKS:
+        if not isinstance(kind, str) or kind not in LINKS:
             raise InvalidArchiveError(f"no link is called {kind!r}")
         if not all(isinstance(each, str) for each in ends):
             raise InvalidArchiveError(f"a {kind} lacks an end")
@@ -161,10 +169,14 @@ class PropertyTypes:
         readers = self._readers[name]
         if unknown := held.keys() - readers.keys():
             raise InvalidArchiveError(f"a {name} has no property {min(unknown)!r}")
-        try:
-            return {key: readers[key](value) for key, value in held.items() if value is not None}
-        except (TypeError, ValueError) as error:
-            raise InvalidArchiveError(f"a {name} has a value of a wrong type: {error}") from None
+        read: Row = {}
+        for key, value in held.items():
+            try:
+                if value is not None:
+                    read[key] = readers[key](value)
+            except (TypeError, ValueError) as error:
+                raise InvalidArchiveError(f"a {name} has a {key} that cannot be: {error}") from None
+        return read
 
 
 def as_line(values: Mapping[str, Any]) -> bytes:
@@ -185,18 +197,28 @@ def _as_json(value: Any) -> str:
 
 
 def _vector(text: Any) -> bytes | None:
+    """The vector that a line holds, if it can be compared: one engine takes NaN for equal to all.
+
+    Raises:
+        InvalidArchiveError: it cannot.
+    """
+    import numpy as np
+
     if text is None:
         return None
     try:
         vector = base64.b64decode(text, validate=True)
+        length = np.linalg.norm(np.frombuffer(vector, dtype="<f4").astype(np.float64))
     except (TypeError, ValueError, binascii.Error):
-        vector = b"?"
-    if len(vector) % 4:
-        raise InvalidArchiveError("a vector cannot be read")
+        raise InvalidArchiveError("its vector is no float32 in base64") from None
+    if not abs(length - 1) < UNIT_LENGTH_TOLERANCE:  # also where it is NaN
+        raise InvalidArchiveError(f"its vector has length {length:g}, not 1")
     return vector
 
 
 def _reader(told: Mapping[str, Any]) -> Callable[[Any], Any]:
+    if words := told.get("enum"):
+        return _one_of(words)
     if told.get("format") == "date-time":
         return _time
     return {
@@ -206,6 +228,15 @@ def _reader(told: Mapping[str, Any]) -> Callable[[Any], Any]:
         "boolean": _exactly(bool),
         "array": _texts,
     }[told["type"]]
+
+
+def _one_of(words: Sequence[str]) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        if value not in words:
+            raise ValueError(f"it is one of {', '.join(words)}, not {value!r}")
+        return value
+
+    return read
 
 
 def _exactly(kind: type) -> Callable[[Any], Any]:

@@ -7,7 +7,7 @@ Which page comes next stands in the graph: a restore that was killed goes on whe
 from __future__ import annotations
 
 import hashlib
-import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from reconciler.errors import (
     InvalidArchiveError,
     InvalidRequestError,
     InvalidScopeError,
+    SchemaError,
 )
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Row
@@ -53,6 +54,15 @@ _LINE_BYTES_MAX = 64 << 20
 
 _NAMED_MAX = 5
 
+_TOLD: Mapping[str, type] = {
+    "version": int,
+    "schema_version": int,
+    "id_key_check": str,
+    "with_vectors": bool,
+    "export_id": str,
+}
+"""What a first line has to tell, and of what type."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
@@ -63,12 +73,21 @@ class _Found:
     session_keys: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """Of how many numbers a model's vectors are in a file, and in which line the first is."""
+
+    dimension: int
+    line: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A file that was read through, and found whole."""
+    """A file that was read through, and found whole; ``vectors`` by their models."""
 
     header: Mapping[str, Any]
     contacts: Mapping[str, _Found]
+    vectors: Mapping[str, _Vectors]
 
 
 class Restorer:
@@ -121,6 +140,7 @@ class Restorer:
                 another key. Nothing was written.
             EmbeddingError: the model failed; run it again.
             GraphConflictError: somebody wrote about a contact while it was restored.
+            SchemaError: the store was moved to another model meanwhile.
             GraphError: the engine is away; run it again.
         """
         writing = _Writing(checked, store, embedder, clock)
@@ -161,6 +181,7 @@ class _Writing:
         Raises:
             InvalidArchiveError: it does not go with the file.
         """
+        self._check_vectors()
         self.done = self._already_there()
         self.report.already_there = len(self.done)
         self._bind(accept_other_key=accept_other_key)
@@ -192,6 +213,20 @@ class _Writing:
         self.report.nodes["Contact"] += 1
         self.report.contacts += 1
 
+    def _check_vectors(self) -> None:
+        """Refuse vectors of a length that the model that is said to have made them does not make.
+
+        Raises:
+            InvalidArchiveError: there are such.
+        """
+        model, own = self._embedder.model_id, self._embedder.dimension
+        told = self._checked.vectors.get(str(model))
+        if told and told.dimension != own:
+            raise InvalidArchiveError(
+                f"line {told.line} holds a vector of {told.dimension} numbers, and {model} makes "
+                f"{own}; nothing was written. Export again without vectors"
+            )
+
     def _already_there(self) -> set[str]:
         """The contacts that an earlier run has written.
 
@@ -206,13 +241,14 @@ class _Writing:
             if held is None or held["name"] == self._mark:
                 continue
             if held["version"] < 0 or not self._is_same(key, found, held):
+                self._check_not_erased(found.scope)
                 other.append(found.scope.contact_id)
             there.add(key)
         if other:
             named = ", ".join(other[:_NAMED_MAX]) + (", …" if len(other) > _NAMED_MAX else "")
             raise InvalidArchiveError(
                 f"the store holds {len(other)} of these contacts otherwise ({named}); nothing was "
-                "written. Restore into an empty store, or forget them in this one first"
+                "written. Restore into an empty store"
             )
         return there
 
@@ -220,13 +256,17 @@ class _Writing:
         """Keep out whom the store was told to forget: an older file must not bring that back.
 
         Raises:
-            InvalidArchiveError: the contact was erased here.
+            InvalidArchiveError: something of the contact was erased here.
         """
-        pages = self._store.node_pages(scope.contact_key, "Tombstone", with_vectors=False)
-        if next(pages, None) is not None:
+        found = (
+            next(self._store.node_pages(scope.contact_key, label, with_vectors=False), None)
+            for label in ("Erasure", "Tombstone")
+        )
+        if any(found):
             raise InvalidArchiveError(
-                f"contact {scope.contact_id} was erased in this store, and the file is older; "
-                "nothing was written. Export again without it"
+                f"contact {scope.contact_id} was erased in this store, or a part of it, and the "
+                "file may hold that still; nothing was written. Export again without it, or "
+                "restore into an empty store and forget it there"
             )
 
     def _is_same(self, contact_key: str, found: _Found, held: Row) -> bool:
@@ -270,7 +310,12 @@ class _Writing:
         if self._store.contact_version(scope.contact_key) != version:
             raise self._disturbed(scope)
 
-    def _disturbed(self, scope: Scope) -> GraphConflictError:
+    def _disturbed(self, scope: Scope) -> GraphConflictError | SchemaError:
+        if (model := self._store.bound().embedding_model) != self._embedder.model_id:
+            return SchemaError(
+                f"the store was moved to {model} while contact {scope.contact_id} was restored; "
+                "set RECONCILER_EMBEDDER__MODEL to that one, and run it again"
+            )
         return GraphConflictError(
             f"somebody wrote about contact {scope.contact_id} while it was restored; restore into "
             "another store, where nobody does, or forget that contact first"
@@ -281,7 +326,8 @@ class _Writing:
         if isinstance(first, Node):
             nodes = [each for each in page if isinstance(each, Node)]
             rows = self._rows(first.label, nodes)
-            self._store.restore_nodes(contact_key, version, first.label, rows)
+            model = self._embedder.model_id
+            self._store.restore_nodes(contact_key, version, first.label, rows, model)
             self.report.nodes[first.label] += len(rows)
             return
         links = [(e.from_id, e.to_id, e.properties) for e in page if isinstance(e, Link)]
@@ -302,7 +348,8 @@ class _Writing:
         from reconciler.service.embedding import embed
 
         model = self._embedder.model_id
-        kept = [each.vector if self._fits(each) else None for each in nodes]
+        is_own = [each.properties.get("embedding_model") == model for each in nodes]
+        kept = [each.vector if own else None for each, own in zip(nodes, is_own, strict=True)]
         lacking = [place for place, vector in enumerate(kept) if vector is None]
         made = embed(self._embedder, [nodes[place].properties["text"] for place in lacking])
         self.report.embedded += len(lacking) if self._embedder.dimension else 0
@@ -316,11 +363,6 @@ class _Writing:
             else:
                 yield row, None
 
-    def _fits(self, fact: Node) -> bool:
-        """Whether the file has its vector by the store's model."""
-        is_same = fact.properties.get("embedding_model") == self._embedder.model_id
-        return is_same and len(fact.vector or b"") == 4 * self._embedder.dimension
-
 
 class _Reading:
     """A file, read from its beginning."""
@@ -329,6 +371,7 @@ class _Reading:
         self._path = path
         self._types = types
         self._schema_version = schema_version
+        self._vectors: dict[str, _Vectors] = {}
 
     def checked(self) -> Checked:
         """What the file holds, once all of it was read, and is what its end says.
@@ -345,7 +388,13 @@ class _Reading:
             counted["Contact"] += 1
             contacts[contact.node_id] = _ContactCheck(contact).found(lines, counted)
         self._check_end(counted)
-        return Checked(header=header, contacts=contacts)
+        told = self._vectors.get(str(header.get("embedding_model")))
+        if told and told.dimension != header.get("embedding_dimension"):
+            raise InvalidArchiveError(
+                f"{self._path}, line {told.line}: its vector has {told.dimension} numbers, and the "
+                f"first line says {header.get('embedding_dimension')}"
+            )
+        return Checked(header=header, contacts=contacts, vectors=self._vectors)
 
     def header(self) -> Mapping[str, Any]:
         """The first line.
@@ -355,22 +404,23 @@ class _Reading:
         """
         with self._open() as file:
             line = file.readline(_LINE_BYTES_MAX)
-        try:
-            header = json.loads(line)
-        except ValueError:
-            header = None
+        header = _json(line)
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise InvalidArchiveError(f"{self._path} is no export of this program, and no backup")
-        newer = header.get("version") != VERSION
-        if newer or header.get("schema_version", 0) > self._schema_version:
+        version, schema = header.get("version"), header.get("schema_version")
+        is_told = isinstance(version, int) and isinstance(schema, int)
+        if is_told and (version != VERSION or int(schema or 0) > self._schema_version):
             raise InvalidArchiveError(
                 f"{self._path} was made by a newer version of this package (format "
                 f"{header.get('version')}, schema {header.get('schema_version')}; this one reads "
                 f"{VERSION} and {self._schema_version}); install that version"
             )
-        for name, kind in (("id_key_check", str), ("with_vectors", bool), ("export_id", str)):
-            if not isinstance(header.get(name), kind):
+        for name, kind in _TOLD.items():
+            if type(header.get(name)) is not kind:
                 raise InvalidArchiveError(f"{self._path}: its first line lacks {name}")
+        for name in ("id_key", "hash_key"):
+            if not _is_key(header.get(name)):
+                raise InvalidArchiveError(f"{self._path}: its first line has no usable {name}")
         return header
 
     def contacts(self) -> Iterator[tuple[Node, Iterator[Node | Link]]]:
@@ -399,10 +449,23 @@ class _Reading:
                 if "end" in values:
                     return
                 try:
-                    is_node = "node" in values
-                    yield self._types.node(values) if is_node else self._types.link(values)
+                    yield self._line(values, number)
                 except (KeyError, TypeError, InvalidArchiveError) as error:
                     raise InvalidArchiveError(f"{self._path}, line {number}: {error}") from None
+
+    def _line(self, values: Mapping[str, Any], number: int) -> Node | Link:
+        if "node" not in values:
+            return self._types.link(values)
+        node = self._types.node(values)
+        if node.vector is not None:
+            own = _Vectors(len(node.vector) // 4, number)
+            first = self._vectors.setdefault(str(node.properties.get("embedding_model")), own)
+            if first.dimension != own.dimension:
+                raise InvalidArchiveError(
+                    f"its vector has {own.dimension} numbers, and that of line {first.line}, by "
+                    f"the same model, {first.dimension}"
+                )
+        return node
 
     def _values(self, line: bytes, number: int) -> dict[str, Any]:
         try:
@@ -422,14 +485,14 @@ class _Reading:
             while line := file.readline(_LINE_BYTES_MAX):
                 digest.update(last)
                 last = line
-        try:
-            end = json.loads(last)
-        except ValueError:
-            raise self._cut_off() from None
+        end = _json(last)
         if not isinstance(end, dict) or end.get("end") is not True:
             raise self._cut_off()
-        told: Counter[str] = Counter(end.get("nodes", {})) + Counter(end.get("links", {}))
-        if told != counted or end.get("sha256") != digest.hexdigest():
+        told: dict[str, Any] = {}
+        for name in ("nodes", "links"):
+            counts = end.get(name)
+            told |= counts if isinstance(counts, dict) else {}
+        if told != dict(counted) or end.get("sha256") != digest.hexdigest():
             raise InvalidArchiveError(
                 f"{self._path} was changed or damaged: its last line does not fit what it holds. "
                 "Nothing was written; export once more"
@@ -510,6 +573,21 @@ class _ContactCheck:
                 f"contact {self._key}: a {link.kind} from {link.from_id} to {link.to_id}, which "
                 "are not both there"
             )
+
+
+def _json(line: bytes) -> Any:
+    """What a line says; None where it is none of JSON."""
+    try:
+        return loads(line.decode("utf-8", "surrogatepass"))
+    except (ValueError, InvalidRequestError):
+        return None
+
+
+def _is_key(text: object) -> bool:
+    """Whether it can be a key, in hexadecimal; none is one, too."""
+    return text is None or (
+        isinstance(text, str) and re.fullmatch("([0-9a-f]{2})+", text) is not None
+    )
 
 
 def _take_hash_key(

@@ -1,19 +1,17 @@
 """Transcripts: a conversation in a file, as other programs write it, read into turns.
 
-How messages are laid out, what roles and times are called elsewhere, and which parts of a message
-are words live here; what becomes of a turn never does. Nothing is guessed: a role or a time that is
-not understood is refused, with the line or the message it stands in.
+How files lay messages out lives here; how a message is read does not, nor what becomes of a turn.
+Nothing is guessed: what is not understood is refused, with the line or the message it stands in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from json import JSONDecodeError
 from typing import Any
 
-from reconciler.domain.records.sessions import Role, Turn
+from reconciler.domain.records.messages import Message
+from reconciler.domain.records.turns import Turn
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.service.json_lines import json_object, loads
 
@@ -23,29 +21,7 @@ TRANSCRIPT_BYTES_MAX = 16 * 1024 * 1024
 """Bytes in a transcript: a session's million characters, each escaped twice, and as much again of
 what is no words."""
 
-_ROLES = {
-    Role.CONTACT: ("contact", "user", "customer", "human"),
-    Role.AGENT: ("agent", "assistant", "ai", "bot", "model"),
-    Role.TOOL: ("tool", "function"),
-    Role.SYSTEM: ("system", "developer"),
-    Role.OPERATOR: ("operator", "staff", "human_agent"),
-}
-_ROLE_OF = {name: role for role, names in _ROLES.items() for name in names}
-_TIME_KEYS = ("timestamp", "said_at", "created_at", "time", "create_time")
 _LIST_KEYS = ("messages", "turns")
-_EPOCH_SECONDS_MAX = 1e11
-"""An epoch number above it counts milliseconds: in seconds it would lie after the year 5000."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Message:
-    """One message as it stands in the file, and how to say where."""
-
-    where: str
-    values: Mapping[str, Any]
-
-    def wrong(self, complaint: str) -> InvalidSessionError:
-        return InvalidSessionError(f"{self.where}: {complaint}")
 
 
 def read_turns(lines: Iterable[str]) -> list[Turn]:
@@ -63,7 +39,7 @@ def read_turns(lines: Iterable[str]) -> list[Turn]:
     """
     numbered = [(number, _clean(number, line)) for number, line in enumerate(_bounded(lines), 1)]
     written = [(number, line) for number, line in numbered if line.strip()]
-    turns = [turn for message in _messages(written) for turn in _turns(message)]
+    turns = [turn for message in _messages(written) for turn in message.turns()]
     if not turns:
         raise InvalidSessionError("the session is empty: no message in it holds any text")
     return turns
@@ -107,19 +83,19 @@ def _clean(number: int, line: object) -> str:
 # Layouts
 
 
-def _messages(written: list[tuple[int, str]]) -> Iterator[_Message]:
+def _messages(written: list[tuple[int, str]]) -> Iterator[Message]:
     if not written:
         return
     document = _document(written)
     if document is None:
         for number, line in written:
-            yield _Message(f"line {number}", _line_object(number, line))
+            yield Message(f"line {number}", _line_object(number, line))
         return
     for number, values in enumerate(_listed(document), start=1):
         if not isinstance(values, dict):
             kind = type(values).__name__
             raise InvalidSessionError(f"message {number}: an object is wanted, not {kind}")
-        yield _Message(f"message {number}", values)
+        yield Message(f"message {number}", values)
 
 
 def _document(written: list[tuple[int, str]]) -> Any:
@@ -198,133 +174,3 @@ def _line_object(number: int, line: str) -> dict[str, Any]:
         return json_object(line, TRANSCRIPT_BYTES_MAX)
     except InvalidRequestError as error:
         raise InvalidSessionError(f"line {number}: {error}") from error
-
-
-# Messages
-
-
-def _turns(message: _Message) -> Iterator[Turn]:
-    """What was said in it: its words, and before them what tools answered."""
-    role = _role(message)
-    if not message.values.keys() & _SAYING:
-        raise message.wrong("neither content nor text is there; one of them says what was said")
-    said, answers = _words(message, message.values)
-    said_at = _said_at(message)
-    for answer in answers:
-        yield _turn(message, Role.TOOL, answer, said_at)
-    if said.strip():
-        yield _turn(message, role, said, said_at)
-
-
-def _turn(message: _Message, role: Role, text: str, said_at: datetime | None) -> Turn:
-    try:
-        return Turn(role=role, text=text, said_at=said_at, reference=_reference(message))
-    except InvalidSessionError as error:
-        raise message.wrong(str(error)) from error
-
-
-def _role(message: _Message) -> Role:
-    given = message.values.get("role")
-    known = _ROLE_OF.get(given.strip().casefold()) if isinstance(given, str) else None
-    if known is None:
-        names = ", ".join(_ROLE_OF)
-        complaint = "role is missing" if given is None else f"role {given!r} is unknown"
-        raise message.wrong(f"{complaint}; use one of {names}")
-    return known
-
-
-def _reference(message: _Message) -> str | None:
-    given = message.values.get("id")
-    if given is None or given == "":
-        return None
-    if isinstance(given, bool) or not isinstance(given, str | int):
-        raise message.wrong(f"id must be a string or a number, not {type(given).__name__}")
-    return str(given)
-
-
-# Words
-
-
-_SAYING = frozenset({"content", "text", "tool_calls", "function_call"})
-"""One of these is there in every message, if only to say that no words are."""
-
-
-def _words(message: _Message, values: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """What is said, and what tools answered inside it."""
-    content = values.get("content")
-    if content is None:
-        content = values.get("text")
-    if content is None:
-        return "", []
-    if isinstance(content, str):
-        return content, []
-    if not isinstance(content, list):
-        kind = type(content).__name__
-        raise message.wrong(f"content must be a string or a list of blocks, not {kind}")
-    said, answers = [], []
-    for block in content:
-        if _kind(message, block) == "tool_result":
-            answers.append(_words(message, block)[0])
-        else:
-            said.append(_text(message, block))
-    return _joined(said), [each for each in answers if each.strip()]
-
-
-def _kind(message: _Message, block: object) -> object:
-    if isinstance(block, str):
-        return "text"
-    if isinstance(block, dict):
-        return block.get("type", "text")
-    raise message.wrong(f"a block of content must be an object, not {type(block).__name__}")
-
-
-def _text(message: _Message, block: Any) -> str:
-    """The block's words; pictures, calls of tools and whatever else is there have none."""
-    if isinstance(block, str):
-        return block
-    if block.get("type", "text") not in ("text", "input_text", "output_text"):
-        return ""
-    text = block.get("text")
-    if text is not None and not isinstance(text, str):
-        raise message.wrong(f"text of a block must be a string, not {type(text).__name__}")
-    return text or ""
-
-
-def _joined(parts: Iterable[str]) -> str:
-    return "\n".join(each for each in parts if each.strip())
-
-
-# Times
-
-
-def _said_at(message: _Message) -> datetime | None:
-    given = [(key, message.values.get(key)) for key in _TIME_KEYS]
-    name, value = next(((key, each) for key, each in given if each not in (None, "")), ("", None))
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return _from_iso(message, name, value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        kind = type(value).__name__
-        raise message.wrong(f"{name} must be an ISO 8601 time or an epoch number, not {kind}")
-    return _from_epoch(message, name, value)
-
-
-def _from_iso(message: _Message, name: str, value: str) -> datetime:
-    try:
-        at = datetime.fromisoformat(value.strip())
-        if at.tzinfo is not None:
-            return at.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise message.wrong(f"{name} {value!r} is not an ISO 8601 time") from None
-    raise message.wrong(
-        f"{name} {value!r} has no time zone; add one, for example 2026-01-31T09:00:00+00:00"
-    )
-
-
-def _from_epoch(message: _Message, name: str, value: float) -> datetime:
-    try:
-        seconds = value / 1000 if abs(value) > _EPOCH_SECONDS_MAX else value
-        return datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):
-        raise message.wrong(f"{name} {value!r} is no time that a calendar has") from None

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from reconciler.domain.records.scope import Scope
+from reconciler.errors import UnknownContactError
 from reconciler.ports.graph import EngineDescription, Graph, Row
 
 __all__ = ["ArchiveStore", "BoundStore", "ContactFilter"]
@@ -112,6 +113,23 @@ class ArchiveStore:
             yield from ((str(row["contact_key"]), int(row["version"])) for row in rows)
             after = rows[-1]["contact_key"]
 
+    def check(self, wanted: ContactFilter) -> None:
+        """Let a filter through under which there is somebody, where it names an agent or a contact.
+
+        Raises:
+            UnknownContactError: nothing is known of the contact, or of any of the agent's.
+        """
+        if wanted.agent_id is None or next(self.contact_keys(wanted), None) is not None:
+            return
+        if wanted.contact_id is None:
+            raise UnknownContactError(
+                f"nothing is known of any contact of agent {wanted.agent_id}; check the name"
+            )
+        raise UnknownContactError(
+            f"nothing is known of contact {wanted.contact_id} of agent {wanted.agent_id}; check "
+            "both names"
+        )
+
     def find_contact(self, contact_key: str) -> Row | None:
         """A contact as it is kept; None where there is none."""
         rows = self._graph.run("find_whole_contact", {"contact_key": contact_key})
@@ -164,7 +182,12 @@ class ArchiveStore:
         return int(row["version"]), "" if row["last_decision_at"] else str(row["name"])
 
     def restore_nodes(
-        self, contact_key: str, version: int, label: str, nodes: Sequence[tuple[Row, Any]]
+        self,
+        contact_key: str,
+        version: int,
+        label: str,
+        nodes: Sequence[tuple[Row, Any]],
+        embedding_model: str,
     ) -> None:
         """Write a page of nodes, each with its vector or None; written before, it changes nothing.
 
@@ -173,10 +196,12 @@ class ArchiveStore:
             version: the contact's before this page; after it, it is one less.
             label: theirs.
             nodes: what each holds.
+            embedding_model: whose vectors they are. Nothing is written where the store moved to
+                another one.
         """
         rows = [{"node": held, "embedding": vector} for held, vector in nodes]
-        given = {**_page(contact_key, version), "label": label, "nodes": rows}
-        self._graph.run("restore_nodes", given)
+        page = {**_page(contact_key, version), "embedding_model": embedding_model}
+        self._graph.run("restore_nodes", {**page, "label": label, "nodes": rows})
 
     def restore_links(
         self, contact_key: str, version: int, kind: str, links: Sequence[tuple[str, str, Row]]

@@ -110,6 +110,11 @@ class ErasureStore:
         rows = self._graph.run("list_erased_sessions", _contact(scope))
         return [row["session_id"] for row in rows]
 
+    def list_emptied_episodes(self, scope: Scope) -> dict[str, str]:
+        """What is left of each episode that words were erased from, by its id."""
+        rows = self._graph.run("list_emptied_episodes", _contact(scope))
+        return {row["episode_id"]: row["text"] for row in rows}
+
     def load_known(self, scope: Scope, *, is_compared: bool = False) -> Known:
         """All that is known of a contact; with what each decision was compared with, if asked."""
         judged = self._run("list_judged_words", scope)
@@ -137,6 +142,7 @@ class ErasureStore:
             "next_version": version + 1,
             "is_whole": erasure.kind is ErasureKind.CONTACT,
             "erasure": _erasure_map(erasure),
+            "fact_ids": list(erasure.plan.fact_ids if erasure.plan else ()),
             "tombstone_keys": sorted(marks.tombstone_keys),
             "ended_keys": list(marks.ended_keys),
             "rewound_keys": list(marks.rewound_keys),
@@ -150,8 +156,8 @@ class ErasureStore:
         for some in _batches(fact_ids):
             self._graph.run("remove_facts", {"fact_ids": some, "at": at})
             about = {**_contact(scope), "fact_ids": some}
-            self._graph.run("remove_supersession_reasons", about)
-            self._graph.run("remove_conflict_reasons", about)
+            self._run_until_gone("remove_supersession_reasons", about)
+            self._run_until_gone("remove_conflict_reasons", about)
 
     def revive_facts(self, fact_ids: Sequence[str]) -> None:
         """Have facts hold again."""
@@ -171,8 +177,13 @@ class ErasureStore:
         for some in _batches(_episode_maps(episodes)):
             self._graph.run("remove_episodes", {"episodes": some})
             ids = {**_contact(scope), "episode_ids": [each["episode_id"] for each in some]}
-            self._graph.run("remove_fact_spans", ids)
-            self._graph.run("remove_decision_spans", ids)
+            self._run_until_gone("remove_fact_spans", ids)
+            self._run_until_gone("remove_decision_spans", ids)
+
+    def _run_until_gone(self, name: str, given: Mapping[str, Any]) -> None:
+        """Run it until it finds nothing: of several links to one node an engine may set but one."""
+        while self._graph.run(name, given):
+            pass
 
     def remove_session_words(self, session_keys: Sequence[str]) -> None:
         """Take the summaries of sessions away."""
@@ -210,7 +221,7 @@ class ErasureStore:
     def move(
         self, erasure: Erasure, state: ErasureState, receipt: ErasureReceipt, at: datetime | None
     ) -> Erasure:
-        """The erasure as it stands from here on, after that was written.
+        """The erasure as it stands from here on, after that was written; one that is done stays so.
 
         With its words gone its plan goes, and what it was about but for ids.
         """
@@ -232,8 +243,14 @@ class ErasureStore:
             "finished_at": at,
             "is_whole": erasure.kind is ErasureKind.CONTACT,
         }
-        self._graph.run("move_erasure", given)
-        return moved
+        if self._graph.run("move_erasure", given):
+            return moved
+        return self.find(erasure)
+
+    def find(self, erasure: Erasure) -> Erasure:
+        """The erasure as it stands by now."""
+        kept = self.list_erasures([erasure.scope])
+        return next(each for each in kept if each.erasure_id == erasure.erasure_id)
 
     def list_erasures(
         self, scopes: Iterable[Scope] = (), *, is_unfinished: bool = False

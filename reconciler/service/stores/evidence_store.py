@@ -8,7 +8,7 @@ from reconciler.domain.recalling.evidence import Said
 from reconciler.domain.records.evidence import TakenBy
 from reconciler.domain.records.kinds import Action, SourceKind
 from reconciler.ports.graph import Graph, Row
-from reconciler.service.stores.memory_store import SPANS_JOINED
+from reconciler.service.stores.rows import SPANS_JOINED
 
 __all__ = ["EvidenceStore"]
 

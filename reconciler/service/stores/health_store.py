@@ -16,11 +16,15 @@ __all__ = ["HealthStore"]
 class HealthStore:
     """Decisions and evidence of contacts, counted in the graph.
 
-    Invariant: no method counts outside the scopes it is given.
+    Invariant: no method counts outside the scopes it is given; ``list_agents`` names all of them.
     """
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
+
+    def list_agents(self) -> list[tuple[str, str]]:
+        """All agents of the store, each with its tenant first, in that order."""
+        return [(row["tenant"], row["agent_id"]) for row in self._graph.run("list_agents", {})]
 
     def count_actions(self, scopes: Iterable[Scope]) -> dict[str, list[ActionCount]]:
         """The decisions about each contact by what was done, by the contact's key."""

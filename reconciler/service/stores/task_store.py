@@ -12,7 +12,7 @@ from typing import Any
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.tasks.task_states import TaskState
 from reconciler.domain.tasks.tasks import Task
-from reconciler.errors import UnknownTaskError
+from reconciler.errors import ErasedError, UnknownTaskError
 from reconciler.ports.graph import Graph, Row
 
 __all__ = ["TaskStore"]
@@ -42,6 +42,9 @@ class TaskStore:
             session_id: the session in which it begins.
             goal: what is to be achieved.
             at: the time now (UTC).
+
+        Raises:
+            ErasedError: the contact is being erased; nothing was kept.
         """
         given = {
             "tenant": scope.tenant,
@@ -55,7 +58,12 @@ class TaskStore:
             "state": str(TaskState.START),
             "session_id": session_id,
         }
-        return self._written("upsert_task", scope, task_id, at, given)
+        try:
+            return self._written("upsert_task", scope, task_id, at, given)
+        except UnknownTaskError:
+            raise ErasedError(
+                f"contact {scope.contact_id} is being erased, and takes no task until that is done"
+            ) from None
 
     def find_task(self, scope: Scope, task_id: str) -> Task | None:
         """The task of that id as it stands; None where there is none."""

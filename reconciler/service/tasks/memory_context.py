@@ -10,10 +10,10 @@ else's yes, and so does every procedure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from reconciler.domain.recalling.procedures import (
     Procedure,
@@ -25,6 +25,7 @@ from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.facts import RankedFact
 from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, Session, Turn, time_of_saying
@@ -32,7 +33,12 @@ from reconciler.domain.records.slots import Slot
 from reconciler.domain.tasks.outcomes import outcome_slot, outcome_text
 from reconciler.domain.tasks.task_states import Operation, Step, TaskState
 from reconciler.domain.tasks.tasks import Task, WorkingMemory
-from reconciler.errors import IllegalMemoryOperationError, InvalidNoteError, InvalidRequestError
+from reconciler.errors import (
+    IllegalMemoryOperationError,
+    InvalidNoteError,
+    InvalidRequestError,
+    InvalidSessionError,
+)
 from reconciler.service.recall import Recall
 from reconciler.service.records import Records
 from reconciler.service.sessions.extraction import SessionReader
@@ -227,26 +233,32 @@ class MemoryContext:
         self._run.check(Operation.RECALL)
         return self._recalled(query, budget_tokens)
 
-    def recall_about(self, entity: str, *, budget_tokens: int) -> list[RankedFact]:
+    def recall_about(
+        self, entity: str, *, budget_tokens: int, limit: int | None = None
+    ) -> list[RankedFact]:
         """Known facts about what a result mentions; reads only, whoever wrote the result.
+
+        Of the task's contact alone: what another one said is not this one's to hear.
 
         Args:
             entity: its name.
             budget_tokens: as ``recall``.
+            limit: at most so many, beside what is standing; None for as many as fit.
 
         Raises:
             IllegalMemoryOperationError: nothing came in that could mention it.
-            InvalidRequestError: the name or the budget cannot be used.
+            InvalidRequestError: the name, the budget or the limit cannot be used.
             EmbeddingError: the model failed.
         """
         self._run.check(Operation.RECALL_ABOUT)
         check_text("entity", entity, TEXT_LENGTH_MAX)
-        return self._recalled(entity, budget_tokens)
+        return self._recalled(entity, budget_tokens, limit)
 
     def procedures(self) -> list[Procedure]:
         """How the agent does things, as operators approved it: what fits the goal best comes first.
 
-        They are the agent's, whichever contact they were learned with.
+        They are the agent's, whichever contact they were learned with; one that says anything about
+        that contact is offered for no other.
 
         Raises:
             IllegalMemoryOperationError: the task has begun already.
@@ -266,19 +278,21 @@ class MemoryContext:
 
     # Writes
 
-    def log_episode(self, turn: Turn) -> Episode:
+    def log_episode(self, turn: Turn | Mapping[str, Any]) -> Episode:
         """What happened, as it is kept: append-only, without personal data and secrets.
 
         Evidence, and nothing more; what was recalled into the text is cut out.
 
         Args:
-            turn: who says what; one that nobody dated is said now.
+            turn: who says what; one that nobody dated is said now. A message as a dictionary, with
+                ``role`` and ``content``, is as good, where it says one thing.
 
         Raises:
             IllegalMemoryOperationError: nothing came in.
             InvalidSessionError: it says nothing of its own, or has not been said yet.
         """
         self._run.check(Operation.LOG_EPISODE)
+        turn = _one_turn(turn)
         run, now = self._run, self._clock()
         said_at = now
         if turn.said_at is None:
@@ -468,7 +482,9 @@ class MemoryContext:
         run = self._run
         run.keep(lambda at: run.store.set_outcome(run.scope, run.task_id, made.decision_id, at))
 
-    def _recalled(self, query: str, budget_tokens: int) -> list[RankedFact]:
+    def _recalled(
+        self, query: str, budget_tokens: int, limit: int | None = None
+    ) -> list[RankedFact]:
         if not isinstance(query, str):
             raise InvalidRequestError(f"query must be a string, not {type(query).__name__}")
         if len(query) > _QUERY_LENGTH_MAX:
@@ -476,12 +492,15 @@ class MemoryContext:
                 f"query has {len(query):,} characters, at most {_QUERY_LENGTH_MAX:,} are read; "
                 "ask in a sentence"
             )
-        if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int):
-            raise InvalidRequestError("budget_tokens must be a whole number")
+        for name, number in (("budget_tokens", budget_tokens), ("limit", limit or 1)):
+            if isinstance(number, bool) or not isinstance(number, int):
+                raise InvalidRequestError(f"{name} must be a whole number")
+        if limit is not None and limit < 1:
+            raise InvalidRequestError("limit must be 1 or more")
         if budget_tokens < 1:
             raise InvalidRequestError("budget_tokens must be 1 or more: recall is never unbounded")
         # No line is as short as a token, so that many facts are always enough.
-        found = self._recall.recall(self._scope, query.strip(), budget_tokens)
+        found = self._recall.recall(self._scope, query.strip(), limit or budget_tokens)
         fitting = within_budget(found, budget_tokens)
         self._run.working.know(fitting)
         self._use.note(each.fact.fact_id for each in fitting)
@@ -522,6 +541,21 @@ class MemoryContext:
         check_text("a task's text", text, TEXT_LENGTH_MAX)
         [cleaned] = self._cleaner.clean_texts(self._scope, [text])
         return cleaned
+
+
+def _one_turn(given: Turn | Mapping[str, Any]) -> Turn:
+    """The turn, or the only one that a message makes.
+
+    Raises:
+        InvalidSessionError: it makes none, or several.
+    """
+    made = list(turns_of([given]))
+    if len(made) != 1:
+        raise InvalidSessionError(
+            f"one episode is one thing that was said, and the message says {len(made)}; log the "
+            "answers of tools and the words beside them one by one"
+        )
+    return made[0]
 
 
 def _of_persons(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:

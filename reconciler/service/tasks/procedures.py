@@ -9,6 +9,7 @@ from reconciler.domain.recalling.procedures import (
     SUBJECT,
     Procedure,
     by_fit,
+    may_be_offered,
     procedures_of,
 )
 from reconciler.domain.records.scope import Scope
@@ -37,16 +38,20 @@ class Procedures:
         self._clock = clock
 
     def fitting(self, scope: Scope, goal: str) -> list[Procedure]:
-        """All of the agent's procedures, those that fit the goal best first, then by name.
+        """The agent's procedures, those that fit the goal best first, then by name.
+
+        What was learned with another contact, and says anything about that one, is left out.
 
         Args:
-            scope: whose; of the contact nothing is asked.
+            scope: the agent, and for whom it works.
             goal: what is to be achieved.
 
         Raises:
             EmbeddingError: the model failed.
         """
-        found = procedures_of(self._store.list_filed_facts(scope, SUBJECT), self._clock())
+        filed = self._store.list_filed_facts(scope, SUBJECT)
+        offered = [each.fact for each in filed if may_be_offered(each, scope.contact_id)]
+        found = procedures_of(offered, self._clock())
         return by_fit(found, goal, self._cosines(found, goal))
 
     def _cosines(self, found: Sequence[Procedure], goal: str) -> list[float]:

@@ -28,6 +28,7 @@ from reconciler.errors import (
     ArbiterRefusedError,
 )
 from reconciler.ports.arbiter import Arbiter
+from reconciler.tracing import traced
 
 __all__ = ["Arbitration", "Opinion"]
 
@@ -95,6 +96,7 @@ class Arbitration:
         with self._lock:
             self._answers.clear()
 
+    @traced("arbiter")
     def ask(self, note: Note, neighbours: Sequence[Neighbour]) -> Opinion:
         """The arbiter's judgement on a note, or why there is none.
 

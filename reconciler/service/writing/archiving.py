@@ -18,7 +18,8 @@ from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.policies import DecayPolicy
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidRequestError, UnknownFactError
-from reconciler.service.stores.memory_store import Commit, MemoryStore
+from reconciler.service.stores.commits import Commit
+from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler

@@ -13,7 +13,8 @@ from reconciler.domain.reconciling.restating import confirmed
 from reconciler.domain.records.decisions import Action, Undo
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError, UnknownFactError
-from reconciler.service.stores.memory_store import Commit, DecisionFilter, MemoryStore
+from reconciler.service.stores.commits import Commit
+from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler

@@ -2,9 +2,7 @@
 
 ``NoteFields`` is the one list of what may come with a note's text. Its bases say how far each field
 reaches: an agent's tool, a line of an import, a builder's call. ``LiveDoor`` is for whoever builds
-an agent, ``MemoryToolset`` for the agent itself: bound to one contact and one session, with no
-argument by which a model could choose another's memory, who proposed a note, or which conversation
-it comes from.
+an agent; what the agent itself may call stands in ``service/tools``.
 """
 
 from __future__ import annotations
@@ -17,14 +15,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.notes import (
-    TEXT_LENGTH_MAX,
     Note,
     not_in_the_future,
-    source_kind_of,
     utc,
 )
-from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.errors import InvalidNoteError
+from reconciler.domain.records.scope import Scope
+from reconciler.tracing import traced
 
 if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Decision
@@ -32,14 +28,12 @@ if TYPE_CHECKING:
     from reconciler.service.writing.write_gate import WriteGate
 
 __all__ = [
-    "AGENT_SOURCES",
     "LINE_KEYS",
     "LIVE_DOOR",
     "SCOPE_KEYS",
     "AgentFields",
     "LineFields",
     "LiveDoor",
-    "MemoryToolset",
     "NoteFields",
     "SlotFields",
     "note_of",
@@ -47,20 +41,6 @@ __all__ = [
 ]
 
 LIVE_DOOR = "live"
-AGENT_SOURCES = (SourceKind.USER_EXPLICIT, SourceKind.TOOL_OUTPUT, SourceKind.MODEL_GUESS)
-"""Whose word an agent may pass on; an operator and an approved document speak for themselves."""
-
-_AGENTS_SESSION = "agent"
-"""Where the notes of a toolset without a session are filed: all in one, however many days it works,
-so that an agent's repetitions never count as several conversations."""
-
-_TOOL_DESCRIPTION = (
-    "Remember one durable fact about the contact you are talking with. One call for each fact. "
-    "Whenever the fact is the value of some attribute, give attribute and value as well: that is "
-    "how a new city, employer or budget takes the place of the old one. Where something has ended, "
-    "say so in the text and give the value that ended. The answer says whether it is remembered, "
-    "waits for the contact's yes, with the question to ask, or was refused, and why."
-)
 
 
 class SlotFields(TypedDict, total=False):
@@ -160,6 +140,7 @@ class LiveDoor:
         """The attributes of slots that are known."""
         return self._attributes
 
+    @traced("door")
     def add(self, scope: Scope, text: str, **fields: Unpack[NoteFields]) -> Decision:
         """What became of a note; see ``Memory.add_contact_note``.
 
@@ -178,94 +159,22 @@ class LiveDoor:
         note = note_of(scope, text, about, self._attributes, self._clock())
         return self._gate.propose(own_evidence(note, proposer), LIVE_DOOR, may_commit=True)
 
+    def warm_up(self) -> None:
+        """Have a note read and judged that is kept nowhere, so that no other waits for the words.
 
-class MemoryToolset:
-    """The tools that an agent calls in the middle of a conversation, bound to its contact.
-
-    ``Memory.toolset`` makes one. What the model sends goes in as it is:
-    ``toolset.add_contact_note(**block.input)``.
-
-    Args:
-        door: what every note goes through.
-        scope: whose memory; nothing that the agent sends can choose another.
-        session_id: the conversation that the agent is in; None files all of its notes in one.
-    """
-
-    def __init__(self, *, door: LiveDoor, scope: Scope, session_id: str | None = None) -> None:
-        if session_id is not None:
-            check_identifier("session_id", session_id, InvalidNoteError)
-        self._door = door
-        self._scope = scope
-        self._session_id = _AGENTS_SESSION if session_id is None else session_id
-
-    def tool_definition(self) -> dict[str, Any]:
-        """The tool as a model is told of it: name, description and ``input_schema`` (JSON Schema).
-
-        It lists exactly what ``add_contact_note`` takes.
+        Lexicons, patterns and finders are loaded by the first note that needs them, which takes up
+        to a second, and keeps every other thread of the process from its work.
         """
-        return {
-            "name": "add_contact_note",
-            "description": _TOOL_DESCRIPTION,
-            "input_schema": {
-                "type": "object",
-                "properties": _tool_properties(self._door.attributes),
-                "required": ["text", "source_kind"],
-                "additionalProperties": False,
-            },
-        }
+        self._attributes.check_reading("the attributes")  # which makes every pattern there is
+        note = note_of(Scope("any", "any", "any"), _ORDINARY, {}, self._attributes, self._clock())
+        self._gate.judge(own_evidence(note, "nobody"))
 
-    def add_contact_note(
-        self,
-        text: str,
-        *,
-        source_kind: SourceKind | str,
-        subject: str | None = None,
-        attribute: str | None = None,
-        value: str | float | None = None,
-        single_valued: bool | None = None,
-        importance: float | None = None,
-        **unknown: Any,
-    ) -> Decision:
-        """Remember something about the contact; ``answer`` of the decision is what to tell.
 
-        Args:
-            text: one fact, 1 to 2,000 characters.
-            source_kind: whose word it is: ``user_explicit``, ``tool_output`` or ``model_guess``;
-                the least trusted that is true. A tool's output waits for somebody's yes, a model's
-                guess is never written.
-            subject: about whom, if not the contact, for example ``wife``.
-            attribute: what is said, for example ``city``.
-            value: its value, for example ``Pune``.
-            single_valued: of an attribute that is not known, whether it holds one value at a time.
-            importance: how much it matters in the long run, 0 to 1; None leaves it to the gate.
-            **unknown: what a model may have made up; refused.
-
-        Raises:
-            InvalidNoteError: the note cannot be used, or there are arguments beyond these; nothing
-                was written.
-            EmbeddingError, GraphUnavailableError, GraphConflictError: call again.
-        """
-        if unknown:
-            raise InvalidNoteError(
-                f"add_contact_note takes no {', '.join(sorted(unknown))}; "
-                f"it takes {', '.join(_tool_properties(self._door.attributes))}"
-            )
-        if source_kind_of(source_kind) not in AGENT_SOURCES:
-            may = ", ".join(AGENT_SOURCES)
-            raise InvalidNoteError(
-                f"source_kind {source_kind} is not an agent's to give; use {may}"
-            )
-        return self._door.add(
-            self._scope,
-            text,
-            source_kind=source_kind,
-            subject=subject,
-            attribute=attribute,
-            value=value,
-            single_valued=single_valued,
-            importance=importance,
-            session_id=self._session_id,
-        )
+_ORDINARY = (
+    "I usually prefer tea to coffee, but since my wife moved to Pune in March 2025 and works as a "
+    "lawyer at Acme, she might not call me before 9 am any more."
+)
+"""A sentence that much of what reads notes has a look at; it holds nothing personal or secret."""
 
 
 def note_of(
@@ -321,52 +230,3 @@ def own_evidence(note: Note, proposed_by: str) -> Candidate:
         is_new=True,
     )
     return Candidate(note=note, evidence=(said,), proposed_by=proposed_by)
-
-
-def _tool_properties(attributes: AttributeBook) -> dict[str, Any]:
-    one = ", ".join(each.name for each in attributes if each.is_single_valued)
-    many = ", ".join(each.name for each in attributes if not each.is_single_valued)
-    return {
-        "text": {
-            "type": "string",
-            "maxLength": TEXT_LENGTH_MAX,
-            "description": "The fact in a sentence that stands alone: 'Moved to Pune in March.'",
-        },
-        "source_kind": {
-            "type": "string",
-            "enum": list(AGENT_SOURCES),
-            "description": (
-                "Whose word it is. user_explicit: the contact said so in this conversation, and "
-                "meant it. tool_output: a tool, a page or a document said so. model_guess: you "
-                "concluded it. If several hold, the last of them."
-            ),
-        },
-        "subject": {
-            "type": ["string", "null"],
-            "description": "Whom it is about, if not the contact: 'wife', 'assistant'.",
-        },
-        "attribute": {
-            "type": ["string", "null"],
-            "description": (
-                f"What is said. One value at a time: {one}. Several at once: {many}. Any other "
-                "name in snake_case works too. Null where the fact is no such value."
-            ),
-        },
-        "value": {
-            "type": ["string", "null"],
-            "description": "The attribute's value alone: 'Pune', '40,000 EUR', '1 March'. Null "
-            "where the fact names none.",
-        },
-        "single_valued": {
-            "type": ["boolean", "null"],
-            "description": "Only for an attribute that is not listed: whether it holds one value "
-            "at a time, so that a new value replaces the old one.",
-        },
-        "importance": {
-            "type": ["number", "null"],
-            "minimum": 0,
-            "maximum": 1,
-            "description": "How much it matters in the long run: from 0.9 a lasting wish or limit, "
-            "0.5 a circumstance, 0.2 a passing remark. Null to have it judged from the words.",
-        },
-    }

@@ -6,22 +6,23 @@ stale look costs a retry and lets nothing through.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from reconciler.domain.erasing.tombstones import sayings
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.questions import question
 from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import Action
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import ErasedError
+from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.erasure_store import ErasureStore
-from reconciler.service.stores.memory_store import Commit
 from reconciler.service.writing.submissions import Submission, recorded_plainly, withheld
 
 __all__ = ["NOTHING", "Forgotten", "ForgottenLook", "Withholding", "keys_of"]
@@ -43,12 +44,16 @@ class Forgotten:
     Attributes:
         is_erasing: whether all of it goes.
         session_ids: sessions that were erased.
+        going_ids: decisions whose words go, or are about to.
+        emptied: what is left of episodes that words were erased from, by their ids.
         keys: what was erased or revoked, as keyed hashes.
         digest: makes them.
     """
 
     is_erasing: bool = False
     session_ids: frozenset[str] = frozenset()
+    going_ids: frozenset[str] = frozenset()
+    emptied: Mapping[str, str] = field(default_factory=dict)
     keys: frozenset[str] = frozenset()
     digest: Digest = str
 
@@ -61,10 +66,24 @@ class Forgotten:
         """
         if self is NOTHING or submission.is_withheld:
             return None
-        evidence = submission.candidate.evidence
-        if self.is_erasing or any(each.session_id in self.session_ids for each in evidence):
+        if self.is_erasing or self._rests_on_what_goes(submission):
             return GateReason.PENDING_ERASURE
         return GateReason.FORGOTTEN_BEFORE if self._was_said(submission, known) else None
+
+    def _rests_on_what_goes(self, submission: Submission) -> bool:
+        if self.going_ids & {submission.settles_id, submission.held_id}:
+            return True
+        return any(
+            each.session_id in self.session_ids or self._was_emptied(each)
+            for each in submission.candidate.evidence
+        )
+
+    def _was_emptied(self, evidence: Evidence) -> bool:
+        """Whether it was read before words were erased from it, and cites some of those."""
+        left = self.emptied.get(evidence.episode_id)
+        if left is None or left == evidence.text:
+            return False
+        return not all(each in left for each in evidence.spans or (evidence.text,))
 
     def _was_said(self, submission: Submission, known: Iterable[Fact]) -> bool:
         is_let_in = submission.assessment.disposal is Disposal.ADMIT
@@ -102,6 +121,12 @@ class ForgottenLook:
         return standing.version, Forgotten(
             is_erasing=standing.is_erasing,
             session_ids=frozenset(self._store.list_erased_sessions(scope)),
+            going_ids=frozenset(
+                decision_id
+                for each in self._store.list_erasures([scope], is_unfinished=True)
+                for decision_id in (each.plan.decision_ids if each.plan else ())
+            ),
+            emptied=self._store.list_emptied_episodes(scope),
             keys=revoked.union(self._store.list_tombstones(scope)),
             digest=self._digest,
         )
@@ -138,10 +163,11 @@ class Withholding:
         Raises:
             ErasedError: it is a person's decision about what is being erased.
         """
-        if submission.is_persons_word:
+        is_answer = submission.answered_by is not None and reason is GateReason.PENDING_ERASURE
+        if submission.is_persons_word or is_answer:
             raise ErasedError(
-                f"contact {submission.note.scope.contact_id} is being erased; nothing more is "
-                "decided about it until that is done"
+                f"what this is about is being erased, of contact "
+                f"{submission.note.scope.contact_id}; nothing more is decided about it"
             )
         is_refused = reason is GateReason.PENDING_ERASURE
         made = withheld(submission, reason) if is_refused else self._asked(submission)

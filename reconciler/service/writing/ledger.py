@@ -22,12 +22,15 @@ from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
-from reconciler.service.stores.memory_store import Commit, MemoryStore
+from reconciler.service.stores.commits import Commit
+from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.writing.contact_turns import ContactTurns
+from reconciler.service.writing.decision_log import log_decision
 from reconciler.service.writing.forgotten import NOTHING, Forgotten, Withholding
 from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.writing.submissions import Submission
+from reconciler.tracing import span, traced
 
 __all__ = ["NO_VECTOR", "Ledger", "Planned", "Seen"]
 
@@ -204,20 +207,23 @@ class Ledger:
 
     def _write_batch(self, commits: list[Commit]) -> dict[str, Decision]:
         """The decisions that were written, by their ids."""
+        started = time.perf_counter()
         try:
-            ids = self._store.commit_decisions(commits) if commits else set()
+            with span("commit"):
+                ids = self._store.commit_decisions(commits) if commits else set()
         except GraphUnavailableError:  # it was waited for already
             for commit in commits:
                 self._neighbourhoods.drop(commit.decision.scope)
             raise
         except GraphError:  # nobody knows whether it was written; each alone finds out
             ids = set()
-        made = {}
+        made, commit_ms = {}, _milliseconds_since(started) / max(len(ids), 1)
         for commit in commits:
             decision = commit.decision
             if decision.decision_id in ids:
                 self._neighbourhoods.apply(commit)
                 made[decision.decision_id] = decision
+                log_decision(decision, commit_ms)
             else:
                 self._neighbourhoods.drop(decision.scope)
         return made
@@ -234,6 +240,7 @@ class Ledger:
     def _find(self, submission: Submission) -> Decision | None:
         return self._store.find_decision(submission.note.scope, submission.decision_id)
 
+    @traced("look")
     def _look(
         self, submission: Submission, vector: NDArray[np.float32] | None, number: int
     ) -> Seen:
@@ -245,7 +252,7 @@ class Ledger:
         known = self._neighbourhoods.of(scope)
         return replace(
             self._seen(known, submission, vector, number),
-            compare_ms=(time.perf_counter() - started) * 1000,
+            compare_ms=_milliseconds_since(started),
         )
 
     def _seen(
@@ -273,9 +280,10 @@ class Ledger:
         )
 
     def _commit(self, commit: Commit) -> None:
-        scope = commit.decision.scope
+        scope, started = commit.decision.scope, time.perf_counter()
         try:
-            written = self._store.commit_decisions([commit])
+            with span("commit"):
+                written = self._store.commit_decisions([commit])
         except BaseException:  # whether it was written, nobody knows
             self._neighbourhoods.drop(scope)
             raise
@@ -285,6 +293,11 @@ class Ledger:
                 f"contact {scope.contact_id} moved on from version {commit.version}"
             )
         self._neighbourhoods.apply(commit)
+        log_decision(commit.decision, _milliseconds_since(started))
+
+
+def _milliseconds_since(started: float) -> float:
+    return (time.perf_counter() - started) * 1000
 
 
 def _nothing_withheld() -> Withholding:

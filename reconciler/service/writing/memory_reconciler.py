@@ -38,10 +38,12 @@ from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphConflictError, InvalidRequestError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed
-from reconciler.service.stores.memory_store import Commit, MemoryStore
+from reconciler.service.stores.commits import Commit
+from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.arbitration import Arbitration, Opinion
 from reconciler.service.writing.ledger import NO_VECTOR, Ledger, Planned, Seen
 from reconciler.service.writing.submissions import Submission, recorded, recorded_plainly
+from reconciler.tracing import traced
 
 __all__ = ["MemoryReconciler"]
 
@@ -106,6 +108,7 @@ class MemoryReconciler:
         if self._arbitration is not None:
             self._arbitration.forget()
 
+    @traced("embed")
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors that can be compared: float32, (n, dimension), unit length.
 

@@ -34,7 +34,8 @@ from reconciler.domain.records.kinds import Action, Category, FactState
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.service.stores.memory_store import Commit, MemoryStore
+from reconciler.service.stores.commits import Commit
+from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.forgotten import NOTHING, Forgotten
 from reconciler.service.writing.open_conflicts import OpenConflicts
 

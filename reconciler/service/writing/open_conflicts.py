@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations
 
-from reconciler.service.stores.memory_store import Commit
+from reconciler.service.stores.commits import Commit
 
 __all__ = ["OpenConflicts"]
 

@@ -34,7 +34,8 @@ from reconciler.errors import (
     RevertRefusedError,
     UnknownFactError,
 )
-from reconciler.service.stores.memory_store import Commit, MemoryStore
+from reconciler.service.stores.commits import Commit
+from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
 from reconciler.service.writing.ledger import Ledger, Seen
@@ -45,6 +46,7 @@ from reconciler.service.writing.submissions import (
     own_episode_of,
     withheld,
 )
+from reconciler.tracing import traced
 
 __all__ = ["Judged", "WriteGate", "candidate_of", "judge", "of_person"]
 
@@ -560,6 +562,7 @@ def _refusal(later: Sequence[Decision]) -> str:
     )
 
 
+@traced("gate")
 def judge(candidate: Candidate, cleaner: Cleaner, now: datetime) -> Judged:
     """How the gate would dispose of a candidate that nothing is known of.
 

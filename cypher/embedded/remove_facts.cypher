@@ -9,5 +9,6 @@ SET fact.state = 'erased', fact.text = '[erased]', fact.valid_to = coalesce(fact
     fact.slot_key = NULL, fact.is_single_valued = NULL, fact.is_known = NULL,
     fact.is_personal = NULL, fact.topic = NULL, fact.tags = NULL, fact.sensitivity = NULL,
     fact.recall_semantics = NULL, fact.yields_to_live_intent = NULL, fact.artefact = NULL,
-    fact.embedding = NULL, fact.embedding_bytes = NULL, fact.next_embedding_bytes = NULL
+    fact.embedding = NULL, fact.embedding_bytes = NULL, fact.next_embedding = NULL,
+    fact.next_embedding_bytes = NULL
 RETURN fact.fact_id AS fact_id

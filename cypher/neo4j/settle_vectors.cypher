@@ -1,0 +1,20 @@
+// Put vectors of the store's model, kept beside those of the one before, where vectors belong.
+// The first SET takes the fact's lock; what somebody else settled, or an erasure took away, is
+// looked at behind it.
+// mode: write
+// params: fact_ids, embedding_model
+// returns: fact_id
+UNWIND $fact_ids AS fact_id
+MATCH (fact:Fact {fact_id: fact_id})
+SET fact.embedding_model = $embedding_model
+WITH fact
+WHERE fact.next_embedding_model = $embedding_model
+SET fact.embedding = NULL, fact.embedding_bytes = fact.next_embedding_bytes
+WITH fact
+CALL (fact) {
+  WITH fact
+  WHERE fact.next_embedding IS NOT NULL
+  CALL db.create.setNodeVectorProperty(fact, 'embedding', fact.next_embedding)
+}
+SET fact.next_embedding = NULL, fact.next_embedding_bytes = NULL, fact.next_embedding_model = NULL
+RETURN fact.fact_id AS fact_id

@@ -1,0 +1,8 @@
+// How many facts have to move to another model, and how many have its vector already.
+// mode: read
+// params: embedding_model, next_model
+// returns: facts, moved
+MATCH (fact:Fact)
+WHERE fact.embedding_model = $embedding_model AND fact.state <> 'erased'
+RETURN count(fact) AS facts,
+       count(CASE WHEN fact.next_embedding_model = $next_model THEN 1 END) AS moved

@@ -1,0 +1,91 @@
+"""An agent's tools for the tool runner of the Anthropic SDK, which calls them by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from anthropic.lib.tools import (
+    BetaAsyncBuiltinFunctionTool,
+    BetaBuiltinFunctionTool,
+    BetaFunctionToolResultType,
+    ToolError,
+)
+
+if TYPE_CHECKING:
+    from anthropic.types.beta import BetaToolUnionParam
+
+    from reconciler.domain.tools.replies import ToolReply
+    from reconciler.domain.tools.tool import Style
+
+__all__ = ["anthropic_functions", "async_anthropic_functions"]
+
+
+class _Tools(Protocol):
+    def definitions(
+        self, style: Style = "anthropic", *, strict: bool = False
+    ) -> list[dict[str, Any]]: ...
+
+    def call(self, name: str, arguments: Mapping[str, Any] | str | None) -> ToolReply: ...
+
+
+class _AsyncTools(Protocol):
+    def definitions(
+        self, style: Style = "anthropic", *, strict: bool = False
+    ) -> list[dict[str, Any]]: ...
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | str | None) -> ToolReply: ...
+
+
+def anthropic_functions(tools: _Tools, *, strict: bool = False) -> list[BetaBuiltinFunctionTool]:
+    """What ``client.beta.messages.tool_runner(tools=…)`` takes.
+
+    Args:
+        tools: as ``Memory.agent_tools`` gives them.
+        strict: as ``AgentTools.definitions`` takes it.
+    """
+    return [_Function(tools, each) for each in tools.definitions(strict=strict)]
+
+
+def async_anthropic_functions(
+    tools: _AsyncTools, *, strict: bool = False
+) -> list[BetaAsyncBuiltinFunctionTool]:
+    """The same for an ``AsyncAnthropic``, of the tools of an ``AsyncMemory``."""
+    return [_AsyncFunction(tools, each) for each in tools.definitions(strict=strict)]
+
+
+class _Function(BetaBuiltinFunctionTool):
+    def __init__(self, tools: _Tools, definition: Any) -> None:
+        self._tools = tools
+        self._definition: BetaToolUnionParam = definition
+
+    def to_dict(self) -> BetaToolUnionParam:
+        return self._definition
+
+    def call(self, input: object) -> BetaFunctionToolResultType:  # noqa: A002  the SDK's name
+        arguments: Any = input
+        return _sent_back(self._tools.call(self.name, arguments))
+
+
+class _AsyncFunction(BetaAsyncBuiltinFunctionTool):
+    def __init__(self, tools: _AsyncTools, definition: Any) -> None:
+        self._tools = tools
+        self._definition: BetaToolUnionParam = definition
+
+    def to_dict(self) -> BetaToolUnionParam:
+        return self._definition
+
+    async def call(self, input: object) -> BetaFunctionToolResultType:  # noqa: A002  the SDK's name
+        arguments: Any = input
+        return _sent_back(await self._tools.call(self.name, arguments))
+
+
+def _sent_back(reply: ToolReply) -> str:
+    """The words; the runner marks those of an error by its kind.
+
+    Raises:
+        ToolError: the call could not be carried out.
+    """
+    if reply.is_error:
+        raise ToolError(reply.text)
+    return reply.text

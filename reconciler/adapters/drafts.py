@@ -1,0 +1,82 @@
+"""Drafts: what is written beside the place that it will have, and removed however its process ends.
+
+A draft lies in a hidden folder that its process has locked. The lock goes with the process, so one
+that nobody holds was left by a process that was killed; it may hold a contact's words. Never here:
+what a draft holds, and when it is put in place.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+
+__all__ = ["draft_folder", "remove_abandoned_drafts"]
+
+_PREFIX = ".reconciler-draft-"
+
+
+@contextmanager
+def draft_folder(beside: Path) -> Iterator[Path]:
+    """A new folder of its owner's alone, beside a path; it is gone afterwards.
+
+    Drafts that killed processes left there are removed first.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    remove_abandoned_drafts(beside.parent)
+    folder, lock = _locked_folder(beside.parent)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def remove_abandoned_drafts(parent: Path) -> None:
+    """Remove what killed processes left in a folder; nothing where locks do not work."""
+    for folder in parent.glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # another user's, or one that is in use, or just gone
+            if (lock := _lock(folder, is_waiting=False)) is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(lock)
+
+
+def _locked_folder(parent: Path) -> tuple[Path, int | None]:
+    """A new folder with its lock; None where locks do not work."""
+    while True:
+        folder = Path(mkdtemp(prefix=_PREFIX, dir=parent))
+        try:
+            lock = _lock(folder, is_waiting=True)
+        except FileNotFoundError:
+            continue  # taken for abandoned before it was locked
+        except OSError:
+            return folder, None
+        if folder.exists():
+            return folder, lock
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(folder: Path, *, is_waiting: bool) -> int | None:
+    """A descriptor that holds the folder's lock until it is closed; None on Windows.
+
+    Raises:
+        OSError: the folder is gone, another's, or locked, or its file system has no locks.
+    """
+    try:
+        import fcntl  # not on Windows, where the rest works
+    except ImportError:
+        return None
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if is_waiting else fcntl.LOCK_NB))
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor

@@ -1,0 +1,177 @@
+"""The asynchronous facade: ``Memory``, for programs with an event loop. Decides nothing.
+
+Its calls are generated (``reconciler.async_calls``) and made in threads
+(``reconciler.async_threads``); here is only how it is opened and closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from reconciler.async_calls import AsyncMemoryCalls
+from reconciler.async_threads import (
+    CLOSING_SECONDS_MAX,
+    THREADS_MAX,
+    Opening,
+    Threads,
+    awaited_in_a_thread,
+)
+from reconciler.memory import Memory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reconciler.domain.records.archives import Backup, RestoreReport
+    from reconciler.ports.arbiter import Arbiter
+    from reconciler.ports.embedder import Embedder
+    from reconciler.ports.extractor import Extractor
+    from reconciler.settings import Settings
+
+__all__ = ["AsyncMemory"]
+
+
+class AsyncMemory(AsyncMemoryCalls):
+    """An open memory for a program with an event loop: the calls of ``Memory``, awaited.
+
+    Example::
+
+        async with AsyncMemory.open() as memory:
+            await memory.add_contact_note("crm", "alice", "Lives in Pune.")
+            await memory.recall("crm", "alice", "Where does she live?")
+
+    Open it once and keep it. Each call is made in one of a bounded number of threads; ``contact``
+    and ``agent_tools`` only bind and are not awaited, nor are properties. A cancelled call that had
+    begun is finished behind: what it wrote is whole, and stays. What a caller hands over to be
+    called, such as ``on_progress``, is called in such a thread.
+
+    Args:
+        memory: an open memory; it is closed with this.
+        threads: how many calls are made at the same time.
+        closing_seconds_max: how long ``close`` waits for calls under way.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        threads: int | Threads = THREADS_MAX,
+        closing_seconds_max: float = CLOSING_SECONDS_MAX,
+    ) -> None:
+        super().__init__(threads if isinstance(threads, Threads) else Threads(threads), memory)
+        self._closing_seconds_max = closing_seconds_max
+
+    @classmethod
+    def open(
+        cls,
+        settings: Settings | None = None,
+        *,
+        embedder: Embedder | None = None,
+        arbiter: Arbiter | None = None,
+        extractor: Extractor | None = None,
+        clock: Callable[[], datetime] | None = None,
+        migrate: bool = False,
+        warm_up: bool = True,
+        must_exist: bool = False,
+        threads: int = THREADS_MAX,
+        closing_seconds_max: float = CLOSING_SECONDS_MAX,
+        **arguments: Any,
+    ) -> Opening[Self]:
+        """Open the memory that the settings describe: ``async with`` it, or await it and close it.
+
+        All arguments that ``Memory.open`` has, too, mean the same, but for ``warm_up``: it is True
+        here, and the memory is open only when the model is loaded, so that no call waits for it.
+        ``threads`` says how many calls are made at the same time, while others wait, and
+        ``closing_seconds_max`` how long ``close`` waits for calls under way.
+
+        Raises:
+            As ``Memory.open``; with ``warm_up`` also as ``Memory.warm_up``.
+        """
+        pool = Threads(threads)
+        opened = partial(
+            _open,
+            settings,
+            embedder=embedder,
+            arbiter=arbiter,
+            extractor=extractor,
+            clock=clock,
+            migrate=migrate,
+            warm_up=warm_up,
+            must_exist=must_exist,
+            **arguments,
+        )
+
+        made = partial(cls._made, opened, pool, closing_seconds_max)
+        return Opening(pool, made, lambda made: made._sync.close())
+
+    @classmethod
+    def _made(cls, opened: Callable[[], Memory], pool: Threads, seconds_max: float) -> Self:
+        pool.start()
+        return cls(opened(), threads=pool, closing_seconds_max=seconds_max)
+
+    @classmethod
+    async def restore(
+        cls,
+        path: str | Path,
+        *,
+        settings: Settings | None = None,
+        embedder: Embedder | None = None,
+        clock: Callable[[], datetime] | None = None,
+        accept_other_key: bool = False,
+        on_progress: Callable[[int, int], None] = lambda *_: None,
+        **arguments: Any,
+    ) -> Backup | RestoreReport:
+        """Put a backup, or an export, where the settings look for a memory.
+
+        See ``Memory.restore``.
+        """
+        pool = Threads(1)
+        try:
+            return await pool.run(
+                partial(
+                    Memory.restore,
+                    path,
+                    settings=settings,
+                    embedder=embedder,
+                    clock=clock,
+                    accept_other_key=accept_other_key,
+                    on_progress=on_progress,
+                    **arguments,
+                )
+            )
+        finally:
+            pool.close(lambda: None, 0)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Wait for calls under way, within the bound, and close the memory; harmless when repeated.
+
+        Calls that come later, or had not begun when the time was over, fail.
+        """
+        close_it = partial(self._threads.close, self._sync.close, self._closing_seconds_max)
+        await awaited_in_a_thread(close_it)
+
+
+def _open(*arguments: Any, warm_up: bool, **named: Any) -> Memory:
+    """An open memory; with ``warm_up`` its model is loaded, or it is closed again."""
+    memory = Memory.open(*arguments, warm_up=warm_up, **named)
+    try:
+        if warm_up:
+            memory.warm_up()
+    except BaseException:
+        memory.close()
+        raise
+    return memory

@@ -1,0 +1,202 @@
+"""The threads of an asynchronous memory: calls that wait are made there, and awaited.
+
+Nothing here knows what is called. A call that began is finished, whether or not somebody still
+awaits it, so that no lock is left behind and no write is half done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from types import TracebackType
+from typing import Generic, ParamSpec, Protocol, TypeVar
+
+from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
+
+__all__ = ["CLOSING_SECONDS_MAX", "THREADS_MAX", "Opening", "Threads"]
+
+THREADS_MAX = 16
+"""Calls at the same time; more wait."""
+
+CLOSING_SECONDS_MAX = 30.0
+_PAGE = 100
+_STARTING_SECONDS = 60.0
+_CLOSED = "the memory is closed; open it again"
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Threads:
+    """A bounded number of threads, in which calls are made.
+
+    Args:
+        count: how many calls are made at the same time, from 1.
+
+    Raises:
+        ConfigurationError: the count is no whole number from 1.
+    """
+
+    def __init__(self, count: int = THREADS_MAX) -> None:
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ConfigurationError(f"threads must be a whole number from 1, not {count!r}")
+        self._count = count
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix="reconciler-async")
+        self._under_way: set[Future[object]] = set()
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def start(self) -> None:
+        """Start all of them; called in one of them, before any other call.
+
+        Who starts a thread waits until it runs; an event loop that did so with its first calls
+        would stand still for as long as those keep the interpreter busy.
+        """
+        together = threading.Barrier(self._count)
+        meet = partial(together.wait, _STARTING_SECONDS)
+        others = [self.submit(meet) for _ in range(self._count - 1)]
+        meet()
+        wait(others)
+
+    async def run(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """What the call returns, once it was made in a thread.
+
+        Cancelled, a call that had not begun is never made; one that had is finished behind, and
+        nobody learns what it returned.
+
+        Raises:
+            GraphUnavailableError: the threads were closed, before the call or before it began.
+        """
+        made = self.submit(partial(call, *args, **kwargs))
+        try:
+            return await asyncio.wrap_future(made)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if made.cancelled() and task and not task.cancelling():  # by ``close``, by nobody else
+                raise GraphUnavailableError(_CLOSED) from None
+            raise
+
+    def submit(self, call: Callable[[], R]) -> Future[R]:
+        """The call, to be made as soon as a thread is free, with the caller's context variables.
+
+        Raises:
+            GraphUnavailableError: the threads were closed.
+        """
+        with self._lock:
+            if self._is_closed:
+                raise GraphUnavailableError(_CLOSED)
+            made: Future[R] = self._pool.submit(contextvars.copy_context().run, call)
+            self._under_way.add(made)  # type: ignore[arg-type]
+        made.add_done_callback(self._finished)
+        return made
+
+    async def stream(
+        self, call: Callable[P, Iterator[R]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> AsyncIterator[R]:
+        """What the call's iterator gives, taken from it in a thread, a page at a time."""
+        iterator = await self.run(call, *args, **kwargs)
+        while page := await self.run(_page_of, iterator):
+            for each in page:
+                yield each
+
+    def close(self, then: Callable[[], None], seconds_max: float = CLOSING_SECONDS_MAX) -> None:
+        """Take no more calls, wait for those there are, and do what is to be done last.
+
+        Args:
+            then: what gives back what the calls use; done once, whether or not all of them ended.
+            seconds_max: how long is waited. Calls that have not begun by then are never made.
+        """
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            under_way = set(self._under_way)
+        wait(under_way, seconds_max)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        then()
+
+    def _finished(self, made: Future[R]) -> None:
+        with self._lock:
+            self._under_way.discard(made)
+
+
+class _Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+M = TypeVar("M", bound=_Closable)
+
+
+class Opening(Generic[M]):
+    """Something that is being opened: ``await`` it and close it, or use it with ``async with``.
+
+    Args:
+        threads: where it is opened.
+        open_it: opens it.
+        give_back: closes what was opened, where whoever awaited it is gone by then.
+    """
+
+    def __init__(
+        self, threads: Threads, open_it: Callable[[], M], give_back: Callable[[M], None]
+    ) -> None:
+        self._threads = threads
+        self._open_it = open_it
+        self._give_back = give_back
+        self._opened: M | None = None
+
+    def __await__(self) -> Generator[object, None, M]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> M:
+        self._opened = await self._open()
+        return self._opened
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._opened is not None:
+            await self._opened.close()
+
+    async def _open(self) -> M:
+        made = self._threads.submit(self._open_it)
+        try:
+            return await asyncio.wrap_future(made)
+        except asyncio.CancelledError:
+            made.add_done_callback(self._close_again)
+            raise
+
+    def _close_again(self, made: Future[M]) -> None:
+        """Nobody awaits it any more: a store that stayed open would be locked for good."""
+        if made.cancelled():
+            return
+        with suppress(ReconcilerError):
+            self._give_back(made.result())
+
+
+def _page_of(iterator: Iterator[R]) -> list[R]:
+    return list(islice(iterator, _PAGE))
+
+
+async def awaited_in_a_thread(call: Callable[[], None]) -> None:
+    """Make the call in a thread of its own; it goes on when nobody awaits it any more."""
+    ended: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            call()
+        except BaseException as error:  # noqa: BLE001  it is raised where it is awaited
+            ended.set_exception(error)
+        else:
+            ended.set_result(None)
+
+    threading.Thread(target=run, name="reconciler-closing").start()
+    await asyncio.shield(asyncio.wrap_future(ended))

@@ -1,0 +1,213 @@
+"""Messages: what was said, as chat APIs and other programs write it, made into turns. Pure.
+
+What roles and times are called elsewhere, and which parts of a message are words, live here; how a
+file lays messages out does not. Nothing is guessed: a role or a time that is not understood is
+refused, and the error says in which message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from reconciler.domain.records.notes import utc
+from reconciler.domain.records.turns import Role, Turn
+from reconciler.errors import InvalidNoteError, InvalidSessionError
+
+__all__ = ["Message", "turns_of"]
+
+_ROLES = {
+    Role.CONTACT: ("contact", "user", "customer", "human"),
+    Role.AGENT: ("agent", "assistant", "ai", "bot", "model"),
+    Role.TOOL: ("tool", "function"),
+    Role.SYSTEM: ("system", "developer"),
+    Role.OPERATOR: ("operator", "staff", "human_agent"),
+}
+_ROLE_OF = {name: role for role, names in _ROLES.items() for name in names}
+_TIME_KEYS = ("timestamp", "said_at", "created_at", "time", "create_time")
+_EPOCH_SECONDS_MAX = 1e11
+"""An epoch number above it counts milliseconds: in seconds it would lie after the year 5000."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message as it was given, and how to say where it stands."""
+
+    where: str
+    values: Mapping[str, Any]
+
+    def turns(self) -> Iterator[Turn]:
+        """What was said in it: its words, and before them what tools answered; none without words.
+
+        Raises:
+            InvalidSessionError: it cannot be read.
+        """
+        return _turns(self)
+
+    def wrong(self, complaint: str) -> InvalidSessionError:
+        """What is said of it where it cannot be read."""
+        return InvalidSessionError(f"{self.where}: {complaint}")
+
+
+def turns_of(given: Iterable[Turn | Mapping[str, Any]]) -> Iterator[Turn]:
+    """Turns as they are, and messages as what was said in them; one without words gives none.
+
+    Args:
+        given: in their order. A message has a ``role``, and ``content`` (a string or a list of
+            blocks) or ``text``; it may have a time and an ``id``.
+
+    Raises:
+        InvalidSessionError: something is neither, or cannot be read.
+    """
+    if isinstance(given, str | Mapping):
+        raise InvalidSessionError(_WANTED)
+    for number, each in enumerate(given, start=1):
+        if isinstance(each, Turn):
+            yield each
+        elif isinstance(each, Mapping):
+            yield from Message(f"message {number}", each).turns()
+        else:
+            raise InvalidSessionError(_WANTED)
+
+
+_WANTED = "turns must be a list of Turn(role=..., text=...), or of messages with role and content"
+
+
+def _turns(message: Message) -> Iterator[Turn]:
+    """What was said in it: its words, and before them what tools answered."""
+    role = _role(message)
+    if not message.values.keys() & _SAYING:
+        raise message.wrong("neither content nor text is there; one of them says what was said")
+    said, answers = _words(message, message.values)
+    said_at = _said_at(message)
+    for answer in answers:
+        yield _turn(message, Role.TOOL, answer, said_at)
+    if said.strip():
+        yield _turn(message, role, said, said_at)
+
+
+def _turn(message: Message, role: Role, text: str, said_at: datetime | None) -> Turn:
+    try:
+        return Turn(role=role, text=text, said_at=said_at, reference=_reference(message))
+    except InvalidSessionError as error:
+        raise message.wrong(str(error)) from error
+
+
+def _role(message: Message) -> Role:
+    given = message.values.get("role")
+    known = _ROLE_OF.get(given.strip().casefold()) if isinstance(given, str) else None
+    if known is None:
+        names = ", ".join(_ROLE_OF)
+        complaint = "role is missing" if given is None else f"role {given!r} is unknown"
+        raise message.wrong(f"{complaint}; use one of {names}")
+    return known
+
+
+def _reference(message: Message) -> str | None:
+    given = message.values.get("id")
+    if given is None or given == "":
+        given = message.values.get("reference")
+    if given is None or given == "":
+        return None
+    if isinstance(given, bool) or not isinstance(given, str | int):
+        raise message.wrong(f"id must be a string or a number, not {type(given).__name__}")
+    return str(given)
+
+
+# Words
+
+
+_SAYING = frozenset({"content", "text", "tool_calls", "function_call"})
+"""One of these is there in every message, if only to say that no words are."""
+
+
+def _words(message: Message, values: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """What is said, and what tools answered inside it."""
+    content = values.get("content")
+    if content is None:
+        content = values.get("text")
+    if content is None:
+        return "", []
+    if isinstance(content, str):
+        return content, []
+    if not isinstance(content, list):
+        kind = type(content).__name__
+        raise message.wrong(f"content must be a string or a list of blocks, not {kind}")
+    said, answers = [], []
+    for block in map(_plain, content):
+        if isinstance(block, Mapping) and block.get("type") == "tool_result":
+            answers.append(_words(message, block)[0])
+        else:
+            said.append(_text(message, block))
+    return _joined(said), [each for each in answers if each.strip()]
+
+
+def _plain(block: object) -> object:
+    """A block as a dictionary, where an SDK made an object of it."""
+    as_dictionary = getattr(block, "model_dump", None)
+    return as_dictionary() if callable(as_dictionary) else block
+
+
+def _text(message: Message, block: Any) -> str:
+    """The block's words; pictures, calls of tools and whatever else is there have none."""
+    if isinstance(block, str):
+        return block
+    if not isinstance(block, Mapping):
+        raise message.wrong(f"a block of content must be an object, not {type(block).__name__}")
+    if block.get("type", "text") not in ("text", "input_text", "output_text"):
+        return ""
+    text = block.get("text")
+    if text is not None and not isinstance(text, str):
+        raise message.wrong(f"text of a block must be a string, not {type(text).__name__}")
+    return text or ""
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "\n".join(each for each in parts if each.strip())
+
+
+# Times
+
+
+def _said_at(message: Message) -> datetime | None:
+    given = [(key, message.values.get(key)) for key in _TIME_KEYS]
+    name, value = next(((key, each) for key, each in given if each not in (None, "")), ("", None))
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return _from_iso(message, name, value)
+    if isinstance(value, datetime):
+        return _from_datetime(message, name, value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        kind = type(value).__name__
+        raise message.wrong(f"{name} must be an ISO 8601 time or an epoch number, not {kind}")
+    return _from_epoch(message, name, value)
+
+
+def _from_datetime(message: Message, name: str, value: datetime) -> datetime:
+    try:
+        return utc(name, value)
+    except InvalidNoteError as error:
+        raise message.wrong(str(error)) from error
+
+
+def _from_iso(message: Message, name: str, value: str) -> datetime:
+    try:
+        at = datetime.fromisoformat(value.strip())
+        if at.tzinfo is not None:
+            return at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise message.wrong(f"{name} {value!r} is not an ISO 8601 time") from None
+    raise message.wrong(
+        f"{name} {value!r} has no time zone; add one, for example 2026-01-31T09:00:00+00:00"
+    )
+
+
+def _from_epoch(message: Message, name: str, value: float) -> datetime:
+    try:
+        seconds = value / 1000 if abs(value) > _EPOCH_SECONDS_MAX else value
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        raise message.wrong(f"{name} {value!r} is no time that a calendar has") from None

@@ -1,0 +1,77 @@
+"""A store's move to another embedding model: how far it is, and what came of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+__all__ = ["ModelMove", "MoveState", "ReembedReport"]
+
+
+class MoveState(StrEnum):
+    """How far a store is on its way to another model."""
+
+    NONE = "none"
+    EMBEDDING = "embedding"
+    SETTLING = "settling"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelMove:
+    """Which model a store is bound to, and which one it moves to.
+
+    Attributes:
+        state: ``embedding`` while facts get a vector of the next model beside the one that they
+            have; ``settling`` once the store is bound to it, and some vectors still stand beside
+            those of the model before; ``none`` where the store does not move.
+        model: name and fingerprint of the model that the store is bound to.
+        dimension: length of its vectors.
+        next_model: where to it moves; None where it does not.
+        next_dimension: length of that one's vectors.
+        facts: how many facts have to have a vector of the next model, while they are embedded.
+        moved: how many of them have one.
+    """
+
+    state: MoveState
+    model: str
+    dimension: int
+    next_model: str | None = None
+    next_dimension: int | None = None
+    facts: int = 0
+    moved: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReembedReport:
+    """What a run of ``reembed`` did; the store is bound to the new model by then.
+
+    Attributes:
+        old_model: what the store was bound to before.
+        model: what it is bound to now.
+        dimension: length of its vectors.
+        embedded: how many facts this run embedded.
+        resumed: how many an earlier run, which was cut off, had embedded.
+        switch_attempts: how often the last step was tried; more than once where others wrote.
+        settings: what to set from here on, by the names of environment variables. Empty where
+            the caller gave an embedder of its own.
+        is_calibrated: whether the profile was calibrated on the new model.
+    """
+
+    old_model: str
+    model: str
+    dimension: int
+    embedded: int = 0
+    resumed: int = 0
+    switch_attempts: int = 0
+    settings: Mapping[str, str] = field(default_factory=dict)
+    is_calibrated: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)

@@ -1,0 +1,93 @@
+"""Turns: one message of a conversation each, as it is handed over, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import check_text, utc
+from reconciler.domain.records.scope import check_identifier
+from reconciler.errors import InvalidNoteError, InvalidSessionError
+
+__all__ = ["Role", "Turn"]
+
+
+class Role(StrEnum):
+    """Who speaks in a session; ``contact`` is whom the memory is about.
+
+    ``user`` and ``assistant`` are understood as ``contact`` and ``agent``.
+    """
+
+    CONTACT = "contact"
+    OPERATOR = "operator"
+    TOOL = "tool"
+    AGENT = "agent"
+    SYSTEM = "system"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Role | None:
+        """The names that chat APIs use for two of them."""
+        return {"user": cls.CONTACT, "assistant": cls.AGENT}.get(str(value))
+
+    @property
+    def source_kind(self) -> SourceKind:
+        """Whose word it is. What the agent says, or was told, is no evidence of anything."""
+        return _SOURCES.get(self, SourceKind.MODEL_GUESS)
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether a fact may rest on what this role says."""
+        return self in _SOURCES
+
+
+_SOURCES = {
+    Role.CONTACT: SourceKind.USER_EXPLICIT,
+    Role.OPERATOR: SourceKind.OPERATOR,
+    Role.TOOL: SourceKind.TOOL_OUTPUT,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One message of a session, as it is handed over.
+
+    Args:
+        role: who speaks.
+        text: what was said, 1 to 20,000 characters.
+        said_at: when, time-zone aware; None for when the session began, or for now and after
+            all that the contact was heard to say before.
+        reference: how the caller finds it again, for example a message's id, or None.
+
+    Raises:
+        InvalidSessionError: any of the above does not hold.
+    """
+
+    role: Role | str
+    text: str
+    said_at: datetime | None = None
+    reference: str | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "role", Role(str(self.role)))
+        except ValueError:
+            known = ", ".join(Role)
+            raise InvalidSessionError(
+                f"role {self.role!r} is unknown; use one of {known}"
+            ) from None
+        if isinstance(self.text, str) and len(self.text) > EVIDENCE_LENGTH_MAX:
+            raise InvalidSessionError(
+                f"a turn has {len(self.text):,} characters, at most {EVIDENCE_LENGTH_MAX:,} are "
+                "taken; cut it, or hand it over as several turns"
+            )
+        try:
+            check_text("a turn's text", self.text, EVIDENCE_LENGTH_MAX)
+            if self.said_at is not None:
+                object.__setattr__(self, "said_at", utc("said_at", self.said_at))
+            if self.reference is not None:
+                check_identifier("reference", self.reference, InvalidNoteError)
+        except InvalidNoteError as error:
+            raise InvalidSessionError(str(error)) from error

@@ -1,0 +1,200 @@
+"""Tools: what a model is told of one, and what it sends, checked. Knows no tool in particular.
+
+One table of parameters makes the schema and checks the arguments, so that the two cannot differ. A
+model's mistake is an error whose text says what to send instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal, get_args
+
+from reconciler.errors import InvalidRequestError
+
+__all__ = ["Kind", "Parameter", "Style", "Tool", "check_style"]
+
+Style = Literal["anthropic", "openai", "openai-responses", "mcp"]
+"""Whose way of writing a tool down; ``openai`` is that of Chat Completions."""
+
+_NAMES_MAX = 5
+_NUMBER_MAX = 1e15
+_NAME_LENGTH_MAX = 40
+
+
+class Kind(StrEnum):
+    """The kinds of value that a parameter takes, as JSON Schema names them."""
+
+    STRING = "string"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One value that a model may send.
+
+    Attributes:
+        description: what it means, for the model.
+        missing: what to say where a required one is not there; None where it is optional.
+        choices: the only words that it may be; empty for any.
+        length_max: at most so many characters; None without a bound.
+        is_fraction: of a number, whether it is from 0 to 1.
+        also: other kinds that are understood, though the schema does not ask for them.
+    """
+
+    name: str
+    description: str
+    kind: Kind = Kind.STRING
+    missing: str | None = None
+    choices: tuple[str, ...] = ()
+    length_max: int | None = None
+    is_fraction: bool = False
+    also: tuple[Kind, ...] = ()
+
+    @property
+    def is_required(self) -> bool:
+        """Whether a call without it is refused."""
+        return self.missing is not None
+
+    def schema(self, *, strict: bool) -> dict[str, Any]:
+        """It as JSON Schema; what is optional may be null.
+
+        Args:
+            strict: without bounds, which strict modes refuse; they are still checked here.
+        """
+        kind = str(self.kind)
+        made: dict[str, Any] = {"type": kind if self.is_required else [kind, "null"]}
+        if self.choices:
+            made["enum"] = list(self.choices) if self.is_required else [*self.choices, None]
+        if self.length_max is not None and not strict:
+            made["maxLength"] = self.length_max
+        if self.is_fraction and not strict:
+            made |= {"minimum": 0, "maximum": 1}
+        return made | {"description": self.description}
+
+    def read(self, given: object) -> Any:
+        """The value, or None where there is none.
+
+        A blank word in place of an optional value is none: a strict mode makes models fill it in.
+
+        Raises:
+            InvalidRequestError: it cannot be used.
+        """
+        if given is None or (isinstance(given, str) and not given.strip()):
+            if self.missing is not None:
+                raise InvalidRequestError(f"{self.name} is missing: {self.missing}")
+            return None
+        if not any(_is_of(kind, given) for kind in (self.kind, *self.also)):
+            article = "a" if self.is_required else "null or a"
+            raise InvalidRequestError(f"{self.name} must be {article} {self.kind}, not {_a(given)}")
+        if self.choices and given not in self.choices:
+            known = ", ".join(self.choices)
+            raise InvalidRequestError(f"{self.name} {_short(given)} is none of {known}")
+        self._check_bounds(given)
+        return given
+
+    def _check_bounds(self, given: Any) -> None:
+        if self.length_max is not None and isinstance(given, str) and len(given) > self.length_max:
+            raise InvalidRequestError(
+                f"{self.name} has {len(given):,} characters, at most {self.length_max:,} are taken"
+            )
+        if self.is_fraction and not 0 <= given <= 1:
+            raise InvalidRequestError(f"{self.name} must be from 0 to 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool as a model is told of it.
+
+    Attributes:
+        title: what a person would call it.
+        description: what it does, and when to call it.
+        is_read_only: whether it changes nothing.
+    """
+
+    name: str
+    title: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    is_read_only: bool
+
+    def schema(self, *, strict: bool) -> dict[str, Any]:
+        """What the tool takes, as JSON Schema.
+
+        Args:
+            strict: in the subset that OpenAI's strict mode and Anthropic's take: every property is
+                required, what is optional may be null, nothing bounds a value. Source: OpenAI's
+                guide to structured outputs, Anthropic's to strict tool use.
+        """
+        required = [each.name for each in self.parameters if strict or each.is_required]
+        return {
+            "type": "object",
+            "properties": {each.name: each.schema(strict=strict) for each in self.parameters},
+            "required": required,
+            "additionalProperties": False,
+        }
+
+    def definition(self, style: Style, *, strict: bool) -> dict[str, Any]:
+        """The tool in the words of one API.
+
+        Raises:
+            InvalidRequestError: there is no such style.
+        """
+        check_style(style)
+        named = {"name": self.name, "description": self.description}
+        schema = self.schema(strict=strict)
+        if style == "anthropic":
+            return named | {"input_schema": schema} | ({"strict": True} if strict else {})
+        if style == "mcp":
+            hints = {"readOnlyHint": self.is_read_only, "destructiveHint": False}
+            about = {"title": self.title, "annotations": hints | {"openWorldHint": False}}
+            return named | {"inputSchema": schema} | about
+        function = named | {"parameters": schema, "strict": strict}
+        if style == "openai-responses":
+            return {"type": "function"} | function
+        return {"type": "function", "function": function}
+
+    def read(self, given: Mapping[Any, Any]) -> dict[str, Any]:
+        """The arguments that were given, checked; what is null is left out.
+
+        Raises:
+            InvalidRequestError: one cannot be used, is missing, or is none of the tool's.
+        """
+        known = [each.name for each in self.parameters]
+        if unknown := [name for name in given if name not in known]:
+            named = ", ".join(_short(name) for name in unknown[:_NAMES_MAX])
+            raise InvalidRequestError(f"{self.name} takes no {named}; it takes {', '.join(known)}")
+        read = {each.name: each.read(given.get(each.name)) for each in self.parameters}
+        return {name: value for name, value in read.items() if value is not None}
+
+
+def check_style(style: object) -> None:
+    """Let a style through that is known.
+
+    Raises:
+        InvalidRequestError: it is none.
+    """
+    if style not in get_args(Style):
+        known = ", ".join(get_args(Style))
+        raise InvalidRequestError(f"style {style!r} is none of {known}")
+
+
+def _is_of(kind: Kind, given: object) -> bool:
+    if kind is Kind.NUMBER:  # neither NaN nor one that takes long to be written down
+        is_number = isinstance(given, int | float) and not isinstance(given, bool)
+        return is_number and -_NUMBER_MAX <= given <= _NUMBER_MAX  # type: ignore[operator]
+    return isinstance(given, bool if kind is Kind.BOOLEAN else str)
+
+
+def _a(given: object) -> str:
+    """What it is, in the words of JSON."""
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
+    return names.get(type(given), "such a number" if isinstance(given, int | float) else "that")
+
+
+def _short(given: object) -> str:
+    """What a model sent, short enough to be said back to it."""
+    text = given if isinstance(given, str) else repr(given)
+    return text if len(text) <= _NAME_LENGTH_MAX else f"{text[:_NAME_LENGTH_MAX]}…"

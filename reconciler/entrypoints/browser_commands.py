@@ -1,0 +1,138 @@
+"""The command that gives Neo4j Browser the pack: style, guide and saved queries."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import typer
+
+from reconciler.entrypoints.options import AsJson, Overwrite, show
+from reconciler.errors import ConfigurationError, InvalidRequestError
+from reconciler.named_secrets import without_named_secrets
+
+__all__ = ["add_browser_commands"]
+
+_BROWSER_PORT = 7474
+_POLL_SECONDS = 0.2
+_BASE_URL = "http://127.0.0.1:8474/"
+
+
+def add_browser_commands(app: typer.Typer) -> None:
+    """Give the command line the commands of this module."""
+    app.command()(browser)
+
+
+def browser(
+    agent: Annotated[
+        str, typer.Option("--agent", help="Whose memory the guide asks about.")
+    ] = "demo",
+    contact: Annotated[str, typer.Option("--contact", help="About whom it asks.")] = "dana",
+    write: Annotated[
+        Path | None,
+        typer.Option("--write", help="Write the files into this folder instead of serving them."),
+    ] = None,
+    base_url: Annotated[
+        str, typer.Option("--base-url", help="With --write: where the files will be found.")
+    ] = _BASE_URL,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="On 127.0.0.1; 0 for any.")] = 8474,
+    open_: Annotated[bool, typer.Option("--open", help="Open Neo4j Browser, too.")] = False,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Give Neo4j Browser style, guide and queries: serve them until Ctrl-C, or write them."""
+    from reconciler.entrypoints.browser_pack import PackServer
+
+    if write is not None:
+        made = _write(write, _checked(base_url), agent, contact, overwrite=overwrite)
+        told = _links(base_url) | {"files": [without_named_secrets(str(each)) for each in made]}
+        where = without_named_secrets(str(write))
+        show(as_json, told, lambda: f"{len(made)} files in {where}.\n{_text(told)}")
+        return
+    with _until_ended() as is_over, PackServer(port, agent, contact) as pack:
+        told = _links(pack.url)
+        show(as_json, told, lambda: f"{_text(told)}\n\nCtrl-C ends it.")
+        if open_:
+            webbrowser.open(told["browser"])
+        while not is_over.wait(_POLL_SECONDS):  # a wait without end lets no handler run
+            pass
+
+
+def _write(folder: Path, base_url: str, agent: str, contact: str, *, overwrite: bool) -> list[Path]:
+    """The files; none is written where one is there already and may not be replaced."""
+    from reconciler.bootstrap import write_new
+    from reconciler.entrypoints.browser_pack import pack_files
+
+    files = {
+        folder / name: content for name, content in pack_files(base_url, agent, contact).items()
+    }
+    there = next((path for path in files if path.exists()), None)
+    if there is not None and not overwrite:
+        raise ConfigurationError(f"{there} is there already; name another folder, or overwrite it")
+    try:
+        (folder / "queries").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"{folder} cannot be written: {error.strerror}") from error
+    for path, content in files.items():
+        write_new(path, content, overwrite=overwrite)
+    return list(files)
+
+
+def _checked(base_url: str) -> str:
+    split = urlsplit(base_url)
+    if split.scheme not in {"http", "https"} or not split.hostname or not base_url.endswith("/"):
+        raise InvalidRequestError(
+            f"--base-url {base_url!r} is not a folder's address; give one such as "
+            "https://host/pack/"
+        )
+    return base_url
+
+
+def _links(base_url: str) -> dict[str, Any]:
+    """Where to look, what to type there, and what a server is told once so that nobody types."""
+    from reconciler.entrypoints.browser_pack import docker_name, server_settings
+    from reconciler.settings import load_settings
+
+    server = load_settings().neo4j
+    host = urlsplit(server.uri).hostname or "localhost"
+    settings = server_settings(base_url)
+    return {
+        "browser": f"http://{host}:{_BROWSER_PORT}/browser/?dbms={server.uri}",
+        "style": f":style {base_url}style.grass",
+        "guide": f":play {base_url}guide.html",
+        "new_guide": f":guide {base_url}guide.adoc",
+        "neo4j_conf": settings,
+        "docker": {docker_name(name): value for name, value in settings.items()},
+    }
+
+
+def _text(told: dict[str, Any]) -> str:
+    conf = "\n".join(f"{name}={value}" for name, value in told["neo4j_conf"].items())
+    docker = "\n".join(f"{name}: '{value}'" for name, value in told["docker"].items())
+    return (
+        f"Open {told['browser']}, log in, and type\n  {told['style']}\n  {told['guide']}\n"
+        f"In the Browser of the newer images:\n  {told['new_guide']}\n"
+        "The server must allow the host, in neo4j.conf; then a login does all three:\n"
+        f"{conf}\nThe same for Docker:\n{docker}\n"
+        "Aura takes no guide from elsewhere: import the files of `reconciler browser --write "
+        "FOLDER`, queries/*.cypher, as saved queries."
+    )
+
+
+@contextmanager
+def _until_ended() -> Iterator[threading.Event]:
+    """An event that Ctrl-C sets, or whoever ends the process in order."""
+    is_over = threading.Event()
+    ends = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda *_: is_over.set()) for number in ends]
+    try:
+        yield is_over
+    finally:
+        for number, handler in zip(ends, before, strict=True):
+            signal.signal(number, handler)

@@ -1,0 +1,244 @@
+"""The pack for Neo4j Browser: style, guide and saved queries, as files and as a page server.
+
+The parts lie in ``browser/``. The server listens on the loopback only and gives away nothing but
+these files: Neo4j Browser fetches them from the page that it runs in.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+from reconciler.errors import ConfigurationError
+from reconciler.resources import resource_path
+
+__all__ = [
+    "PACK_HOST",
+    "PackServer",
+    "SavedQuery",
+    "docker_name",
+    "pack_files",
+    "saved_queries",
+    "server_settings",
+]
+
+PACK_HOST = "127.0.0.1"
+_TYPES = {
+    ".adoc": "text/plain",
+    ".cypher": "text/plain",
+    ".grass": "text/plain",
+    ".html": "text/html",
+}
+_TRUSTED_HOSTS = re.compile(r"127\.0\.0\.1|localhost|::1|([a-z0-9-]+\.)*neo4j\.(io|com)")
+"""Pages that may read the pack: a Browser on this machine, and the one that Neo4j serves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedQuery:
+    """One of the pack's queries.
+
+    Attributes:
+        name: its file's name, less the suffix; the files are in the order of the guide.
+        title: what it is called.
+        says: what it shows, in a sentence.
+        shows: ``graph`` or ``table``.
+        text: the Cypher, with ``$agent_id`` and ``$contact_id``.
+    """
+
+    name: str
+    title: str
+    says: str
+    shows: str
+    text: str
+
+
+def saved_queries() -> list[SavedQuery]:
+    """The pack's queries, in the order of the guide.
+
+    Raises:
+        ConfigurationError: the installation lacks them.
+    """
+    return [_read(path) for path in sorted((resource_path("browser") / "queries").glob("*.cypher"))]
+
+
+def pack_files(base_url: str, agent_id: str = "demo", contact_id: str = "dana") -> dict[str, bytes]:
+    """Every file of the pack by its path.
+
+    Args:
+        base_url: where they will be found, with a slash at the end; the guide names the style.
+        agent_id: whose memory the guide asks about, until somebody puts another name in.
+        contact_id: about whom, likewise.
+
+    Raises:
+        ConfigurationError: the installation lacks them.
+    """
+    from jinja2 import Environment, FileSystemLoader
+
+    folder = resource_path("browser")
+    queries = saved_queries()
+    given = {
+        "agent_id": json.dumps(agent_id),
+        "contact_id": json.dumps(contact_id),
+        "base_url": base_url,
+        "contacts_query": _body(folder / "contacts.cypher"),
+        "queries": queries,
+    }
+    loader = FileSystemLoader(folder)
+    files = {
+        "guide.html": Environment(autoescape=True, loader=loader, trim_blocks=True),
+        # AsciiDoc escapes what stands in a listing itself, and knows no entities.
+        "guide.adoc": Environment(loader=loader, trim_blocks=True),  # noqa: S701
+    }
+    made = {
+        name: made_by.get_template(f"{name}.jinja").render(given).encode()
+        for name, made_by in files.items()
+    }
+    made["style.grass"] = (folder / "style.grass").read_bytes()
+    for query in queries:
+        made[f"queries/{query.name}.cypher"] = f"// {query.title}\n{query.text}\n".encode()
+    return made
+
+
+def server_settings(base_url: str) -> dict[str, str]:
+    """What a Neo4j server is told, so that its Browser opens with style, guide and a graph."""
+    first = " ".join(_body(resource_path("browser") / "first_graph.cypher").split())
+    commands = [f"style {base_url}style.grass", f"play {base_url}guide.html", f"auto {first}"]
+    return {
+        "browser.post_connect_cmd": "; ".join(commands),
+        # The servers of both lines know it by this name, and compare host names without a port.
+        "browser.remote_content_hostname_whitelist": str(urlsplit(base_url).hostname),
+        "client.allow_telemetry": "false",
+    }
+
+
+def docker_name(setting: str) -> str:
+    """A server's setting as its Docker image reads it from the environment."""
+    return "NEO4J_" + setting.replace("_", "__").replace(".", "_")
+
+
+class PackServer:
+    """Serves the pack on the loopback while the block runs.
+
+    Args:
+        port: 0 for any that is free.
+        agent_id: as for ``pack_files``.
+        contact_id: likewise.
+
+    Raises:
+        ConfigurationError: the port is taken.
+    """
+
+    def __init__(self, port: int = 0, agent_id: str = "demo", contact_id: str = "dana") -> None:
+        self.files: Mapping[str, bytes] = {}
+        try:
+            self._server = ThreadingHTTPServer((PACK_HOST, port), partial(_Handler, self))
+        except OSError as error:
+            raise ConfigurationError(
+                f"port {port} of {PACK_HOST} is taken: choose another"
+            ) from error
+        self.url = f"http://{PACK_HOST}:{self._server.server_port}/"
+        self.files = pack_files(self.url, agent_id, contact_id)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers GET, HEAD and what a page asks before it may GET from elsewhere."""
+
+    server_version = "reconciler"
+    sys_version = ""
+
+    def __init__(self, pack: PackServer, *given: object) -> None:
+        self._pack = pack
+        super().__init__(*given)  # type: ignore[arg-type]
+
+    def do_GET(self) -> None:
+        name = urlsplit(self.path).path.lstrip("/")
+        content = self._pack.files.get(name)
+        if content is None:
+            self._answer(HTTPStatus.NOT_FOUND, b"There is no such file in the pack.\n", ".adoc")
+        else:
+            self._answer(HTTPStatus.OK, content, Path(name).suffix)
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def do_OPTIONS(self) -> None:
+        self._answer(HTTPStatus.NO_CONTENT, b"", ".adoc")
+
+    def _answer(self, status: HTTPStatus, content: bytes, suffix: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", f"{_TYPES[suffix]}; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Cache-Control", "no-cache")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Vary", "Origin")
+        for name, value in self._permissions().items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(content)
+
+    def _permissions(self) -> dict[str, str]:
+        """What lets a Browser's page read the answer; another page is not let."""
+        origin = self.headers.get("Origin", "")
+        if not _TRUSTED_HOSTS.fullmatch(_host_of(origin)):
+            return {}
+        return {
+            "Access-Control-Allow-Origin": origin,
+            "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+            "Access-Control-Allow-Headers": "cache-control, pragma, content-type",
+            "Access-Control-Allow-Private-Network": "true",
+            "Access-Control-Max-Age": "600",
+        }
+
+    def log_message(self, format: str, *given: object) -> None:  # noqa: A002
+        """Say nothing: whoever waits at the terminal looks at a Browser."""
+
+
+def _host_of(origin: str) -> str:
+    try:
+        split = urlsplit(origin)
+    except ValueError:  # a bracket that is never closed
+        return ""
+    return (split.hostname or "").lower() if split.scheme in {"http", "https"} else ""
+
+
+def _read(path: Path) -> SavedQuery:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    title, _, says = lines[0].removeprefix("// ").partition(": ")
+    return SavedQuery(
+        name=path.stem,
+        title=title,
+        says=says,
+        shows=lines[1].removeprefix("// shows: "),
+        text=_body(path),
+    )
+
+
+def _body(path: Path) -> str:
+    """The text without the comments above it."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if not line.startswith("//")).strip()

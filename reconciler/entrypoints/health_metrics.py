@@ -1,0 +1,203 @@
+"""How well each agent's memory is kept, in numbers, for a Prometheus on the same machine.
+
+Reading that compares the facts of every contact, so a thread does it now and then, and a scrape is
+given what was read last. Tenant and agent are labels; a contact never is.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from prometheus_client import Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from reconciler.domain.review.health import ContactHealth, HealthReport, Waiting
+from reconciler.errors import ReconcilerError
+
+__all__ = ["HealthCollector", "reading_health"]
+
+_LABELS = ("tenant", "agent")
+_STATES = ("live", "expired", "archived", "superseded", "revoked")
+_KEPT = ("sessions", "episodes", "decisions")
+_RATIOS = {
+    "duplicate_rate": "Share of live facts with a near twin that nothing links.",
+    "stale_rate": "Share of questions of one value with several live answers.",
+}
+_WAITING = {
+    "disputes": "Disputes that wait for an answer.",
+    "questions": "Held notes that wait for an answer.",
+}
+_COUNTERS = {
+    "attempts": ("notes", "Notes that were decided about."),
+    "refusals": ("refusals", "Notes that the gate refused."),
+    "answers": ("answers", "Answers to questions."),
+    "confirmations": ("confirmations", "Answers to questions that were a yes."),
+    "recalls": ("recalls", "Recalls by processes that may write."),
+    "empty_recalls": ("empty_recalls", "Recalls that found nothing but what always stands."),
+}
+_log = logging.getLogger(__name__)
+Read = Callable[[Callable[[int], None]], Sequence[HealthReport]]
+"""Reads the health of all agents, and tells after each contact that it goes on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """What was read last: None where it could not be read; when, and how long that took."""
+
+    reports: Sequence[HealthReport] | None
+    at: datetime
+    seconds: float
+
+
+class HealthCollector(Collector):
+    """The health as it was read last; where it could not be read, that and no more.
+
+    Args:
+        read: reads it, from the thread that ``run`` runs in.
+        every_seconds: how long to wait after a reading, above 0; at least as long as that took.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        read: Read,
+        every_seconds: float,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._read = read
+        self._every_seconds = every_seconds
+        self._clock = clock
+        self._closing = threading.Event()
+        self._last: _Reading | None = None
+
+    def run(self) -> None:
+        """Read now and then, until ``stop``."""
+        pause = 0.0
+        while not self._closing.wait(pause):
+            began, reports = time.monotonic(), None
+            try:
+                reports = self._read(self._check_open)
+            except ReconcilerError as error:
+                _log.warning("the health could not be read: %s", error)
+            except _StoppedError:
+                return
+            finally:
+                # Whatever ends this thread, old numbers are not told for new.
+                took = time.monotonic() - began
+                self._last = _Reading(reports=reports, at=self._clock(), seconds=took)
+            pause = max(self._every_seconds, took)
+
+    def stop(self) -> None:
+        """Have ``run`` return, after the contact that it looks at."""
+        self._closing.set()
+
+    def describe(self) -> list[Metric]:
+        """None ahead of time: there may be nothing yet."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """What was read last; nothing before the first reading has ended."""
+        last = self._last
+        if last is None:
+            return
+        yield _gauge("up", "Whether the health could be read.", float(last.reports is not None))
+        yield _gauge("read_seconds", "How long the last reading took.", last.seconds)
+        yield _gauge("read_timestamp_seconds", "When it was read last.", last.at.timestamp())
+        if last.reports is not None:
+            yield from _families(last.reports, self._clock())
+
+    def _check_open(self, _: int) -> None:
+        if self._closing.is_set():
+            raise _StoppedError
+
+
+class _StoppedError(Exception):
+    """The reading was broken off."""
+
+
+@contextmanager
+def reading_health(read: Read, every_seconds: float) -> Iterator[list[Collector]]:
+    """Read the health while the block runs; gives what tells of it, nothing for 0 seconds."""
+    if not every_seconds:
+        yield []
+        return
+    collector = HealthCollector(read, every_seconds)
+    thread = threading.Thread(target=collector.run, name="reconciler-health", daemon=True)
+    thread.start()
+    try:
+        yield [collector]
+    finally:
+        collector.stop()
+        thread.join()
+
+
+def _families(reports: Sequence[HealthReport], now: datetime) -> Iterator[Metric]:
+    """All metrics of what was read, each with a sample for every agent."""
+    totals = [((each.tenant, each.agent_id), each.total) for each in reports]
+    contacts = _family("contacts", "Contacts with anything kept about them.")
+    for each in reports:
+        contacts.add_metric((each.tenant, each.agent_id), float(len(each.contacts)))
+    yield contacts
+    yield _by_name("facts", "Facts by state.", "state", _STATES, totals)
+    yield _by_name("kept", "What is kept beside the facts.", "kind", _KEPT, totals)
+    yield from (_ratio(name, help_text, totals) for name, help_text in _RATIOS.items())
+    for name, help_text in _WAITING.items():
+        yield from _waiting(name, help_text, totals, now)
+    for name, (metric, help_text) in _COUNTERS.items():
+        counter = CounterMetricFamily(f"reconciler_{metric}", help_text, labels=_LABELS)
+        for labels, total in totals:
+            counter.add_metric(labels, float(getattr(total, name)))
+        yield counter
+    sizes = [each.file_bytes for each in reports if each.file_bytes is not None]
+    if sizes:
+        help_text = "What the files of the embedded store take up."
+        yield GaugeMetricFamily("reconciler_store_bytes", help_text, value=float(sizes[-1]))
+
+
+_Totals = Sequence[tuple[tuple[str, str], ContactHealth]]
+
+
+def _by_name(
+    metric: str, help_text: str, label: str, names: Sequence[str], totals: _Totals
+) -> Metric:
+    family = _family(metric, help_text, label)
+    for labels, total in totals:
+        for name in names:
+            family.add_metric((*labels, name), float(getattr(total, name)))
+    return family
+
+
+def _ratio(name: str, help_text: str, totals: _Totals) -> Metric:
+    """Left out for an agent of whom there is nothing to have a share of."""
+    family = _family(name.replace("_rate", "_ratio"), help_text)
+    for labels, total in totals:
+        if (share := getattr(total, name)) is not None:
+            family.add_metric(labels, float(share))
+    return family
+
+
+def _waiting(name: str, help_text: str, totals: _Totals, now: datetime) -> Iterator[Metric]:
+    """How much waits, and how long the oldest of it has; 0 where nothing waits."""
+    count = _family(f"open_{name}", help_text)
+    age = _family(f"oldest_{name.removesuffix('s')}_age_seconds", "Age of the oldest; 0 without.")
+    for labels, total in totals:
+        waits: Waiting = getattr(total, name)
+        oldest_at = waits.oldest_at or now
+        count.add_metric(labels, float(waits.count))
+        age.add_metric(labels, max((now - oldest_at).total_seconds(), 0.0))
+    yield from (count, age)
+
+
+def _family(metric: str, help_text: str, *more: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"reconciler_{metric}", help_text, labels=(*_LABELS, *more))
+
+
+def _gauge(name: str, help_text: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"reconciler_health_{name}", help_text, value=value)

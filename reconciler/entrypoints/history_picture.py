@@ -1,0 +1,120 @@
+"""A contact's history as a picture: facts as bars over time, supersessions as arrows.
+
+matplotlib is an extra and is imported only where a picture is drawn.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from reconciler.domain.records.facts import FactHistory
+from reconciler.domain.records.kinds import FactState
+from reconciler.domain.review.timeline import Arrow, Strand, Timeline, caption_of, timeline
+from reconciler.domain.visible_text import visible
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["history_png"]
+
+_FACTS_MAX = 150
+_ROW_INCHES = 0.34
+_WIDTH_INCHES = 12.0
+_DOTS_PER_INCH = 120
+_BAR_HEIGHT = 0.55
+_NARROWEST = 0.006
+_INK, _GREY, _PALE = "#222222", "#5b6670", "#e4e4e4"
+_COLOURS: Mapping[FactState, str] = {
+    FactState.LIVE: "#1f6f8b",
+    FactState.EXPIRED: "#8f6400",
+    FactState.ARCHIVED: "#6b5fa8",
+    FactState.REVOKED: "#b4443c",
+}
+"""All others have ended, and are grey; live ones alone are filled, so that colour is not needed."""
+
+
+def history_png(contact: str, chains: Sequence[FactHistory], at: datetime | None) -> bytes:
+    """The chains as a PNG; at most 150 facts, and how many more there are.
+
+    Args:
+        contact: whose, for the title.
+        chains: as ``Memory.history`` gives them; one or more.
+        at: the time as of which they are; None for now.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    drawn = timeline(chains, at or datetime.now(UTC), _FACTS_MAX)
+    rows = sum(len(strand.bars) + 1 for strand in drawn.strands)
+    size = (_WIDTH_INCHES, _ROW_INCHES * rows + 1.2)
+    figure = Figure(figsize=size, dpi=_DOTS_PER_INCH, facecolor="white", layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    _draw(axes, drawn)
+    more = f"; {drawn.left_out} more facts are left out" if drawn.left_out else ""
+    title = f"{visible(contact)}: {len(drawn.facts)} facts over time{more}"
+    axes.set_title(title, loc="left", color=_INK, fontsize=12, parse_math=False)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png")
+    return picture.getvalue()
+
+
+def _draw(axes: Axes, drawn: Timeline) -> None:
+    first, labels = 0, {}
+    for strand in drawn.strands:
+        labels[first] = strand.title.upper()
+        _draw_strand(axes, strand, first + 1)
+        labels |= {first + 1 + bar.row: caption_of(bar.fact.text) for bar in strand.bars}
+        first += len(strand.bars) + 1
+    axes.set_ylim(first - 0.5, -0.5)
+    axes.set_xlim(0, 1.06)
+    axes.set_yticks(list(labels), [visible(label) for label in labels.values()], fontsize=9)
+    axes.set_xticks([t.place for t in drawn.ticks], [t.label for t in drawn.ticks], fontsize=9)
+    for label in axes.get_yticklabels():
+        label.set_parse_math(False)
+    axes.grid(axis="x", color=_PALE, zorder=0)
+    axes.tick_params(length=0, colors=_INK)
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
+def _draw_strand(axes: Axes, strand: Strand, first: int) -> None:
+    for bar in strand.bars:
+        colour = _COLOURS.get(bar.fact.state, _GREY)
+        axes.barh(
+            first + bar.row,
+            max(bar.right - bar.left, _NARROWEST),
+            left=bar.left,
+            height=_BAR_HEIGHT,
+            facecolor=colour if bar.fact.is_live else "white",
+            edgecolor=colour,
+            linestyle="--" if bar.fact.is_void else "-",
+            zorder=2,
+        )
+    for arrow in strand.arrows:
+        _draw_arrow(axes, arrow, first)
+
+
+def _draw_arrow(axes: Axes, arrow: Arrow, first: int) -> None:
+    link = arrow.supersession
+    side = 1 if arrow.old.row > arrow.new.row else -1
+    tip = (arrow.new.left, first + arrow.new.row + side * _BAR_HEIGHT / 2)
+    tail = (arrow.old.right, first + arrow.old.row - side * _BAR_HEIGHT / 2)
+    drawn = {"arrowstyle": "->", "color": _INK, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", xy=tip, xytext=tail, arrowprops=drawn, zorder=3)
+    cosine = "" if link.cosine is None else f" {link.cosine:.2f}"
+    is_late = max(tip[0], tail[0]) > 0.85
+    axes.annotate(
+        f"{link.decided_by}{cosine}",
+        xy=((tip[0] + tail[0]) / 2, (tip[1] + tail[1]) / 2),
+        xytext=(-6 if is_late else 6, 0),
+        textcoords="offset points",
+        ha="right" if is_late else "left",
+        va="center",
+        fontsize=7.5,
+        color=_GREY,
+        zorder=3,
+    )

@@ -1,0 +1,311 @@
+"""The commands that serve memory to MCP clients, and that make and revoke their tokens.
+
+Turns arguments into a grant, an address or a token. The SDK is imported when a server starts.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reconciler.entrypoints.logs import logging_to_stderr
+from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.options import (
+    AsJson,
+    MaybeContactId,
+    Tenant,
+    parse_time,
+    print_json,
+    show,
+)
+from reconciler.entrypoints.rendering import shown, table, terminal
+from reconciler.errors import ConfigurationError, InvalidRequestError
+from reconciler.memory import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from reconciler.entrypoints.mcp_server.http_door import Address
+    from reconciler.entrypoints.mcp_server.tokens import Token, TokenFile
+
+__all__ = ["add_mcp_commands"]
+
+_EXTRA = "reconciler mcp needs the MCP SDK: pip install 'graph-memory-reconciler[mcp]'"
+_DAYS = re.compile(r"(\d{1,5})d")
+_LIBRARIES = ("mcp", "uvicorn", "asyncio")
+_LOG = logging.getLogger(__name__)
+
+Agents = Annotated[
+    list[str], typer.Option("--agent", help="Whose memory; again for several agents.")
+]
+ProfileOption = Annotated[
+    Profile, typer.Option(help="agent adds and recalls; operator answers and looks into things.")
+]
+Tokens = Annotated[
+    Path | None, typer.Option("--tokens", help="The file of tokens; default: with the user's data.")
+]
+
+
+class Transport(StrEnum):
+    """How clients come."""
+
+    STDIO = "stdio"
+    HTTP = "http"
+
+
+token_app = typer.Typer(no_args_is_help=True, help="Who may come to `reconciler mcp` over HTTP.")
+
+
+def add_mcp_commands(app: typer.Typer) -> None:
+    """Give the command line the commands of this module."""
+    app.command()(mcp)
+    app.add_typer(token_app, name="token")
+
+
+def mcp(
+    agents: Annotated[
+        list[str] | None,
+        typer.Option("--agent", help="Whose memory, on stdio; again for several agents."),
+    ] = None,
+    contact: MaybeContactId = None,
+    tenant: Tenant = None,
+    profile: ProfileOption = Profile.AGENT,
+    operator: Annotated[
+        str, typer.Option(help="In whose name an operator's answers are taken down, on stdio.")
+    ] = "operator",
+    session: Annotated[
+        str | None, typer.Option(help="The conversation that all notes are filed in, on stdio.")
+    ] = None,
+    transport: Annotated[Transport, typer.Option(help="How clients come.")] = Transport.STDIO,
+    host: Annotated[str, typer.Option(help="Where to listen, over HTTP.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="Over HTTP; 0 takes a free one.")
+    ] = 8765,
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name", help="A host name that clients call it by, over HTTP; again for more."
+        ),
+    ] = None,
+    tls_certificate: Annotated[
+        Path | None, typer.Option("--tls-certificate", help="For TLS: the chain, PEM.")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option("--tls-key", help="For TLS: its key, PEM.")
+    ] = None,
+    tokens: Tokens = None,
+    calls_per_minute: Annotated[
+        int, typer.Option(min=1, help="Requests that each token has, over HTTP.")
+    ] = 300,
+    worker: Annotated[
+        bool | None,
+        typer.Option(
+            "--worker/--no-worker",
+            help="Read in this process what is handed over; default: with the embedded engine, "
+            "which serves one process at a time.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Serve memory to MCP clients until SIGTERM, Ctrl-C or the end of input.
+
+    On stdio there is one client, and --agent, --contact and --profile say what it may reach. Over
+    HTTP its token does: see `reconciler token`. With --json, a line says where it listens.
+    """
+    from reconciler.settings import load_settings
+
+    with logging_to_stderr(logging.WARNING, load_settings().log, *_LIBRARIES):
+        if transport is Transport.STDIO:
+            grant = _grant(profile, tenant, agents or [], contact, operator, session)
+            _check_can_serve()
+            _serve_stdio(grant, worker)
+            return
+        if agents or contact or session:
+            raise InvalidRequestError(
+                "over HTTP the token says who may reach what: leave --agent, --contact and "
+                "--session out, and give them to `reconciler token create`"
+            )
+        _check_can_serve()
+        from reconciler.entrypoints.mcp_server.http_door import Address
+
+        if (tls_certificate is None) is not (tls_key is None):
+            raise InvalidRequestError("give --tls-certificate and --tls-key together")
+        address = Address(
+            host=host, port=port, names=names or (), certificate=tls_certificate, key=tls_key
+        )
+        _serve_http(address, _token_file(tokens), calls_per_minute, worker, as_json)
+
+
+def _serve_stdio(grant: Grant, worker: bool | None) -> None:
+    from reconciler.entrypoints.mcp_server.desk import Desk
+    from reconciler.entrypoints.mcp_server.stdio import serve_stdio
+
+    with _open(worker) as memory:
+        serve_stdio(Desk(memory), grant, memory.close)
+
+
+def _serve_http(
+    address: Address, tokens: TokenFile, calls_per_minute: int, worker: bool | None, as_json: bool
+) -> None:
+    from reconciler.entrypoints.mcp_server.desk import Desk
+    from reconciler.entrypoints.mcp_server.http_door import PATH, is_loopback, listen, serve_http
+
+    if not any(each.is_good(datetime.now(UTC)) for each in tokens.all()):
+        _LOG.warning("there is no token yet, so nobody is let in; see `reconciler token create`")
+    if address.certificate is None and not is_loopback(address.host):
+        _LOG.warning(
+            "tokens and what is known of contacts go over the network unencrypted; give "
+            "--tls-certificate and --tls-key, or listen on 127.0.0.1 behind a proxy with TLS"
+        )
+    with _open(worker) as memory, listen(address) as bound:
+        port = bound.getsockname()[1]
+        scheme = "http" if address.certificate is None else "https"
+        host = f"[{address.host}]" if ":" in address.host else address.host
+        url = f"{scheme}://{host}:{port}{PATH}"
+        if as_json:
+            typer.echo(f'{{"url": "{url}"}}')
+        else:
+            terminal().print(f"Serving at {url}", markup=False, soft_wrap=True)
+        serve_http(Desk(memory), tokens, address, bound, calls_per_minute=calls_per_minute)
+
+
+@contextmanager
+def _open(worker: bool | None) -> Iterator[Memory]:
+    """The memory, and a thread that reads what is handed over, where one is wanted."""
+    with Memory.open(warm_up=True) as memory:
+        if memory.settings.graph == "embedded" if worker is None else worker:
+            memory.start_worker()
+        yield memory
+
+
+def _check_can_serve() -> None:
+    """Let a server begin whose SDK is there.
+
+    Raises:
+        ConfigurationError: it is not installed.
+    """
+    try:
+        import mcp.server.lowlevel  # noqa: F401
+        import mcp_types  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise ConfigurationError(_EXTRA) from error
+
+
+@token_app.command()
+def create(
+    agents: Agents,
+    profile: ProfileOption = Profile.AGENT,
+    contact: MaybeContactId = None,
+    name: Annotated[
+        str, typer.Option(help="Whose it is; an operator's answers are taken down in this name.")
+    ] = "operator",
+    expires: Annotated[
+        str | None, typer.Option(help="ISO 8601 with a zone, or days such as 90d; default never.")
+    ] = None,
+    tenant: Tenant = None,
+    tokens: Tokens = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a token and print it, once; only its hash is kept."""
+    grant = _grant(profile, tenant, agents, contact, name, None)
+    made, secret = _token_file(tokens).create(grant, _expiry(expires))
+    if as_json:
+        print_json({"token": secret, **made.to_dict(datetime.now(UTC))})
+        return
+    typer.echo(secret)
+    terminal(stderr=True).print(
+        f"Token {made.token_id} is not shown again; clients send it as `Authorization: Bearer …`. "
+        f"Take it back with `reconciler token revoke {made.token_id}`.",
+        markup=False,
+    )
+
+
+@token_app.command("list")
+def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
+    """List the tokens and what each may reach; a token itself is never shown."""
+    now = datetime.now(UTC)
+    found = _token_file(tokens).all()
+    show(as_json, [each.to_dict(now) for each in found], lambda: _tokens_table(found, now))
+
+
+@token_app.command()
+def revoke(
+    token_id: Annotated[str, typer.Argument(help="As `reconciler token list` prints it.")],
+    tokens: Tokens = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take a token back; a running server turns the next request with it away."""
+    found = _token_file(tokens).revoke(token_id)
+    show(as_json, found.to_dict(datetime.now(UTC)), lambda: f"Revoked: {found.token_id}")
+
+
+def _grant(
+    profile: Profile,
+    tenant: str | None,
+    agents: Sequence[str],
+    contact: str | None,
+    name: str,
+    session: str | None,
+) -> Grant:
+    from reconciler.settings import load_settings
+
+    return Grant(
+        profile=profile,
+        tenant=load_settings().tenant if tenant is None else tenant,
+        agent_ids=tuple(dict.fromkeys(agents)),
+        contact_id=contact,
+        name=name,
+        session_id=session,
+    )
+
+
+def _token_file(path: Path | None) -> TokenFile:
+    import platformdirs
+
+    from reconciler.entrypoints.mcp_server.tokens import TokenFile
+
+    return TokenFile(path or platformdirs.user_data_path("reconciler") / "tokens.json")
+
+
+def _expiry(given: str | None) -> datetime | None:
+    """When a token is to end.
+
+    Raises:
+        InvalidRequestError: that cannot be read.
+    """
+    if given is not None and (days := _DAYS.fullmatch(given)):
+        return datetime.now(UTC) + timedelta(days=int(days[1]))
+    at = parse_time("--expires", given)
+    if at is not None and at.tzinfo is None:
+        raise InvalidRequestError("--expires needs a zone, as in 2027-01-01T00:00:00+00:00, or 90d")
+    return at
+
+
+def _tokens_table(tokens: Sequence[Token], now: datetime) -> Table:
+    made = table("Tokens")
+    for column in ("id", "name", "profile", "tenant", "agents", "contact", "expires", "state"):
+        made.add_column(column, overflow="fold")
+    for each in tokens:
+        grant = each.grant
+        made.add_row(
+            each.token_id,
+            shown(grant.name),
+            str(grant.profile),
+            shown(grant.tenant),
+            shown(", ".join(grant.agent_ids)),
+            shown(grant.contact_id or "any"),
+            f"{each.expires_at:%Y-%m-%d}" if each.expires_at else "never",
+            each.state(now),
+        )
+    return made

@@ -1,0 +1,92 @@
+"""Grants: what one client of the MCP server may reach, and as whom it answers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import InvalidNoteError, InvalidRequestError
+
+__all__ = ["Grant", "Profile"]
+
+_CONTACT = "contact"
+
+
+class Profile(StrEnum):
+    """What a client may do: an agent's model adds and recalls, an operator's answers questions."""
+
+    AGENT = "agent"
+    OPERATOR = "operator"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """What a client may reach. Nothing that it sends can reach beyond.
+
+    Attributes:
+        profile: what it may do.
+        tenant: whose deployment.
+        agent_ids: which agents' memories, at least one.
+        contact_id: the only contact; None for all of these agents' contacts.
+        name: who answers, where an operator's yes or no is given.
+        session_id: the conversation that all notes are filed in; None files them in one.
+
+    Raises:
+        InvalidScopeError, InvalidNoteError, InvalidRequestError: a part cannot be used.
+    """
+
+    profile: Profile
+    tenant: str
+    agent_ids: tuple[str, ...]
+    contact_id: str | None = None
+    name: str = "operator"
+    session_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.agent_ids:
+            raise InvalidRequestError("name at least one agent, with --agent")
+        for agent_id in self.agent_ids:
+            Scope(self.tenant, agent_id, "any" if self.contact_id is None else self.contact_id)
+        check_identifier("the name", self.name, InvalidRequestError)
+        if self.name.strip().lower() == _CONTACT:
+            raise InvalidRequestError(
+                "the name 'contact' is the contact's own; give the name of the operator who answers"
+            )
+        if self.session_id is not None:
+            check_identifier("the session's id", self.session_id, InvalidNoteError)
+
+    def agent(self, asked: object) -> str:
+        """The agent whose memory is asked for; the only one, where there is one.
+
+        Raises:
+            InvalidRequestError: it is none of the grant's, or was not named among several.
+        """
+        if asked is None and len(self.agent_ids) == 1:
+            return self.agent_ids[0]
+        return _one_of("agent_id", asked, self.agent_ids)
+
+    def contact(self, asked: object) -> str | None:
+        """The contact who is asked about; the only one, where the grant is for one alone.
+
+        Raises:
+            InvalidRequestError: the grant is for another alone; the text names neither.
+        """
+        if self.contact_id is None:
+            return _text("contact_id", asked)
+        if asked is not None and asked != self.contact_id:
+            raise InvalidRequestError("contact_id is fixed here; leave it out")
+        return self.contact_id
+
+
+def _one_of(name: str, asked: object, known: Sequence[str]) -> str:
+    if asked not in known:
+        raise InvalidRequestError(f"{name} must be one of {', '.join(known)}")
+    return str(asked)
+
+
+def _text(name: str, asked: object) -> str | None:
+    if asked is not None and not isinstance(asked, str):
+        raise InvalidRequestError(f"{name} must be a string")
+    return asked

@@ -1,0 +1,248 @@
+"""The server over streamable HTTP: who comes is known by a token, and how often is counted.
+
+Each request stands alone: no session is kept, so there is none to take over, and what a token may
+reach is looked up anew every time. No stream stays open; requests other than POST are refused.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import math
+import signal
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from reconciler.entrypoints.mcp_server.desk import Desk
+from reconciler.entrypoints.mcp_server.grants import Grant
+from reconciler.entrypoints.mcp_server.protocol import Calls, mcp_server
+from reconciler.entrypoints.mcp_server.rates import Rates
+from reconciler.entrypoints.mcp_server.tokens import TokenFile
+from reconciler.errors import ConfigurationError
+
+__all__ = ["PATH", "Address", "TokenDoor", "http_app", "is_loopback", "listen", "serve_http"]
+
+PATH = "/mcp"
+_WRONG_TOKENS_PER_MINUTE = 10
+_REQUESTS_AT_ONCE_MAX = 100
+_GRACE_SECONDS = 10
+_GRANT = "reconciler.grant"
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_ANY = ("0.0.0.0", "::")  # noqa: S104  a name for it; nothing listens because of it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where to listen, and by which names clients may call it.
+
+    Attributes:
+        host, port: where; port 0 takes a free one.
+        names: host names beside those of loopback and ``host``, as clients write them.
+        certificate, key: files for TLS; None without.
+    """
+
+    host: str
+    port: int
+    names: Sequence[str] = ()
+    certificate: Path | None = None
+    key: Path | None = None
+
+    @property
+    def security(self) -> TransportSecuritySettings:
+        """Which Host and Origin are let in, so that no web page can reach it by another name."""
+        own = () if self.host in _ANY else (_bracketed(self.host),)
+        hosts = dict.fromkeys((*_LOOPBACK, *own, *self.names))
+        allowed = [name for host in hosts for name in (host, f"{host}:*")]
+        return TransportSecuritySettings(
+            allowed_hosts=allowed,
+            allowed_origins=[
+                f"{scheme}://{name}" for scheme in ("http", "https") for name in allowed
+            ],
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether nothing but this machine can reach it."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(address: Address) -> socket.socket:
+    """A socket that listens there.
+
+    Raises:
+        ConfigurationError: the address is taken, or is none of this machine's.
+    """
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        bound = socket.create_server((address.host, address.port), family=family)
+    except (OSError, OverflowError) as error:
+        raise ConfigurationError(
+            f"cannot listen at {address.host} port {address.port}: {error}; choose another with "
+            "--host and --port"
+        ) from error
+    return bound
+
+
+class TokenDoor:
+    """Lets in who has a good token, as often as may be; everybody else gets a status and no more.
+
+    A wrong token is counted by where it comes from, and only then: a good one is let in however
+    many wrong ones come from the same place.
+
+    Args:
+        app: what is behind the door.
+        tokens: whose they are.
+        calls_per_minute: how many requests a token has.
+        wrong_per_minute: how many wrong tokens an address has.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        tokens: TokenFile,
+        *,
+        calls_per_minute: int,
+        wrong_per_minute: int = _WRONG_TOKENS_PER_MINUTE,
+    ) -> None:
+        self._app = app
+        self._tokens = tokens
+        self._calls = Rates(calls_per_minute)
+        self._wrong = Rates(wrong_per_minute)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        presented = _bearer(Headers(scope=scope))
+        token = None
+        if presented is not None:
+            token = await anyio.to_thread.run_sync(self._tokens.find, presented)
+        if token is None:
+            await self._turn_away(scope, send, is_missing=presented is None)
+        elif (seconds := self._calls.wait_seconds(token.token_id)) > 0:
+            await _refuse(send, 429, "too many requests for this token", _retry_after(seconds))
+        elif scope["method"] != "POST":
+            await _refuse(send, 405, "only POST is served here", [(b"allow", b"POST")])
+        else:
+            await self._app({**scope, _GRANT: token.grant}, receive, send)
+
+    async def _turn_away(self, scope: Scope, send: Send, *, is_missing: bool) -> None:
+        place = scope.get("client")
+        seconds = self._wrong.wait_seconds(place[0] if place else "")
+        if seconds > 0:
+            await _refuse(send, 429, "too many wrong tokens", _retry_after(seconds))
+            return
+        challenge = b"Bearer" if is_missing else b'Bearer error="invalid_token"'
+        told = "a bearer token is needed" if is_missing else "the token is not valid here"
+        await _refuse(send, 401, told, [(b"www-authenticate", challenge)])
+
+
+def http_app(desk: Desk, tokens: TokenFile, address: Address, *, calls_per_minute: int) -> ASGIApp:
+    """The server as an ASGI application, for whoever runs one of their own.
+
+    Args:
+        desk: what answers.
+        tokens: who is let in.
+        address: by which names it may be called.
+        calls_per_minute: how many requests a token has.
+    """
+    server = mcp_server(desk, lambda ctx: _grant(ctx.request), Calls())
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        json_response=True,
+        stateless_http=True,
+        transport_security=address.security,
+        host=address.host,
+    )
+    return TokenDoor(app, tokens, calls_per_minute=calls_per_minute)
+
+
+def serve_http(
+    desk: Desk, tokens: TokenFile, address: Address, bound: socket.socket, *, calls_per_minute: int
+) -> None:
+    """Serve until SIGTERM or Ctrl-C; calls under way are finished.
+
+    Args:
+        desk: what answers.
+        tokens: who is let in.
+        address: what ``bound`` listens at.
+        bound: the socket, which is closed at the end.
+        calls_per_minute: how many requests a token has.
+    """
+    app = http_app(desk, tokens, address, calls_per_minute=calls_per_minute)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,  # else a client on this machine could say that it comes from anywhere
+        server_header=False,
+        limit_concurrency=_REQUESTS_AT_ONCE_MAX,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        ssl_certfile=address.certificate,
+        ssl_keyfile=address.key,
+    )
+    # At its end uvicorn raises the signal that ended it once more; an exception lets the memory be
+    # closed, where SIGTERM's own way would end the process on the spot.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with bound, suppress(KeyboardInterrupt):
+            _run(config, bound)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _run(config: uvicorn.Config, bound: socket.socket) -> None:
+    try:
+        config.load()
+    except OSError as error:
+        raise ConfigurationError(
+            f"the certificate or its key cannot be used: {error}; see --tls-certificate"
+        ) from error
+    uvicorn.Server(config).run(sockets=[bound])
+
+
+def _grant(request: Any) -> Grant:
+    grant: Grant = request.scope[_GRANT]
+    return grant
+
+
+def _bearer(headers: Headers) -> str | None:
+    """The token that a request carries; None without one, or with several."""
+    given = headers.getlist("authorization")
+    if len(given) != 1 or not given[0].lower().startswith("bearer "):
+        return None
+    return given[0][len("bearer ") :].strip()
+
+
+def _retry_after(seconds: float) -> list[tuple[bytes, bytes]]:
+    return [(b"retry-after", str(math.ceil(seconds)).encode())]
+
+
+async def _refuse(send: Send, status: int, why: str, headers: list[tuple[bytes, bytes]]) -> None:
+    body = json.dumps({"error": why}).encode()
+    about = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": about + headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

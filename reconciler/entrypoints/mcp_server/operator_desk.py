@@ -1,0 +1,107 @@
+"""The operator's desk: what waits, its answers, and what lies behind a fact.
+
+The only part of the server that takes an answer down, in the name that the grant has. Nothing of an
+agent's profile may ever be here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from reconciler.domain.tools.replies import ToolReply, reply_about
+from reconciler.entrypoints.mcp_server import wording
+from reconciler.entrypoints.mcp_server.grants import Grant
+from reconciler.entrypoints.mcp_server.operator_tools import CONTACT_FREE, OPERATOR_TOOLS
+from reconciler.errors import InvalidRequestError
+
+if TYPE_CHECKING:
+    from reconciler.memory import ContactMemory, Memory
+
+__all__ = ["OperatorDesk"]
+
+
+class OperatorDesk:
+    """What an operator's client gets. Safe to share between threads.
+
+    Args:
+        memory: what is asked; whoever opened it closes it.
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._tools = {each.name: each for each in OPERATOR_TOOLS}
+
+    def call(
+        self,
+        grant: Grant,
+        agent_id: str,
+        contact_id: str | None,
+        name: str,
+        given: Mapping[str, Any],
+    ) -> ToolReply:
+        """What one of ``OPERATOR_TOOLS`` answers.
+
+        Args:
+            grant: who asks.
+            agent_id: whose memory, within the grant.
+            contact_id: about whom, within the grant; None for all of the agent's contacts, where
+                the tool can do that.
+            name: which tool.
+            given: what was sent beside these.
+
+        Raises:
+            ReconcilerError: what the memory's call raises.
+        """
+        asked = self._tools[name].read(given)
+        if name in CONTACT_FREE:
+            return ToolReply(text=self._overview(grant, agent_id, contact_id, name))
+        about = self._memory.contact(agent_id, contact_id or "", tenant=grant.tenant)
+        if name in ("confirm", "reject"):
+            return self._answered(grant, about, name, asked)
+        return ToolReply(text=self._looked_up(about, name, asked))
+
+    def _overview(self, grant: Grant, agent_id: str, contact_id: str | None, name: str) -> str:
+        if name == "pending":
+            return wording.pending_words(
+                self._memory.pending(agent_id, contact_id, tenant=grant.tenant)
+            )
+        return wording.health_words(self._memory.health(agent_id, contact_id, tenant=grant.tenant))
+
+    def _answered(
+        self, grant: Grant, about: ContactMemory, name: str, asked: dict[str, Any]
+    ) -> ToolReply:
+        scope = about.scope
+        by = asked.pop("answered_by")
+        take = self._memory.confirm if name == "confirm" else self._memory.reject
+        decision = take(
+            scope.agent_id,
+            scope.contact_id,
+            answered_by=grant.name if by == "operator" else by,
+            tenant=scope.tenant,
+            **asked,
+        )
+        return reply_about(decision)
+
+    def _looked_up(self, about: ContactMemory, name: str, asked: dict[str, Any]) -> str:
+        looks: dict[str, Callable[..., str]] = {
+            "history": lambda fact_id=None: wording.history_words(about.history(fact_id=fact_id)),
+            "profile": lambda: wording.profile_words(about.profile()),
+            "explain": lambda decision_id: wording.explanation_words(
+                self._memory.explain(
+                    about.scope.agent_id,
+                    about.scope.contact_id,
+                    decision_id,
+                    tenant=about.scope.tenant,
+                )
+            ),
+            "evidence": lambda **given: _evidence(about, **given),
+        }
+        return looks[name](**asked)
+
+
+def _evidence(whose: ContactMemory, fact_id: str | None = None, about: str | None = None) -> str:
+    if (fact_id is None) is (about is None):
+        raise InvalidRequestError("give either fact_id or about")
+    found = whose.evidence_about(about) if about is not None else [whose.evidence(fact_id or "")]
+    return wording.evidence_words(found)

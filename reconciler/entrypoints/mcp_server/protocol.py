@@ -1,0 +1,165 @@
+"""The protocol: a desk as a server of the official MCP SDK. Decides nothing.
+
+Each call has a thread. A tool's failure is a result with ``isError``, in words; what the protocol
+calls an error, an unknown name or parameters of another shape, is one of the protocol's. What
+nobody foresaw is logged and told as that alone: the SDK would send the exception's own text.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from importlib import metadata
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+
+from reconciler.entrypoints.mcp_server.desk import Desk, Listed, UnknownNameError
+from reconciler.entrypoints.mcp_server.grants import Grant
+from reconciler.errors import InvalidRequestError, ReconcilerError
+
+__all__ = ["CALLS_AT_ONCE_MAX", "Calls", "mcp_server"]
+
+CALLS_AT_ONCE_MAX = 16
+"""As many as the embedded engine has connections; others wait for their turn."""
+
+_NAME_LENGTH_MAX = 100
+_TEXT = "text/plain"
+_log = logging.getLogger(__name__)
+R = TypeVar("R")
+
+
+class Calls:
+    """The calls under way: so many at once, each in a thread that is waited for at the end."""
+
+    def __init__(self) -> None:
+        self._limiter: anyio.CapacityLimiter | None = None
+
+    async def run(self, call: Callable[[], R]) -> R:
+        """What the call returns; where it is given up, it is still carried through."""
+        if self._limiter is None:  # which belongs to the event loop
+            self._limiter = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
+        try:
+            return await anyio.to_thread.run_sync(call, limiter=self._limiter)
+        except UnknownNameError as error:
+            raise MCPError(INVALID_PARAMS, f"there is no {_short(str(error))!r} here") from None
+        except InvalidRequestError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
+        except ReconcilerError as error:
+            _log.warning("a call failed: %s", error)
+            raise MCPError(INTERNAL_ERROR, "the memory does not answer") from None
+        except Exception:  # noqa: BLE001  its text must not reach a client
+            _log.exception("a call failed in a way that nobody foresaw")
+            raise MCPError(INTERNAL_ERROR, "internal error") from None
+
+    async def wait(self, timeout_seconds: float) -> None:
+        """Wait until none is under way, or until then."""
+        with anyio.move_on_after(timeout_seconds):
+            while self._limiter is not None and self._limiter.borrowed_tokens:
+                await anyio.sleep(0.02)
+
+
+def mcp_server(
+    desk: Desk,
+    grant_of: Callable[[ServerRequestContext[Any, Any]], Grant],
+    calls: Calls,
+    *,
+    instructions: str | None = None,
+) -> Server[Any]:
+    """A server of the SDK's that gives what the desk gives.
+
+    Args:
+        desk: what answers.
+        grant_of: who asks, by the request.
+        calls: what its calls run in.
+        instructions: what a client's model is told of the server as a whole.
+    """
+
+    async def list_tools(ctx: Any, _: Any) -> types.ListToolsResult:
+        listed = await calls.run(partial(desk.tools, grant_of(ctx)))
+        return types.ListToolsResult(tools=[types.Tool.model_validate(each) for each in listed])
+
+    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        arguments = params.arguments or {}
+        reply = await calls.run(partial(desk.call, grant_of(ctx), params.name, arguments))
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=reply.text)], is_error=reply.is_error
+        )
+
+    async def list_resources(ctx: Any, _: Any) -> types.ListResourcesResult:
+        found = map(_resource, desk.resources(grant_of(ctx)))
+        return types.ListResourcesResult(resources=list(found))
+
+    async def list_patterns(ctx: Any, _: Any) -> types.ListResourceTemplatesResult:
+        found = map(_pattern, desk.resource_patterns(grant_of(ctx)))
+        return types.ListResourceTemplatesResult(resource_templates=list(found))
+
+    async def read_resource(
+        ctx: Any, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        text = await calls.run(partial(desk.read, grant_of(ctx), params.uri))
+        contents = types.TextResourceContents(uri=params.uri, mime_type=_TEXT, text=text)
+        return types.ReadResourceResult(contents=[contents])
+
+    async def list_prompts(ctx: Any, _: Any) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=list(map(_prompt, desk.prompts(grant_of(ctx)))))
+
+    async def get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        asked = partial(desk.opening, grant_of(ctx), params.name, params.arguments or {})
+        said = types.TextContent(type="text", text=await calls.run(asked))
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=said)])
+
+    return Server(
+        "reconciler",
+        version=metadata.version("graph-memory-reconciler"),
+        title="Memory about contacts",
+        instructions=instructions,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_patterns,
+        on_read_resource=read_resource,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+    )
+
+
+def _resource(each: Listed) -> types.Resource:
+    return types.Resource(
+        name=each.name,
+        title=each.title,
+        description=each.description,
+        uri=each.uri,
+        mime_type=_TEXT,
+    )
+
+
+def _pattern(each: Listed) -> types.ResourceTemplate:
+    return types.ResourceTemplate(
+        name=each.name,
+        title=each.title,
+        description=each.description,
+        uri_template=each.uri,
+        mime_type=_TEXT,
+    )
+
+
+def _prompt(each: Listed) -> types.Prompt:
+    taken = [
+        types.PromptArgument(name=name, description=about, required=is_required)
+        for name, about, is_required in each.arguments
+    ]
+    return types.Prompt(
+        name=each.name, title=each.title, description=each.description, arguments=taken
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _NAME_LENGTH_MAX else f"{text[:_NAME_LENGTH_MAX]}…"

@@ -1,0 +1,284 @@
+"""Tokens: who may come over HTTP. A file holds their hashes; a token itself is told once.
+
+A token is 256 random bits, so a fast keyed hash is enough: there is no password to guess that a
+slow one such as bcrypt would protect, and each request would pay for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import logging
+import os
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
+
+__all__ = ["Token", "TokenFile"]
+
+_VERSION = 1
+_PREFIX = "rcl_"
+_SECRET_BYTES = 32
+_PRESENTED_LENGTH_MAX = 200
+_FILE_BYTES_MAX = 4 * 1024 * 1024
+_TOKENS_MAX = 1_000
+"""Each is compared with at every request: a thousand take a millisecond."""
+_WRITABLE_BY_OTHERS = 0o022
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A token as it is kept: its hash, and what it grants.
+
+    Attributes:
+        token_id: what ``revoke`` takes; it tells nothing of the token.
+        hash: the keyed SHA-256 of the token, in hexadecimal.
+        grant: what whoever holds it may reach.
+        created_at, expires_at, revoked_at: times (UTC); None for never.
+    """
+
+    token_id: str
+    hash: str
+    grant: Grant
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+    def is_good(self, now: datetime) -> bool:
+        """Whether it is neither revoked nor expired."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+    def state(self, now: datetime) -> str:
+        """``revoked``, ``expired`` or ``good``."""
+        if self.revoked_at is not None:
+            return "revoked"
+        return "good" if self.is_good(now) else "expired"
+
+    def to_dict(self, now: datetime) -> dict[str, Any]:
+        """What may be shown of it: all but the hash."""
+        grant = self.grant
+        return {
+            "id": self.token_id,
+            "name": grant.name,
+            "profile": str(grant.profile),
+            "tenant": grant.tenant,
+            "agents": list(grant.agent_ids),
+            "contact": grant.contact_id,
+            "created_at": self.created_at,
+            "expires_at": self.expires_at,
+            "revoked_at": self.revoked_at,
+            "state": self.state(now),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    key: bytes
+    tokens: tuple[Token, ...]
+
+    def hash(self, secret: str) -> str:
+        return hmac.new(self.key, secret.encode(), hashlib.sha256).hexdigest()
+
+
+class TokenFile:
+    """The file of tokens, which only its owner may write. Safe between threads and processes.
+
+    A change by another process counts from the next request on. A file that can no longer be read
+    lets nobody in.
+
+    Args:
+        path: where it is; made when the first token is.
+        clock: the time now, UTC-aware, for tests.
+    """
+
+    def __init__(
+        self, path: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self.path = path
+        self._clock = clock
+        self._read: _Contents | None = None
+        self._mark: tuple[int, ...] | None = None
+        self._lock = Lock()
+
+    def create(self, grant: Grant, expires_at: datetime | None = None) -> tuple[Token, str]:
+        """Make a token; it is in the second of what is returned, and nowhere else.
+
+        Raises:
+            InvalidRequestError: it would have expired already.
+            ConfigurationError: the file cannot be used, or holds too many.
+        """
+        now = self._clock()
+        if expires_at is not None and expires_at <= now:
+            raise InvalidRequestError("--expires must lie in the future")
+        secret = _PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
+        with self._changing() as contents:
+            if len(contents.tokens) >= _TOKENS_MAX:
+                raise ConfigurationError(
+                    f"{self.path} holds {_TOKENS_MAX} tokens, as many as are taken; use another "
+                    "with --tokens"
+                )
+            made = Token(
+                token_id=secrets.token_hex(4),
+                hash=contents.hash(secret),
+                grant=grant,
+                created_at=now,
+                expires_at=expires_at,
+            )
+            self._write(replace(contents, tokens=(*contents.tokens, made)))
+        return made, secret
+
+    def revoke(self, token_id: str) -> Token:
+        """Take a token back; the next request with it is turned away. Harmless when repeated.
+
+        Raises:
+            InvalidRequestError: there is none of that id.
+            ConfigurationError: the file cannot be used.
+        """
+        with self._changing() as contents:
+            found = next((each for each in contents.tokens if each.token_id == token_id), None)
+            if found is None:
+                raise InvalidRequestError(
+                    f"there is no token {token_id!r}; see `reconciler token list`"
+                )
+            if found.revoked_at is None:
+                found = replace(found, revoked_at=self._clock())
+                others = (each for each in contents.tokens if each.token_id != token_id)
+                self._write(replace(contents, tokens=(*others, found)))
+        return found
+
+    def all(self) -> Sequence[Token]:
+        """Every token, also those revoked and expired, in the order in which they were made.
+
+        Raises:
+            ConfigurationError: the file cannot be used.
+        """
+        return sorted(self._contents().tokens, key=lambda each: (each.created_at, each.token_id))
+
+    def find(self, secret: str) -> Token | None:
+        """The good token that this is; None for any other, and where the file cannot be read.
+
+        All are compared with, each in a time that does not depend on what is presented.
+        """
+        try:
+            contents = self._contents()
+        except ReconcilerError as error:
+            _log.error("nobody is let in: %s", error)
+            return None
+        if len(secret) > _PRESENTED_LENGTH_MAX:
+            return None
+        presented = contents.hash(secret)
+        found = [each for each in contents.tokens if hmac.compare_digest(each.hash, presented)]
+        return next((each for each in found if each.is_good(self._clock())), None)
+
+    def _contents(self) -> _Contents:
+        """What the file holds, read again where it has changed; nothing where there is none."""
+        with self._lock:
+            try:
+                status = self.path.stat()
+            except FileNotFoundError:
+                self._mark = None
+                return _Contents(b"", ())
+            except OSError as error:
+                raise self._unusable(error.strerror) from error
+            mark = (status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode)
+            if self._read is None or mark != self._mark:
+                if os.name == "posix" and status.st_mode & _WRITABLE_BY_OTHERS:
+                    raise self._unusable(
+                        "others may write it; chmod 600 it, and look at its tokens"
+                    )
+                self._read, self._mark = self._load(), mark
+            return self._read
+
+    def _load(self) -> _Contents:
+        try:
+            with self.path.open("rb") as file:
+                given = json.loads(file.read(_FILE_BYTES_MAX))
+            if given["version"] != _VERSION:
+                raise self._unusable(f"it is of version {given['version']!r}, not {_VERSION}")
+            return _Contents(
+                bytes.fromhex(given["key"]), tuple(_token(each) for each in given["tokens"])
+            )
+        except OSError as error:
+            raise self._unusable(error.strerror) from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise self._unusable("it is no file of tokens") from error
+
+    @contextmanager
+    def _changing(self) -> Iterator[_Contents]:
+        """The contents, while no other process changes them."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            lock = os.open(f"{self.path}.lock", os.O_CREAT | os.O_RDWR, 0o600)
+        except OSError as error:
+            raise self._unusable(error.strerror) from error
+        try:
+            with suppress(ImportError):
+                import fcntl  # not on Windows, where one changes tokens at a time
+
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            contents = self._contents()
+            yield contents if contents.key else _Contents(secrets.token_bytes(_SECRET_BYTES), ())
+        finally:
+            os.close(lock)
+
+    def _write(self, contents: _Contents) -> None:
+        """Whole beside it, then put in its place: a reader sees the one or the other."""
+        given = {
+            "version": _VERSION,
+            "key": contents.key.hex(),
+            "tokens": [asdict(each) for each in contents.tokens],
+        }
+        text = json.dumps(given, indent=1, default=lambda at: at.isoformat())
+        draft = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
+        try:
+            descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            try:
+                with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                    file.write(text)
+                    file.flush()
+                    os.fsync(file.fileno())
+                draft.replace(self.path)
+            finally:
+                draft.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unusable(error.strerror) from error
+
+    def _unusable(self, why: str | None) -> ConfigurationError:
+        return ConfigurationError(f"the file of tokens {self.path} cannot be used: {why}")
+
+
+def _token(given: dict[str, Any]) -> Token:
+    """A token as the file has it.
+
+    Raises:
+        ValueError, KeyError, TypeError: it is none.
+    """
+    grant = given["grant"]
+    return Token(
+        token_id=given["token_id"],
+        hash=bytes.fromhex(given["hash"]).hex(),
+        grant=Grant(
+            profile=Profile(grant["profile"]),
+            tenant=grant["tenant"],
+            agent_ids=tuple(grant["agent_ids"]),
+            contact_id=grant["contact_id"],
+            name=grant["name"],
+        ),
+        created_at=datetime.fromisoformat(given["created_at"]),
+        expires_at=_maybe_time(given["expires_at"]),
+        revoked_at=_maybe_time(given["revoked_at"]),
+    )
+
+
+def _maybe_time(given: str | None) -> datetime | None:
+    return None if given is None else datetime.fromisoformat(given)

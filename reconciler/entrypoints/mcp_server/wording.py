@@ -1,0 +1,159 @@
+"""Wording: what the operator's tools and the resources say, as lines of plain text. Pure.
+
+Whatever somebody once said stands in quotes, on one line, with every hidden character shown; an
+operator judges what is printed. Nothing here is longer than a model can read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from reconciler.domain.recalling.current_values import SlotValue
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.evidence import FactEvidence
+from reconciler.domain.records.facts import Dispute, Fact, FactHistory
+from reconciler.domain.review.explanation import Explanation
+from reconciler.domain.review.health import HealthReport, Waiting
+from reconciler.domain.visible_text import visible
+
+__all__ = [
+    "LENGTH_MAX",
+    "evidence_words",
+    "explanation_words",
+    "health_words",
+    "history_words",
+    "joined",
+    "pending_words",
+    "profile_words",
+]
+
+LENGTH_MAX = 12_000
+"""Characters of one answer, some three thousand tokens; whole lines beyond are left out."""
+
+
+def joined(lines: Iterable[str]) -> str:
+    """The lines as one text; of what is too long, how many lines are left out."""
+    listed, length = list(lines), 0
+    for count, line in enumerate(listed):
+        length += len(line) + 1
+        if length > LENGTH_MAX:
+            rest = len(listed) - count
+            return "\n".join([*listed[:count], f"({rest} lines more; ask for less)"])
+    return "\n".join(listed)
+
+
+def pending_words(found: Sequence[Decision | Dispute]) -> str:
+    """What waits, each with what to ask and which id an answer names."""
+    if not found:
+        return "Nothing waits for an answer."
+    return joined([f"{len(found)} waiting:", *(line for each in found for line in _waiting(each))])
+
+
+def _waiting(each: Decision | Dispute) -> Iterator[str]:
+    if isinstance(each, Dispute):
+        yield f"- dispute, contact {_id(each.scope.contact_id)}: {visible(each.question)}"
+        for fact in each.facts:
+            yield f"  - fact {fact.fact_id}: {_said(fact.text)}, {fact.trust}"
+        yield "  (`reconciler resolve` takes the answer)"
+        return
+    lapses_at = each.gate.lapses_at if each.gate else None
+    until = f", until {lapses_at:%Y-%m-%d}" if lapses_at else ""
+    yield f"- decision {each.decision_id}, contact {_id(each.scope.contact_id)}{until}"
+    yield f"  held: {_said(each.text)}"
+    yield f"  why: {visible(each.reason)}"
+    if each.question:
+        yield f"  ask: {visible(each.question)}"
+
+
+def history_words(histories: Sequence[FactHistory]) -> str:
+    """Each chain, the fact that nothing superseded first."""
+    if not histories:
+        return "Nothing is known of the contact."
+    return joined(line for each in histories for line in _chain(each))
+
+
+def _chain(history: FactHistory) -> Iterator[str]:
+    yield f"- {_fact(history.facts[0])}"
+    for fact, link in zip(history.facts[1:], history.supersessions, strict=True):
+        yield f"  - superseded {link.at:%Y-%m-%d} ({visible(link.reason)}): {_fact(fact)}"
+    for event in history.events:
+        who = visible(event.by)
+        yield f"  - {event.at:%Y-%m-%d} {event.action} by {who}: {_said(event.reason)}"
+    for conflict in history.conflicts:
+        other = conflict.old_id if conflict.new_id == history.facts[0].fact_id else conflict.new_id
+        state = "contradicts" if conflict.is_open else "stands beside"
+        yield f"  - {state} fact {other}: {visible(conflict.reason)}"
+
+
+def _fact(fact: Fact) -> str:
+    until = "" if fact.valid_to is None else f" to {fact.valid_to:%Y-%m-%d}"
+    held = f"from {fact.valid_from:%Y-%m-%d}{until}"
+    return f"{fact.state} {_said(fact.text)} ({held}, {fact.trust}, fact {fact.fact_id})"
+
+
+def explanation_words(found: Explanation) -> str:
+    """A decision in plain words, a sentence a line."""
+    return joined(map(visible, found.sentences()))
+
+
+def evidence_words(found: Sequence[FactEvidence]) -> str:
+    """What each fact rests on, turn by turn."""
+    if not found:
+        return "Nothing is known that says so."
+    return joined(line for each in found for line in _evidence(each))
+
+
+def _evidence(found: FactEvidence) -> Iterator[str]:
+    yield f"- {_fact(found.fact)}"
+    yield f"  {visible(found.statement)}"
+    for turn in found.turns:
+        words = _said(" … ".join(turn.spans) or turn.text)
+        at = f"{turn.said_at:%Y-%m-%d %H:%M} UTC, session {_id(turn.session_id)}"
+        yield f"  - {visible(turn.speaker)}: {words} ({at})"
+        for taken in turn.taken_by:
+            by = visible(taken.answered_by or taken.proposed_by or "unknown")
+            yield f"    {taken.action} by {by}, decision {taken.decision_id}"
+
+
+def profile_words(values: Sequence[SlotValue]) -> str:
+    """Each value that a slot holds now."""
+    return joined(map(_value, values)) if values else "No value is known of the contact."
+
+
+def _value(each: SlotValue) -> str:
+    marks = ", in dispute" if each.is_disputed else ", contested" if each.is_contested else ""
+    said = f"since {each.since:%Y-%m-%d}, {each.word}, said {each.observations}×{marks}"
+    name = f"{visible(each.subject)}, {visible(each.attribute)}"
+    return f"- {name}: {_said(each.value)} ({said}, fact {each.fact_id})"
+
+
+def health_words(report: HealthReport) -> str:
+    """The numbers of all contacts together."""
+    total, ended = report.total, report.total.expired + report.total.archived
+    ended += report.total.superseded + report.total.revoked
+    return joined(
+        (
+            f"contacts: {len(report.contacts)}",
+            f"facts: {total.live} live, {ended} ended",
+            f"twice there: {total.duplicated} facts in {total.near_pairs} pairs",
+            f"stale: {total.rivalled_slots} of {total.slots} questions have several answers",
+            f"disputes: {_ages(total.disputes)}",
+            f"questions: {_ages(total.questions)}",
+            f"answers: {total.answers}, of which {total.confirmations} yes",
+            f"refused: {total.refusals} of {total.attempts} notes",
+            f"recalls that found nothing: {total.empty_recalls} of {total.recalls}",
+        )
+    )
+
+
+def _ages(waiting: Waiting) -> str:
+    oldest = f", the oldest since {waiting.oldest_at:%Y-%m-%d}" if waiting.oldest_at else ""
+    return f"{waiting.count}{oldest}"
+
+
+def _said(text: str) -> str:
+    return f'"{visible(text)}"'
+
+
+def _id(identifier: str) -> str:
+    return visible(identifier)

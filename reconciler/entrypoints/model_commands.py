@@ -1,0 +1,102 @@
+"""The command that moves a memory to another embedding model."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from reconciler.domain.records.model_moves import ModelMove, MoveState, ReembedReport
+from reconciler.entrypoints.options import AsJson, show
+from reconciler.entrypoints.progress import progress
+from reconciler.errors import GraphLockedError, InvalidRequestError
+
+__all__ = ["add_model_commands"]
+
+
+def add_model_commands(app: typer.Typer) -> None:
+    """Give the command line the commands of this module."""
+    app.command()(reembed)
+
+
+def reembed(
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="The new one, as RECONCILER_EMBEDDER__MODEL names it."),
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option("--profile", help="A profile that was calibrated on it: a name or a file."),
+    ] = None,
+    uncalibrated: Annotated[
+        bool,
+        typer.Option("--uncalibrated", help="Accept thresholds that were measured on no model."),
+    ] = False,
+    batch: Annotated[int, typer.Option("--batch", help="Facts embedded together.")] = 256,
+    status: Annotated[
+        bool, typer.Option("--status", help="Only say how far a move is; change nothing.")
+    ] = False,
+    cancel: Annotated[
+        bool, typer.Option("--cancel", help="Give a move up, and keep the present model.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Embed all facts again with another model, and move to it; resumes where it was cut off."""
+    from reconciler import bootstrap
+    from reconciler.settings import load_settings
+
+    if sum((status, cancel, model is not None)) != 1 or model == "":
+        raise InvalidRequestError("give either --model, --status or --cancel")
+    settings = load_settings()
+    try:
+        with bootstrap.opened_reembedding(settings) as reembedding:
+            if model is None:
+                move = reembedding.cancel() if cancel else reembedding.status()
+                show(as_json, move.to_dict(), lambda: _move_text(move))
+                return
+            with progress("facts", as_json) as advance:
+                report = bootstrap.reembed(
+                    reembedding,
+                    settings,
+                    model,
+                    profile=profile,
+                    uncalibrated=uncalibrated,
+                    batch_size=batch,
+                    on_progress=advance,
+                )
+    except GraphLockedError as error:
+        raise GraphLockedError(
+            f"{error}. Or have the process that has it open call Memory.reembed"
+        ) from None
+    show(as_json, report.to_dict(), lambda: _report_text(report))
+
+
+def _move_text(move: ModelMove) -> str:
+    text = f"The store is bound to {move.model} ({move.dimension} numbers a vector)."
+    if move.state is MoveState.EMBEDDING:
+        text += (
+            f"\nIt moves to {move.next_model}: {move.moved:,} of {move.facts:,} facts have its "
+            "vector. `reconciler reembed --model` with that model goes on."
+        )
+    if move.state is MoveState.SETTLING:
+        text += (
+            "\nIt has moved there, and some vectors still stand beside the old ones. `reconciler "
+            "reembed --model` with that model puts them in their place."
+        )
+    return text
+
+
+def _report_text(report: ReembedReport) -> str:
+    before = f", and {report.resumed:,} before" if report.resumed else ""
+    text = (
+        f"{report.embedded:,} facts were embedded{before}. The store is bound to {report.model} "
+        f"({report.dimension} numbers a vector).\nSet from here on, and start every process again "
+        "that has it open:"
+    )
+    text += "".join(f"\n  {name}={value}" for name, value in report.settings.items())
+    if not report.is_calibrated:
+        text += (
+            "\nThe thresholds of that profile were measured on no model: calibrate with "
+            "`reconciler calibrate`."
+        )
+    return text

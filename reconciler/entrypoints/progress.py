@@ -1,0 +1,57 @@
+"""How far a long command is, on the terminal's error output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from reconciler.domain.visible_text import visible
+from reconciler.entrypoints.rendering import terminal
+
+__all__ = ["bar", "progress"]
+
+
+@contextmanager
+def progress(name: str, is_quiet: bool) -> Iterator[Callable[[int, int | None], Any]]:
+    """A bar; what it gives is told how much is done, of how much, or of None.
+
+    Args:
+        name: what is counted.
+        is_quiet: show nothing.
+    """
+    with bar(name, None, is_quiet) as update:
+        yield lambda done, total: update(completed=done, total=total)
+
+
+@contextmanager
+def bar(
+    name: str, total: int | None, is_quiet: bool, *, has_end: bool = False
+) -> Iterator[Callable[..., None]]:
+    """A bar; what it gives is called as ``rich.progress.Progress.update`` is, without the task.
+
+    Args:
+        name: what is counted.
+        total: how much there is; None where nobody knows yet.
+        is_quiet: show nothing.
+        has_end: also say how long it will take.
+    """
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        *([TimeRemainingColumn()] if has_end else []),
+    )
+    with Progress(*columns, console=terminal(stderr=True), disable=is_quiet) as shown:
+        yield partial(shown.update, shown.add_task(visible(name), total=total))

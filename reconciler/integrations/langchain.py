@@ -1,0 +1,64 @@
+"""An agent's tools for LangChain, bound to one contact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from reconciler.errors import ConfigurationError
+
+try:
+    from langchain_core.tools import BaseTool, ToolException
+except ImportError as error:
+    raise ConfigurationError(
+        "reconciler.integrations.langchain needs LangChain: "
+        "pip install 'graph-memory-reconciler[langchain]'"
+    ) from error
+
+if TYPE_CHECKING:
+    from reconciler.service.tools.agent_tools import AgentTools
+
+__all__ = ["ContactTool", "langchain_tools", "sent_back"]
+
+
+class ContactTool(BaseTool):
+    """One of an agent's tools. What a model sends is checked by the tool itself, and told in words.
+
+    A mistake of a model's is a message whose status is ``error``.
+    """
+
+    handle_tool_error: Any = True
+    agent_tools: Any
+
+    def _run(self, /, *_: Any, **arguments: Any) -> str:
+        tools: AgentTools = self.agent_tools
+        return sent_back(tools, self.name, arguments)
+
+
+def langchain_tools(tools: AgentTools) -> list[BaseTool]:
+    """What ``model.bind_tools`` and an agent's ``tools`` take.
+
+    Args:
+        tools: as ``Memory.agent_tools`` gives them, bound to one contact and conversation.
+    """
+    return [
+        ContactTool(
+            name=each["name"],
+            description=each["description"],
+            args_schema=each["input_schema"],
+            agent_tools=tools,
+        )
+        for each in tools.definitions()
+    ]
+
+
+def sent_back(tools: AgentTools, name: str, arguments: Mapping[str, Any]) -> str:
+    """The words of a reply; LangChain marks those of an error by their kind.
+
+    Raises:
+        ToolException: the call could not be carried out.
+    """
+    reply = tools.call(name, arguments)
+    if reply.is_error:
+        raise ToolException(reply.text)
+    return reply.text

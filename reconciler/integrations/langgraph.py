@@ -1,0 +1,377 @@
+"""Memory for LangGraph: tools whose contact comes from the run, and a store over the reconciler."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from reconciler.errors import ConfigurationError, InvalidRequestError, InvalidScopeError
+
+try:
+    from langchain_core.runnables import RunnableConfig
+    from langchain_core.tools import BaseTool
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        Item,
+        ListNamespacesOp,
+        MatchCondition,
+        Op,
+        PutOp,
+        Result,
+        SearchItem,
+        SearchOp,
+    )
+except ImportError as error:
+    raise ConfigurationError(
+        "reconciler.integrations.langgraph needs LangGraph: "
+        "pip install 'graph-memory-reconciler[langgraph]'"
+    ) from error
+
+import anyio.to_thread
+from cachetools import LRUCache
+
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.integrations.langchain import sent_back
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.facts import Fact, RankedFact
+    from reconciler.memory import Memory
+    from reconciler.service.tools.agent_tools import AgentTools
+
+__all__ = ["ReconcilerStore", "RunTool", "contact_namespace", "langgraph_tools"]
+
+_RUNS_MAX = 1_000
+_NAMESPACE_LABELS = 2
+_VALUE_KEYS = (
+    *("text", "source_kind", "subject", "attribute", "value", "single_valued", "importance"),
+    *("category", "topic"),
+)
+_FILTERS = ("attribute", "category", "topic", "subject")
+
+
+class _Runs:
+    """The tools of the runs that were seen lately, each bound by its configuration."""
+
+    def __init__(self, memory: Memory, **bound: Any) -> None:
+        self._memory = memory
+        self._bound = bound
+        self._tools: LRUCache[tuple[str, str, str | None], AgentTools] = LRUCache(_RUNS_MAX)
+        self._lock = Lock()
+
+    def tools(self, config: Mapping[str, Any]) -> AgentTools:
+        """The tools of one run.
+
+        Raises:
+            InvalidScopeError: its configuration names no agent or no contact.
+        """
+        given = config.get("configurable") or {}
+        agent_id, contact_id = _named(given, "agent_id"), _named(given, "contact_id")
+        thread_id = given.get("thread_id")
+        session_id = None if thread_id is None else str(thread_id)
+        key = (agent_id, contact_id, session_id)
+        with self._lock:
+            if (tools := self._tools.get(key)) is None:
+                tools = self._memory.agent_tools(
+                    agent_id, contact_id, session_id=session_id, **self._bound
+                )
+                self._tools[key] = tools
+            return tools
+
+
+class RunTool(BaseTool):
+    """One of an agent's tools, for the contact that the run's configuration names."""
+
+    handle_tool_error: Any = True
+    runs: Any
+
+    def _run(self, /, *_: Any, config: RunnableConfig, **arguments: Any) -> str:
+        runs: _Runs = self.runs
+        return sent_back(runs.tools(config), self.name, arguments)
+
+
+def langgraph_tools(
+    memory: Memory,
+    *,
+    tenant: str | None = None,
+    can_recall: bool = True,
+    budget_tokens: int | None = None,
+) -> list[BaseTool]:
+    """Tools for all runs of a graph; whose memory it is, each run says.
+
+    A run names ``agent_id``, ``contact_id`` and ``thread_id`` in ``config={"configurable": {…}}``.
+    The thread is the conversation that notes are filed in; without one they are filed in one. A run
+    that names no contact fails with ``InvalidScopeError``, and its model is told nothing.
+
+    Args:
+        memory: what is asked; whoever opened it closes it.
+        tenant: whose deployment; None for the configured one.
+        can_recall: whether there is ``recall_contact``.
+        budget_tokens: how much one recall gives; None for 500.
+    """
+    bound = {"tenant": tenant, "can_recall": can_recall, "budget_tokens": budget_tokens}
+    runs = _Runs(memory, **bound)
+    described = memory.agent_tools("any", "any", tenant=tenant, can_recall=can_recall)
+    return [
+        RunTool(
+            name=each["name"],
+            description=each["description"],
+            args_schema=each["input_schema"],
+            runs=runs,
+        )
+        for each in described.definitions()
+    ]
+
+
+def contact_namespace(agent_id: str, contact_id: str) -> tuple[str, str]:
+    """The namespace of a contact in a ``ReconcilerStore``.
+
+    LangGraph takes no dots in a namespace; they are escaped, as in a URL, and so is ``%``.
+    """
+    return _label(agent_id), _label(contact_id)
+
+
+class ReconcilerStore(BaseStore):
+    """A LangGraph store whose items are what is known of contacts. Safe to share between threads.
+
+    A namespace is an agent and a contact. What is put goes through the write gate and the
+    reconciler, as every note does: it may be held or refused, or take the place of something that
+    was put under another key. So an item is what holds now, and there may be none.
+
+    ``put``: the value has ``text``, and may have ``source_kind``, ``subject``, ``attribute``,
+        ``value``, ``single_valued``, ``importance``, ``category`` and ``topic``. The same value
+        under the same key is written once. ``index`` counts for nothing.
+    ``get``: what holds now of what was put under the key, or of the fact of that id; None where
+        that ended, waits for a yes, or was said before under another key. It reads the contact's
+        whole history.
+    ``search``: recalls, within one namespace. Keys are ids of facts. What always holds comes with
+        the first page, beyond the limit. A filter compares ``attribute``, ``category``, ``topic``
+        and ``subject`` with one value each.
+    ``delete``: ends the fact as the person named by ``deletes_as`` does; without one it is refused,
+        for no agent may. Nothing is erased; ``Memory.forget`` does that.
+    ``list_namespaces``: an agent's contacts; the prefix names the agent.
+
+    Args:
+        memory: what is asked; whoever opened it closes it.
+        source_kind: whose word a value is that does not say; a model's guess is never written.
+        tenant: whose deployment; None for the configured one.
+        session_id: the conversation that is filed; None for one per UTC day.
+        deletes_as: in whose name ``delete`` ends facts; None refuses it.
+        on_decision: told what became of every value that was put, since ``put`` returns nothing.
+    """
+
+    __slots__ = ("_deletes_as", "_memory", "_on_decision", "_session_id", "_source_kind", "_tenant")
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        source_kind: SourceKind | str,
+        tenant: str | None = None,
+        session_id: str | None = None,
+        deletes_as: str | None = None,
+        on_decision: Callable[[Decision], None] = lambda _: None,
+    ) -> None:
+        self._memory = memory
+        self._source_kind = source_kind
+        self._tenant = tenant
+        self._session_id = session_id
+        self._deletes_as = deletes_as
+        self._on_decision = on_decision
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Each operation after the other; what came before one that fails stands.
+
+        Raises:
+            InvalidRequestError: a namespace, a value or a filter cannot be used.
+            ReconcilerError: what the memory's calls raise.
+        """
+        return [self._result(each) for each in ops]
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """The same in a thread."""
+        return await anyio.to_thread.run_sync(self.batch, list(ops))
+
+    def _result(self, op: Op) -> Result:
+        if isinstance(op, PutOp):
+            if op.value is None:
+                self._delete(op)
+            else:
+                self._put(op, op.value)
+            return None
+        if isinstance(op, GetOp):
+            return self._get(op.namespace, op.key)
+        if isinstance(op, SearchOp):
+            return list(self._search(op))
+        return self._list_namespaces(op)
+
+    def _put(self, op: PutOp, value: Mapping[str, Any]) -> None:
+        agent_id, contact_id = _contact(op.namespace)
+        if unknown := [str(name) for name in value if name not in _VALUE_KEYS]:
+            raise InvalidRequestError(
+                f"a value takes no {', '.join(unknown[:5])}; it takes {', '.join(_VALUE_KEYS)}"
+            )
+        fields = {name: given for name, given in value.items() if name != "text"}
+        decision = self._memory.add_contact_note(
+            agent_id,
+            contact_id,
+            value.get("text", ""),
+            tenant=self._tenant,
+            session_id=self._session_id,
+            idempotency_key=_idempotency_key(op.key, value),
+            tags=[op.key],
+            **({"source_kind": self._source_kind} | fields),
+        )
+        self._on_decision(decision)
+
+    def _get(self, namespace: tuple[str, ...], key: str) -> Item | None:
+        fact = self._fact(namespace, key)
+        if fact is None:
+            return None
+        return Item(
+            value=_value(fact),
+            key=key,
+            namespace=namespace,
+            created_at=fact.recorded_at,
+            updated_at=fact.last_confirmed_at,
+        )
+
+    def _fact(self, namespace: tuple[str, ...], key: str) -> Fact | None:
+        """What holds now of what was put under a key last."""
+        chains = self._memory.history(*_contact(namespace), tenant=self._tenant)
+        found = [
+            (fact.recorded_at, chain.facts[0])
+            for chain in chains
+            for fact in chain.facts
+            if chain.facts[0].is_live and (fact.fact_id == key or key in fact.tags)
+        ]
+        return max(found, key=lambda each: each[0], default=(None, None))[1]
+
+    def _search(self, op: SearchOp) -> Iterator[SearchItem]:
+        agent_id, contact_id = _contact(op.namespace_prefix)
+        asked = op.filter or {}
+        if wrong := [name for name, one in asked.items() if not _is_filter(name, one)]:
+            raise InvalidRequestError(
+                f"a filter compares {', '.join(_FILTERS)} with one value each, not {wrong[0]!r}"
+            )
+        if op.limit < 1 or op.offset < 0:
+            raise InvalidRequestError("limit must be 1 or more, offset 0 or more")
+        recalled = self._memory.recall(
+            agent_id,
+            contact_id,
+            op.query or "",
+            tenant=self._tenant,
+            limit=op.limit + op.offset,
+            **asked,
+        )
+        chosen = [each for each in recalled if not each.is_standing]
+        standing = [each for each in recalled if each.is_standing and op.offset == 0]
+        for each in (*chosen[op.offset : op.offset + op.limit], *standing):
+            yield _found(each, op.namespace_prefix)
+
+    def _delete(self, op: PutOp) -> None:
+        if self._deletes_as is None:
+            raise InvalidRequestError(
+                "this store deletes nothing: no agent may end what is known. Give it deletes_as "
+                "with an operator's name, or call Memory.revoke or Memory.forget"
+            )
+        if (fact := self._fact(op.namespace, op.key)) is not None:
+            self._memory.revoke(
+                *_contact(op.namespace),
+                fact.fact_id,
+                revoked_by=self._deletes_as,
+                reason="deleted from the store",
+                tenant=self._tenant,
+            )
+
+    def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+        conditions = op.match_conditions or ()
+        prefixes = [each.path for each in conditions if each.match_type == "prefix"]
+        agents = {path[0] for path in prefixes if path and path[0] != "*"}
+        if len(agents) != 1:
+            raise InvalidRequestError(
+                "list_namespaces lists an agent's contacts: give prefix=(agent_id,)"
+            )
+        agent_id = unquote(agents.pop())
+        contacts = self._memory.contacts(agent_id, tenant=self._tenant)
+        found = [contact_namespace(agent_id, each.contact_id) for each in contacts]
+        matching = [each for each in found if all(map(partial(_matches, each), conditions))]
+        cut = list(dict.fromkeys(each[: op.max_depth] for each in matching))
+        return list(cut[op.offset : op.offset + op.limit])
+
+
+def _named(given: Mapping[str, Any], name: str) -> str:
+    if not isinstance(found := given.get(name), str) or not found:
+        raise InvalidScopeError(
+            f"the run's configuration names no {name}; invoke the graph with "
+            f"config={{'configurable': {{'{name}': …}}}}"
+        )
+    return found
+
+
+def _label(identifier: str) -> str:
+    return identifier.replace("%", "%25").replace(".", "%2E")
+
+
+def _contact(namespace: tuple[str, ...]) -> tuple[str, str]:
+    """Agent and contact of a namespace.
+
+    Raises:
+        InvalidRequestError: it is none.
+    """
+    if len(namespace) != _NAMESPACE_LABELS:
+        raise InvalidRequestError(
+            f"a namespace is (agent_id, contact_id), as contact_namespace gives it; this has "
+            f"{len(namespace)} labels"
+        )
+    return unquote(namespace[0]), unquote(namespace[1])
+
+
+def _idempotency_key(key: str, value: Mapping[str, Any]) -> str:
+    """The same for the same value under the same key, and of a length that is taken."""
+    said = json.dumps([key, dict(value)], sort_keys=True, default=str)
+    return f"store-{hashlib.sha256(said.encode()).hexdigest()}"
+
+
+def _value(fact: Fact) -> dict[str, Any]:
+    slot = fact.slot
+    about = {} if slot is None else {"subject": slot.subject, "attribute": slot.attribute}
+    return {
+        "text": fact.text,
+        "source_kind": str(fact.trust),
+        "category": str(fact.category),
+        "topic": fact.topic,
+        "importance": fact.importance,
+        **about,
+        **({} if slot is None else {"value": slot.value}),
+    }
+
+
+def _found(each: RankedFact, namespace: tuple[str, ...]) -> SearchItem:
+    fact = each.fact
+    return SearchItem(
+        namespace=namespace,
+        key=fact.fact_id,
+        value=_value(fact) | ({"is_standing": True} if each.is_standing else {}),
+        created_at=fact.recorded_at,
+        updated_at=fact.last_confirmed_at,
+        score=each.score,
+    )
+
+
+def _is_filter(name: str, wanted: object) -> bool:
+    return name in _FILTERS and isinstance(wanted, str)
+
+
+def _matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
+    path = condition.path
+    if len(path) > len(namespace):
+        return False
+    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[-len(path) :]
+    return all(wanted in ("*", label) for label, wanted in zip(part, path, strict=True))

@@ -1,0 +1,50 @@
+"""An agent's tools for the OpenAI Agents SDK, bound to one contact."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from reconciler.errors import ConfigurationError
+
+try:
+    from agents import FunctionTool
+except ImportError as error:
+    raise ConfigurationError(
+        "reconciler.integrations.openai_agents needs the OpenAI Agents SDK: "
+        "pip install 'graph-memory-reconciler[openai-agents]'"
+    ) from error
+
+import anyio.to_thread
+
+if TYPE_CHECKING:
+    from agents.tool_context import ToolContext
+
+    from reconciler.service.tools.agent_tools import AgentTools
+
+__all__ = ["openai_agents_tools"]
+
+
+def openai_agents_tools(tools: AgentTools) -> list[FunctionTool]:
+    """What ``Agent(tools=…)`` takes, with schemas for the strict mode; calls run in threads.
+
+    A mistake of a model's is answered in words, like anything else.
+
+    Args:
+        tools: as ``Memory.agent_tools`` gives them, bound to one contact and conversation.
+    """
+    return [
+        FunctionTool(
+            name=each["name"],
+            description=each["description"],
+            params_json_schema=each["parameters"],
+            on_invoke_tool=partial(_invoke, tools, each["name"]),
+            strict_json_schema=True,
+        )
+        for each in tools.definitions("openai-responses", strict=True)
+    ]
+
+
+async def _invoke(tools: AgentTools, name: str, _: ToolContext[Any], arguments: str) -> str:
+    reply = await anyio.to_thread.run_sync(tools.call, name, arguments)
+    return reply.text

@@ -1,0 +1,70 @@
+"""What pages have in common: templates that escape every text, and the words for what is kept.
+
+A page needs nothing beside itself: no network, no script. Templates lie beside this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.visible_text import visible
+
+__all__ = ["WHOSE_WORD", "moment", "render", "standing_of"]
+
+WHOSE_WORD: Mapping[SourceKind, str] = {
+    SourceKind.USER_EXPLICIT: "the contact",
+    SourceKind.OPERATOR: "an operator",
+    SourceKind.APPROVED_DOC: "an approved document",
+    SourceKind.EXTRACTOR: "read from a conversation",
+    SourceKind.TOOL_OUTPUT: "a tool",
+    SourceKind.MODEL_GUESS: "a guess of the model",
+}
+_STANDINGS = {
+    "live": "holds",
+    "expired": "lapsed",
+    "superseded": "ended",
+    "revoked": "revoked",
+}
+
+
+def render(template: str, **values: object) -> str:
+    """A page: every text in it is escaped, and what cannot be seen stands there as an escape."""
+    return _templates().get_template(template).render(values)
+
+
+def moment(at: datetime | None) -> str:
+    """A time for a reader, in UTC."""
+    return f"{at:%Y-%m-%d %H:%M} UTC" if at else "an unknown time"
+
+
+def standing_of(fact: Fact) -> str:
+    """How a fact stands, in a word or two."""
+    return "never held" if fact.is_void else _STANDINGS.get(str(fact.state), str(fact.state))
+
+
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        autoescape=True,
+        finalize=_shown,
+        loader=FileSystemLoader(Path(__file__).parent),
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    made.filters |= {"moment": moment, "standing": standing_of}
+    made.globals["whose_word"] = WHOSE_WORD
+    return made
+
+
+def _shown(value: object) -> object:
+    """A value with nothing hidden in it; what a macro made went through here by its parts."""
+    return visible(str(value)) if not isinstance(value, Markup) else value

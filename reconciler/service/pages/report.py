@@ -1,0 +1,191 @@
+"""The report: what became of an agent's facts over time, as a page with pictures.
+
+Unlike a contact's page, which tells the person all that is kept, it shows an analyst how facts
+followed each other, what is open, and what was decided when. It is bounded, and says what it left
+out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from reconciler.domain.recalling.evidence import Said
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Contact, Dispute, FactEvent, RefusalCount, Supersession
+from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.review.timeline import Timeline, caption_of, timeline
+from reconciler.errors import UnknownContactError
+from reconciler.service.pages.rendering import render
+from reconciler.service.records import Records
+from reconciler.service.stores.evidence_store import EvidenceStore
+
+__all__ = ["CONTACTS_MAX", "FACTS_MAX", "Report"]
+
+FACTS_MAX = 2_000
+"""Facts in a report, over all of its contacts; the page then has about 4 MB."""
+
+CONTACTS_MAX = 100
+"""Contacts that are told of; the others are only listed."""
+
+_FACTS_OF_CONTACT_MIN = 20
+_REFUSED_MAX = 50
+_DAYS_MAX = 60
+_STRANDS_OPEN = 12
+_DECISIONS_MAX = 100_000
+
+_LEGEND = (
+    ("live", "holds"),
+    ("superseded", "superseded"),
+    ("revoked", "revoked, or never held"),
+    ("expired", "expired"),
+    ("archived", "archived"),
+    ("erased", "erased"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Day:
+    """What was decided on a day (UTC), by action."""
+
+    day: date
+    counts: Counter[Action]
+
+    @property
+    def total(self) -> int:
+        return self.counts.total()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """What is told of one contact."""
+
+    contact: Contact
+    timeline: Timeline
+    words: Mapping[str, Sequence[Said]]
+    ended_by: Mapping[str, Supersession]
+    events: Mapping[str, Sequence[FactEvent]]
+    disputes: Sequence[Dispute]
+    questions: Sequence[Decision]
+    refusals: Sequence[RefusalCount]
+    refused: Sequence[Decision]
+    refused_left_out: int
+    decisions: int
+    actions: Sequence[Action]
+    days: Sequence[_Day]
+    days_left_out: int
+    earlier_decisions: int
+
+    @property
+    def name(self) -> str:
+        return self.contact.name or self.contact.contact_id
+
+    @property
+    def busiest(self) -> int:
+        return max(day.total for day in self.days)
+
+
+class Report:
+    """Writes the report.
+
+    Args:
+        records: facts, decisions, and what waits.
+        evidence: what facts rest on.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self, *, records: Records, evidence: EvidenceStore, clock: Callable[[], datetime]
+    ) -> None:
+        self._records = records
+        self._evidence = evidence
+        self._clock = clock
+
+    def html(self, whose: Scope, contacts: Sequence[Contact]) -> str:
+        """The document; every text of anybody's is escaped, and invisible characters are named.
+
+        Args:
+            whose: tenant and agent, with one of the contacts or with any.
+            contacts: whom it tells of.
+
+        Raises:
+            UnknownContactError: there is no contact.
+        """
+        if not contacts:
+            raise UnknownContactError(
+                f"nothing is known of contact {whose.contact_id} of agent {whose.agent_id}; check "
+                "both names"
+            )
+        last_first = sorted(contacts, key=_last_decided, reverse=True)
+        told = last_first[:CONTACTS_MAX]
+        facts_max = max(FACTS_MAX // len(told), _FACTS_OF_CONTACT_MIN)
+        now = self._clock()
+        parts = [self._part(contact, now, facts_max) for contact in told]
+        return render(
+            "report.html",
+            agent_id=whose.agent_id,
+            tenant=whose.tenant,
+            now=now,
+            title=parts[0].name if len(contacts) == 1 else f"{len(contacts)} contacts",
+            contacts=last_first,
+            parts=parts,
+            legend=_LEGEND,
+            open_strands=_STRANDS_OPEN,
+            caption=caption_of,
+        )
+
+    def _part(self, contact: Contact, now: datetime, facts_max: int) -> _Part:
+        scope = Scope(contact.tenant, contact.agent_id, contact.contact_id)
+        chains = self._records.history(scope)
+        shown = timeline(chains, now, facts_max)
+        pending = self._records.pending([scope])
+        decisions = self._records.decisions([scope], _DECISIONS_MAX)
+        refused = [each for each in decisions if each.action is Action.REJECT]
+        days = _days(decisions)
+        return _Part(
+            contact=contact,
+            timeline=shown,
+            words=self._words([fact.fact_id for fact in shown.facts]),
+            ended_by={link.old_id: link for chain in chains for link in chain.supersessions},
+            events=_by_fact(event for chain in chains for event in chain.events),
+            disputes=[each for each in pending if isinstance(each, Dispute)],
+            questions=[each for each in pending if isinstance(each, Decision)],
+            refusals=self._records.refusals([scope]),
+            refused=refused[:_REFUSED_MAX],
+            refused_left_out=len(refused[_REFUSED_MAX:]),
+            decisions=len(decisions),
+            actions=[action for action in Action if any(day.counts[action] for day in days)],
+            days=days[:_DAYS_MAX],
+            days_left_out=len(days[_DAYS_MAX:]),
+            earlier_decisions=sum(day.total for day in days[_DAYS_MAX:]),
+        )
+
+    def _words(self, fact_ids: Sequence[str]) -> dict[str, list[Said]]:
+        """What each fact rests on, the oldest first."""
+        found: dict[str, list[Said]] = {}
+        for said in sorted(self._evidence.list_said(fact_ids), key=lambda each: each.said_at):
+            found.setdefault(said.fact_id, []).append(said)
+        return found
+
+
+def _last_decided(contact: Contact) -> tuple[bool, datetime | str]:
+    at = contact.last_decision_at
+    return (at is not None, at or "")
+
+
+def _by_fact(events: Iterable[FactEvent]) -> dict[str, list[FactEvent]]:
+    found: dict[str, list[FactEvent]] = {}
+    for event in events:
+        found.setdefault(event.fact_id, []).append(event)
+    return found
+
+
+def _days(decisions: Iterable[Decision]) -> list[_Day]:
+    """The days on which something was decided, the newest first."""
+    counted: dict[date, Counter[Action]] = {}
+    for decision in decisions:
+        counted.setdefault(decision.at.date(), Counter())[decision.action] += 1
+    return [_Day(day=day, counts=counted[day]) for day in sorted(counted, reverse=True)]

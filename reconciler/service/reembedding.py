@@ -1,0 +1,271 @@
+"""Reembedding: a store moves to another embedding model, while others recall and write.
+
+First every fact gets a vector of the next model beside the one that it has; then the store is bound
+to that model, at one stroke. Until then all see the old one alone, from then on the new one alone:
+who still runs with the old one is told so at its next write, or comparison. A run may be cut off
+anywhere; the next one goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from reconciler.domain.records.model_moves import ModelMove, MoveState, ReembedReport
+from reconciler.errors import (
+    ConfigurationError,
+    GraphConflictError,
+    InvalidRequestError,
+    QueryError,
+)
+from reconciler.ports.embedder import Embedder
+from reconciler.service.embedding import embed
+from reconciler.service.stores.model_store import ModelStore
+
+__all__ = ["BATCH_SIZE", "Reembedding"]
+
+BATCH_SIZE = 256
+"""Facts that are embedded together, and written in one transaction."""
+
+_BATCH_SIZE_MAX = 10_000
+_PAGE = 10_000
+"""Facts that are looked for at a time, since each look reads all of them."""
+
+_SWITCHES_MAX = 500
+"""How often the last step is tried. Each time a fact that somebody wrote meanwhile comes first;
+at 50 writes a second one try in three succeeds."""
+
+_PAUSE_SECONDS_MAX = 0.02
+
+T = TypeVar("T")
+
+
+class Reembedding:
+    """Moves one store.
+
+    Args:
+        store: what moves.
+    """
+
+    def __init__(self, store: ModelStore) -> None:
+        self._store = store
+        self._alone = threading.Lock()
+
+    def status(self) -> ModelMove:
+        """Where the store stands, with how many facts have moved."""
+        return self._store.move()
+
+    def check(self, embedder: Embedder) -> None:
+        """Let an embedder through whose model the store could move to; nothing is begun.
+
+        Raises:
+            ConfigurationError: the embedder does not embed.
+            InvalidRequestError: the store is bound to that model already.
+        """
+        model = embedder.model_id
+        if not embedder.dimension:
+            raise ConfigurationError(
+                f"{model} does not embed, so no store can move to it; give another model"
+            )
+        found = self._store.move(counted=False)
+        if found.state is MoveState.NONE and found.model == model:
+            raise InvalidRequestError(
+                f"the store is bound to {model} already; there is nothing to embed again"
+            )
+
+    def cancel(self) -> ModelMove:
+        """Give the move up; what was embedded for it is removed.
+
+        Raises:
+            InvalidRequestError: the store does not move, or has moved already.
+        """
+        if not self._store.cancel():
+            found = self._store.move(counted=False)
+            raise InvalidRequestError(
+                f"the store is bound to {found.model}, and does not move; there is nothing to "
+                "give up"
+            )
+        for ids in self._next_ids():
+            self._store.clear(ids)
+        return self._store.move()
+
+    def run(
+        self,
+        embedder: Embedder,
+        *,
+        batch_size: int = BATCH_SIZE,
+        on_progress: Callable[[int, int], None] = lambda *_: None,
+    ) -> ReembedReport:
+        """Move the store to this embedder's model, from where an earlier run stopped.
+
+        Args:
+            embedder: what makes the new vectors.
+            batch_size: facts that are embedded together, from 1 to 10,000.
+            on_progress: told how many facts have a new vector, of how many.
+
+        Raises:
+            ConfigurationError: the embedder does not embed.
+            InvalidRequestError: the store is bound to that model already, moves to another one, or
+                the move was given up meanwhile.
+            EmbeddingError: the model failed; what was embedded before stays.
+            GraphConflictError: others wrote without a pause, or a contact is not restored whole;
+                all is embedded, and the next run takes the last step.
+            GraphError: the engine is away; run it again.
+        """
+        batch_size = _checked_size(batch_size)
+        if not self._alone.acquire(blocking=False):
+            raise InvalidRequestError("this process moves the store already; wait for that")
+        try:
+            return self._run(embedder, batch_size, on_progress)
+        finally:
+            self._alone.release()
+
+    def _run(
+        self, embedder: Embedder, batch_size: int, on_progress: Callable[[int, int], None]
+    ) -> ReembedReport:
+        before = self._begun(embedder)
+        embedded = attempts = 0
+        if before.state is MoveState.EMBEDDING:
+            embedded, attempts = self._moved(before, embedder, batch_size, on_progress)
+        self._settle()
+        return ReembedReport(
+            old_model=before.model,
+            model=embedder.model_id,
+            dimension=embedder.dimension,
+            embedded=embedded,
+            resumed=before.moved,
+            switch_attempts=attempts,
+        )
+
+    def _begun(self, embedder: Embedder) -> ModelMove:
+        """The move to this model, begun now or before."""
+        self.check(embedder)
+        model = embedder.model_id
+        found = self._store.move()
+        if found.state is MoveState.SETTLING and found.model != model:
+            self._settle()
+            found = self._store.move()
+        if found.state is MoveState.NONE and found.model != model:
+            self._store.begin(model, embedder.dimension)
+            found = self._store.move()
+        _check_move(found, embedder)
+        return found
+
+    def _moved(
+        self,
+        move: ModelMove,
+        embedder: Embedder,
+        batch_size: int,
+        on_progress: Callable[[int, int], None],
+    ) -> tuple[int, int]:
+        """How many facts were embedded, and how often the last step was tried."""
+        embedded, next_model = 0, embedder.model_id
+        for attempt in range(1, _SWITCHES_MAX + 1):
+            while page := self._store.list_unmoved(move.model, next_model, _PAGE):
+                for batch in _batches(page, batch_size):
+                    embedded += self._put(move, embedder, batch)
+                    done = move.moved + embedded
+                    on_progress(done, max(move.facts, done))
+            if self._store.switch(move.model, next_model):
+                return embedded, attempt
+            if self._has_switched(move):  # the answer was lost, or another process did it
+                return embedded, attempt
+            self._check_nobody_restores()
+            time.sleep(random.uniform(0, _PAUSE_SECONDS_MAX))  # noqa: S311  no secret
+        raise GraphConflictError(
+            f"all facts have a vector of {next_model}, and others wrote without a pause, so that "
+            "the store could not be bound to it; run it again when less is going on"
+        )
+
+    def _put(self, move: ModelMove, embedder: Embedder, batch: Sequence[tuple[str, str]]) -> int:
+        vectors = embed(embedder, [text for _, text in batch])
+        try:
+            kept = self._store.put(embedder.model_id, [fact_id for fact_id, _ in batch], vectors)
+        except QueryError:  # with the move that was given up went the vectors' column
+            self._check_not_given_up(move)
+            raise
+        if kept < len(batch):
+            self._check_not_given_up(move)
+        return kept
+
+    def _has_switched(self, move: ModelMove) -> bool:
+        """Whether the store is bound to the new model.
+
+        Raises:
+            InvalidRequestError: the move was given up.
+        """
+        found = self._store.move(counted=False)
+        if found.model == move.next_model:
+            return True
+        self._check_not_given_up(move)
+        return False
+
+    def _check_not_given_up(self, move: ModelMove) -> None:
+        found = self._store.move(counted=False)
+        if move.next_model not in (found.model, found.next_model):
+            raise InvalidRequestError(f"the move to {move.next_model} was given up meanwhile")
+
+    def _check_nobody_restores(self) -> None:
+        if contacts := self._store.count_restoring():
+            raise GraphConflictError(
+                f"{contacts} contacts are not there whole: a restore is under way, or was cut off. "
+                "Run the restore again, or forget those contacts, and then run this again"
+            )
+
+    def _settle(self) -> None:
+        """Put vectors of the store's model in their place, where the engine left them beside it."""
+        found = self._store.move(counted=False)
+        if found.state is not MoveState.SETTLING:
+            return
+        for ids in self._next_ids():
+            self._store.settle(ids, found.model)
+        self._store.end()
+
+    def _next_ids(self) -> Iterator[list[str]]:
+        """The facts that keep something under the next model's names, until there are none."""
+        while ids := self._store.list_next_ids(_PAGE):
+            yield from _batches(ids, BATCH_SIZE)
+
+
+def _check_move(found: ModelMove, embedder: Embedder) -> None:
+    """Let a store through that moves to this embedder's model.
+
+    Raises:
+        InvalidRequestError: it moves to another one, or does not move.
+    """
+    model = embedder.model_id
+    if found.state is MoveState.NONE:
+        raise InvalidRequestError(
+            f"the store is bound to {found.model}, and did not begin to move to {model}; somebody "
+            "else moved it, or gave the move up: look at `reconciler reembed --status`"
+        )
+    if found.next_model != model:
+        raise InvalidRequestError(
+            f"the store moves to {found.next_model} already ({found.moved:,} of {found.facts:,} "
+            f"facts); finish that, or give it up with `reconciler reembed --cancel`, before it "
+            f"moves to {model}"
+        )
+    if found.next_dimension != embedder.dimension:
+        raise InvalidRequestError(
+            f"the store moves to {model} with vectors of {found.next_dimension} numbers, and this "
+            f"embedder makes {embedder.dimension}; give it up with `reconciler reembed --cancel`"
+        )
+
+
+def _checked_size(batch_size: int) -> int:
+    is_size = isinstance(batch_size, int) and not isinstance(batch_size, bool)
+    if not is_size or not 1 <= batch_size <= _BATCH_SIZE_MAX:
+        raise InvalidRequestError(
+            f"batch_size {batch_size!r} is not from 1 to {_BATCH_SIZE_MAX:,}; give a whole number"
+        )
+    return batch_size
+
+
+def _batches(items: Sequence[T], size: int) -> Iterator[list[T]]:
+    rest = iter(items)
+    while batch := list(islice(rest, size)):
+        yield batch

@@ -1,0 +1,320 @@
+"""A commit: a decision and all that follows from it, and the maps that the query writes it from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
+from enum import StrEnum
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+from reconciler.domain.records.facts import (
+    Conflict,
+    Fact,
+    Standing,
+    Supersession,
+)
+from reconciler.domain.records.kinds import (
+    Action,
+    FactState,
+)
+from reconciler.domain.records.slots import Slot
+from reconciler.service.stores.rows import SLOT_COLUMNS, SPANS_JOINED, decision_records, no_vectors
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from reconciler.domain.records.candidates import Evidence
+    from reconciler.domain.records.decisions import Decision
+
+__all__ = ["Commit", "contact_map", "record_of"]
+
+_NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
+"""What a record leaves out: a relationship, what was said later, what is true of one call."""
+
+
+_FACT_FIELDS = tuple(each.name for each in fields(Fact) if each.name != "slot")
+
+
+_KEPT_FIELDS = (
+    "fact_id",
+    "observations",
+    "confidence",
+    "is_confirmed_by_user",
+    "expires_at",
+    "last_confirmed_at",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """A decision, and all that follows from it, as it is written.
+
+    Attributes:
+        version: the contact's, that the decision was made on.
+        decision: the record.
+        evidence: one episode or more; the first one is the decision's own.
+        fact: the new fact, with ADD and UPDATE.
+        vector: its embedding, float32, shape (dimension,); empty where there is none.
+        restated_id: the fact that the new one says again: beneath it, or above it where the new
+            one is history.
+        kept: the fact that lives on as the decision leaves it, one observation richer.
+        voided_from: by the id of each fact that ends as never true, from when it was held true.
+        expired_ids: facts that are written as live, and whose lifetime is seen to be over.
+        restored, reopened: the facts and conflicts that a revert changes, as it leaves them.
+        known_sessions: the keys of sessions that this process has seen in the store.
+    """
+
+    version: int
+    decision: Decision
+    evidence: tuple[Evidence, ...]
+    fact: Fact | None = None
+    vector: NDArray[np.float32] = field(default_factory=lambda: no_vectors(0))
+    restated_id: str | None = None
+    kept: Fact | None = None
+    voided_from: Mapping[str, datetime] = field(default_factory=dict)
+    expired_ids: tuple[str, ...] = ()
+    restored: tuple[Fact, ...] = ()
+    reopened: tuple[Conflict, ...] = ()
+    known_sessions: Set[str] = frozenset()
+
+
+def _cited(evidence: Evidence) -> str | None:
+    return SPANS_JOINED.join(evidence.spans) or None
+
+
+def contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
+    """What is written about one contact, as ``commit_decisions`` takes it."""
+    first, last = commits[0], commits[-1]
+    scope = first.decision.scope
+    # Only what is remembered may rename the contact.
+    kept = [each.decision.note for each in commits if each.decision.action.is_reconciled]
+    names = [note.contact_name for note in kept if note.contact_name]
+    ended: list[str] = []
+    # A fact may be said once more and end in one batch: where it stands after all of it is written.
+    changes = (change for each in commits for change in _state_maps(each))
+    states = list({change["fact_id"]: change for change in changes}.values())
+    return {
+        "contact_key": scope.contact_key,
+        "tenant": scope.tenant,
+        "agent_id": scope.agent_id,
+        "agent_key": scope.agent_key,
+        "contact_id": scope.contact_id,
+        "name": names[-1] if names else None,
+        "version": first.version,
+        "next_version": first.version + len(commits),
+        "at": last.decision.at,
+        **_session_maps(commits),
+        "commits": [
+            _commit_map(each, ended) | {"states": states if each is last else []}
+            for each in commits
+        ],
+    }
+
+
+def _session_maps(commits: Sequence[Commit]) -> dict[str, list[dict[str, Any]]]:
+    """The sessions that the evidence belongs to, each once, with its first and last time."""
+    known: dict[str, dict[str, Any]] = {}
+    unknown: dict[str, dict[str, Any]] = {}
+    for commit in commits:
+        for place, told in enumerate(commit.evidence):
+            at = told.said_at if place else commit.decision.note.said_at
+            key = told.scope.session_key(told.session_id)
+            is_known = key in commit.known_sessions and key not in unknown
+            session = (known if is_known else unknown).setdefault(
+                key,
+                {
+                    "session_key": key,
+                    "session_id": told.session_id,
+                    "channel": commit.decision.door,
+                    "started_at": at,
+                    "ended_at": at,
+                },
+            )
+            session["started_at"] = min(session["started_at"], at)
+            session["ended_at"] = max(session["ended_at"], at)
+    return {"known_sessions": list(known.values()), "sessions": list(unknown.values())}
+
+
+def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
+    """One decision; ``ended`` holds what those before it ended, and takes what it ends."""
+    decision, verdict, fact = commit.decision, commit.decision.verdict, commit.fact
+    is_revoked = decision.action is Action.REVOKE
+    ends = () if is_revoked else verdict.superseded_ids
+    ended += verdict.superseded_ids
+    return {
+        "decision_id": decision.decision_id,
+        "decision": _decision_map(decision),
+        "span": _cited(commit.evidence[0]),
+        "new_episodes": [_episode_map(each) for each in commit.evidence if each.is_new],
+        "episodes": [_episode_map(each) for each in commit.evidence if not each.is_new],
+        "more_evidence": [
+            {"episode_id": each.episode_id, "span": _cited(each)} for each in commit.evidence[1:]
+        ],
+        "settles_id": decision.proposal.settles_id,
+        "fact_id": fact.fact_id if fact else None,
+        "fact": _fact_map(fact, commit) if fact else None,
+        "embedding": commit.vector.tolist() if fact and commit.vector.size else None,
+        "evidence_from_id": None if decision.is_history else commit.restated_id,
+        "supersessions": [asdict(each) for each in _supersessions(commit)],
+        "ended_ids": list(ends),
+        "ended_so_far_ids": list(ended),
+        "revoked_ids": list(verdict.superseded_ids) if is_revoked else [],
+        "conflicting_ids": list(verdict.conflicting_ids),
+        "closed": [
+            {"one_id": one, "other_id": other} for one, other in permutations(verdict.closed_ids, 2)
+        ],
+        "said": {
+            "cosine": verdict.cosine,
+            "decided_by": str(verdict.decided_by),
+            "reason": verdict.reason,
+            "at": decision.at,
+        },
+        "kept": _kept_map(commit.kept) if commit.kept else None,
+        **_undo_map(commit),
+        "compared": [
+            {"fact_id": each.fact_id, "cosine": each.cosine, "rank": each.rank}
+            for each in decision.compared_with
+        ],
+    }
+
+
+def _supersessions(commit: Commit) -> Iterator[Supersession]:
+    """What takes whose place: the new fact, or one that stays and that the decision is about."""
+    verdict = commit.decision.verdict
+    if verdict.undo:
+        yield from verdict.undo.linked
+    if verdict.fact_id is None:
+        return
+    if verdict.history_of_id:
+        yield _supersession(verdict.history_of_id, verdict.fact_id, commit)
+    for old_id in verdict.superseded_ids:
+        yield _supersession(verdict.fact_id, old_id, commit)
+
+
+def _supersession(new_id: str, old_id: str, commit: Commit) -> Supersession:
+    verdict = commit.decision.verdict
+    return Supersession(
+        new_id=new_id,
+        old_id=old_id,
+        cosine=verdict.cosine,
+        decided_by=str(verdict.decided_by),
+        reason=verdict.reason,
+        at=commit.decision.at,
+        is_restatement=commit.restated_id in (new_id, old_id),
+    )
+
+
+def _undo_map(commit: Commit) -> dict[str, Any]:
+    """What a revert takes away and gives back; empty lists for any other decision."""
+    undo = commit.decision.verdict.undo
+    return {
+        "reverted_ids": list(undo.decision_ids) if undo else [],
+        "reopened": [asdict(each) for each in commit.reopened],
+        "restored": [_standing_map(fact) for fact in commit.restored],
+        "unlinked": [{"new_id": e.new_id, "old_id": e.old_id} for e in undo.unlinked]
+        if undo
+        else [],
+        "unrested": [asdict(each) for each in undo.unrested] if undo else [],
+        "rested": [asdict(each) for each in undo.rested] if undo else [],
+    }
+
+
+def _state_maps(commit: Commit) -> Iterator[dict[str, Any]]:
+    """Where older facts stand from here on; what was never true ended as it began."""
+    decision, void, kept = commit.decision, commit.voided_from, commit.kept
+    for fact_id in commit.expired_ids:
+        yield _state_map(fact_id, FactState.EXPIRED, None)
+    if kept is not None:
+        yield _state_map(kept.fact_id, kept.state, kept.valid_to)
+    end = FactState.REVOKED if decision.action is Action.REVOKE else FactState.SUPERSEDED
+    for fact_id in decision.superseded_ids:
+        valid_to = void.get(fact_id, decision.note.holds_from)
+        yield _state_map(fact_id, end, valid_to, is_void=fact_id in void)
+
+
+def _state_map(
+    fact_id: str, state: FactState, valid_to: datetime | None, *, is_void: bool = False
+) -> dict[str, Any]:
+    # Null is a property that is not written.
+    told = {"fact_id": fact_id, "state": str(state), "valid_to": valid_to}
+    return told | {"is_void": is_void or None}
+
+
+def _episode_map(told: Evidence) -> dict[str, Any]:
+    return {
+        "episode_id": told.episode_id,
+        "session_key": told.scope.session_key(told.session_id),
+        "text": told.text,
+        "said_at": told.said_at,
+        "source_kind": str(told.source_kind),
+        "source_reference": told.source_reference,
+    }
+
+
+def _fact_map(fact: Fact, commit: Commit) -> dict[str, Any]:
+    own = {name: _plain(getattr(fact, name)) for name in _FACT_FIELDS}
+    return own | {
+        **_slot_map(fact.slot),
+        "embedding_model": commit.decision.policy.embedding_model,
+        "embedding_bytes": commit.vector.tobytes() if commit.vector.size else None,
+    }
+
+
+def _kept_map(fact: Fact) -> dict[str, Any]:
+    return {name: _plain(getattr(fact, name)) for name in _KEPT_FIELDS} | _slot_map(fact.slot)
+
+
+def _standing_map(fact: Fact) -> dict[str, Any]:
+    own = {each.name: _plain(getattr(fact, each.name)) for each in fields(Standing)}
+    del own["slot"]
+    return own | _slot_map(fact.slot)
+
+
+def _slot_map(slot: Slot | None) -> dict[str, Any]:
+    named = {name: getattr(slot, name, None) for name in SLOT_COLUMNS}
+    return named | {"slot_key": slot.key if slot else None}
+
+
+def _decision_map(decision: Decision) -> dict[str, Any]:
+    """The record, and beside it what queries filter by and readers of the graph look for."""
+    found, verdict = decision.gate, decision.verdict
+    return {
+        "decision_id": decision.decision_id,
+        "action": str(verdict.action),
+        "decided_by": str(verdict.decided_by),
+        "reason": verdict.reason,
+        "text": decision.text,
+        "cosine": verdict.cosine,
+        "fact_id": verdict.fact_id,
+        "arbiter_reasoning": decision.opinion.reasoning,
+        "door": decision.door,
+        "trust": str(decision.note.trust),
+        "at": decision.at,
+        "episode_id": decision.episode_id,
+        "session_id": decision.note.session_id,
+        "disposal": str(found.disposal) if found else None,
+        "gate_reason": str(found.reason) if found else None,
+        "inference_key": found.inference_key if found else None,
+        "lapses_at": found.lapses_at if found else None,
+        "proposed_by": decision.proposal.proposed_by,
+        "answered_by": decision.proposal.answered_by,
+        "settles_id": decision.proposal.settles_id,
+        "held_id": decision.proposal.held_id,
+        "record": record_of(decision),
+    }
+
+
+def record_of(decision: Decision) -> str:
+    """A decision as it is kept: JSON."""
+    kept = decision_records().dump_json(decision, exclude=_NOT_IN_RECORD, exclude_none=True)
+    return kept.decode()
+
+
+def _plain(value: Any) -> Any:
+    """As drivers take it; null for an empty list, which has no type, as one engine wants it."""
+    if isinstance(value, StrEnum):
+        return str(value)
+    return (list(value) or None) if isinstance(value, tuple) else value

@@ -1,0 +1,104 @@
+"""The store's move to another embedding model: alone names its queries. Decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reconciler.domain.records.model_moves import ModelMove, MoveState
+from reconciler.ports.graph import Graph
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["ModelStore"]
+
+
+class ModelStore:
+    """Vectors of two models side by side, in one graph.
+
+    Invariant: the store is bound to one model at each moment, and every fact has its vector.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def move(self, *, counted: bool = True) -> ModelMove:
+        """Where the store stands; what has moved is counted only where it is asked for."""
+        [row] = self._graph.run("find_move", {})
+        model, next_model = row["embedding_model"], row["next_embedding_model"]
+        state = MoveState.SETTLING if next_model == model else MoveState.EMBEDDING
+        found = ModelMove(
+            state=state if next_model else MoveState.NONE,
+            model=model,
+            dimension=row["embedding_dimension"],
+            next_model=next_model,
+            next_dimension=row["next_embedding_dimension"],
+        )
+        return self._counted(found) if counted and found.state is MoveState.EMBEDDING else found
+
+    def _counted(self, found: ModelMove) -> ModelMove:
+        asked = {"embedding_model": found.model, "next_model": found.next_model or ""}
+        [row] = self._graph.run("count_moved", asked)
+        return replace(found, facts=int(row["facts"]), moved=int(row["moved"]))
+
+    def begin(self, next_model: str, dimension: int) -> bool:
+        """Have the store move; False where it moves already, or is bound to that model."""
+        given = {"next_model": next_model, "dimension": dimension}
+        return bool(self._graph.run("begin_move", given))
+
+    def cancel(self) -> bool:
+        """Have the store stay with its model; False where it does not move."""
+        return bool(self._graph.run("cancel_move", {}))
+
+    def list_unmoved(self, model: str, next_model: str, limit: int) -> list[tuple[str, str]]:
+        """At most so many facts that lack a vector of the next model: their ids and texts."""
+        asked = {"embedding_model": model, "next_model": next_model, "limit": limit}
+        return [(row["fact_id"], row["text"]) for row in self._graph.run("list_unmoved", asked)]
+
+    def put(self, next_model: str, fact_ids: Sequence[str], vectors: NDArray[np.float32]) -> int:
+        """Keep vectors of the next model; how many were kept.
+
+        Those of facts that were erased meanwhile are not, and none where the move was given up.
+
+        Args:
+            next_model: whose they are.
+            fact_ids: whose each is.
+            vectors: float32, shape (len(fact_ids), dimension), unit length.
+        """
+        rows = [
+            {"fact_id": fact_id, "embedding": vector.tolist(), "embedding_bytes": vector.tobytes()}
+            for fact_id, vector in zip(fact_ids, vectors, strict=True)
+        ]
+        return len(self._graph.run("put_next_vectors", {"next_model": next_model, "rows": rows}))
+
+    def switch(self, model: str, next_model: str) -> bool:
+        """Bind the store to the next model; False where a fact lacks its vector, or it moves not.
+
+        Nor is it where a contact is being restored.
+        """
+        given = {"embedding_model": model, "next_model": next_model}
+        return bool(self._graph.run("switch_model", given))
+
+    def count_restoring(self) -> int:
+        """How many contacts are not there whole, since a restore was cut off or is under way."""
+        return sum(int(row["contacts"]) for row in self._graph.run("count_restoring", {}))
+
+    def list_next_ids(self, limit: int) -> list[str]:
+        """At most so many facts that keep something under the names of the next model."""
+        rows = self._graph.run("list_next_ids", {"limit": limit})
+        return [row["fact_id"] for row in rows]
+
+    def settle(self, fact_ids: Sequence[str], model: str) -> None:
+        """Put vectors of the store's model where vectors belong."""
+        self._graph.run("settle_vectors", {"fact_ids": list(fact_ids), "embedding_model": model})
+
+    def clear(self, fact_ids: Sequence[str]) -> None:
+        """Take away what facts keep under the names of the next model."""
+        self._graph.run("clear_next_vectors", {"fact_ids": list(fact_ids)})
+
+    def end(self) -> None:
+        """Note that all vectors stand where they belong."""
+        self._graph.run("end_move", {})

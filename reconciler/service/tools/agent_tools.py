@@ -1,0 +1,235 @@
+"""An agent's tools: what its model calls in the middle of a conversation, bound to one contact.
+
+Whoever builds the agent says whose memory it is, in which conversation, and whether it may recall;
+no argument of a model's can. A model's mistakes, and a memory that is away, come back as words that
+the model can act on. Nothing that answers for a person may ever be reached from here.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from threading import Lock
+from typing import Any
+
+from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.domain.records.facts import RankedFact
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.tools.contact_tools import (
+    ADD_CONTACT_NOTE,
+    RECALL_CONTACT,
+    add_tool,
+    recall_tool,
+)
+from reconciler.domain.tools.replies import ToolReply, reply_about
+from reconciler.domain.tools.tool import Style, check_style
+from reconciler.errors import (
+    EmbeddingError,
+    GraphUnavailableError,
+    InvalidNoteError,
+    InvalidRequestError,
+    ReconcilerError,
+)
+from reconciler.service.json_lines import json_object
+from reconciler.service.writing.doors import LiveDoor
+
+__all__ = ["BUDGET_TOKENS", "AgentTools"]
+
+BUDGET_TOKENS = 500
+"""What a recall gives at most, unless the builder says otherwise: some fifteen facts."""
+
+_AGENTS_SESSION = "agent"
+"""Where the notes of tools without a session are filed: all in one, however many days it works, so
+that an agent's repetitions never count as several conversations."""
+
+_UNSETTLED_MAX = 100
+_TIMES = ("since", "until", "valid_at")
+_COMPLAINT_LENGTH_MAX = 600
+_log = logging.getLogger(__name__)
+
+
+class AgentTools:
+    """The tools that an agent may hold: ``add_contact_note``, and ``recall_contact`` unless denied.
+
+    ``Memory.agent_tools`` makes one. Safe to share between threads.
+
+    Example::
+
+        tools = memory.agent_tools("crm", "priya", session_id="chat-17")
+        reply = tools.call(block.name, block.input)
+        result = {"type": "tool_result", "tool_use_id": block.id, "content": reply.text,
+                  "is_error": reply.is_error}
+
+    Args:
+        door: what every note goes through.
+        recall: gives what is known of the contact, as ``ContactMemory.recall`` does; None where the
+            agent may not recall.
+        scope: whose memory; nothing that a model sends can choose another.
+        session_id: the conversation that the agent is in; None files all of its notes in one.
+        budget_tokens: how much a recall gives, at about four characters a token.
+
+    Raises:
+        InvalidNoteError: the session's id cannot be used.
+    """
+
+    def __init__(
+        self,
+        *,
+        door: LiveDoor,
+        recall: Callable[..., list[RankedFact]] | None,
+        scope: Scope,
+        session_id: str | None = None,
+        budget_tokens: int = BUDGET_TOKENS,
+    ) -> None:
+        if session_id is not None:
+            check_identifier("session_id", session_id, InvalidNoteError)
+        self._door = door
+        self._recall = recall
+        self._scope = scope
+        self._session_id = _AGENTS_SESSION if session_id is None else session_id
+        self._budget_tokens = budget_tokens
+        self._tools = {ADD_CONTACT_NOTE: add_tool(door.attributes)}
+        if recall is not None:
+            self._tools[RECALL_CONTACT] = recall_tool()
+        self._unsettled: dict[str, str] = {}
+        self._lock = Lock()
+
+    @property
+    def scope(self) -> Scope:
+        """Tenant, agent and contact that every call is bound to."""
+        return self._scope
+
+    def definitions(
+        self, style: Style = "anthropic", *, strict: bool = False
+    ) -> list[dict[str, Any]]:
+        """The tools as a model is told of them.
+
+        Args:
+            style: for which API: ``anthropic``, ``openai`` (Chat Completions),
+                ``openai-responses`` or ``mcp`` (a server's ``tools/list``).
+            strict: have the API hold the model to the schema, where the model can be: every
+                property is required then, what is optional may be null, and nothing is bounded.
+                ``call`` checks the same either way.
+
+        Raises:
+            InvalidRequestError: there is no such style.
+        """
+        check_style(style)
+        return [tool.definition(style, strict=strict) for tool in self._tools.values()]
+
+    def call(self, name: str, arguments: Mapping[str, Any] | str | None) -> ToolReply:
+        """What a tool answers to a model's call. No mistake of the model's raises anything.
+
+        Where the memory failed, ``error`` has what went wrong, and the log has it, too; the text
+        says no more of it than whether to call again.
+
+        Args:
+            name: which tool, as the model named it.
+            arguments: what the model sent: an object, or JSON as OpenAI sends it.
+        """
+        tool = self._tools.get(name) if isinstance(name, str) else None
+        if tool is None:
+            known = ", ".join(self._tools)
+            return ToolReply(text=f"There is no such tool; there is {known}.", is_error=True)
+        try:
+            given = tool.read(_as_object(arguments))
+            return self._add(given) if name == ADD_CONTACT_NOTE else self._answer(given)
+        except InvalidRequestError as error:
+            complaint = str(error)[:_COMPLAINT_LENGTH_MAX].rstrip(".")
+            told = f"{complaint}. {_NOTHING_DONE[name]} Mend that, and call {name} again."
+            return ToolReply(text=told, is_error=True, error=error)
+        except ReconcilerError as error:
+            _log.warning("%s failed: %s", name, error)
+            return ToolReply(text=_told_of(name, error), is_error=True, error=error)
+
+    def _add(self, given: dict[str, Any]) -> ToolReply:
+        """What became of a note; one whose fate is unknown keeps its key until it is known."""
+        said = json.dumps(given, sort_keys=True)
+        with self._lock:
+            key = self._unsettled.pop(said, None) or f"tool-{uuid.uuid4()}"
+        fields = {name: value for name, value in given.items() if name != "text"}
+        try:
+            decision = self._door.add(
+                self._scope,
+                given["text"],
+                session_id=self._session_id,
+                idempotency_key=key,
+                **fields,
+            )
+        except GraphUnavailableError:
+            with self._lock:
+                self._unsettled[said] = key
+                while len(self._unsettled) > _UNSETTLED_MAX:
+                    del self._unsettled[next(iter(self._unsettled))]
+            raise
+        return reply_about(decision)
+
+    def _answer(self, given: dict[str, Any]) -> ToolReply:
+        asked = {**given, **{name: _time(name, given[name]) for name in _TIMES if name in given}}
+        assert self._recall is not None  # noqa: S101  there is no such tool otherwise
+        found = self._recall(asked.pop("query", ""), budget_tokens=self._budget_tokens, **asked)
+        if not found:
+            return ToolReply(text=_NOTHING_FITS if given else _NOTHING_KNOWN)
+        return ToolReply(text=as_prompt(found))
+
+
+_NOTHING_KNOWN = "Nothing is known about the contact."
+_NOTHING_FITS = (
+    "Nothing that is known about the contact fits. Ask the contact, or ask for less: leave filters "
+    "out, or use other words."
+)
+_NOTHING_DONE = {
+    ADD_CONTACT_NOTE: "Nothing was remembered.",
+    RECALL_CONTACT: "Nothing was recalled.",
+}
+
+
+def _told_of(name: str, error: ReconcilerError) -> str:
+    """What a model is told of a failure that is none of its own; no path, address or cause."""
+    is_note = name == ADD_CONTACT_NOTE
+    if isinstance(error, GraphUnavailableError):
+        return (
+            "Not confirmed as stored: the memory does not answer now. Send the same call once more "
+            "a little later; it is stored once at most."
+            if is_note
+            else "Nothing was recalled: the memory does not answer now. Try again a little later, "
+            "or go on without it."
+        )
+    done = "Not stored" if is_note else "Nothing was recalled"
+    if error.retryable or isinstance(error, EmbeddingError):
+        return f"{done}: the memory is busy. The same call may be sent again."
+    return f"{done}: the memory is out of order, and to call again will not help. Go on without it."
+
+
+def _as_object(arguments: object) -> Mapping[Any, Any]:
+    """The arguments as an object; none at all is an empty one.
+
+    Raises:
+        InvalidRequestError: they are something else.
+    """
+    if arguments is None or arguments == "":
+        return {}
+    if isinstance(arguments, str):
+        return json_object(arguments)
+    if not isinstance(arguments, Mapping):
+        raise InvalidRequestError("the arguments must be a JSON object")
+    return arguments
+
+
+def _time(name: str, given: str) -> datetime:
+    """The instant that a model wrote down; without an offset it is in UTC.
+
+    Raises:
+        InvalidRequestError: it is none.
+    """
+    try:
+        at = datetime.fromisoformat(given.strip())
+    except ValueError:
+        raise InvalidRequestError(
+            f"{name} {given[:40]!r} is no time; write a date such as 2026-03-01, or a date and "
+            "time such as 2026-03-01T09:00:00+00:00"
+        ) from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -1,0 +1,78 @@
+"""One structured record for every decision that was written, for whoever runs the memory.
+
+Ids, words of the code and numbers; never a text, and no name. Logger ``reconciler.decisions``,
+level INFO; what a record holds stands on it as attributes, as formatters and handlers take them.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+from reconciler.domain.records.decisions import Decision, RecordedOpinion
+
+__all__ = ["LOGGER_NAME", "log_decision"]
+
+LOGGER_NAME: Final = "reconciler.decisions"
+_log = logging.getLogger(LOGGER_NAME)
+
+
+def log_decision(decision: Decision, commit_ms: float) -> None:
+    """Log a decision that was written.
+
+    Args:
+        decision: as it was written.
+        commit_ms: milliseconds that the commit took, by itself or its share of a batch's.
+    """
+    if not _log.isEnabledFor(logging.INFO):
+        return
+    told = _told(decision, commit_ms)
+    _log.info(
+        "%s by %s%s in %.1f ms, decision %s about %s of %s",
+        told["action"],
+        told["decided_by"],
+        "" if told["cosine"] is None else f" at {told['cosine']:.4f}",
+        told["ms"],
+        told["decision_id"],
+        told["contact_id"],
+        told["agent_id"],
+        extra=told,
+    )
+
+
+def _told(decision: Decision, commit_ms: float) -> dict[str, Any]:
+    scope, verdict, timings = decision.scope, decision.verdict, decision.timings
+    parts = {
+        "embed_ms": timings.embed_ms,
+        "compare_ms": timings.compare_ms,
+        "arbitrate_ms": timings.arbitrate_ms,
+        "commit_ms": commit_ms,
+    }
+    return {
+        "decision_id": decision.decision_id,
+        "tenant": scope.tenant,
+        "agent_id": scope.agent_id,
+        "contact_id": scope.contact_id,
+        "session_id": decision.note.session_id,
+        "fact_id": verdict.fact_id,
+        "door": decision.door,
+        "action": str(verdict.action),
+        "decided_by": str(verdict.decided_by),
+        "cosine": verdict.cosine,
+        "gate_reason": str(decision.gate.reason) if decision.gate else None,
+        "arbiter": _outcome(decision.opinion),
+        "attempts": timings.attempts,
+        **{name: round(value, 3) for name, value in parts.items()},
+        "ms": round(sum(parts.values()), 3),
+    }
+
+
+def _outcome(opinion: RecordedOpinion) -> str | None:
+    """What came of asking the arbiter, in a word; None where it was not asked."""
+    if opinion.arbiter is None:
+        return None
+    if opinion.error is None:
+        return "cached" if opinion.is_cached else "answered"
+    if opinion.error.startswith("circuit open"):
+        return "circuit_open"
+    return "over_budget" if opinion.error.startswith("over the budget") else "not_used"

@@ -1,0 +1,84 @@
+"""The report and the picture of a history at the command line: files, and what keeps them away."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import Run, json_of
+
+WHO = ("--agent", "crm", "--contact", "priya")
+
+
+@pytest.fixture
+def told(run: Run) -> Run:
+    """A memory of two facts."""
+    for city in ("Pune", "Goa"):
+        code, _, err = run("add", f"Lives in {city}.", *WHO, "--attribute", "city", "--value", city)
+        assert code == 0, err
+    return run
+
+
+def test_a_report_is_one_file(told: Run, tmp_path: Path) -> None:
+    out = tmp_path / "priya.html"
+    said = json_of(told, "report", *WHO, "--out", str(out))
+    assert said == {"file": str(out), "bytes": out.stat().st_size}
+    assert "Lives in Pune." in out.read_text(encoding="utf-8")
+
+
+def test_a_report_of_all_contacts_needs_no_contact(told: Run, tmp_path: Path) -> None:
+    code, out, _ = told("report", "--agent", "crm", "--out", str(tmp_path / "all.html"))
+    assert (code, out) == (0, f"{tmp_path / 'all.html'}: one document.\n")
+
+
+def test_a_file_that_is_there_stays_unless_it_may_be_replaced(told: Run, tmp_path: Path) -> None:
+    out = tmp_path / "priya.html"
+    out.write_text("mine")
+    code, _, err = told("report", *WHO, "--out", str(out))
+    assert (code, out.read_text()) == (3, "mine")
+    assert "is there already" in err
+    assert told("report", *WHO, "--out", str(out), "--overwrite")[0] == 0
+    assert "Lives in Goa." in out.read_text(encoding="utf-8")
+
+
+def test_nobody_known_gets_words_and_no_file(told: Run, tmp_path: Path) -> None:
+    out = tmp_path / "nobody.html"
+    code, said, err = told("report", "--agent", "crm", "--contact", "pria", "--out", str(out))
+    assert (code, said) == (1, "")
+    assert "nothing is known of contact pria of agent crm; check both names" in err
+    assert list(tmp_path.glob("*.html")) == []
+
+
+def test_a_folder_that_is_not_there_is_said(told: Run, tmp_path: Path) -> None:
+    code, _, err = told("report", *WHO, "--out", str(tmp_path / "no" / "priya.html"))
+    assert code == 3
+    assert "cannot be written" in err
+
+
+def test_a_history_is_drawn_as_a_picture(told: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    png = tmp_path / "priya.png"
+    assert len(json_of(told, "history", *WHO, "--png", str(png))) == 2
+    assert png.read_bytes().startswith(b"\x89PNG")
+    code, _, err = told("history", *WHO, "--png", str(png))
+    assert code == 3
+    assert "is there already" in err
+    assert told("history", *WHO, "--png", str(png), "--overwrite")[0] == 0
+
+
+def test_a_picture_without_matplotlib_names_what_to_install(
+    told: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
+    code, _, err = told("history", *WHO, "--png", str(tmp_path / "priya.png"))
+    assert code == 3
+    assert "pip install 'matplotlib" in err
+
+
+def test_no_history_makes_no_picture(told: Run, tmp_path: Path) -> None:
+    png = tmp_path / "nobody.png"
+    who = ("--agent", "crm", "--contact", "pria")
+    assert told("history", *who, "--png", str(png), "--json")[:2] == (1, "")
+    assert not png.exists()

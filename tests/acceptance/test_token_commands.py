@@ -1,0 +1,85 @@
+"""The commands about tokens: printed once, listed without, revoked for good."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reconciler.entrypoints.mcp_server.tokens import TokenFile
+from tests.command_line import Run, json_of
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> Path:
+    return tmp_path / "tokens.json"
+
+
+def test_a_token_is_printed_once_alone_and_lets_in(run: Run, tokens: Path) -> None:
+    code, out, err = run("token", "create", "--agent", "crm", "--tokens", str(tokens))
+    assert code == 0
+    assert "not shown again" in err
+    found = TokenFile(tokens).find(out.strip())
+    assert found is not None
+    assert found.grant.agent_ids == ("crm",)
+    assert found.grant.tenant == "default"
+
+
+def test_a_list_says_what_each_may_reach_and_shows_no_token(run: Run, tokens: Path) -> None:
+    made = json_of(
+        run, "token", "create", "--agent", "crm", "--agent", "sales", "--contact", "priya",
+        "--profile", "operator", "--name", "anna", "--tenant", "acme", "--expires", "90d",
+        "--tokens", str(tokens),
+    )  # fmt: skip
+    for arguments in ((), ("--json",)):
+        code, out, _ = run("token", "list", "--tokens", str(tokens), *arguments)
+        assert code == 0
+        assert all(each in out for each in ("anna", "operator", "acme", "sales", "priya", "good"))
+        assert made["token"] not in out
+        assert TokenFile(tokens).all()[0].hash not in out
+
+
+def test_a_revoked_token_is_listed_as_that(run: Run, tokens: Path) -> None:
+    made = json_of(run, "token", "create", "--agent", "crm", "--tokens", str(tokens))
+    assert (
+        json_of(run, "token", "revoke", made["id"], "--tokens", str(tokens))["state"] == "revoked"
+    )
+    [listed] = json_of(run, "token", "list", "--tokens", str(tokens))
+    assert listed["state"] == "revoked"
+    assert TokenFile(tokens).find(made["token"]) is None
+
+
+def test_no_tokens_are_an_empty_list_and_make_no_file(run: Run, tokens: Path) -> None:
+    assert json_of(run, "token", "list", "--tokens", str(tokens)) == []
+    assert not tokens.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("create", "--agent", "crm", "--expires", "yesterday"), "ISO 8601"),
+        (("create", "--agent", "crm", "--expires", "2027-01-01"), "zone"),
+        (("create", "--agent", "crm", "--expires", "2020-01-01T00:00:00+00:00"), "future"),
+        (("create", "--agent", "crm", "--expires", "0d"), "future"),
+        (("create", "--agent", "crm", "--name", "contact"), "operator who answers"),
+        (("create", "--agent", ""), "agent_id"),
+        (("create",), "--agent"),
+        (("revoke", "none"), "token list"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_and_leaves_no_token(
+    run: Run, tokens: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    code, out, err = run("token", *arguments, "--tokens", str(tokens))
+    assert (code, out) == (2, "")
+    assert told in err
+    assert not tokens.exists()
+
+
+def test_a_damaged_file_is_the_operators_to_mend(run: Run, tokens: Path) -> None:
+    tokens.write_text(json.dumps({"version": 7}))
+    tokens.chmod(0o600)
+    code, _, err = run("token", "list", "--tokens", str(tokens))
+    assert code == 3
+    assert "version 7" in err

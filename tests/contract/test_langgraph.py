@@ -1,0 +1,287 @@
+"""LangGraph: tools whose contact comes from the run, and the store, with the real library."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+from langgraph.store.base import BaseStore, InvalidNamespaceError, Item
+
+from reconciler import Decision, Memory
+from reconciler.errors import InvalidRequestError, InvalidScopeError
+from reconciler.integrations.langgraph import (
+    ReconcilerStore,
+    contact_namespace,
+    langgraph_tools,
+)
+from reconciler.testing import HashingEmbedder
+from tests.engines import embedded_engine
+
+ADD, RECALL = "add_contact_note", "recall_contact"
+LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
+PRIYA = ("crm", "priya")
+CITY = {"text": "Lives in Pune.", "attribute": "city", "value": "Pune"}
+MOVED = {"text": "Lives in Goa.", "attribute": "city", "value": "Goa"}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    arguments = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
+        yield opened
+
+
+@pytest.fixture
+def graph(memory: Memory) -> Any:
+    """A graph of one node, which carries out what the last message calls."""
+    built = StateGraph(MessagesState)
+    built.add_node("tools", ToolNode(langgraph_tools(memory)))
+    built.add_edge(START, "tools")
+    built.add_edge("tools", END)
+    return built.compile()
+
+
+def _calling(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    call = {"name": name, "args": arguments, "id": "call-1", "type": "tool_call"}
+    return {"messages": [AIMessage(content="", tool_calls=[call])]}  # type: ignore[list-item]
+
+
+def _run(graph: Any, name: str, arguments: dict[str, Any], **configurable: Any) -> ToolMessage:
+    config = {"configurable": configurable}
+    message = graph.invoke(_calling(name, arguments), config)["messages"][-1]
+    assert isinstance(message, ToolMessage)
+    return message
+
+
+def test_a_run_writes_about_the_contact_that_it_names(graph: Any, memory: Memory) -> None:
+    run = {"agent_id": "crm", "contact_id": "priya", "thread_id": "chat-1"}
+    assert _run(graph, ADD, LIVES, **run).content == "Remembered as a new fact."
+    assert "Lives in Pune." in _run(graph, RECALL, {}, **run).content
+    other = run | {"contact_id": "tom"}
+    assert _run(graph, RECALL, {}, **other).content == "Nothing is known about the contact."
+    [evidence] = memory.evidence_about("crm", "priya", "Pune")
+    assert [turn.session_id for turn in evidence.turns] == ["chat-1"]
+
+
+def test_a_run_is_carried_out_asynchronously_as_well(graph: Any) -> None:
+    config = {"configurable": {"agent_id": "crm", "contact_id": "priya"}}
+    state = asyncio.run(graph.ainvoke(_calling(ADD, LIVES), config))
+    assert state["messages"][-1].content == "Remembered as a new fact."
+
+
+@pytest.mark.parametrize(
+    "configurable",
+    [{}, {"agent_id": "crm"}, {"contact_id": "priya"}, {"agent_id": "crm", "contact_id": ""},
+     {"agent_id": "crm", "contact_id": 7}],
+)  # fmt: skip
+def test_a_run_that_names_no_contact_fails_and_says_what_to_give(
+    graph: Any, memory: Memory, configurable: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidScopeError, match="configurable"):
+        _run(graph, ADD, LIVES, **configurable)
+    assert memory.contacts("crm") == []
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["contact_id", "agent_id", "thread_id", "session_id", "tenant", "config", "runs", "self"],
+)
+def test_no_argument_of_a_models_chooses_whose_memory_it_is(
+    graph: Any, memory: Memory, named: str
+) -> None:
+    run = {"agent_id": "crm", "contact_id": "priya"}
+    _run(graph, ADD, LIVES | {named: "tom"}, **run)
+    _run(
+        graph,
+        ADD,
+        LIVES | {named: {"configurable": {"agent_id": "crm", "contact_id": "tom"}}},
+        **run,
+    )
+    assert {each.contact_id for each in memory.contacts("crm")} <= {"priya"}
+
+
+def test_a_models_mistake_is_a_message_that_says_so(graph: Any) -> None:
+    message = _run(graph, ADD, {"text": "x"}, agent_id="crm", contact_id="priya")
+    assert message.status == "error"
+    assert "Nothing was remembered." in message.content
+
+
+@pytest.fixture
+def decided() -> list[Decision]:
+    return []
+
+
+@pytest.fixture
+def store(memory: Memory, decided: list[Decision]) -> ReconcilerStore:
+    return ReconcilerStore(memory, source_kind="user_explicit", on_decision=decided.append)
+
+
+def test_what_is_put_is_got_by_its_key_and_by_the_facts_id(store: BaseStore) -> None:
+    store.put(PRIYA, "home", CITY)
+    item = store.get(PRIYA, "home")
+    assert item is not None
+    assert item.value | CITY == item.value
+    assert (item.namespace, item.key) == (PRIYA, "home")
+    [found] = store.search(PRIYA)
+    assert store.get(PRIYA, found.key).value == item.value  # type: ignore[union-attr]
+
+
+def test_what_was_put_by_one_store_is_got_by_another(store: BaseStore, memory: Memory) -> None:
+    store.put(PRIYA, "home", CITY)
+    assert ReconcilerStore(memory, source_kind="operator").get(PRIYA, "home") is not None
+
+
+def test_what_was_never_put_is_none(store: BaseStore) -> None:
+    assert store.get(PRIYA, "home") is None
+    store.put(PRIYA, "home", CITY)
+    assert store.get(PRIYA, "work") is None
+    assert store.get(("crm", "tom"), "home") is None
+
+
+@pytest.mark.parametrize("key", ["home", "new home"])
+def test_a_new_value_takes_the_place_of_the_old_one_under_either_key(
+    store: BaseStore, key: str
+) -> None:
+    store.put(PRIYA, "home", CITY)
+    store.put(PRIYA, key, MOVED)
+    for each in ("home", key):
+        item = store.get(PRIYA, each)
+        assert item is not None
+        assert item.value["value"] == "Goa"
+    assert [each.value["value"] for each in store.search(PRIYA)] == ["Goa"]
+
+
+def test_the_same_value_under_the_same_key_is_written_once(
+    store: BaseStore, decided: list[Decision]
+) -> None:
+    store.put(PRIYA, "home", CITY)
+    store.put(PRIYA, "home", CITY)
+    assert decided[0].decision_id == decided[1].decision_id
+
+
+def test_what_the_gate_holds_is_no_item_and_the_builder_is_told(
+    store: BaseStore, decided: list[Decision]
+) -> None:
+    store.put(PRIYA, "seat", {"text": "I guess I prefer window seats"})
+    assert store.get(PRIYA, "seat") is None
+    assert [each.action for each in decided] == ["HOLD"]
+
+
+def test_what_was_said_is_found_by_meaning_with_its_score(store: BaseStore) -> None:
+    store.put(PRIYA, "home", CITY)
+    store.put(PRIYA, "pet", {"text": "Owns a grey cat."})
+    found = store.search(PRIYA, query="Does she own a cat?", limit=1)
+    assert [each.value["text"] for each in found] == ["Owns a grey cat."]
+    assert found[0].score is not None
+
+
+def test_a_search_is_filtered_and_turned_page_by_page(store: BaseStore) -> None:
+    store.put(PRIYA, "home", CITY)
+    for number in range(4):
+        store.put(PRIYA, f"bicycle-{number}", {"text": f"Owns bicycle number {number}."})
+    assert [each.value["value"] for each in store.search(PRIYA, filter={"attribute": "city"})] == [
+        "Pune"
+    ]
+    pages = [store.search(PRIYA, limit=2, offset=offset) for offset in (0, 2, 4, 6)]
+    assert [len(page) for page in pages] == [2, 2, 1, 0]
+    assert len({each.key for page in pages for each in page}) == 5
+
+
+def test_what_always_holds_comes_with_the_first_page_alone(store: BaseStore) -> None:
+    store.put(PRIYA, "ban", {"text": "Never call me before noon."})
+    for number in range(3):
+        store.put(PRIYA, f"bicycle-{number}", {"text": f"Owns bicycle number {number}."})
+    first, second = (store.search(PRIYA, limit=1, offset=offset) for offset in (0, 1))
+    assert [bool(each.value.get("is_standing")) for each in first] == [False, True]
+    assert not any(each.value.get("is_standing") for each in second)
+
+
+def test_nothing_is_deleted_unless_somebody_answers_for_it(
+    store: BaseStore, memory: Memory
+) -> None:
+    store.put(PRIYA, "home", CITY)
+    with pytest.raises(InvalidRequestError, match="deletes_as"):
+        store.delete(PRIYA, "home")
+    annas = ReconcilerStore(memory, source_kind="user_explicit", deletes_as="anna")
+    annas.delete(PRIYA, "home")
+    annas.delete(PRIYA, "never put")
+    assert store.get(PRIYA, "home") is None
+    [history] = memory.history("crm", "priya")
+    assert [event.by for event in history.events] == ["anna"]
+
+
+def test_the_namespaces_of_an_agent_are_its_contacts(store: BaseStore) -> None:
+    names = [contact_namespace("crm", each) for each in ("priya", "tom", "a.b@example.org", "50%")]
+    for namespace in names:
+        store.put(namespace, "home", CITY)
+    store.put(("sales", "zoe"), "home", CITY)
+    assert sorted(store.list_namespaces(prefix=("crm",))) == sorted(names)
+    assert store.list_namespaces(prefix=("crm", "tom")) == [("crm", "tom")]
+    assert store.list_namespaces(prefix=("crm",), suffix=("tom",)) == [("crm", "tom")]
+    assert store.list_namespaces(prefix=("crm",), max_depth=1) == [("crm",)]
+    assert len(store.list_namespaces(prefix=("crm",), limit=2, offset=3)) == 1
+
+
+def test_a_contact_whose_id_has_dots_is_the_same_contact(store: BaseStore, memory: Memory) -> None:
+    store.put(contact_namespace("crm", "a.b%@example.org"), "home", CITY)
+    assert [each.contact_id for each in memory.contacts("crm")] == ["a.b%@example.org"]
+    assert store.get(contact_namespace("crm", "a.b%@example.org"), "home") is not None
+
+
+def test_the_store_does_not_cross_tenants(store: BaseStore, memory: Memory) -> None:
+    theirs = ReconcilerStore(memory, source_kind="user_explicit", tenant="acme")
+    theirs.put(PRIYA, "home", CITY)
+    assert store.get(PRIYA, "home") is None
+    assert store.search(PRIYA) == []
+    assert store.list_namespaces(prefix=("crm",)) == []
+
+
+@pytest.mark.parametrize(
+    ("operation", "told"),
+    [
+        (lambda store: store.put(("crm",), "k", CITY), "labels"),
+        (lambda store: store.put(("crm", "priya", "x"), "k", CITY), "labels"),
+        (lambda store: store.search(()), "labels"),
+        (lambda store: store.search(("crm",)), "labels"),
+        (lambda store: store.put(PRIYA, "k", {"data": 1}), "takes no data"),
+        (lambda store: store.put(PRIYA, "k", {}), "text"),
+        (lambda store: store.put(PRIYA, "", CITY), "tag"),
+        (lambda store: store.search(PRIYA, filter={"age": 3}), "age"),
+        (lambda store: store.search(PRIYA, filter={"topic": {"$gt": "a"}}), "topic"),
+        (lambda store: store.list_namespaces(), "prefix"),
+        (lambda store: store.list_namespaces(prefix=("*",)), "prefix"),
+    ],
+)
+def test_what_the_store_cannot_do_is_refused_in_words_and_writes_nothing(
+    store: BaseStore, memory: Memory, operation: Any, told: str
+) -> None:
+    with pytest.raises(InvalidRequestError, match=told):
+        operation(store)
+    assert memory.contacts("crm") == []
+
+
+def test_langgraphs_own_checks_of_namespaces_hold(store: BaseStore) -> None:
+    with pytest.raises(InvalidNamespaceError):
+        store.put(("crm", "a.b"), "home", CITY)
+
+
+def test_a_graph_uses_the_store_as_its_own(store: ReconcilerStore) -> None:
+    async def remember(_: MessagesState, *, store: BaseStore) -> dict[str, Any]:
+        await store.aput(PRIYA, "home", CITY)
+        item = await store.aget(PRIYA, "home")
+        assert isinstance(item, Item)
+        return {"messages": [AIMessage(content=item.value["text"])]}
+
+    built = StateGraph(MessagesState)
+    built.add_node("remember", remember)
+    built.add_edge(START, "remember")
+    graph = built.compile(store=store)
+
+    state = asyncio.run(graph.ainvoke({"messages": []}))
+    assert state["messages"][-1].content == "Lives in Pune."

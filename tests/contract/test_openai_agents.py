@@ -1,0 +1,104 @@
+"""The tools for the OpenAI Agents SDK, with the real runner and a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage
+from agents.strict_schema import ensure_strict_json_schema
+from openai.types.responses import (
+    ResponseFunctionToolCall,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
+
+from reconciler import Memory
+from reconciler.integrations.openai_agents import openai_agents_tools
+from reconciler.testing import HashingEmbedder
+from tests.engines import embedded_engine
+
+ADD, RECALL = "add_contact_note", "recall_contact"
+LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    arguments = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
+        yield opened
+
+
+class Scripted(Model):
+    """A model that makes these calls, one a turn, and then says goodbye."""
+
+    def __init__(self, *calls: tuple[str, str]) -> None:
+        self._calls = list(calls)
+        self.seen: list[Any] = []
+
+    async def get_response(self, *given: Any, **others: Any) -> ModelResponse:
+        self.seen = list(others.get("input", given[1] if len(given) > 1 else []))
+        output: Any = _goodbye()
+        if self._calls:
+            name, arguments = self._calls.pop(0)
+            output = ResponseFunctionToolCall(
+                type="function_call", name=name, arguments=arguments,
+                call_id=f"call-{len(self._calls)}",
+            )  # fmt: skip
+        return ModelResponse(output=[output], usage=Usage(), response_id=None)
+
+    def stream_response(self, *_: Any, **__: Any) -> AsyncIterator[Any]:
+        raise NotImplementedError
+
+
+def _goodbye() -> ResponseOutputMessage:
+    said = ResponseOutputText(type="output_text", text="Goodbye.", annotations=[])
+    return ResponseOutputMessage(
+        id="message", type="message", role="assistant", status="completed", content=[said]
+    )
+
+
+def _answers(memory: Memory, *calls: tuple[str, str]) -> list[str]:
+    """What the tools answered to the calls, as the model sees it."""
+    model = Scripted(*calls)
+    tools = openai_agents_tools(memory.agent_tools("crm", "priya", session_id="chat-1"))
+    agent = Agent(name="crm", model=model, tools=[*tools])
+    config = RunConfig(tracing_disabled=True)
+    assert asyncio.run(Runner.run(agent, "Hello", run_config=config)).final_output == "Goodbye."
+    return [each["output"] for each in model.seen if each.get("type") == "function_call_output"]
+
+
+def test_a_run_remembers_and_recalls(memory: Memory) -> None:
+    added, recalled = _answers(memory, (ADD, json.dumps(LIVES)), (RECALL, "{}"))
+    assert added == "Remembered as a new fact."
+    assert "Lives in Pune." in recalled
+
+
+def test_the_schemas_are_what_the_sdk_takes_for_strict(memory: Memory) -> None:
+    for tool in openai_agents_tools(memory.agent_tools("crm", "priya")):
+        assert tool.strict_json_schema
+        schema = json.loads(json.dumps(tool.params_json_schema))
+        assert ensure_strict_json_schema(schema) == tool.params_json_schema
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"text": "Lives in Pune."}',
+        json.dumps(LIVES | {"contact_id": "tom"}),
+    ],
+)
+def test_a_models_mistake_is_answered_in_words_and_the_run_goes_on(
+    memory: Memory, arguments: str
+) -> None:
+    answers = _answers(memory, (ADD, arguments))
+    assert "Nothing was remembered." in answers[0]
+    assert memory.recall("crm", "priya") == []

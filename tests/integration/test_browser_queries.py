@@ -1,0 +1,129 @@
+"""The pack's queries on a real server: each answers where it has its case, for nobody unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import neo4j
+import pytest
+from neo4j.graph import Node, Path, Relationship
+
+from reconciler import Memory
+from reconciler.entrypoints.browser_pack import SavedQuery, saved_queries
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+from tests.integration.test_captions import session_of
+
+WHO = {"agent_id": "crm", "contact_id": "priya"}
+NOBODY = {"agent_id": "crm", "contact_id": "pria"}
+QUERIES = {query.name: query for query in saved_queries()}
+
+
+@pytest.fixture
+def session(neo4j_engine: EngineUnderTest) -> Iterator[neo4j.Session]:
+    """A store in which each query has something to find, beside another contact's."""
+    with Memory.open(embedder=HashingEmbedder(), **neo4j_engine.settings_arguments) as memory:
+        fill(memory, "priya")
+        fill(memory, "dana")
+    with session_of(neo4j_engine) as session:
+        yield session
+
+
+def fill(memory: Memory, contact: str, agent: str = "crm") -> None:
+    """A contact about whom each of the queries has something to say."""
+    for week, city in enumerate(("Pune", "Goa", "Delhi")):
+        said_at = datetime.now(UTC) - timedelta(weeks=9 - week)
+        slot = {"attribute": "city", "value": city}
+        memory.add_contact_note(agent, contact, f"Lives in {city}.", said_at=said_at, **slot)
+    for text in ("Invoice 1042 is unpaid.", "Invoice 1043 is unpaid.", "Is diabetic.", "ok thanks"):
+        memory.add_contact_note(agent, contact, text)
+    for budget, source in (("40", "user_explicit"), ("50", "approved_doc")):
+        text = f"The budget is {budget} thousand euros."
+        given = {"attribute": "budget", "value": f"{budget},000 EUR", "source_kind": source}
+        memory.add_contact_note(agent, contact, text, **given)
+    tea = memory.add_contact_note(agent, contact, "Likes green tea.").fact_id
+    memory.revoke(agent, contact, tea, revoked_by="anna", reason="She never said so.")
+
+
+def rows(session: neo4j.Session, query: SavedQuery, who: dict[str, str]) -> list[neo4j.Record]:
+    result = session.run(query.text, who)
+    found = list(result)
+    assert result.consume().query_type == "r"
+    return found
+
+
+def test_there_are_ten_and_each_says_what_it_shows() -> None:
+    assert len(QUERIES) == 10
+    assert sorted(QUERIES) == list(QUERIES)
+    for query in QUERIES.values():
+        assert query.title
+        assert query.says.endswith(".")
+        assert query.shows in {"graph", "table"}
+        assert "$agent_id" in query.text
+        assert "$contact_id" in query.text
+        assert "LIMIT" in query.text
+
+
+def test_each_answers_as_it_says_and_for_nobody_unknown(session: neo4j.Session) -> None:
+    for query in QUERIES.values():
+        found = rows(session, query, WHO)
+        assert found, query.name
+        drawn = any(isinstance(value, Node | Relationship | Path) for value in found[0].values())
+        assert drawn is (query.shows == "graph"), query.name
+        assert query.name == "10_health" or not rows(session, query, NOBODY), query.name
+    first = rows(session, QUERIES["10_health"], WHO)
+    assert [row["contact_id"] for row in first] == ["priya", "dana"]
+
+
+def test_they_say_what_the_memory_says(
+    session: neo4j.Session, neo4j_engine: EngineUnderTest
+) -> None:
+    with Memory.open(embedder=HashingEmbedder(), **neo4j_engine.settings_arguments) as memory:
+        chains = memory.history("crm", "priya")
+        decisions = list(memory.all_decisions("crm", "priya"))
+        pending = memory.pending("crm", "priya")
+        disputes = memory.disputes("crm", "priya")
+        [health] = memory.health("crm", "priya").contacts
+    assert len(disputes) == len(pending) - 1 == 1
+    facts = {fact.fact_id: fact for chain in chains for fact in chain.facts}
+    links = [link for chain in chains for link in chain.supersessions]
+
+    story = rows(session, QUERIES["01_whose_story"], WHO)
+    assert {row["fact"]["fact_id"] for row in story} == set(facts)
+    paths = [row["chain"] for row in rows(session, QUERIES["02_what_superseded_what"], WHO)]
+    assert max(len(path) for path in paths) == 2
+    decided = rows(session, QUERIES["03_who_decided"], WHO)
+    assert sorted((row["decided_by"], row["cosine"]) for row in decided) == sorted(
+        (str(link.decided_by), round(link.cosine or 0, 3)) for link in links
+    )
+    assert all(row["decision_id"] for row in decided)
+    kept_out = rows(session, QUERIES["04_refused_and_held"], WHO)
+    assert sorted(row["action"] for row in kept_out) == ["HOLD", "REJECT"]
+    assert [row["text"] for row in kept_out if row["waits"]] == ["Is diabetic."]
+    sides = {
+        row[name]["fact_id"]
+        for row in rows(session, QUERIES["05_open_disputes"], WHO)
+        for name in ("one", "other")
+    }
+    assert sides == {fact.fact_id for each in disputes for fact in each.facts}
+    near = rows(session, QUERIES["06_near_misses"], WHO)
+    notes = ["The budget is 50 thousand euros.", "Invoice 1043 is unpaid."]
+    assert [row["note"] for row in near] == notes
+    words = rows(session, QUERIES["07_back_to_the_words"], WHO)
+    assert {row["fact"]["fact_id"] for row in words} == {
+        fact.fact_id for fact in facts.values() if fact.is_live
+    }
+    by_day = rows(session, QUERIES["08_by_day"], WHO)
+    assert sum(row["decisions"] for row in by_day) == len(decisions)
+    then = rows(session, QUERIES["09_live_as_of_a_day"], WHO)
+    assert [row["fact"]["text"] for row in then] == ["Lives in Delhi."]
+    row = rows(session, QUERIES["10_health"], WHO)[0]
+    assert (row["live"], row["superseded"], row["revoked"], row["refused"]) == (
+        health.live,
+        health.superseded,
+        health.revoked,
+        health.refusals,
+    )
+    assert row["disputes"] == len(disputes)
+    assert row["questions"] == len(pending) - len(disputes)

@@ -1,0 +1,531 @@
+"""The MCP server over HTTP, by the official client: who is let in, to what, and how often."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import jsonschema
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+
+from reconciler import Memory
+from reconciler.entrypoints.mcp_server.http_door import Address, is_loopback
+from reconciler.entrypoints.mcp_server.tokens import TokenFile
+from reconciler.testing import HashingEmbedder
+from tests.command_line import environment_of
+from tests.engines import EngineUnderTest, embedded_engine
+from tests.mcp_server import HttpServer, called, granted, serving
+
+LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
+ADD, RECALL = "add_contact_note", "recall_contact"
+PRIYA = {"contact_id": "priya"}
+AGENT_TOOLS = {ADD, RECALL, "hand_over_session"}
+OPERATOR_TOOLS = {
+    *("pending", "confirm", "reject", "history", "explain", "evidence", "profile", "health")
+}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    arguments = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
+        yield opened
+
+
+@pytest.fixture
+def server(memory: Memory, tmp_path: Path) -> Iterator[HttpServer]:
+    with serving(memory, tmp_path) as running:
+        yield running
+
+
+async def _tools(client: Client) -> list[Any]:
+    return (await client.list_tools()).tools
+
+
+def test_a_note_that_one_client_adds_is_what_another_recalls(server: HttpServer) -> None:
+    one, other = server.token(granted()), server.token(granted())
+    assert server.asked(one, called(ADD, LIVES | PRIYA)) == ("Remembered as a new fact.", False)
+    text, is_error = server.asked(other, called(RECALL, PRIYA))
+    assert "Lives in Pune." in text
+    assert not is_error
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(
+    ("profile", "names"), [("agent", AGENT_TOOLS), ("operator", OPERATOR_TOOLS)]
+)
+def test_a_profile_lists_what_it_promises_in_every_version_of_the_protocol(
+    server: HttpServer, profile: str, names: set[str], mode: str
+) -> None:
+    found = server.asked(server.token(granted(profile)), _tools, mode=mode)
+    assert {each.name for each in found} == names
+
+
+@pytest.mark.parametrize("profile", ["agent", "operator"])
+@pytest.mark.parametrize("bound", [{}, {"contact_id": "priya"}])
+@pytest.mark.parametrize("agents", [("crm",), ("crm", "sales")])
+def test_what_the_schemas_require_is_what_the_grant_leaves_open(
+    server: HttpServer, profile: str, bound: dict[str, str], agents: tuple[str, ...]
+) -> None:
+    for tool in server.asked(server.token(granted(profile, *agents, **bound)), _tools):
+        schema = tool.input_schema
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert set(schema["required"]) <= schema["properties"].keys()
+        assert ("contact_id" in schema["properties"]) is not bool(bound)
+        assert ("agent_id" in schema["properties"]) is (len(agents) > 1)
+
+
+def test_no_grant_gives_a_model_the_choice_of_tenant_or_name(server: HttpServer) -> None:
+    for profile in ("agent", "operator"):
+        for tool in server.asked(server.token(granted(profile, "crm", "sales")), _tools):
+            taken = tool.input_schema["properties"].keys()
+            assert not taken & {"tenant", "name", "proposed_by", "by", "operator"}
+
+
+@pytest.mark.parametrize("header", [None, "Basic abc", "Bearer", "Bearer rcl_wrong", "rcl_"])
+def test_without_a_good_token_nothing_is_told(server: HttpServer, header: str | None) -> None:
+    server.token(granted())
+    given = {} if header is None else {"Authorization": header}
+    answer = server.post(**given)
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+    assert "tools" not in answer.text
+
+
+def test_the_official_client_does_not_connect_with_a_wrong_token(server: HttpServer) -> None:
+    with pytest.raises((MCPError, ExceptionGroup, httpx2.HTTPError)) as caught:
+        server.asked("rcl_wrong", _tools)
+    assert "Lives" not in repr(caught.value)
+
+
+def test_two_tokens_in_one_request_are_none(server: HttpServer) -> None:
+    good = ("Authorization", f"Bearer {server.token(granted())}")
+    answer = httpx2.post(server.url, headers=[good, good], json={})
+    assert answer.status_code == 401
+
+
+def test_a_revoked_token_is_turned_away_in_the_middle_of_a_conversation(server: HttpServer) -> None:
+    made, secret = server.tokens.create(granted())
+
+    async def conversation() -> None:
+        async with server.client(secret) as client:
+            assert await called(RECALL, PRIYA)(client) == (
+                "Nothing is known about the contact.",
+                False,
+            )
+            server.tokens.revoke(made.token_id)
+            with pytest.raises(MCPError):
+                await called(RECALL, PRIYA)(client)
+
+    anyio.run(conversation)
+    assert server.post(Authorization=f"Bearer {secret}").status_code == 401
+
+
+def test_an_expired_token_is_turned_away(server: HttpServer) -> None:
+    soon = datetime.now(UTC) + timedelta(seconds=0.5)
+    secret = server.token(granted(), expires_at=soon)
+    anyio.run(anyio.sleep, 0.6)
+    assert server.post(Authorization=f"Bearer {secret}").status_code == 401
+
+
+def test_another_tenants_token_finds_nothing_of_the_same_agent_and_contact(
+    server: HttpServer, memory: Memory
+) -> None:
+    memory.add_contact_note("crm", "priya", "Lives in Pune.", tenant="acme")
+    theirs = server.token(granted(tenant="globex"))
+    assert server.asked(theirs, called(RECALL, PRIYA))[0] == "Nothing is known about the contact."
+    own = server.token(granted(tenant="acme"))
+    assert "Pune" in server.asked(own, called(RECALL, PRIYA))[0]
+
+
+def test_nothing_that_an_operator_or_a_resource_tells_is_another_tenants(
+    server: HttpServer, memory: Memory
+) -> None:
+    memory.add_contact_note("crm", "priya", "Lives in Pune.", attribute="city", value="Pune")
+    _held(memory)
+    theirs = server.token(granted("operator", tenant="globex", contact_id="priya"))
+
+    async def everything(client: Client) -> str:
+        names = ("pending", "history", "profile", "health")
+        asked: dict[str, dict[str, str]] = {name: {} for name in names}
+        asked["evidence"] = {"about": "city"}
+        told = [(await called(tool, given)(client))[0] for tool, given in asked.items()]
+        for each in (await client.list_resources()).resources:
+            [content] = (await client.read_resource(each.uri)).contents
+            told.append(content.text)  # type: ignore[union-attr]
+        prompt = await client.get_prompt("open_conversation")
+        return "\n".join([*told, prompt.messages[0].content.text])  # type: ignore[union-attr]
+
+    text = server.asked(theirs, everything)
+    assert "Pune" not in text
+    assert "window seats" not in text
+    assert "1 live" not in text
+
+
+def test_another_agent_is_refused_in_the_words_of_one_that_there_is_none_of(
+    server: HttpServer, memory: Memory
+) -> None:
+    memory.add_contact_note("sales", "priya", "Lives in Pune.")
+    token = server.token(granted("agent", "crm", "support"))
+    there = server.asked(token, called(RECALL, PRIYA | {"agent_id": "sales"}))
+    nowhere = server.asked(token, called(RECALL, PRIYA | {"agent_id": "nobody"}))
+    assert there == nowhere
+    assert there[1]
+
+
+def test_a_token_for_one_contact_reaches_no_other(server: HttpServer, memory: Memory) -> None:
+    memory.add_contact_note("crm", "tom", "Lives in Rome.")
+    for profile, tool in (("agent", RECALL), ("operator", "history"), ("operator", "profile")):
+        token = server.token(granted(profile, contact_id="priya"))
+        text, is_error = server.asked(token, called(tool, {"contact_id": "tom"}))
+        assert is_error
+        assert "Rome" not in text
+
+
+def _held(memory: Memory, contact_id: str = "priya", tenant: str | None = None) -> str:
+    decision = memory.add_contact_note(
+        "crm", contact_id, "I guess I prefer window seats", tenant=tenant
+    )
+    assert decision.action == "HOLD"
+    return decision.decision_id
+
+
+@pytest.mark.parametrize("tool", ["confirm", "reject", "pending", "explain"])
+def test_an_agents_token_has_no_tool_that_approves_or_tells_of_it(
+    server: HttpServer, memory: Memory, tool: str
+) -> None:
+    given = PRIYA | {"decision_id": _held(memory), "answered_by": "contact"}
+    with pytest.raises(MCPError, match="there is no"):
+        server.asked(server.token(granted()), called(tool, given))
+    assert len(memory.pending("crm", "priya")) == 1
+
+
+def test_an_operator_confirms_in_the_name_of_the_token(server: HttpServer, memory: Memory) -> None:
+    held = _held(memory)
+    anna = server.token(granted("operator", name="anna"))
+    assert held in server.asked(anna, called("pending"))[0]
+    given = PRIYA | {"decision_id": held, "answered_by": "operator"}
+    text, is_error = server.asked(anna, called("confirm", given))
+    assert not is_error, text
+    [decision] = [
+        each for each in memory.decisions("crm", "priya") if each.proposal.answered_by is not None
+    ]
+    assert decision.proposal.answered_by == "anna"
+    assert "window seats" in server.asked(anna, called("history", PRIYA))[0]
+
+
+def test_an_operator_rejects_and_the_same_waits_no_more(server: HttpServer, memory: Memory) -> None:
+    given = PRIYA | {"decision_id": _held(memory), "answered_by": "contact"}
+    token = server.token(granted("operator"))
+    assert not server.asked(token, called("reject", given))[1]
+    assert server.asked(token, called("pending"))[0] == "Nothing waits for an answer."
+
+
+def test_another_tenants_decision_is_answered_like_one_that_does_not_exist(
+    server: HttpServer, memory: Memory
+) -> None:
+    token = server.token(granted("operator"))
+    others, nowhere = _held(memory, tenant="acme"), "00000000-0000-4000-8000-000000000000"
+    for tool in ("confirm", "explain"):
+        more = {"answered_by": "contact"} if tool == "confirm" else {}
+        there, none = (
+            server.asked(token, called(tool, PRIYA | {"decision_id": each} | more))
+            for each in (others, nowhere)
+        )
+        assert there[1]
+        assert there[0].replace(others, "ID") == none[0].replace(nowhere, "ID")
+
+
+def test_every_operators_tool_answers_shortly_and_without_vectors(
+    server: HttpServer, memory: Memory
+) -> None:
+    memory.add_contact_note("crm", "priya", "Lives in Pune.", attribute="city", value="Pune")
+    done = memory.add_contact_note("crm", "priya", "Lives in Goa.", attribute="city", value="Goa")
+    token = server.token(granted("operator"))
+    for tool, given in {
+        "pending": {}, "history": PRIYA, "profile": PRIYA, "health": PRIYA,
+        "explain": PRIYA | {"decision_id": done.decision_id},
+        "evidence": PRIYA | {"about": "city"},
+    }.items():  # fmt: skip
+        text, is_error = server.asked(token, called(tool, given))
+        assert not is_error, text
+        assert 0 < len(text) <= 12_100
+        assert "embedding" not in text
+        assert tool in ("pending", "health") or "Goa" in text
+
+
+def test_a_long_history_is_cut_at_a_line_and_says_how_much_is_left_out(
+    server: HttpServer, memory: Memory
+) -> None:
+    lines = [{"text": f"Owns bicycle {number} of brand number {number}."} for number in range(150)]
+    memory.import_notes(iter(map(json.dumps, lines)), agent_id="crm", contact_id="priya")
+    text, _ = server.asked(server.token(granted("operator")), called("history", PRIYA))
+    assert len(text) <= 12_100
+    assert text.endswith("lines more; ask for less)")
+
+
+def test_two_clients_at_once_lose_nothing_and_repeat_nothing(
+    server: HttpServer, memory: Memory
+) -> None:
+    first, second = server.token(granted()), server.token(granted())
+
+    async def both() -> None:
+        async with (
+            server.client(first) as one,
+            server.client(second) as other,
+            anyio.create_task_group() as tasks,
+        ):
+            for number in range(12):
+                note = LIVES | PRIYA | {"text": f"Owns bicycle number {number}."}
+                tasks.start_soon(called(ADD, note), (one, other)[number % 2])
+
+    anyio.run(both)
+    texts = {each.fact.text for each in memory.recall("crm", "priya", limit=50)}
+    assert texts == {f"Owns bicycle number {number}." for number in range(12)}
+
+
+@pytest.mark.parametrize("length", [2_001, 100_000])
+def test_a_text_that_is_too_long_is_refused_in_words(
+    server: HttpServer, memory: Memory, length: int
+) -> None:
+    note = LIVES | PRIYA | {"text": "a " * (length // 2) + "b"}
+    text, is_error = server.asked(server.token(granted()), called(ADD, note))
+    assert is_error
+    assert "2,000" in text
+    assert memory.recall("crm", "priya") == []
+
+
+def test_a_request_that_is_too_large_is_refused_unread(server: HttpServer) -> None:
+    token = f"Bearer {server.token(granted())}"
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"x": "y" * 5_000_000}}
+    assert server.post(body, Authorization=token).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "status"),
+    [
+        ("Host", "evil.example", 421),
+        ("Host", "127.0.0.1.evil.example:80", 421),
+        ("Origin", "https://evil.example", 403),
+        ("Origin", "null", 403),
+        ("Origin", "http://localhost:3000", 200),
+    ],
+)
+def test_a_web_page_by_another_name_is_refused(
+    server: HttpServer, header: str, value: str, status: int
+) -> None:
+    token = f"Bearer {server.token(granted())}"
+    given = {"Authorization": token, header: value, "MCP_Protocol_Version": "2025-06-18"}
+    assert server.post(**given).status_code == status
+
+
+@pytest.mark.parametrize(
+    "body", ["", "{", "[]", "null", '"x"', "{}", '{"jsonrpc": "2.0", "id": 1}', "[" * 5_000]
+)
+def test_what_is_no_request_of_the_protocols_is_refused_without_a_trace(
+    server: HttpServer, body: str
+) -> None:
+    headers = {
+        "Authorization": f"Bearer {server.token(granted())}",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+    }
+    answer = httpx2.post(server.url, content=body, headers=headers)
+    assert 400 <= answer.status_code < 500
+    assert "Traceback" not in answer.text
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
+def test_nothing_but_post_is_served(server: HttpServer, method: str) -> None:
+    token = server.token(granted())
+    answer = httpx2.request(method, server.url, headers={"Authorization": f"Bearer {token}"})
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "POST"
+
+
+def test_a_token_that_comes_too_often_is_told_when_to_come_again(
+    memory: Memory, tmp_path: Path
+) -> None:
+    with serving(memory, tmp_path, calls_per_minute=3) as server:
+        busy, quiet = server.token(granted()), server.token(granted())
+        answers = [server.post(Authorization=f"Bearer {busy}") for _ in range(5)]
+        assert [each.status_code == 429 for each in answers] == [False] * 3 + [True] * 2
+        assert 1 <= int(answers[-1].headers["retry-after"]) <= 20
+        assert server.post(Authorization=f"Bearer {quiet}").status_code != 429
+
+
+def test_wrong_tokens_are_slowed_down_and_a_good_one_still_let_in(server: HttpServer) -> None:
+    statuses = [server.post(Authorization=f"Bearer wrong{n}").status_code for n in range(12)]
+    assert statuses == [401] * 10 + [429] * 2
+    assert "Pune" not in server.asked(server.token(granted()), called(RECALL, PRIYA))[0]
+
+
+def test_the_resources_of_a_contact_are_listed_and_read(server: HttpServer, memory: Memory) -> None:
+    memory.add_contact_note("crm", "a/b ü", "Lives in Pune.", attribute="city", value="Pune")
+    token = server.token(granted(contact_id="a/b ü"))
+
+    async def read(client: Client) -> dict[str, str]:
+        listed = (await client.list_resources()).resources
+        return {
+            each.uri: (await client.read_resource(each.uri)).contents[0].text
+            for each in listed  # type: ignore[union-attr]
+        }
+
+    found = server.asked(token, read)
+    at = "memory://contacts/crm/a%2Fb%20%C3%BC"
+    assert found.keys() == {f"{at}/profile", f"{at}/history"}
+    assert all("Pune" in text for text in found.values())
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "memory://contacts/crm/tom/profile",
+        "memory://contacts/sales/priya/profile",
+        "memory://contacts/crm/priya/embedding",
+        "memory://contacts/crm/priya/../tom/profile",
+        "memory://contacts/crm//profile",
+        "file:///etc/passwd",
+    ],
+)
+def test_a_resource_beyond_the_grant_is_there_as_little_as_one_that_is_not(
+    server: HttpServer, memory: Memory, uri: str
+) -> None:
+    memory.add_contact_note("crm", "tom", "Lives in Rome.")
+    token = server.token(granted(contact_id="priya"))
+    with pytest.raises(MCPError, match="there is no") as caught:
+        server.asked(token, lambda client: client.read_resource(uri))
+    assert caught.value.code == -32602
+
+
+def test_the_prompt_opens_a_conversation_with_what_is_known_and_what_to_ask(
+    server: HttpServer, memory: Memory
+) -> None:
+    memory.add_contact_note("crm", "priya", "Lives in Pune.")
+    _held(memory)
+    token = server.token(granted())
+
+    async def opened(client: Client) -> str:
+        [prompt] = (await client.list_prompts()).prompts
+        found = await client.get_prompt(prompt.name, {"contact_id": "priya"})
+        return found.messages[0].content.text  # type: ignore[union-attr]
+
+    text = server.asked(token, opened)
+    assert "Lives in Pune." in text
+    assert "window seats" in text.partition("Not settled yet")[2]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"session_id": "s"}, "messages"),
+        ({"session_id": "s", "messages": []}, "1 to 1,000"),
+        ({"messages": [{"role": "user", "content": "Hi"}]}, "session_id"),
+        ({"session_id": "s", "messages": [{"role": "operator", "content": "Hi"}]}, "role"),
+        ({"session_id": "s", "messages": [{"role": "system", "content": "Hi"}]}, "role"),
+        ({"session_id": "s", "messages": [{"role": "user"}]}, "content"),
+        ({"session_id": "s", "messages": ["Hi"]}, "role and content"),
+        ({"session_id": "s", "messages": [{"role": "user", "content": 1}]}, "string"),
+        ({"session_id": "s", "messages": [{"role": "user", "content": "Hi", "id": "x"}]}, "else"),
+        ({"session_id": "s", "messages": [], "tenant": "acme"}, "alone"),
+    ],
+)
+def test_a_conversation_that_cannot_be_taken_is_refused_in_words(
+    server: HttpServer, memory: Memory, given: dict[str, Any], told: str
+) -> None:
+    text, is_error = server.asked(
+        server.token(granted()), called("hand_over_session", given | PRIYA)
+    )
+    assert is_error
+    assert told in text
+    assert memory.jobs() == []
+
+
+def test_a_conversation_that_is_handed_over_is_read_and_remembered(
+    server: HttpServer, memory: Memory
+) -> None:
+    said = [{"role": "user", "content": "Please remember that I am allergic to nuts."}]
+    given = PRIYA | {"session_id": "chat-1", "messages": said}
+    text, is_error = server.asked(server.token(granted()), called("hand_over_session", given))
+    assert not is_error, text
+    memory.drain()
+    assert ["nuts" in each.fact.text for each in memory.recall("crm", "priya")] == [True]
+
+
+def test_what_nobody_foresaw_is_told_without_its_text(
+    server: HttpServer, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise RuntimeError("/home/secret/memory.lbug")
+
+    monkeypatch.setattr(type(memory), "history", fails)
+    for mode in ("auto", "legacy"):
+        with pytest.raises(MCPError) as caught:
+            server.asked(server.token(granted("operator")), called("history", PRIYA), mode=mode)
+        assert "secret" not in repr(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [("127.0.0.1", True), ("::1", True), ("localhost", True), ("127.9.9.9", True),
+     ("0.0.0.0", False), ("::", False), ("192.0.2.1", False), ("example.org", False)],
+)  # fmt: skip
+def test_only_loopback_is_loopback(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected
+
+
+def test_listening_everywhere_lets_no_name_in_but_those_given() -> None:
+    security = Address(host="0.0.0.0", port=1, names=("memory.example",)).security
+    assert "memory.example" in security.allowed_hosts
+    assert not {"0.0.0.0", "*"} & set(security.allowed_hosts)
+
+
+@pytest.fixture
+def store(one_of_each: EngineUnderTest) -> EngineUnderTest:
+    return one_of_each
+
+
+@pytest.mark.slow
+def test_the_command_serves_until_it_is_told_to_stop_and_leaves_the_store_whole(
+    store: EngineUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = tmp_path / "tokens.json"
+    environment = os.environ | environment_of(store) | {"RECONCILER_EMBEDDER__MODEL": "noop"}
+    command = [sys.executable, "-m", "reconciler"]
+    made = subprocess.run(
+        [*command, "token", "create", "--agent", "crm", "--tokens", str(tokens), "--json"],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    served = [
+        *("mcp", "--transport", "http", "--port", "0"),
+        *("--tokens", str(tokens), "--json"),
+    ]
+    with subprocess.Popen(
+        [*command, *served], env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            url = json.loads(process.stdout.readline())["url"]
+            server = HttpServer(url, TokenFile(tokens))
+            token = json.loads(made.stdout)["token"]
+            assert not server.asked(token, called(ADD, LIVES | PRIYA))[1]
+            assert "Pune" in server.asked(token, called(RECALL, PRIYA))[0]
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with Memory.open() as memory:
+        assert [each.fact.text for each in memory.recall("crm", "priya")] == ["Lives in Pune."]

@@ -1,0 +1,203 @@
+"""The MCP server on stdio, by the official client, which starts the command as its own process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
+
+from tests.command_line import environment_of
+from tests.engines import embedded_engine
+from tests.mcp_server import asked, called
+
+ADD, RECALL = "add_contact_note", "recall_contact"
+LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
+AGENT_TOOLS = {ADD, RECALL, "hand_over_session"}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """A store of its own, and no model."""
+    where = environment_of(embedded_engine(tmp_path))
+    return os.environ | where | {"RECONCILER_EMBEDDER__MODEL": "noop"}
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "reconciler", "mcp", *arguments]
+
+
+def parameters(environment: dict[str, str], *arguments: str) -> StdioServerParameters:
+    program, *others = command(*arguments)
+    return StdioServerParameters(command=program, args=others, env=environment)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_an_agent_bound_to_a_contact_adds_recalls_and_hands_over(
+    environment: dict[str, str], mode: str
+) -> None:
+    async def conversation(client: Client) -> dict[str, Any]:
+        said = [{"role": "user", "content": "Please remember that I am allergic to nuts."}]
+        handed_over = {"session_id": "chat-1", "messages": said}
+        return {
+            "tools": {each.name for each in (await client.list_tools()).tools},
+            "added": await called(ADD, LIVES)(client),
+            "recalled": await called(RECALL)(client),
+            "kept": await called("hand_over_session", handed_over)(client),
+            "other": await called(RECALL, {"contact_id": "tom"})(client),
+            "long": await called(ADD, LIVES | {"text": "a" * 100_000})(client),
+            "resources": [each.uri for each in (await client.list_resources()).resources],
+            "prompts": [each.name for each in (await client.list_prompts()).prompts],
+        }
+
+    server = parameters(environment, "--agent", "crm", "--contact", "priya")
+    found = asked(server, conversation, mode=mode)
+    assert found["tools"] == AGENT_TOOLS
+    assert found["added"] == ("Remembered as a new fact.", False)
+    assert "Lives in Pune." in found["recalled"][0]
+    assert not found["kept"][1]
+    assert found["other"][1]
+    assert "2,000" in found["long"][0]
+    at = "memory://contacts/crm/priya"
+    assert found["resources"] == [f"{at}/profile", f"{at}/history"]
+    assert found["prompts"] == ["open_conversation"]
+
+
+def test_an_agents_client_cannot_confirm(environment: dict[str, str]) -> None:
+    server = parameters(environment, "--agent", "crm")
+    with pytest.raises(MCPError, match="there is no 'confirm'"):
+        asked(server, called("confirm", {"decision_id": "x", "answered_by": "contact"}))
+
+
+def test_an_operators_client_is_told_what_the_agents_was_not(environment: dict[str, str]) -> None:
+    guess = LIVES | {"text": "I guess I prefer window seats", "contact_id": "priya"}
+    asked(parameters(environment, "--agent", "crm"), called(ADD, guess))
+    server = parameters(
+        environment, "--agent", "crm", "--profile", "operator", "--operator", "anna"
+    )
+    text, is_error = asked(server, called("pending"))
+    assert not is_error
+    assert "window seats" in text
+
+
+def test_what_is_said_before_the_end_of_input_is_kept_and_nothing_else_is_printed(
+    environment: dict[str, str],
+) -> None:
+    call = {"name": ADD, "arguments": LIVES}
+    sent = (
+        INITIALIZE,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    )
+    done = subprocess.run(
+        command("--agent", "crm", "--contact", "priya"), env=environment, check=True,
+        input="".join(json.dumps(each) + "\n" for each in sent), capture_output=True, text=True,
+    )  # fmt: skip
+    assert [json.loads(line)["jsonrpc"] for line in done.stdout.splitlines()][:1] == ["2.0"]
+    kept = asked(parameters(environment, "--agent", "crm", "--contact", "priya"), called(RECALL))
+    assert "Lives in Pune." in kept[0]
+
+
+@pytest.mark.parametrize("asks", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_server_whose_client_says_nothing(
+    environment: dict[str, str], asks: signal.Signals
+) -> None:
+    with subprocess.Popen(
+        command("--agent", "crm"), env=environment, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(INITIALIZE) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == 1
+        process.send_signal(asks)
+        assert process.wait(60) == 0
+        assert process.stdout.read() == ""
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_a_second_server_on_the_embedded_store_says_that_it_is_locked(
+    environment: dict[str, str],
+) -> None:
+    async def second(client: Client) -> subprocess.CompletedProcess[str]:
+        await client.list_tools()
+        return subprocess.run(
+            command("--agent", "crm"), env=environment, capture_output=True, text=True, check=False,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    done = asked(parameters(environment, "--agent", "crm"), second)
+    assert done.returncode == 4
+    assert done.stdout == ""
+    assert "another process" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "--agent"),
+        (("--agent", " "), "agent_id"),
+        (("--agent", "crm", "--contact", ""), "contact_id"),
+        (("--agent", "crm", "--operator", "contact"), "contact"),
+        (("--agent", "crm", "--transport", "http"), "token create"),
+        (("--transport", "http", "--tls-key", "x.pem"), "together"),
+    ],
+)
+def test_a_server_that_cannot_be_started_says_why(
+    environment: dict[str, str], arguments: tuple[str, ...], told: str
+) -> None:
+    done = subprocess.run(
+        command(*arguments), env=environment, capture_output=True, text=True, check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert told in done.stderr
+
+
+def test_without_the_extra_the_error_says_what_to_install(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "mcp.py").write_text("raise ImportError('no mcp')")
+    hidden = environment | {"COLUMNS": "200", "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path.cwd()}"}
+    done = subprocess.run(
+        command("--agent", "crm"), env=hidden, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 3
+    assert "pip install 'graph-memory-reconciler[mcp]'" in done.stderr
+
+
+def test_no_other_command_imports_the_sdk() -> None:
+    looked = "import sys, reconciler, reconciler.entrypoints.cli; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", looked], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert not loaded & {
+        "mcp",
+        "mcp_types",
+        "uvicorn",
+        "starlette",
+        "langgraph",
+        "langchain_core",
+        "agents",
+    }

@@ -1,0 +1,166 @@
+"""What whoever runs the memory is told: a record, metrics and spans of each decision; no text."""
+
+from __future__ import annotations
+
+import json
+import logging
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from prometheus_client.parser import text_string_to_metric_families
+
+from reconciler import Memory
+from reconciler.domain.records.jobs import QueueReport
+from reconciler.entrypoints.logs import logging_to_stderr
+from reconciler.entrypoints.metrics import serve_metrics
+from reconciler.errors import GraphUnavailableError
+from reconciler.settings import LogSettings
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+
+SAID = "Keeps a parrot called Zanzibar."
+
+
+@pytest.fixture
+def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
+    with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
+        yield memory
+
+
+def fill(memory: Memory) -> list[str]:
+    """Five decisions: two facts, one in the other's place, a refusal, and two of one batch."""
+    city = {"attribute": "city"}
+    made = [
+        memory.add_contact_note("crm", "priya", SAID, contact_name="Priya Rao"),
+        memory.add_contact_note("crm", "priya", "Lives in Pune.", value="Pune", **city),
+        memory.add_contact_note("crm", "priya", "Lives in Goa.", value="Goa", **city),
+        memory.add_contact_note("crm", "priya", "ok thanks"),
+    ]
+    lines = [
+        {"agent_id": "crm", "contact_id": "dana", "text": text}
+        for text in ("Rows on Sundays.", "Owns two sheds.")
+    ]
+    report = memory.import_notes(map(json.dumps, lines))
+    assert not report.errors
+    return [each.decision_id for each in made]
+
+
+def test_each_decision_that_was_written_is_logged_once_without_a_text(
+    memory: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "reconciler.decisions"):
+        ids = fill(memory)
+        memory.add_contact_note("crm", "priya", SAID, idempotency_key="k")
+        memory.add_contact_note("crm", "priya", SAID, idempotency_key="k")
+    told = [vars(each) for each in caplog.records if each.name == "reconciler.decisions"]
+    assert [each["decision_id"] for each in told][:4] == ids
+    assert len(told) == len(ids) + 2 + 1
+    assert [each["action"] for each in told] == [
+        *("ADD", "ADD", "UPDATE", "REJECT"),
+        *("ADD", "ADD"),
+        "UPDATE",
+    ]
+    assert told[2]["decided_by"] == "slot"
+    assert told[3]["gate_reason"] == "not_meaningful"
+    assert all(each["ms"] >= each["commit_ms"] > 0 for each in told)
+    assert all((each["tenant"], each["agent_id"]) == ("default", "crm") for each in told)
+    whole = repr(told)
+    assert "Zanzibar" not in whole
+    assert "Rao" not in whole
+    assert "Pune" not in whole
+
+
+def test_a_worker_may_log_objects(memory: Memory, capsys: pytest.CaptureFixture[str]) -> None:
+    with logging_to_stderr(logging.INFO, LogSettings(format="json")):
+        ids = fill(memory)
+        logging.getLogger("reconciler.worker").warning("two\nlines \x1b[31m")
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [each["decision_id"] for each in lines[:4]] == ids
+    assert lines[0]["level"] == "INFO"
+    assert lines[0]["logger"] == "reconciler.decisions"
+    assert lines[0]["action"] == "ADD"
+    assert lines[0]["timestamp"]
+    assert lines[-1]["message"] == "two\nlines \x1b[31m"
+    assert set(lines[-1]) == {"message", "level", "logger", "timestamp"}
+
+
+def test_nothing_is_logged_where_nobody_asks(
+    memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(memory)
+    assert capsys.readouterr().err == ""
+
+
+def test_prometheus_is_told_of_decisions_latencies_and_refusals(memory: Memory) -> None:
+    with serve_metrics(memory.queue, 0) as address:
+        fill(memory)
+        assert address
+        samples = {
+            (each.name, *each.labels.values()): each.value
+            for family in text_string_to_metric_families(asked(address)[1])
+            for each in family.samples
+        }
+    assert samples["reconciler_decisions_total", "UPDATE", "slot", "live"] == 1
+    assert samples["reconciler_gate_refusals_total", "REJECT", "not_meaningful"] == 1
+    assert samples["reconciler_decision_seconds_count", "commit"] == 6
+    assert samples["reconciler_decision_seconds_sum", "commit"] > 0
+    assert samples["reconciler_lost_races_total",] == 0
+    fill(memory)  # nothing counts any more, and nothing fails
+
+
+def test_probes_tell_a_process_that_lives_from_one_that_is_ready(memory: Memory) -> None:
+    def away() -> QueueReport:
+        raise GraphUnavailableError("away")
+
+    with serve_metrics(memory.queue, 0) as address:
+        base = str(address).removesuffix("/metrics")
+        assert asked(f"{base}/healthz") == (200, "alive\n")
+        assert asked(f"{base}/readyz") == (200, "ready\n")
+        assert asked(f"{base}/nothing")[0] == 404
+    with serve_metrics(away, 0) as address:
+        base = str(address).removesuffix("/metrics")
+        assert asked(f"{base}/healthz") == (200, "alive\n")
+        assert asked(f"{base}/readyz") == (503, "the graph does not answer\n")
+        assert "reconciler_up 0.0" in asked(f"{base}/metrics")[1]
+
+
+def asked(address: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(address, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+@contextmanager
+def exported(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
+    yield exporter
+    provider.shutdown()
+
+
+def test_a_program_that_traces_sees_the_stages_of_a_write(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with exported(monkeypatch) as exporter:
+        memory.add_contact_note("crm", "priya", SAID)
+    spans = exporter.get_finished_spans()
+    by_id = {each.context.span_id: each.name for each in spans if each.context}
+    beneath = {each.name: by_id[each.parent.span_id] if each.parent else None for each in spans}
+    assert beneath == {
+        "reconciler.door": None,
+        "reconciler.gate": "reconciler.door",
+        "reconciler.embed": "reconciler.door",
+        "reconciler.look": "reconciler.door",
+        "reconciler.commit": "reconciler.door",
+    }
+    assert "Zanzibar" not in repr([dict(each.attributes or {}) for each in spans])

@@ -1,0 +1,475 @@
+"""A store moves to another model: nothing is lost, and no vectors of two models are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reconciler import Memory
+from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.domain.records.model_moves import MoveState
+from reconciler.domain.records.scope import Scope
+from reconciler.errors import (
+    ConfigurationError,
+    EmbeddingError,
+    GraphConflictError,
+    InvalidRequestError,
+    SchemaError,
+)
+from reconciler.service.stores.archive_store import ArchiveStore
+from reconciler.testing import HashingEmbedder, TableEmbedder
+from tests import raw_store
+from tests.engines import EngineUnderTest, embedded_engine
+
+OLD, NEW = HashingEmbedder(16), HashingEmbedder(24)
+SAME_LENGTH = 16
+NOTES = [
+    "Lives in Pune.",
+    "Works at Acme as an engineer.",
+    "Prefers email to the phone.",
+    "Has a dog called Bruno.",
+    "Was born in Oslo.",
+]
+USUAL: dict[str, Any] = {"uncalibrated": True}
+SCOPE = Scope("default", "crm", "zoe")
+SEED = {"reconcile": {"profile": "seed"}}
+
+
+class OtherEmbedder(HashingEmbedder):
+    """Another model with vectors of the same length."""
+
+    @property
+    def model_id(self) -> str:
+        return f"other-{self.dimension}@test"
+
+    def embed(self, texts: Any) -> Any:
+        return np.roll(super().embed(texts), 1, axis=1)
+
+
+def opened(engine: EngineUnderTest, embedder: Any = OLD) -> Memory:
+    """The engine's memory, under a model."""
+    return Memory.open(embedder=embedder, **SEED, **engine.settings_arguments)
+
+
+def planted(engine: EngineUnderTest) -> None:
+    """A memory of two contacts, with facts that ended, too."""
+    with opened(engine) as memory:
+        for text in NOTES:
+            memory.add_contact_note("crm", "priya", text)
+        memory.add_contact_note("crm", "priya", "Lives in Berlin.", attribute="city")
+        memory.add_contact_note("crm", "priya", "Lives in Rome.", attribute="city")
+        memory.add_contact_note("crm", "bob", "Likes Brightwave.")
+
+
+VECTORS = """
+    MATCH (fact:Fact) WHERE fact.state <> 'erased' RETURN fact.text, fact.embedding_model,
+    fact.embedding_bytes, fact.embedding, fact.next_embedding_model, fact.next_embedding_bytes,
+    fact.next_embedding"""
+OTHER_VECTORS = """
+    MATCH (fact:Fact) WHERE fact.next_embedding_model IS NOT NULL RETURN fact.fact_id"""
+
+
+def check_vectors(engine: EngineUnderTest, embedder: Any) -> int:
+    """Every fact has its vector of one model, twice, and nothing else; how many facts."""
+    rows = raw_store.query(engine, VECTORS)
+    for text, model, held, listed, *of_next in rows:
+        wanted = embedder.embed([text])[0]
+        assert model == embedder.model_id, text
+        assert np.allclose(np.frombuffer(held, dtype=np.float32), wanted, atol=1e-6)
+        assert np.allclose(np.asarray(listed, dtype=np.float32), wanted, atol=1e-6)
+        assert of_next == [None, None, None]
+    return len(rows)
+
+
+class StoppedError(Exception):
+    """Stands for a process that ended there."""
+
+
+def stop_at(count: int) -> Callable[[int, int], None]:
+    """What ends a run after so many facts."""
+
+    def on_progress(done: int, _: int) -> None:
+        if done >= count:
+            raise StoppedError
+
+    return on_progress
+
+
+def half_way(memory: Memory, embedder: Any = NEW) -> None:
+    """Have a run end after three facts."""
+    with pytest.raises(StoppedError):
+        memory.reembed(embedder, batch_size=3, on_progress=stop_at(3), **USUAL)
+
+
+@pytest.mark.parametrize("embedder", [NEW, OtherEmbedder(SAME_LENGTH)], ids=["longer", "as long"])
+def test_all_facts_have_the_new_vectors_and_are_recalled_by_them(
+    engine: EngineUnderTest, embedder: Any
+) -> None:
+    planted(engine)
+    before = len(raw_store.query(engine, VECTORS))
+    told: list[tuple[int, int]] = []
+    with opened(engine) as memory:
+        histories = memory.history("crm", "priya")
+        report = memory.reembed(
+            embedder, batch_size=3, on_progress=lambda *n: told.append(n), **USUAL
+        )
+        assert (report.old_model, report.model) == (OLD.model_id, embedder.model_id)
+        assert (report.embedded, report.resumed) == (before, 0)
+        assert told[-1] == (before, before)
+        assert memory.model_move().state is MoveState.NONE
+    assert check_vectors(engine, embedder) == before
+    with opened(engine, embedder) as memory:
+        assert memory.history("crm", "priya") == histories
+        for text in NOTES[1:]:
+            assert memory.recall("crm", "priya", text)[0].fact.text == text
+        assert memory.find("crm", "Likes Brightwave.")[0].fact.text == "Likes Brightwave."
+        again = memory.add_contact_note("crm", "priya", NOTES[3])
+        assert again.superseded_ids
+        memory.add_contact_note("crm", "priya", "Lives in Delhi.", attribute="city")
+        memory.add_contact_note("crm", "eve", "Likes rain.")
+    assert check_vectors(engine, embedder) == before + 3
+
+
+def test_a_run_that_was_cut_off_goes_on_where_it_stopped(engine: EngineUnderTest) -> None:
+    planted(engine)
+    with opened(engine) as memory:
+        half_way(memory)
+        found = memory.model_move()
+        assert (found.state, found.model, found.next_model, found.moved) == (
+            MoveState.EMBEDDING,
+            OLD.model_id,
+            NEW.model_id,
+            3,
+        )
+    with opened(engine) as memory:  # the store is still the old model's
+        assert memory.recall("crm", "priya", NOTES[0])[0].fact.text == NOTES[0]
+        report = memory.reembed(NEW, **USUAL)
+    assert report.resumed == 3
+    assert check_vectors(engine, NEW) == report.resumed + report.embedded
+
+
+def test_writes_and_recalls_go_on_meanwhile_and_what_is_written_moves_too(
+    engine: EngineUnderTest,
+) -> None:
+    planted(engine)
+    with opened(engine) as memory:
+
+        def on_progress(done: int, _: int) -> None:
+            if done <= 6:
+                memory.add_contact_note("crm", "priya", f"Owns book number {done}.")
+                memory.add_contact_note("crm", f"new-{done}", "Likes rain.")
+                assert memory.recall("crm", "priya", NOTES[3])[0].fact.text == NOTES[3]
+
+        report = memory.reembed(NEW, batch_size=3, on_progress=on_progress, **USUAL)
+    assert check_vectors(engine, NEW) == report.embedded
+    with opened(engine, NEW) as memory:
+        assert memory.recall("crm", "priya", "Owns book number 3.")[0].fact.text.endswith("3.")
+        assert [each.contact_id for each in memory.contacts("crm")] == [
+            "bob",
+            "new-3",
+            "new-6",
+            "priya",
+        ]
+
+
+AFTERWARDS: dict[str, Callable[[Memory], Any]] = {
+    "a note": lambda memory: memory.add_contact_note("crm", "priya", "Plays the piano."),
+    "a note about somebody new": lambda memory: memory.add_contact_note("crm", "eve", "Sings."),
+    "a revocation": lambda memory: memory.revoke(
+        "crm",
+        "bob",
+        memory.decisions("crm", "bob")[0].fact_id,
+        revoked_by="operator",
+        reason="Wrong.",
+    ),
+    "a recall": lambda memory: memory.recall("crm", "priya", "Where does she live?"),
+    "a recall about somebody new": lambda memory: memory.recall("crm", "eve", "Does she sing?"),
+    "a recall of then": lambda memory: memory.recall(
+        "crm", "priya", "Where?", as_of=datetime.now(UTC)
+    ),
+    "a search": lambda memory: memory.find("crm", "rain"),
+}
+
+
+@pytest.mark.parametrize("call", AFTERWARDS)
+def test_who_still_has_the_old_model_is_told_so_and_writes_nothing(
+    engine: EngineUnderTest, call: str
+) -> None:
+    planted(engine)
+    with opened(engine) as memory:
+        memory.recall("crm", "priya", "Where does she live?")  # its neighbourhood is kept
+        memory.reembed(NEW, **USUAL)
+        before = memory.decisions("crm")
+        with pytest.raises(SchemaError, match=f"holds vectors of {NEW.model_id}.*reembed"):
+            AFTERWARDS[call](memory)
+        assert memory.decisions("crm") == before
+    check_vectors(engine, NEW)
+
+
+def test_a_store_that_was_never_opened_with_the_new_model_opens_with_it_alone(
+    engine: EngineUnderTest,
+) -> None:
+    planted(engine)
+    with opened(engine) as memory:
+        half_way(memory)
+    with pytest.raises(SchemaError, match=OLD.model_id):
+        opened(engine, NEW)
+    with opened(engine) as memory:
+        memory.reembed(NEW, **USUAL)
+    with pytest.raises(SchemaError, match=NEW.model_id):
+        opened(engine)
+    opened(engine, NEW).close()
+
+
+def test_what_was_erased_half_way_gets_no_vector(engine: EngineUnderTest) -> None:
+    planted(engine)
+    with opened(engine) as memory:
+        half_way(memory)
+        assert memory.forget("crm", "priya", by="contact", reason="She asked.").receipt.is_clean
+        assert memory.model_move().facts == 1
+        memory.reembed(NEW, **USUAL)
+    assert check_vectors(engine, NEW) == 1
+    left = """MATCH (fact:Fact) WHERE fact.state = 'erased' AND (fact.embedding IS NOT NULL
+        OR fact.embedding_bytes IS NOT NULL OR fact.next_embedding IS NOT NULL
+        OR fact.next_embedding_bytes IS NOT NULL) RETURN fact.fact_id"""
+    assert raw_store.query(engine, left) == []
+
+
+def test_what_is_erased_while_it_is_embedded_gets_no_vector(engine: EngineUnderTest) -> None:
+    planted(engine)
+    with opened(engine) as memory:
+
+        class Erasing(HashingEmbedder):
+            def embed(self, texts: Any) -> Any:
+                if not memory.erasures("crm"):
+                    memory.forget("crm", "priya", by="contact", reason="She asked.")
+                return super().embed(texts)
+
+        report = memory.reembed(Erasing(24), **USUAL)
+        assert report.embedded == 1
+    assert check_vectors(engine, NEW) == 1
+    left = """MATCH (fact:Fact) WHERE fact.state = 'erased' AND (fact.embedding IS NOT NULL
+        OR fact.embedding_bytes IS NOT NULL OR fact.next_embedding IS NOT NULL
+        OR fact.next_embedding_bytes IS NOT NULL) RETURN fact.fact_id"""
+    assert raw_store.query(engine, left) == []
+
+
+def test_a_backup_half_way_goes_on_where_it_is_restored(tmp_path: Path) -> None:
+    engine = embedded_engine(tmp_path / "one")
+    planted(engine)
+    with opened(engine) as memory:
+        half_way(memory)
+        memory.backup(tmp_path / "backup.tar")
+    other = embedded_engine(tmp_path / "other")
+    Memory.restore(tmp_path / "backup.tar", embedder=OLD, **other.settings_arguments)
+    with opened(other) as memory:
+        assert memory.model_move().moved == 3
+        assert memory.reembed(NEW, **USUAL).resumed == 3
+    check_vectors(other, NEW)
+
+
+def test_an_export_half_way_holds_nothing_of_the_move(
+    engine: EngineUnderTest, tmp_path: Path
+) -> None:
+    planted(engine)
+    with opened(engine) as memory:
+        half_way(memory)
+        assert memory.export(tmp_path / "all.jsonl", vectors=True).left_out == {}
+    assert "next_embedding" not in (tmp_path / "all.jsonl").read_text(encoding="utf-8")
+    other = embedded_engine(tmp_path / "other")
+    done = Memory.restore(tmp_path / "all.jsonl", embedder=OLD, **other.settings_arguments)
+    assert done.embedded == 0
+    check_vectors(other, OLD)
+
+
+def test_an_export_goes_into_a_store_that_moves_and_moves_with_it(
+    engine: EngineUnderTest, tmp_path: Path
+) -> None:
+    source = embedded_engine(tmp_path / "source")
+    planted(source)
+    with opened(source) as memory:
+        memory.export(tmp_path / "all.jsonl")
+    with opened(engine) as memory:
+        memory.add_contact_note("crm", "zoe", "Likes rain.")
+        half_way_at_once = stop_at(1)
+        with pytest.raises(StoppedError):
+            memory.reembed(NEW, on_progress=half_way_at_once, **USUAL)
+    given = {"accept_other_key": True, "embedder": OLD, **engine.settings_arguments}
+    done = Memory.restore(tmp_path / "all.jsonl", **given)
+    with opened(engine) as memory:
+        assert memory.reembed(NEW, **USUAL).embedded == done.nodes["Fact"]
+    check_vectors(engine, NEW)
+
+
+def test_no_store_moves_while_a_contact_is_not_restored_whole(engine: EngineUnderTest) -> None:
+    planted(engine)
+    with opened(engine) as memory:
+        ArchiveStore(memory._services._graph).begin_contact(SCOPE, "(being restored)")
+        with pytest.raises(GraphConflictError, match="1 contacts are not there whole"):
+            memory.reembed(NEW, **USUAL)
+        found = memory.model_move()
+        assert (found.model, found.moved) == (OLD.model_id, found.facts)
+        assert memory.recall("crm", "priya", NOTES[0])[0].fact.text == NOTES[0]
+
+
+def test_a_move_that_is_given_up_leaves_nothing(engine: EngineUnderTest) -> None:
+    planted(engine)
+    with opened(engine) as memory:
+        half_way(memory)
+        assert memory.cancel_reembed().state is MoveState.NONE
+        with pytest.raises(InvalidRequestError, match="does not move"):
+            memory.cancel_reembed()
+        memory.add_contact_note("crm", "priya", "Plays the piano.")
+    check_vectors(engine, OLD)
+    with opened(engine) as memory:
+        memory.reembed(OtherEmbedder(16), **USUAL)
+    check_vectors(engine, OtherEmbedder(16))
+
+
+def test_a_move_that_is_given_up_while_it_runs_ends_with_an_error(engine: EngineUnderTest) -> None:
+    planted(engine)
+    with opened(engine) as memory:
+        with pytest.raises(InvalidRequestError, match="was given up meanwhile"):
+            memory.reembed(
+                NEW, batch_size=3, on_progress=lambda *_: memory.cancel_reembed() and None, **USUAL
+            )
+        assert memory.model_move().state is MoveState.NONE
+    check_vectors(engine, OLD)
+
+
+def test_a_store_moves_twice_and_back(engine: EngineUnderTest) -> None:
+    planted(engine)
+    for before, after in ((OLD, NEW), (NEW, OtherEmbedder(8)), (OtherEmbedder(8), OLD)):
+        with opened(engine, before) as memory:
+            memory.reembed(after, **USUAL)
+        check_vectors(engine, after)
+    with opened(engine) as memory:
+        memory.add_contact_note("crm", "priya", "Plays the piano.")
+        memory.forget("crm", "bob", by="contact", reason="He asked.")  # the file is written anew
+        half_way(memory)
+        memory.add_contact_note("crm", "priya", "Plays golf.")
+        fact_id = memory.decisions("crm", "priya")[0].fact_id
+        memory.forget("crm", "priya", fact_id=fact_id, by="operator", reason="Wrong.")
+        assert memory.model_move().moved >= 2  # written anew, with the vectors of both models
+        memory.reembed(NEW, **USUAL)
+    check_vectors(engine, NEW)
+
+
+def test_a_store_without_vectors_gets_them(engine: EngineUnderTest) -> None:
+    with Memory.open(embedder=NoopEmbedder(), **SEED, **engine.settings_arguments) as memory:
+        for text in NOTES:
+            memory.add_contact_note("crm", "priya", text)
+        memory.reembed(NEW, **USUAL)
+    assert check_vectors(engine, NEW) == len(NOTES)
+
+
+def test_an_empty_store_moves(engine: EngineUnderTest) -> None:
+    with opened(engine) as memory:
+        report = memory.reembed(NEW, **USUAL)
+    assert (report.embedded, report.resumed) == (0, 0)
+    with opened(engine, NEW) as memory:
+        memory.add_contact_note("crm", "priya", NOTES[0])
+    assert check_vectors(engine, NEW) == 1
+
+
+def test_a_model_that_fails_leaves_what_was_embedded(engine: EngineUnderTest) -> None:
+    planted(engine)
+    known = TableEmbedder({"Lives in Pune.": [1, 0, 0]}, 3)
+    with opened(engine) as memory:
+        with pytest.raises(EmbeddingError):
+            memory.reembed(known, batch_size=1, **USUAL)
+        assert memory.model_move().next_model == known.model_id
+        assert memory.recall("crm", "priya", NOTES[0])[0].fact.text == NOTES[0]
+
+
+BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "the present model": ({"model": OLD}, InvalidRequestError, "bound to .* already"),
+    "a model that does not embed": ({"model": "noop"}, ConfigurationError, "does not embed"),
+    "a model that is not there": (
+        {"model": "no-such/model"},
+        ConfigurationError,
+        "no-such/model",
+    ),
+    "no model": ({"model": ""}, ConfigurationError, "model is empty"),
+    "no profile": ({"model": NEW, "uncalibrated": False}, ConfigurationError, "calibrate PAIRS"),
+    "a profile of another model": (
+        {"model": NEW, "profile": "minilm"},
+        ConfigurationError,
+        "calibrated on all-MiniLM",
+    ),
+    "a profile of no model": (
+        {"model": NEW, "profile": "seed", "uncalibrated": False},
+        ConfigurationError,
+        "no profile says",
+    ),
+    "a profile that is not there": (
+        {"model": NEW, "profile": "nowhere"},
+        ConfigurationError,
+        "no profile nowhere",
+    ),
+    "a batch of none": ({"model": NEW, "batch_size": 0}, InvalidRequestError, "from 1 to 10,000"),
+    "a batch of half a fact": (
+        {"model": NEW, "batch_size": 0.5},
+        InvalidRequestError,
+        "from 1 to 10,000",
+    ),
+    "a batch that is too large": (
+        {"model": NEW, "batch_size": 10_001},
+        InvalidRequestError,
+        "from 1 to 10,000",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_changes_nothing(one_of_each: EngineUnderTest, case: str) -> None:
+    planted(one_of_each)
+    given, error, said = BAD[case]
+    with opened(one_of_each) as memory:
+        with pytest.raises(error, match=said):
+            memory.reembed(**{**USUAL, **given})
+        assert memory.model_move().state is MoveState.NONE
+    check_vectors(one_of_each, OLD)
+
+
+def test_a_second_move_elsewhere_is_refused(engine: EngineUnderTest) -> None:
+    planted(engine)
+    with opened(engine) as memory:
+        half_way(memory)
+        with pytest.raises(InvalidRequestError, match=r"moves to hashing-24@test already \(3 of"):
+            memory.reembed(OtherEmbedder(16), **USUAL)
+        assert memory.model_move().next_model == NEW.model_id
+
+
+def test_two_runs_at_once_in_a_process_are_refused(engine: EngineUnderTest) -> None:
+    planted(engine)
+    with opened(engine) as memory:
+        refused: list[InvalidRequestError] = []
+
+        def again(*_: int) -> None:
+            with pytest.raises(InvalidRequestError, match="wait for that") as caught:
+                memory.reembed(NEW, **USUAL)
+            refused.append(caught.value)
+
+        memory.reembed(NEW, on_progress=again, **USUAL)
+    assert refused
+
+
+def test_a_profile_that_was_calibrated_on_the_model_is_asked_for_and_named(
+    one_of_each: EngineUnderTest, tmp_path: Path
+) -> None:
+    planted(one_of_each)
+    profile = tmp_path / "own.toml"
+    profile.write_text(
+        'name = "own"\nembedding_model = "hashing-24@test"\n'
+        "cosine_update_min = 0.9\ncosine_add_max = 0.5\ncosine_cut = 0.7\n"
+    )
+    with opened(one_of_each) as memory:
+        report = memory.reembed(NEW, profile=str(profile))
+    assert report.is_calibrated
+    assert report.settings == {"RECONCILER_RECONCILE__PROFILE": str(profile)}

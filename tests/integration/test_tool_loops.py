@@ -1,0 +1,134 @@
+"""A model in a full loop with the tools: the real SDK over HTTP; what Claude says is scripted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import pytest
+
+from reconciler import Memory, anthropic_functions
+from reconciler.testing import HashingEmbedder
+from tests.anthropic_server import AnthropicServer, Reply, message
+from tests.engines import embedded_engine
+
+ADD, RECALL = "add_contact_note", "recall_contact"
+LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
+ASKED: Any = [{"role": "user", "content": "I live in Pune."}]
+SCRIPT: tuple[tuple[str, Mapping[str, Any], str], ...] = (
+    (RECALL, {"query": "Where does she live?"}, "Nothing that is known about the contact"),
+    (ADD, {"text": "Lives in Pune."}, "source_kind is missing"),
+    (ADD, LIVES | {"tenant": "globex"}, "takes no tenant"),
+    (ADD, LIVES, "Remembered as a new fact."),
+    (RECALL, {"query": "Where does she live?"}, "- [known] Lives in Pune."),
+)
+"""What the model calls, and what it is told; the second and third are its mistakes."""
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """An open memory without anything in it."""
+    arguments = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
+        yield opened
+
+
+@pytest.fixture
+def server() -> Iterator[AnthropicServer]:
+    """A model that calls what the script says, one tool after the other."""
+    with AnthropicServer() as running:
+        calls = [tool_use(name, sent, f"toolu_{n}") for n, (name, sent, _) in enumerate(SCRIPT)]
+        running.answers(*calls, message("Noted."))
+        yield running
+
+
+def tool_use(name: str, sent: Mapping[str, Any], call_id: str) -> Reply:
+    block = {"type": "tool_use", "id": call_id, "name": name, "input": dict(sent)}
+    return message(None, stop_reason="tool_use", content=[block])
+
+
+def results(server: AnthropicServer) -> list[tuple[str, bool]]:
+    """What the model was told by tools, in the order of its calls: the words, and if an error."""
+    blocks = [
+        block
+        for said in server.requests[-1].body["messages"]
+        if isinstance(said["content"], list)
+        for block in said["content"]
+        if block["type"] == "tool_result"
+    ]
+    return [(_words(each["content"]), bool(each.get("is_error"))) for each in blocks]
+
+
+def _words(content: Any) -> str:
+    return content if isinstance(content, str) else "".join(each["text"] for each in content)
+
+
+def check(told: list[tuple[str, bool]], memory: Memory) -> None:
+    assert len(told) == len(SCRIPT)
+    for (text, is_error), (_, _, said) in zip(told, SCRIPT, strict=True):
+        assert said in text
+        assert is_error is ("Nothing was remembered" in text)
+    assert [each.fact.text for each in memory.recall("crm", "alice")] == ["Lives in Pune."]
+    assert memory.contacts("crm", tenant="globex") == []
+
+
+def test_the_loop_that_the_documents_show_ends_with_the_fact_remembered(
+    memory: Memory, server: AnthropicServer
+) -> None:
+    tools = memory.agent_tools("crm", "alice", session_id="chat-1")
+    client = anthropic.Anthropic(base_url=server.base_url, api_key="none-needed")
+    messages: list[Any] = list(ASKED)
+    definitions: Any = tools.definitions()
+    while True:
+        said = client.messages.create(
+            model="claude-test", max_tokens=500, tools=definitions, messages=messages
+        )
+        calls = [block for block in said.content if block.type == "tool_use"]
+        if not calls:
+            break
+        answers = []
+        for block in calls:
+            reply = tools.call(block.name, block.input)
+            answers.append(
+                {
+                    "type": "tool_result",
+                    "tool_use_id": block.id,
+                    "content": reply.text,
+                    "is_error": reply.is_error,
+                }
+            )
+        messages += [
+            {"role": "assistant", "content": said.content},
+            {"role": "user", "content": answers},
+        ]
+    check(results(server), memory)
+    assert server.requests[0].body["tools"] == definitions
+    # The history of such a loop, SDK objects and all, is a session like any other.
+    job_id = memory.submit_session("crm", "alice", "chat-1", messages)
+    assert memory.job("crm", "alice", job_id).state == "waiting"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_sdks_tool_runner_calls_the_tools_by_itself(
+    memory: Memory, server: AnthropicServer
+) -> None:
+    tools = memory.agent_tools("crm", "alice", session_id="chat-1")
+    client = anthropic.Anthropic(base_url=server.base_url, api_key="none-needed")
+    runner = client.beta.messages.tool_runner(
+        model="claude-test",
+        max_tokens=500,
+        tools=anthropic_functions(tools, strict=True),
+        messages=ASKED,
+        thread=False,  # the loopback keeps nothing between two requests
+    )
+    last = runner.until_done()
+    assert [block.text for block in last.content if block.type == "text"] == ["Noted."]
+    check(results(server), memory)
+    sent = server.requests[0].body["tools"]
+    assert [each["strict"] for each in sent] == [True, True]
+    assert json.dumps(sent, sort_keys=True) == json.dumps(
+        tools.definitions(strict=True), sort_keys=True
+    )

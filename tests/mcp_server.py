@@ -1,0 +1,124 @@
+"""MCP servers for tests: one over HTTP in this process, and clients of the official SDK for it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import httpx2
+import uvicorn
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import TextContent
+
+from reconciler import Memory
+from reconciler.entrypoints.mcp_server.desk import Desk
+from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.http_door import PATH, Address, http_app, listen
+from reconciler.entrypoints.mcp_server.tokens import TokenFile
+
+__all__ = ["HttpServer", "asked", "called", "granted", "serving"]
+
+R = TypeVar("R")
+_LOCAL = Address(host="127.0.0.1", port=0)
+
+
+def granted(profile: str = "agent", *agents: str, **others: Any) -> Grant:
+    """A grant for the tests' agent, or those named."""
+    return Grant(
+        profile=Profile(profile), tenant=others.pop("tenant", "default"),
+        agent_ids=agents or ("crm",), **others,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class HttpServer:
+    """A running server, and the file of its tokens."""
+
+    url: str
+    tokens: TokenFile
+
+    def token(self, grant: Grant, **others: Any) -> str:
+        """A new token for a grant."""
+        return self.tokens.create(grant, **others)[1]
+
+    def asked(self, token: str, ask: Callable[[Client], Awaitable[R]], **others: Any) -> R:
+        """What a client with that token gets."""
+
+        return anyio.run(_answer, self.client(token, **others), ask)
+
+    @asynccontextmanager
+    async def client(self, token: str, **others: Any) -> AsyncIterator[Client]:
+        """A connected client of the official SDK."""
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(streamable_http_client(self.url, http_client=http), **others) as client,
+        ):
+            yield client
+
+    def post(self, body: object = None, **headers: str) -> httpx2.Response:
+        """What a bare request gets, a listing of the tools unless the body is given."""
+        listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        taken = {"Accept": "application/json, text/event-stream"}
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return httpx2.post(self.url, json=body or listing, headers=taken | named, timeout=60)
+
+
+@contextmanager
+def serving(
+    memory: Memory, folder: Path, *, calls_per_minute: int = 10_000
+) -> Iterator[HttpServer]:
+    """A server over HTTP in a thread, on a free port of loopback."""
+    tokens = TokenFile(folder / "tokens.json")
+    app = http_app(Desk(memory), tokens, _LOCAL, calls_per_minute=calls_per_minute)
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+    with listen(_LOCAL) as bound:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+        thread.start()
+        try:
+            while not server.started:
+                assert thread.is_alive()
+                time.sleep(0.01)
+            yield HttpServer(f"http://127.0.0.1:{bound.getsockname()[1]}{PATH}", tokens)
+        finally:
+            server.should_exit = True
+            thread.join(30)
+
+
+def asked(server: Any, ask: Callable[[Client], Awaitable[R]], **others: Any) -> R:
+    """What a client gets from a server that the SDK starts, or from one in this process."""
+    return anyio.run(_answer, Client(server, **others), ask)
+
+
+async def _answer(
+    connecting: AbstractAsyncContextManager[Client], ask: Callable[[Client], Awaitable[R]]
+) -> R:
+    """What the client gets; an error of the protocol's as itself, not in the group of its tasks."""
+    async with connecting as client:
+        try:
+            return await ask(client)
+        except MCPError as error:
+            failed = error
+    raise failed
+
+
+def called(
+    tool: str, arguments: Mapping[str, Any] | None = None
+) -> Callable[[Client], Awaitable[tuple[str, bool]]]:
+    """A call of a tool: what it says, and whether it is an error."""
+
+    async def ask(client: Client) -> tuple[str, bool]:
+        result = await client.call_tool(tool, dict(arguments or {}))
+        [said] = result.content
+        assert isinstance(said, TextContent)
+        return said.text, result.is_error
+
+    return ask
