@@ -9,13 +9,14 @@ LINE   ?= 2026
 PORT   ?= 7687
 HTTP_PORT ?= 7474
 WORKERS ?= 2
+FAULTS ?= 20
 
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LIGHT := $(VENV)/.installed-light
 
 .DEFAULT_GOAL := help
-.PHONY: help install light demo test check fmt neo4j bench clean
+.PHONY: help install light demo test faults check fmt neo4j bench clean
 
 help:    ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -26,6 +27,9 @@ demo:    $(if $(wildcard $(STAMP)),$(STAMP),$(LIGHT)) ## see notes being reconci
 
 test:    $(STAMP) ## all tests; ENGINES=embedded chooses, ARGS='-k slot' goes to pytest, WORKERS=0
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+faults:  $(STAMP) ## kill, cut and fill up far more often than `make test`; FAULTS=20, FAULTS_SEED=
+	FAULTS=$(FAULTS) $(BIN)/python -m pytest -m faults --timeout 7200 -n $(WORKERS) --dist loadgroup $(ARGS)
 
 check:   $(STAMP) ## lint, format and types, changing nothing
 	$(BIN)/ruff check .

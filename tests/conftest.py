@@ -10,6 +10,7 @@ With ``-n``, pytest-xdist runs the tests in worker processes under one that only
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,9 @@ from typing import Any
 import hypothesis
 import pytest
 
+from tests import faults
 from tests.engines import (
+    OWN_LINES,
     Choice,
     EngineUnderTest,
     Neo4jEngines,
@@ -26,6 +29,8 @@ from tests.engines import (
     embedded_engine,
     scrub_environment,
 )
+from tests.mortal_server import MortalServer
+from tests.neo4j_artefacts import JavaParts, prepare
 from tests.neo4j_server import ServerFailedError, ServerNotAvailableError, say
 
 try:
@@ -78,6 +83,22 @@ def one_neo4j(request: pytest.FixtureRequest) -> EngineUnderTest:
     return _neo4j(request.param)
 
 
+@pytest.fixture
+def mortal_server() -> Iterator[MortalServer]:
+    """A server of the newest line that was chosen, and that runs in a Java of ours."""
+    names = [name for name in CHOICE.one_of_each if name in OWN_LINES]
+    if not names or CHOICE.uri:
+        pytest.skip("ENGINES chose no Neo4j of our own that could be killed")
+    try:
+        parts = prepare(OWN_LINES[names[-1]], say)
+    except ServerNotAvailableError as error:
+        pytest.skip(f"{names[-1]} cannot be had here: {error}")
+    if not isinstance(parts, JavaParts):
+        pytest.skip("a container's process is not ours to kill")
+    with contextlib.closing(MortalServer(parts)) as server:
+        yield server
+
+
 def _engine(name: str, folder: Path) -> EngineUnderTest:
     return embedded_engine(folder) if name == "embedded" else _neo4j(name)
 
@@ -109,6 +130,16 @@ def pytest_configure(config: pytest.Config) -> None:
         scrub_environment()
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to ``make faults`` the faults that take too long for ``make test``."""
+    if faults.EVERY_CALL:
+        return
+    marks = {item: item.get_closest_marker("faults") for item in items}
+    left_out = [item for item, mark in marks.items() if mark and mark.kwargs.get("only")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Fetch what the selected tests need; without workers start it, while embedded ones run."""
     if session.config.option.collectonly:
@@ -136,8 +167,10 @@ def _neo4j_of(item: pytest.Item) -> str | None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take from a worker that ended what it could not run."""
-    SERVERS.not_run.update(getattr(node, "workeroutput", {}).get("not_run", {}))
+    """Take from a worker that ended what it could not run, and what it killed."""
+    output = getattr(node, "workeroutput", {})
+    SERVERS.not_run.update(output.get("not_run", {}))
+    faults.KILLED.update(output.get("killed", {}))
 
 
 @pytest.hookimpl(trylast=True)
@@ -146,16 +179,21 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     SERVERS.close()
     if _is_worker(session.config):
         session.config.workeroutput["not_run"] = dict(SERVERS.not_run)
+        session.config.workeroutput["killed"] = dict(faults.KILLED)
     elif SERVERS.not_run and CHOICE.must_run_all and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_unconfigure(config: pytest.Config) -> Iterator[None]:
-    """Say last, below pytest's own summary, what did not run, why, and what to install."""
+    """Say last, below pytest's own summary, what was killed, and what did not run and why."""
     yield
     terminal = config.pluginmanager.getplugin("terminalreporter")
-    if terminal is None or not SERVERS.not_run:
+    if terminal is None:
+        return
+    if killed := faults.summary():
+        terminal.write_line(killed)
+    if not SERVERS.not_run:
         return
     terminal.write_line("")
     for reason, count in SERVERS.not_run.items():

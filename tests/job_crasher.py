@@ -14,7 +14,6 @@ import os
 import re
 import signal
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,15 +32,16 @@ from reconciler.domain.sessions.extraction import Citation, Extracted, Extractio
 from reconciler.memory import note_to_check
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
+from tests import faults
 
 __all__ = [
     "AGENT",
-    "KILLS",
     "Fault",
     "Talk",
     "Victim",
     "die_at",
     "hand_over",
+    "migrate",
     "opened",
     "stall_at",
     "submit",
@@ -62,9 +62,6 @@ JOBS = {
 NOT_SAID = "words that nobody said"
 USUAL_WORDING = "usual"
 STATEMENT = re.compile(r"Please remember that my (?P<attribute>.+) is (?P<value>.+)\.")
-
-KILLS: Counter[str] = Counter()
-"""Processes that SIGKILL ended in this run, by what they were doing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,6 +246,12 @@ def hand_over(told: Connection, arguments: dict[str, Any], given: Sequence[Talk]
             told.send((each, submit(memory, each)))
 
 
+def migrate(told: Connection, arguments: dict[str, Any]) -> None:
+    """Say that it begins, and bring a store of an older schema up to date."""
+    told.send("migrating")
+    Memory.open(embedder=HashingEmbedder(16), migrate=True, **arguments).close()
+
+
 class Victim:
     """The test's side of such a process.
 
@@ -261,7 +264,7 @@ class Victim:
     def __init__(
         self, task: Callable[..., None], arguments: dict[str, Any], *given: Any, **how: Any
     ) -> None:
-        self._task = task
+        self._doing = task.__name__.replace("_", " ")
         self._told, telling = CONTEXT.Pipe(duplex=False)
         call = functools.partial(task, telling, arguments, *given, **how)
         self._process = CONTEXT.Process(target=call, daemon=True)
@@ -296,7 +299,9 @@ class Victim:
             assert self._process.pid is not None
             os.kill(self._process.pid, signal.SIGKILL)
         self._process.join(60)
-        assert self._process.exitcode in (0, -signal.SIGKILL), self._process.exitcode
+        if self._process.exitcode:
+            assert self._process.exitcode == -signal.SIGKILL
+            faults.count(self._doing)
 
     def thaw(self) -> None:
         """Have it go on after it froze."""
@@ -307,7 +312,7 @@ class Victim:
         """Wait until SIGKILL has ended it; any other end is a failure of the test."""
         self._process.join(60)
         assert self._process.exitcode == -signal.SIGKILL, self._process.exitcode
-        KILLS[self._task.__name__] += 1
+        faults.count(self._doing)
 
     def close(self) -> None:
         """Leave nothing running, also where the test failed."""

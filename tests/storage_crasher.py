@@ -23,6 +23,8 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+from tests import faults
+
 __all__ = ["CannotCompileError", "Ended", "Fault", "StorageCrasher", "compiled"]
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,7 +101,10 @@ class StorageCrasher:
         asked = {"task": task, "path": str(path), "fault": int(fault), "at_call": at_call}
         self._server.stdin.write(json.dumps(asked) + "\n")
         self._server.stdin.flush()
-        return Ended(**json.loads(self._server.stdout.readline()))
+        ended = Ended(**json.loads(self._server.stdout.readline()))
+        if ended.signal == signal.SIGKILL:
+            faults.count(f"at a call of the disk: {task}")
+        return ended
 
     def close(self) -> None:
         """End the process that forks the others."""

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests import faults
+
 __all__ = ["Worker", "WorkerDiedError"]
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,10 +72,18 @@ class Worker:
         except WorkerDiedError:
             return
 
+    def answers_until(self, key: str) -> Iterator[Any]:
+        """All answers up to the one that has this key, or until the process ends."""
+        for answer in self.answers():
+            yield answer
+            if key in answer:
+                return
+
     def kill(self) -> None:
         """SIGKILL: it can finish nothing; what it said before can still be read."""
         os.kill(self._process.pid, signal.SIGKILL)
         self._process.wait(30)
+        faults.count("writing")
 
     def __enter__(self) -> Self:
         return self

@@ -1,24 +1,33 @@
-"""A writer that is killed outright: what it acknowledged is there, what it had begun is not."""
+"""A writer that is killed outright: what it acknowledged is there, what it had begun is not.
+
+So with an import, with a move to the present schema, and where the database is killed instead.
+"""
 
 from __future__ import annotations
 
-import random
+import contextlib
+import json
 import threading
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reconciler import Memory
 from reconciler.testing import HashingEmbedder
-from tests import raw_store
+from tests import faults, raw_store
 from tests.engines import EngineUnderTest
+from tests.mortal_server import MortalServer
 from tests.worker import Worker
 
-KILLS = 5
+KILLS = faults.times(5)
 NOTES_MAX = 500
-SEED = 20250309
 LATEST_KILL_SECONDS = 0.4
 
+IMPATIENT = {"reconcile": {"unavailable_seconds_max": 0.3}}
+"""Writers hear of a database's end soon."""
+pytestmark = pytest.mark.faults
 Acknowledged = list[dict[str, Any]]
 
 # What a whole write never leaves behind: a node that lacks its relationship.
@@ -90,7 +99,7 @@ def halves(engine: EngineUnderTest) -> list[str]:
 def test_a_killed_writer_loses_nothing_it_acknowledged_and_leaves_no_halves(
     one_of_each: EngineUnderTest,
 ) -> None:
-    chance = random.Random(SEED)
+    chance = faults.moments("a writer")
     acknowledged: Acknowledged = []
     for number in range(KILLS):
         seconds = chance.uniform(0, LATEST_KILL_SECONDS)
@@ -118,3 +127,63 @@ def test_a_store_works_on_after_its_writer_was_killed(one_of_each: EngineUnderTe
         assert decision.action == "UPDATE"
         assert decision in memory.decisions("crm", contact_id)
     assert halves(one_of_each) == []
+
+
+@pytest.mark.slow
+def test_an_import_that_is_killed_again_and_again_writes_every_line_once(
+    one_of_each: EngineUnderTest, tmp_path: Path
+) -> None:
+    kills, chance = faults.times(2), faults.moments("an import")
+    path = tmp_path / "notes.jsonl"
+    lines = [
+        {"agent_id": "crm", "contact_id": f"contact-{number // 200}", "text": f"Owns item{number}."}
+        for number in range(200 * kills)
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    for _ in range(kills):
+        with Worker() as worker:
+            worker.ask("open", settings=one_of_each.settings_arguments)
+            worker.tell("import", path=str(path))
+            while worker.answer() == 0:
+                pass  # lines were read, and none was written yet
+            killing = threading.Timer(chance.uniform(0, LATEST_KILL_SECONDS), worker.kill)
+            killing.start()
+            told = list(worker.answers())
+            killing.join()
+        assert "imported" not in told, "it was done before it was killed; write more notes"
+        assert halves(one_of_each) == []
+    with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
+        report = memory.import_notes(path.read_text().splitlines())
+        assert report.resumed > 0
+        assert not report.errors
+        decided = Counter(each["text"] for each in _decisions(memory).values())
+    assert decided == Counter(line["text"] for line in lines)
+    assert halves(one_of_each) == []
+
+
+@pytest.mark.slow
+@pytest.mark.faults(only=True)
+def test_a_database_killed_under_its_writers_keeps_all_that_they_were_told(
+    mortal_server: MortalServer,
+) -> None:
+    chance, engine = faults.moments("a database"), mortal_server.engine
+    known: dict[str, dict[str, Any]] = {}
+    for number in range(faults.times(1)):
+        with contextlib.ExitStack() as stack:
+            writers = [stack.enter_context(Worker()) for _ in range(3)]
+            for place, writer in enumerate(writers):
+                writer.ask("open", settings=engine.settings_arguments | IMPATIENT)
+                writer.tell("add", notes=notes(10 * number + place))
+            told = [writer.answer() for writer in writers]
+            killing = threading.Timer(chance.uniform(0, 1), mortal_server.kill)
+            killing.start()
+            told += [each for writer in writers for each in writer.answers_until("error")]
+            killing.join()
+        known |= {each["decision_id"]: each for each in told if "error" not in each}
+        mortal_server.start_again()
+        with Memory.open(embedder=HashingEmbedder(), **engine.settings_arguments) as memory:
+            found = _decisions(memory)
+        assert {key: found.get(key) for key in known} == known
+        # Each writer's last note, whose answer was lost with the server, may be there too.
+        assert len(found) <= len(known) + 3 * (number + 1)
+        assert halves(engine) == []

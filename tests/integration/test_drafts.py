@@ -6,7 +6,6 @@ What it wrote until then lies in a hidden folder, and whoever writes a file ther
 from __future__ import annotations
 
 import json
-import random
 import shutil
 import subprocess
 import sys
@@ -19,12 +18,12 @@ import pytest
 from reconciler import Memory
 from reconciler.adapters.drafts import draft_folder, remove_abandoned_drafts
 from reconciler.testing import HashingEmbedder
-from tests import raw_store
+from tests import faults, raw_store
 from tests.engines import EngineUnderTest
 from tests.storage_crasher import CannotCompileError, Fault, StorageCrasher, compiled
 
 EMBEDDER = HashingEmbedder(16)
-SEED = 20261123
+pytestmark = pytest.mark.faults
 CALLS_SAMPLED = 2
 WORD = "quoxbrightwave"
 DRAFTS = ".reconciler-draft-*"
@@ -71,7 +70,7 @@ def left_by_kills(
     calls = crasher.run(task, copied("whole")).calls
     named = [n for n in range(1, len(calls) + 1) if calls[n - 1] != "w"]
     chosen = set(named[-3:])
-    chosen |= set(random.Random(SEED).sample(range(1, len(calls)), CALLS_SAMPLED))
+    chosen |= set(faults.moments("a draft").sample(range(1, len(calls)), CALLS_SAMPLED))
     for at_call in sorted(chosen):
         path = copied(f"killed-{at_call}")
         fault = Fault.KILL_HALFWAY if calls[at_call - 1] == "w" else Fault.KILL_BEFORE

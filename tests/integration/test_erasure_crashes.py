@@ -1,15 +1,12 @@
 """No planted word is left in graph, files or log, however often an erasure is killed in the middle.
 
-ERASURE_KILLS=50 kills as often, at random moments, with a contact more for each four of them;
-STORAGE_FAULTS=all kills at every single write, sync and rename of the embedded engine.
+There is a contact more for each four kills at random moments.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import os
-import random
 import shutil
 import time
 from collections import Counter
@@ -21,21 +18,20 @@ import pytest
 from reconciler import Memory
 from reconciler.domain.records.erasures import ErasureState
 from reconciler.testing import HashingEmbedder
-from tests import raw_store
+from tests import faults, raw_store
 from tests.engines import EngineUnderTest
 from tests.erasure_planting import AGENT, ASKED, Words, forget_all, opened, plant
 from tests.job_crasher import Victim
 from tests.storage_crasher import CannotCompileError, Fault, StorageCrasher, compiled
 
 KILLS_OF_A_CONTACT = 4
-KILLS = int(os.environ.get("ERASURE_KILLS", "3"))
+KILLS = faults.times(3)
 CONTACTS = 1 + -(-KILLS // KILLS_OF_A_CONTACT)
-ALL = os.environ.get("STORAGE_FAULTS") == "all"
 CALLS_SAMPLED = 6
-SEED = 20261123
 PLANTED_MIN = 80 * CONTACTS
 """A contact has some ten more, of which some are refused and leave no word."""
 BEFORE_THE_MARK = "before the mark"
+pytestmark = pytest.mark.faults
 VECTORS = """
     MATCH (fact:Fact) WHERE fact.state = 'erased'
     AND (fact.embedding IS NOT NULL OR fact.embedding_bytes IS NOT NULL) RETURN fact.fact_id"""
@@ -97,7 +93,7 @@ def test_no_planted_word_is_left_after_kills_at_random_moments(
     caplog: pytest.LogCaptureFixture,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words, moments, stages = Words(), random.Random(SEED), Counter[str]()
+    words, moments, stages = Words(), faults.moments("an erasure"), Counter[str]()
     contacts = [f"ann-{number}" for number in range(CONTACTS)]
     with opened(one_of_each.settings_arguments, words) as memory:
         for contact_id in contacts:
@@ -171,7 +167,9 @@ def test_a_kill_at_any_write_or_sync_of_an_erasure_leaves_it_to_be_finished(
     whole = copied("whole").settings_arguments["embedded_path"]
     calls = crasher.run("forget", whole).calls
     beside = [n for n in range(1, len(calls) + 1) if set(calls[max(n - 2, 0) : n + 1]) - {"w"}]
-    chosen = range(1, len(calls) + 1) if ALL else random.Random(SEED).sample(beside, CALLS_SAMPLED)
+    chosen = range(1, len(calls) + 1)
+    if not faults.EVERY_CALL:
+        chosen = faults.moments("a call of an erasure").sample(beside, CALLS_SAMPLED)
     for at_call in sorted(chosen):
         engine = copied(f"killed-{at_call}")
         path = engine.settings_arguments["embedded_path"]

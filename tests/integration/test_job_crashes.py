@@ -1,31 +1,23 @@
 """The background door under SIGKILL: nothing that was handed over is lost, nothing is done twice.
 
 Submitters, workers and the database are killed outright, at every stage and at any moment, and
-what is left afterwards is looked at behind the package's back. The last line of this module's run
-says how many were killed.
+what is left afterwards is looked at behind the package's back.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
-import random
-import signal
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
 from reconciler.domain.records.jobs import Job, JobState, Stage
-from tests import neo4j_server, raw_store
-from tests.conftest import CHOICE
-from tests.engines import OWN_LINES, EngineUnderTest
+from tests import faults, raw_store
+from tests.engines import EngineUnderTest
 from tests.job_crasher import (
-    KILLS,
     Fault,
     Talk,
     Victim,
@@ -37,9 +29,8 @@ from tests.job_crasher import (
     talks,
     work_on,
 )
-from tests.neo4j_artefacts import JavaParts, prepare
+from tests.mortal_server import MortalServer
 
-SEED = 20250106
 FACTS, CANDIDATES = 2, 4
 """What a talk gives: two facts, one claim that is held and one that is refused."""
 
@@ -110,20 +101,8 @@ UNION ALL
 MATCH (x:Episode)-[:`IN`]->(:Session)-[:`WITH`]->(contact:Contact) WHERE x.job_id IS NOT NULL
 RETURN 'turn' AS kind, contact.contact_id AS contact_id, x.text AS text, 0 AS observations"""
 
+pytestmark = pytest.mark.faults
 Row = tuple[Any, ...]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _count_of_kills(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Say at the end how many processes were killed, each of the run's workers its own."""
-    KILLS.clear()
-    started = time.monotonic()
-    yield
-    by_task = ", ".join(f"{count} in {task}" for task, count in sorted(KILLS.items()))
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled():
-        seconds = time.monotonic() - started
-        neo4j_server.say(f"\n{KILLS.total()} SIGKILLs in {seconds:.0f} s: {by_task}")
 
 
 @pytest.fixture
@@ -313,8 +292,8 @@ def acknowledged_until_killed(
 def test_a_killed_submitter_loses_nothing_that_it_was_told_is_kept(
     one_of_each: EngineUnderTest, victims: list[Victim]
 ) -> None:
-    chance = random.Random(SEED)
-    for number in range(5):
+    chance = faults.moments("a submitter")
+    for number in range(faults.times(5)):
         given = [Talk(number=each) for each in range(number * 500, number * 500 + 500)]
         jobs = acknowledged_until_killed(one_of_each, victims, given, chance.uniform(0, 0.15))
         assert 0 < len(jobs) < len(given)
@@ -357,8 +336,8 @@ def test_workers_killed_at_any_moment_lose_nothing_and_repeat_nothing(
     one_of_each: EngineUnderTest, victims: list[Victim]
 ) -> None:
     is_embedded = one_of_each.name == "embedded"  # its file belongs to one process at a time
-    at_once, kills = (1, 12) if is_embedded else (4, 20)
-    chance = random.Random(SEED)
+    at_once, kills = (1, faults.times(12)) if is_embedded else (4, faults.times(20))
+    chance = faults.moments("a worker")
     working: list[Victim] = []
     for number, talk in enumerate(talks(kills)):
         working.append(Victim(work_on, one_of_each.settings_arguments, [talk]))
@@ -371,62 +350,6 @@ def test_workers_killed_at_any_moment_lose_nothing_and_repeat_nothing(
     assert [each.state for each in drained(one_of_each)] == [JobState.DONE] * kills
     assert broken(one_of_each) == []
     assert remembered(one_of_each) == expected(talks(kills))
-
-
-class MortalServer:
-    """A Neo4j of its own that can be killed, and started again on what it left behind."""
-
-    def __init__(self, parts: JavaParts) -> None:
-        self._parts = parts
-        self._server = neo4j_server.start_prepared(parts)
-
-    @property
-    def engine(self) -> EngineUnderTest:
-        """It as an engine; the same after it was started again."""
-        server = self._server
-        own = {"uri": server.uri, "username": server.username, "password": server.password}
-        return EngineUnderTest("neo4j", {"graph": "neo4j", "neo4j": own | {"database": "neo4j"}})
-
-    def kill(self) -> None:
-        """SIGKILL, which its guard sees and leaves its data alone for."""
-        guard = self._server.guard.pid
-        [java] = Path(f"/proc/{guard}/task/{guard}/children").read_text().split()
-        os.kill(int(java), signal.SIGKILL)
-        self._server.guard.wait(60)
-        KILLS["database"] += 1
-
-    def start_again(self) -> None:
-        """On the same data, ports and password."""
-        server = self._server
-        ports = [urlsplit(each).port or 0 for each in (server.uri, server.browser_url)]
-        self._server = neo4j_server._launch(
-            self._parts,
-            server.home,
-            neo4j_server.Ports(*ports),
-            server.password,
-            discard=True,
-            full_speed=False,
-        )
-
-    def close(self) -> None:
-        """Stop it; its data goes."""
-        self._server.stop()
-
-
-@pytest.fixture
-def mortal_server() -> Iterator[MortalServer]:
-    """A server of the newest line that was chosen, and that runs in a Java of ours."""
-    names = [name for name in CHOICE.one_of_each if name in OWN_LINES]
-    if not names or CHOICE.uri:
-        pytest.skip("ENGINES chose no Neo4j of our own that could be killed")
-    try:
-        parts = prepare(OWN_LINES[names[-1]], neo4j_server.say)
-    except neo4j_server.ServerNotAvailableError as error:
-        pytest.skip(f"{names[-1]} cannot be had here: {error}")
-    if not isinstance(parts, JavaParts):
-        pytest.skip("a container's process is not ours to kill")
-    with contextlib.closing(MortalServer(parts)) as server:
-        yield server
 
 
 @pytest.mark.slow

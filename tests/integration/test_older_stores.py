@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +12,9 @@ import pytest
 from reconciler import Memory
 from reconciler.errors import SchemaError
 from reconciler.testing import HashingEmbedder
+from tests import faults
 from tests.engines import EngineUnderTest
+from tests.job_crasher import Victim, migrate
 from tests.old_stores import LAST_COMMITS, put_store
 
 EMBEDDER = HashingEmbedder(16)
@@ -19,6 +23,9 @@ CALLS = {7: {"The contact only takes calls after 5 pm."}} | {
 }
 CITIES = {1: {"lives in Pune"}}
 """What they are remembered by; from the second version on cities are in a slot, and in dispute."""
+
+LATEST_KILL_SECONDS = {True: 0.3, False: 1.0}
+"""About as long as a migration takes, on the embedded engine and on a server."""
 
 
 @pytest.fixture(params=LAST_COMMITS)
@@ -115,3 +122,23 @@ def _check_leaves(memory: Memory) -> None:
     assert not report.left_out
     assert report.nodes["Fact"] <= report.links["EVIDENCED_BY"]
     assert report.nodes["Decision"] <= report.links["JUDGED"]
+
+
+@pytest.mark.slow
+@pytest.mark.faults(only=True)
+def test_a_move_to_this_schema_that_is_killed_again_and_again_ends_as_if_it_was_not(
+    older: EngineUnderTest, version: int
+) -> None:
+    chance = faults.moments(f"a migration of {version}")
+    for _ in range(faults.times(1)):
+        with contextlib.closing(Victim(migrate, older.settings_arguments)) as victim:
+            assert victim.told() == "migrating"
+            time.sleep(chance.uniform(0, LATEST_KILL_SECONDS[older.name == "embedded"]))
+            victim.kill_or_find_ended()
+    with Memory.open(embedder=EMBEDDER, migrate=True, **older.settings_arguments) as memory:
+        _check_facts(memory, version)
+        _check_decisions(memory, version)
+        _check_chains(memory, version)
+        _check_what_waits(memory, version)
+        _check_writes(memory, version)
+        _check_leaves(memory)

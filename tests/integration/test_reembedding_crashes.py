@@ -1,13 +1,8 @@
-"""A move to another model that is killed at any moment, and one under which others go on writing.
-
-REEMBED_KILLS=60 kills as often; STORAGE_FAULTS=all kills at every write, sync and rename of it.
-"""
+"""A move to another model that is killed at any moment, and one that others write under."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import random
 import shutil
 import threading
 import time
@@ -24,18 +19,17 @@ from reconciler.bootstrap import opened_reembedding
 from reconciler.domain.records.model_moves import MoveState
 from reconciler.errors import InvalidRequestError, SchemaError
 from reconciler.settings import load_settings
-from tests import raw_store
+from tests import faults, raw_store
 from tests.engines import EngineUnderTest
 from tests.job_crasher import Victim
 from tests.reembedding_processes import NEW, OLD, SEED, move_on, write_and_recall, write_on
 from tests.storage_crasher import CannotCompileError, Fault, StorageCrasher, compiled
 
-KILLS = int(os.environ.get("REEMBED_KILLS", "6"))
-ALL = os.environ.get("STORAGE_FAULTS") == "all"
+KILLS = faults.times(6)
 CALLS_SAMPLED = 6
-SEED_OF_MOMENTS = 20261123
 FACTS = 60
 WRITERS = 3
+pytestmark = pytest.mark.faults
 LATEST_KILL_SECONDS = {True: 0.4, False: 1.0}
 """About as long as a move takes, on the embedded engine and on a server."""
 VECTORS = """
@@ -93,7 +87,7 @@ def finish(engine: EngineUnderTest) -> None:
 
 @pytest.mark.slow
 def test_a_move_that_is_killed_at_random_moments_loses_nothing(engine: EngineUnderTest) -> None:
-    texts, moments = plant(engine), random.Random(SEED_OF_MOMENTS)
+    texts, moments = plant(engine), faults.moments("a move")
     seen: Counter[MoveState] = Counter()
     seconds = LATEST_KILL_SECONDS[engine.name == "embedded"]
     for _ in range(KILLS):
@@ -138,8 +132,8 @@ def test_a_kill_at_any_write_or_sync_of_a_move_leaves_it_to_be_finished(
     calls = crasher.run("reembed", whole.settings_arguments["embedded_path"]).calls
     assert check_store(whole, texts) == NEW.model_id
     chosen = range(1, len(calls) + 1)
-    if not ALL:
-        chosen = random.Random(SEED_OF_MOMENTS).sample(chosen, CALLS_SAMPLED)
+    if not faults.EVERY_CALL:
+        chosen = faults.moments("a call of a move").sample(chosen, CALLS_SAMPLED)
     for at_call in sorted(chosen):
         engine = copied(f"killed-{at_call}")
         path = engine.settings_arguments["embedded_path"]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import logging
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -29,16 +28,14 @@ from reconciler.adapters import embedded_files, embedded_graph
 from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.errors import ConfigurationError, GraphStorageError
 from reconciler.testing import HashingEmbedder
+from tests import faults
 from tests.conftest import CHOICE
 from tests.engines import EngineUnderTest
 from tests.integration.test_crashes import halves
 from tests.storage_crasher import CannotCompileError, Ended, Fault, StorageCrasher, compiled
 
-ALL = os.environ.get("STORAGE_FAULTS") == "all"
-"""Fail at every call there is, which takes half an hour, instead of a sample of the pages."""
-
+pytestmark = pytest.mark.faults
 PAGES_SAMPLED = 12
-SEED = 20261122
 KILLED = 9
 KNOWN = ("Has two children.", "Drives a red car.")
 
@@ -122,16 +119,16 @@ def store(tmp_path: Path, left_open: Path, closed: Path) -> Store:
 def chosen_calls(calls: str) -> list[int]:
     """Which calls to fail at: each sync and rename, each write beside one, and some of the rest."""
     numbers = range(1, len(calls) + 1)
-    if ALL:
+    if faults.EVERY_CALL:
         return list(numbers)
     near = [n for n in numbers if set(calls[max(n - 2, 0) : n + 1]) - {"w"}]
     pages = [n for n in numbers if n not in set(near)]
-    return near + random.Random(SEED).sample(pages, min(PAGES_SAMPLED, len(pages)))
+    return near + faults.moments("a page").sample(pages, min(PAGES_SAMPLED, len(pages)))
 
 
 def spread(numbers: list[int], count: int) -> list[int]:
     """So many of them, the first and the last among them; all where all are asked for."""
-    if ALL or len(numbers) <= count:
+    if faults.EVERY_CALL or len(numbers) <= count:
         return numbers
     step = (len(numbers) - 1) / (count - 1)
     return sorted({numbers[round(each * step)] for each in range(count)})
