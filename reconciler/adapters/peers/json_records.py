@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -21,6 +22,7 @@ _CHUNK_BYTES = 64 * 1024
 _LISTS = ("results", "memories", "items")
 """Under which of its keys an object holds the records."""
 
+_BLANK = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 
 
@@ -103,9 +105,8 @@ class _Text:
     def peek(self) -> str:
         """The next character that is no white space; empty at the end."""
         while True:
-            rest = self._text[self._at :]
-            blank = len(rest) - len(rest.lstrip(" \t\r\n"))
-            self._advance(blank)
+            blank = _BLANK.match(self._text, self._at)
+            self._advance(blank.end() - self._at if blank else 0)
             if self._at < len(self._text) or not self._fill():
                 return self._text[self._at : self._at + 1]
 

@@ -25,7 +25,9 @@ def neo4j_records(
     text = query.read_text(encoding="utf-8")
     try:
         with (
-            neo4j.GraphDatabase.driver(uri, auth=(username, password)) as driver,
+            neo4j.GraphDatabase.driver(
+                uri, auth=(username, password), notifications_min_severity="OFF"
+            ) as driver,
             driver.session(database=database, default_access_mode=neo4j.READ_ACCESS) as session,
         ):
             for number, row in enumerate(session.run(text), start=1):

@@ -73,6 +73,10 @@ class _Reader:
 
         if self.system not in _IN_NEO4J:
             raise InvalidRequestError(f"{self.system} is not read from Neo4j; give a file")
+        if "@" in self.source:
+            raise InvalidRequestError(
+                "a user name and a password do not belong into a URI; give username and password"
+            )
         query = resource_path("cypher") / "peers" / f"{self.system.replace('-', '_')}.cypher"
         login = self.login
         yield from neo4j_records(self.source, login.username, login.password, login.database, query)
