@@ -2115,14 +2115,15 @@ def note_to_check(
 def _is_replayable(decision: Decision) -> bool:
     """Whether the rule decided it, on texts that are still there.
 
-    What the gate decided no threshold would have changed.
+    What the gate decided no threshold would have changed, nor what was over when it came in.
     """
     from reconciler.domain.records.erasures import ERASED
 
     by_hand = (DecidedBy.GATE, DecidedBy.AMENDMENT)
+    is_over = decision.decided_by is DecidedBy.ORDER and not decision.is_history
     is_by_rule = decision.action.is_reconciled and decision.decided_by not in by_hand
     texts = (decision.text, *(each.text for each in decision.compared_with))
-    return is_by_rule and ERASED not in texts
+    return is_by_rule and not is_over and ERASED not in texts
 
 
 def _checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:

@@ -147,6 +147,30 @@ def test_the_same_export_again_adds_nothing(memory: Memory, source: tuple[str, P
     assert again.resumed == sum(first.decisions.values())
 
 
+def test_a_record_that_an_export_holds_twice_counts_once(memory: Memory, tmp_path: Path) -> None:
+    edge, other = first_lines(GRAPHITI[1], 2)
+    report = imported(memory, "graphiti", written(tmp_path, edge, other, edge))
+    assert counts(report) == (2, 0, 0, 0)
+    assert report.resumed == 0
+
+
+def test_no_threshold_is_tried_on_what_was_over(memory: Memory) -> None:
+    imported(memory, *GRAPHITI)
+    replayed = {each.decision.text for each in memory.replay("seed", "crm", "anna")}
+    assert "Anna worked at Globex" not in replayed
+    assert "Anna lives in Pune" in replayed
+
+
+def test_an_end_that_was_imported_can_be_undone(memory: Memory, tmp_path: Path) -> None:
+    [edge] = [each for each in first_lines(GRAPHITI[1], 5) if "Oslo" in each["fact"]]
+    imported(memory, "graphiti", written(tmp_path, edge))
+    ending = edge | {"invalid_at": "2025-09-01T00:00:00Z"}
+    imported(memory, "graphiti", written(tmp_path, ending))
+    [made] = [each for each in memory.decisions("crm", "ben") if each.action == "UPDATE"]
+    memory.revert("crm", "ben", made.decision_id, by="dana", reason="He lives there still.")
+    assert live(memory, "ben") == {"Ben lives in Oslo"}
+
+
 def test_the_store_says_the_same_as_its_lines(memory: Memory) -> None:
     imported(memory, *LANGMEM)
     assert imported(memory, *LANGGRAPH_STORE).decisions == {}

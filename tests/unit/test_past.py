@@ -64,6 +64,7 @@ def test_a_fact_that_was_said_since_the_end_lives_on() -> None:
 def test_anything_else_stands_for_itself(told: Verdict) -> None:
     found = as_past(told, END, KNOWN)
     assert (found.action, found.targets, found.conflicts, found.voided) == (Action.ADD, (), (), ())
+    assert found.decided_by is DecidedBy.ORDER
     assert found.reason == "it held until 2025-06-02, so it is kept as history (as before)"
 
 

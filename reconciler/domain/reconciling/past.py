@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from reconciler.domain.records.decisions import Action, Verdict
+from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState
 
@@ -39,6 +39,7 @@ def as_past(verdict: Verdict, ended_at: datetime, known: Fact | None) -> Verdict
     return replace(
         verdict,
         action=Action.ADD,
+        decided_by=DecidedBy.ORDER,
         reason=f"{ended}, so it is kept as history ({verdict.reason})",
         targets=(),
         conflicts=(),
