@@ -43,7 +43,10 @@ def import_file(
         str, typer.Argument(help="JSON lines; with --from, an export or the URI of a Neo4j.")
     ],
     agent: Annotated[str | None, typer.Option("--agent", help="Of lines without one.")] = None,
-    contact: Annotated[str | None, typer.Option("--contact", help="Of lines without one.")] = None,
+    contact: Annotated[
+        str | None,
+        typer.Option("--contact", help="Of lines without one; with --from, of all records."),
+    ] = None,
     tenant: Tenant = None,
     system: Annotated[
         _System | None, typer.Option("--from", help="The memory system that the file comes from.")

@@ -402,6 +402,10 @@ def import_summary(report: ImportReport, seconds: float) -> Table:
     found.add_row("malformed", "", str(len(report.errors)), style="red" if report.errors else None)
     for reason, left in report.not_carried.items():
         found.add_row("not carried", shown(f"{reason}; first {left.first}"), str(left.count))
+    found.caption = (
+        f"{report.added} added, {report.merged} merged, {report.held} held, "
+        f"{report.refused} refused"
+    )
     return found
 
 
