@@ -1275,6 +1275,40 @@ class AsyncMemoryCalls:
             on_progress=on_progress,
         )
 
+    async def import_from(
+        self,
+        system: str,
+        source: str | Path,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        contact_from: str | None = None,
+        tenant: str | None = None,
+        source_kind: SourceKind | str = SourceKind.OPERATOR,
+        username: str = "neo4j",
+        password: str = "",
+        database: str | None = None,
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> ImportReport:
+        """Import what another memory system holds, through gate and reconciler.
+
+        See ``Memory.import_from``.
+        """
+        return await self._threads.run(
+            self._sync.import_from,
+            system,
+            source,
+            agent_id,
+            contact_id,
+            contact_from=contact_from,
+            tenant=tenant,
+            source_kind=source_kind,
+            username=username,
+            password=password,
+            database=database,
+            on_progress=on_progress,
+        )
+
     async def export(
         self,
         out: str | Path | IO[bytes],

@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from threading import RLock, Thread
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import platformdirs
 
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
     from reconciler.ports.graph import Engine, Graph
+    from reconciler.ports.peer_memory import PeerMemory
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
     from reconciler.service.erasures import Erasures
     from reconciler.service.fact_evidence import FactEvidenceReader
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.memory_reconciler import MemoryReconciler
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
     from reconciler.service.writing.note_import import NoteImport
+    from reconciler.service.writing.peer_import import PeerImport
     from reconciler.service.writing.write_gate import Judged, WriteGate
     from reconciler.settings import (
         ArbiterSettings,
@@ -422,6 +424,35 @@ class Services:
             attributes=self.attributes,
             clock=self.clock,
         )
+
+    @_Part
+    def peer_import(self) -> PeerImport:
+        """Where the records of other memory systems come in."""
+        from reconciler.service.writing.peer_import import PeerImport
+
+        return PeerImport(note_import=self.note_import)
+
+    def open_peer(
+        self,
+        system: str,
+        source: str,
+        *,
+        contact_id: str | None,
+        contact_from: str,
+        source_kind: str,
+        **login: Any,
+    ) -> PeerMemory:
+        """What reads another memory system; see ``Memory.import_from``."""
+        from reconciler.adapters.peers.readers import Login, open_peer
+        from reconciler.adapters.peers.translating import Translation
+
+        how = Translation(
+            contact_id=contact_id,
+            contact_from=contact_from,
+            source_kind=source_kind,
+            now=self.clock(),
+        )
+        return open_peer(system, source, how=how, login=Login(**login))
 
     @_Part
     def recall(self) -> Recall:

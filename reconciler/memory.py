@@ -28,6 +28,7 @@ from reconciler.domain.records.notes import (
     Note,
     check_text,
     not_in_the_future,
+    source_kind_of,
     unit_interval,
     utc,
 )
@@ -1329,6 +1330,63 @@ class Memory:
         defaults = _checked_ids(given)
         return self._services.note_import.run(lines, defaults, on_progress)
 
+    def import_from(
+        self,
+        system: str,
+        source: str | Path,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        contact_from: str | None = None,
+        tenant: str | None = None,
+        source_kind: SourceKind | str = SourceKind.OPERATOR,
+        username: str = "neo4j",
+        password: str = "",
+        database: str | None = None,
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> ImportReport:
+        """Import what another memory system holds, through gate and reconciler.
+
+        The whole source is read before anything is written. Records come in the order of time; what
+        has ended there is kept as history. Run again, only what is new or has changed is judged.
+
+        Args:
+            system: ``mem0``, ``graphiti``, ``neo4j-agent-memory`` or ``langmem``.
+            source: its export, or the URI of the Neo4j that it writes to.
+            agent_id: whose notes these become.
+            contact_id: about whom all records are; None to read that from each.
+            contact_from: the key of a record that names the contact, with dots between keys; None
+                for ``user_id``, ``group_id``, ``user`` or ``namespace.last``, as the system has it.
+            tenant: whose deployment; None for the configured one.
+            source_kind: whose word a record counts as.
+            username: of the Neo4j that is read.
+            password: of the Neo4j that is read.
+            database: of the Neo4j that is read; None for its default one.
+            on_progress: told how many more records are dealt with.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: no such system is known, the source is no export of it or is cut
+                off, or a record does not say whose it is; nothing was written.
+            ConfigurationError: the Neo4j that is read cannot be reached.
+        """
+        chosen = self.settings.tenant if tenant is None else tenant
+        given = {"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id}
+        defaults = _checked_ids(given)
+        if contact_id is not None and contact_from is not None:
+            raise InvalidRequestError("give either contact_id or contact_from, not both")
+        peer = self._services.open_peer(
+            system,
+            str(source),
+            contact_id=contact_id,
+            contact_from=contact_from or "",
+            source_kind=source_kind_of(source_kind),
+            username=username,
+            password=password,
+            database=database,
+        )
+        return self._services.peer_import.run(peer, defaults, on_progress)
+
     def export(
         self,
         out: str | Path | IO[bytes],
@@ -2057,14 +2115,15 @@ def note_to_check(
 def _is_replayable(decision: Decision) -> bool:
     """Whether the rule decided it, on texts that are still there.
 
-    What the gate decided no threshold would have changed.
+    What the gate decided no threshold would have changed, nor what was over when it came in.
     """
     from reconciler.domain.records.erasures import ERASED
 
     by_hand = (DecidedBy.GATE, DecidedBy.AMENDMENT)
+    is_over = decision.decided_by is DecidedBy.ORDER and not decision.is_history
     is_by_rule = decision.action.is_reconciled and decision.decided_by not in by_hand
     texts = (decision.text, *(each.text for each in decision.compared_with))
-    return is_by_rule and ERASED not in texts
+    return is_by_rule and not is_over and ERASED not in texts
 
 
 def _checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:

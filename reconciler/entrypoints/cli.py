@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
@@ -40,6 +39,7 @@ from reconciler.entrypoints.fading_commands import add_fading_commands
 from reconciler.entrypoints.find_commands import add_find_commands
 from reconciler.entrypoints.gate_commands import add_gate_commands
 from reconciler.entrypoints.health_commands import add_health_commands
+from reconciler.entrypoints.import_command import add_import_command
 from reconciler.entrypoints.job_commands import add_job_commands
 from reconciler.entrypoints.logs import quiet_the_driver
 from reconciler.entrypoints.mcp_commands import add_mcp_commands
@@ -76,9 +76,7 @@ from reconciler.entrypoints.rendering import (
     decisions_table,
     explanation_panel,
     history_tree,
-    import_summary,
     make_printable,
-    print_errors,
     recall_table,
     terminal,
 )
@@ -98,7 +96,6 @@ from reconciler.errors import (
 )
 from reconciler.memory import Memory
 from reconciler.named_secrets import without_named_secrets
-from reconciler.service.writing.doors import LINE_KEYS
 
 if TYPE_CHECKING:
     from reconciler.domain.review.calibration import MeasuredPair
@@ -174,6 +171,7 @@ add_dispute_commands(app)
 add_fact_commands(app)
 add_evidence_commands(app)
 add_erasure_commands(app)
+add_import_command(app)
 add_job_commands(app)
 add_mcp_commands(app)
 add_health_commands(app)
@@ -641,50 +639,6 @@ def contacts(agent: Agent, tenant: Tenant = None, as_json: AsJson = False) -> No
     show(as_json, [asdict(each) for each in found], lambda: contacts_table(found))
 
 
-@app.command(name="import", epilog=f"Keys of a line: {', '.join(LINE_KEYS)}.")
-def import_file(
-    file: Annotated[Path, typer.Argument(callback=existing, help="JSON lines.")],
-    agent: Annotated[str | None, typer.Option("--agent", help="Of lines without one.")] = None,
-    contact: Annotated[str | None, typer.Option("--contact", help="Of lines without one.")] = None,
-    tenant: Tenant = None,
-    as_json: AsJson = False,
-) -> None:
-    """Import notes from JSON lines; run again, it takes up where it stopped.
-
-    A line needs "text". A malformed line is reported by its number, the rest goes on, and the exit
-    code is 1.
-    """
-    from reconciler.service.json_lines import read_lines
-
-    started = time.perf_counter()
-    with (
-        Memory.open(warm_up=True) as memory,
-        opened(file) as stream,
-        _progress(file.name, _line_count(file), as_json) as advance,
-    ):
-        report = memory.import_notes(
-            read_lines(stream),
-            tenant=tenant,
-            agent_id=agent,
-            contact_id=contact,
-            on_progress=advance,
-        )
-    seconds = time.perf_counter() - started
-    outcome = {
-        "decisions": [
-            {"action": str(action), "decided_by": str(rule), "count": count}
-            for (action, rule), count in sorted(report.decisions.items())
-        ],
-        "resumed": report.resumed,
-        "errors": [asdict(error) for error in report.errors],
-        "seconds": round(seconds, 3),
-    }
-    show(as_json, outcome, lambda: import_summary(report, seconds))
-    if report.errors:
-        print_errors(terminal(stderr=True), report)
-        raise typer.Exit(1)
-
-
 @app.command()
 def doctor(as_json: AsJson = False) -> None:
     """Check engine, schema, model and round trip; exit code 1 if something is wrong."""
@@ -755,15 +709,6 @@ def _replayed_values(each: Replayed) -> dict[str, Any]:
         "reason": each.verdict.reason,
         "would_ask": each.would_ask,
     }
-
-
-def _line_count(file: Path) -> int | None:
-    from reconciler.service.json_lines import read_lines
-
-    if not file.is_file():  # a pipe can be read only once, and not by us
-        return None
-    with opened(file) as stream:
-        return sum(1 for _ in read_lines(stream))
 
 
 @contextmanager

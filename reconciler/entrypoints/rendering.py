@@ -399,14 +399,20 @@ def import_summary(report: ImportReport, seconds: float) -> Table:
     for (action, decided_by), count in sorted(report.decisions.items()):
         found.add_row(action, decided_by, str(count))
     found.add_row("done before", "", str(report.resumed))
-    found.add_row("refused", "", str(len(report.errors)), style="red" if report.errors else None)
+    found.add_row("malformed", "", str(len(report.errors)), style="red" if report.errors else None)
+    for reason, left in report.not_carried.items():
+        found.add_row("not carried", shown(f"{reason}; first {left.first}"), str(left.count))
+    found.caption = (
+        f"{report.added} added, {report.merged} merged, {report.held} held, "
+        f"{report.refused} refused"
+    )
     return found
 
 
-def print_errors(console: Console, report: ImportReport) -> None:
-    """The refused lines, by number."""
+def print_errors(console: Console, report: ImportReport, kind: str) -> None:
+    """The refused lines or records, by number."""
     for error in report.errors:
-        where = (f"line {error.line_number}", "red")
+        where = (f"{kind} {error.line_number}", "red")
         console.print(Text.assemble(where, ": ", shown(error.message)))
 
 

@@ -198,6 +198,46 @@ def test_import_takes_a_byte_order_mark(run: Run, tmp_path: Path) -> None:
     assert json_of(run, "import", str(file), *SCOPE)["errors"] == []
 
 
+GRAPHITI = str(Path(__file__).parents[1] / "peer_exports" / "graphiti.jsonl")
+
+
+def test_import_from_another_system_says_what_became_of_its_records(run: Run) -> None:
+    outcome = json_of(run, "import", GRAPHITI, "--from", "graphiti", "--agent", "crm")
+    told = {name: outcome[name] for name in ("added", "merged", "held", "refused", "not_carried")}
+    assert told == {"added": 5, "merged": 0, "held": 0, "refused": 0, "not_carried": []}
+    listed = json_of(run, "contacts", "--agent", "crm")
+    assert {each["contact_id"]: each["live_facts"] for each in listed} == {"anna": 2, "ben": 1}
+
+
+def test_import_from_another_system_shows_why_a_record_was_not_carried(
+    run: Run, tmp_path: Path
+) -> None:
+    file = tmp_path / "edges.jsonl"
+    file.write_text('{"uuid": "e-1", "fact": "", "group_id": "anna"}\n', encoding="utf-8")
+    code, out, _ = run("import", str(file), "--from", "graphiti", "--agent", "crm")
+    assert (code, "it has no text; first record 1 (e-1)" in out) == (0, True)
+    assert "0 added, 0 merged, 0 held, 0 refused" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "mend"),
+    [
+        (("--from", "letta", "--agent", "crm"), "letta"),
+        (("--from", "graphiti"), "--from needs --agent"),
+        (("--contact-from", "user_id", *SCOPE), "need --from"),
+        (("--from", "graphiti", "--contact-from", "user", "--agent", "crm"), "it has no user"),
+        (("--from", "mem0", "--agent", "crm"), "has the key memory"),
+    ],
+)
+def test_a_wrong_import_ends_with_exit_code_two_and_nothing_written(
+    run: Run, options: tuple[str, ...], mend: str
+) -> None:
+    code, out, err = run("import", GRAPHITI, *options)
+    assert (code, out) == (2, "")
+    assert mend in err
+    assert run("contacts", "--agent", "crm")[0] in (1, 3)
+
+
 def test_control_sequences_in_a_note_do_not_reach_the_terminal(run: Run) -> None:
     run("add", *SCOPE, "Likes \x1b[31mred\x1b[0m ink")
     for command in ("recall", "history", "decisions"):

@@ -24,7 +24,7 @@ from reconciler.domain.review.replay import Replayed, replay
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints import calibration_report, cli, doctor, job_rendering, rendering
 from reconciler.errors import ReconcilerError
-from reconciler.service.writing.note_import import ImportReport, LineError
+from reconciler.service.writing.note_import import ImportReport, LeftOut, LineError
 from tests.command_line import Run
 
 NAMED = "a:smile:b[bold]c[/]d\u202ee\u200bf\u2066g\ufeffh\U000e0041i\u00adj\u3164k\ufe01l"
@@ -95,6 +95,8 @@ def _rendered(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]]]:
     yield "contacts_table", (rendering.contacts_table(list(map(hostile, memory.contacts("crm")))),)
     yield "assessment_view", (rendering.assessment_view(_assessment(memory)),)
     yield "import_errors", (_import_errors(),)
+    left = ImportReport(not_carried={HOSTILE: LeftOut(count=1, first=HOSTILE)})
+    yield "import_summary", (rendering.import_summary(left, 1.0),)
     check = doctor.Check(name="engine", is_ok=False, finding=HOSTILE)
     yield "checks_table", (doctor.checks_table([check]),)
     replayed = [_replayed(each) for each in memory.all_decisions(*WHO) if each.action == "ADD"]
@@ -124,7 +126,7 @@ def _import_errors() -> str:
     console = rendering.terminal()
     console.file, console.width = io.StringIO(), 5000
     report = ImportReport(errors=[LineError(line_number=1, message=HOSTILE)])
-    rendering.print_errors(console, report)
+    rendering.print_errors(console, report, "line")
     return console.file.getvalue()
 
 

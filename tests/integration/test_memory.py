@@ -955,6 +955,35 @@ def test_an_import_goes_through_the_same_door_in_the_files_order(open_memory: Op
     assert {each.note.said_at for each in made} == {NOON}
 
 
+@pytest.mark.parametrize(
+    ("ended", "wrong"),
+    [
+        (NOON, "is not after"),
+        (NOON + timedelta(days=40_000), "has not come yet"),
+        ("soon", "not an ISO 8601 time"),
+    ],
+)
+def test_a_line_may_not_end_before_it_began_nor_in_the_future(
+    open_memory: Open, ended: datetime | str, wrong: str
+) -> None:
+    memory = open_memory(IMPORTED)
+    told = ended if isinstance(ended, str) else ended.isoformat()
+    [error] = memory.import_notes([line("A", valid_to=told)]).errors
+    assert wrong in error.message
+
+
+def test_a_line_that_has_ended_is_history_and_compared_with_nothing_later(
+    open_memory: Open,
+) -> None:
+    memory = open_memory(IMPORTED)
+    held = {"said_at": (NOON - timedelta(days=9)).isoformat(), "valid_to": NOON.isoformat()}
+    memory.import_notes([line("A", **held)])
+    [fact] = memory.history("crm", "alice")[0].facts
+    assert (fact.state, fact.valid_to) == ("superseded", NOON)
+    assert memory.recall("crm", "alice") == []
+    assert memory.add_contact_note("crm", "alice", "A").action == "ADD"
+
+
 def test_lines_that_name_no_scope_get_the_given_one(open_memory: Open) -> None:
     memory = open_memory(IMPORTED)
     memory.import_notes(['{"text": "A"}'], tenant="acme", agent_id="bot", contact_id="bob")

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import logging
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,7 +63,12 @@ IMPORTED: Mapping[str, Any] = {
     **{name: value for name, value in LIVE.items() if name != "proposed_by"},
     "said_at": None,
     "valid_from": None,
+    "valid_to": None,
     "tags": [],
+}
+OF_PEER: Mapping[str, Any] = {
+    **{"id": "1", "memory": "Likes tea.", "user_id": "ann", "categories": []},
+    **{"created_at": None, "updated_at": None, "expiration_date": None},
 }
 WHOSE: Mapping[str, Any] = {"agent_id": "crm", "contact_id": "ann", "tenant": None}
 ANSWER = {**WHOSE, "decision_id": "none", "answered_by": "contact", "text": "Likes tea."}
@@ -129,6 +136,14 @@ def walk_import(memory: Memory, planter: Planter) -> None:
         return memory.import_notes([json.dumps(line)], agent_id="crm", contact_id="ann")
 
     planter.walk("import", take, IMPORTED)
+    with tempfile.TemporaryDirectory() as folder:
+
+        def take_from(**record: Any) -> object:
+            file = Path(folder, "mem0.json")
+            file.write_text(json.dumps(record), encoding="utf-8")
+            return memory.import_from("mem0", file, "crm")
+
+        planter.walk("import from", take_from, OF_PEER)
     planter.walk("import key", lambda key: take(text="Likes tea.", **{key: "x"}), {"key": ""})
     planter.walk("import line", lambda line: memory.import_notes([line]), {"line": ""})
     planter.walk(

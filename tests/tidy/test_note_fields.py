@@ -67,8 +67,9 @@ def test_the_command_has_an_option_for_every_field(name: str) -> None:
     assert SPELT.get(name, name) in {each.name for each in _add_command().params}
 
 
-def test_a_line_of_an_import_may_have_every_field_but_the_proposer() -> None:
-    assert set(LINE_KEYS) - {"tenant", "agent_id", "contact_id", "text"} == EVERY - {"proposed_by"}
+def test_a_line_of_an_import_may_have_every_field_but_the_proposer_and_when_it_ended() -> None:
+    beside = {"tenant", "agent_id", "contact_id", "text", "valid_to"}
+    assert set(LINE_KEYS) - beside == EVERY - {"proposed_by"}
 
 
 def test_an_agents_tool_takes_the_agents_fields_and_no_other() -> None:

@@ -108,6 +108,8 @@ class Candidate:
         confirmed_by: who said yes to it after it was held; only the gate's own answers set it, and
             what comes with it already is turned away.
         is_reworded: whether they said so in other words than they were asked about.
+        ended_at: until when it was true, where that is over; only an import says so. It is kept as
+            history from the start. Time-zone aware, kept in UTC.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -120,6 +122,7 @@ class Candidate:
     is_literal: bool = True
     confirmed_by: tuple[str, ...] = ()
     is_reworded: bool = False
+    ended_at: datetime | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.note, Note):
@@ -129,6 +132,8 @@ class Candidate:
         check_text("proposed_by", self.proposed_by, _PROPOSER_LENGTH_MAX)
         if self.confidence is not None:
             unit_interval("confidence", self.confidence)
+        if self.ended_at is not None:
+            object.__setattr__(self, "ended_at", utc("valid_to", self.ended_at))
         once = {each.episode_id: each for each in reversed(self.evidence)}
         object.__setattr__(self, "evidence", tuple(reversed(once.values())))
 

@@ -105,8 +105,9 @@ class LineFields(AgentFields, total=False):
 
 
 SCOPE_KEYS = ("tenant", "agent_id", "contact_id")
-LINE_KEYS = (*SCOPE_KEYS, "text", *LineFields.__annotations__)
-"""What a line of an import may have."""
+LINE_KEYS = (*SCOPE_KEYS, "text", *LineFields.__annotations__, "valid_to")
+"""What a line of an import may have. ``valid_to`` says until when it was true, where that is over;
+no other door takes it, for it makes history and no memory."""
 
 
 class NoteFields(LineFields, total=False):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from reconciler.domain.reconciling.amending import amended
 from reconciler.domain.reconciling.disputes import settle
+from reconciler.domain.reconciling.past import as_past, over
 from reconciler.domain.reconciling.restating import confirmed, observed, restating, written_fact
 from reconciler.domain.reconciling.rule import contest, dated, decide, replaceable, restated
 from reconciler.domain.records.assessment import Disposal
@@ -281,7 +282,8 @@ class MemoryReconciler:
             opinion = draft.opinions[shown]
             if opinion.judgement:
                 verdict = decide(note, seen.neighbours, self._policy, opinion.judgement)
-        verdict = settle(verdict, note, seen.disputed)
+        if draft.submission.ended_at is None:
+            verdict = settle(verdict, note, seen.disputed)
         note = dated(note, verdict)
         if verdict.is_replacement:
             beneath = self._store.list_predecessors(verdict.targets, draft.vector)
@@ -289,9 +291,13 @@ class MemoryReconciler:
         return self._commit(draft, note, verdict, opinion, seen)
 
     def _verdict(self, submission: Submission, note: Note, seen: Seen) -> Verdict:
-        if submission.amendment is None:
-            return decide(note, seen.neighbours, self._policy)
-        return amended(note, seen.neighbours, submission.amended_id, submission.amendment)
+        if submission.amendment is not None:
+            return amended(note, seen.neighbours, submission.amended_id, submission.amendment)
+        verdict, ended_at = decide(note, seen.neighbours, self._policy), submission.ended_at
+        if ended_at is None:
+            return verdict
+        known = seen.facts[verdict.target.fact_id] if verdict.target else None
+        return as_past(verdict, ended_at, known)
 
     def _plan_of_agreement(self, draft: _Draft, why: str, seen: Seen) -> Commit | None:
         note = draft.submission.note
@@ -328,6 +334,8 @@ class MemoryReconciler:
         )
         own = submission.candidate.evidence[0]
         fact, kept = self._facts(decision, verdict, seen, own)
+        if fact is not None and submission.ended_at is not None:
+            fact = over(fact, submission.ended_at)
         if before := _before(decision, kept, seen):
             undo = Undo(before=before)
             decision = replace(decision, verdict=replace(decision.verdict, undo=undo))

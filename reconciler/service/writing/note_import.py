@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.notes import Note, utc
+from reconciler.domain.records.assessment import Disposal
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.notes import Note, not_in_the_future, utc
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
@@ -31,7 +33,7 @@ from reconciler.service.writing.doors import (
 )
 from reconciler.service.writing.write_gate import Judged, WriteGate
 
-__all__ = ["IMPORT_DOOR", "ImportReport", "LineError", "NoteImport"]
+__all__ = ["IMPORT_DOOR", "ImportReport", "LeftOut", "LineError", "NoteImport"]
 
 IMPORT_DOOR = "import"
 _LINES_AT_ONCE = 512
@@ -46,6 +48,7 @@ _BATCHES_AHEAD = 3
 
 _PROPOSER = "import"
 _TIME_KEYS = ("said_at", "valid_from")
+_ENDED_AND_ASKED = "it is over, and the gate would ask about it first"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +60,14 @@ class LineError:
 
 
 @dataclass(slots=True, kw_only=True)
+class LeftOut:
+    """How many records were not carried over for one reason, and which was the first."""
+
+    count: int
+    first: str
+
+
+@dataclass(slots=True, kw_only=True)
 class ImportReport:
     """What became of the lines, in numbers.
 
@@ -64,11 +75,40 @@ class ImportReport:
         decisions: how often each action was decided by each rule in this run.
         resumed: lines whose decision an earlier run, or an earlier line, had made.
         errors: the refused lines, in their order.
+        not_carried: what was never put to the gate, by the reason.
     """
 
     decisions: Counter[tuple[str, str]] = field(default_factory=Counter)
     resumed: int = 0
     errors: list[LineError] = field(default_factory=list)
+    not_carried: dict[str, LeftOut] = field(default_factory=dict)
+
+    @property
+    def added(self) -> int:
+        """How many became facts of their own, history among them."""
+        return self._count(Action.ADD)
+
+    @property
+    def merged(self) -> int:
+        """How many took the place of a fact, or only said it once more."""
+        return self._count(Action.UPDATE, Action.SKIP)
+
+    @property
+    def held(self) -> int:
+        """How many wait for an answer; ``Memory.pending`` lists the questions."""
+        return self._count(Action.HOLD, Action.ADMIT)
+
+    @property
+    def refused(self) -> int:
+        """How many the gate refused; ``Memory.refusals`` says why."""
+        return self._count(Action.REJECT)
+
+    def _count(self, *actions: Action) -> int:
+        return sum(count for (action, _), count in self.decisions.items() if action in actions)
+
+    def leave_out(self, reason: str, record: str) -> None:
+        """Count one record that is not carried over."""
+        self.not_carried.setdefault(reason, LeftOut(count=0, first=record)).count += 1
 
     def count(self, decision: Decision) -> None:
         """Count one decision."""
@@ -84,7 +124,7 @@ class _Batch:
 
     lines: int
     errors: list[LineError] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
+    candidates: list[Candidate] = field(default_factory=list)
     resumed: int = 0
 
 
@@ -186,20 +226,34 @@ class NoteImport:
     ) -> Iterator[Sequence[Judged]]:
         """What the gate found about the notes; those of one contact beside each other, in order."""
         for batch in self._batches(lines, defaults):
-            notes = self._new(batch)
+            candidates = self._new(batch)
             report.errors.extend(batch.errors)
             report.resumed += batch.resumed
-            on_progress(batch.lines - len(notes))
-            by_contact = sorted(notes, key=lambda note: note.scope.contact_key)
-            for first in range(0, len(notes), _NOTES_AT_ONCE):
-                some = by_contact[first : first + _NOTES_AT_ONCE]
-                yield [self._gate.judge(own_evidence(note, _PROPOSER)) for note in some]
+            on_progress(batch.lines - len(candidates))
+            by_contact = sorted(candidates, key=lambda each: each.note.scope.contact_key)
+            for first in range(0, len(candidates), _NOTES_AT_ONCE):
+                some = map(self._gate.judge, by_contact[first : first + _NOTES_AT_ONCE])
+                yield [each for each in some if not self._is_left_out(each, report, on_progress)]
 
-    def _new(self, batch: _Batch) -> list[Note]:
-        """The notes of a batch that no earlier run, and no earlier line, made a decision about."""
-        ids = [self._decision_ids.of(note) for note in batch.notes]
+    def _is_left_out(
+        self, judged: Judged, report: ImportReport, on_progress: Callable[[int], None]
+    ) -> bool:
+        """Whether a question would be asked about what is over: a yes could only make it live."""
+        found = judged.candidate
+        is_refused = judged.assessment.disposal is Disposal.REJECT
+        if found.ended_at is None or judged.is_reconciled or is_refused:
+            return False
+        which = found.note.source_reference or f"a note about {found.note.scope.contact_id}"
+        report.leave_out(_ENDED_AND_ASKED, which)
+        on_progress(1)
+        return True
+
+    def _new(self, batch: _Batch) -> list[Candidate]:
+        """What no earlier run, and no earlier line, made a decision about."""
+        ids = [self._decision_ids.of(each.note) for each in batch.candidates]
         done = self._store.find_decision_ids(ids)
-        new = [note for note, its_id in zip(batch.notes, ids, strict=True) if its_id not in done]
+        told = zip(batch.candidates, ids, strict=True)
+        new = [each for each, its_id in told if its_id not in done]
         batch.resumed = len(ids) - len(new)
         return new
 
@@ -212,12 +266,12 @@ class NoteImport:
                 if isinstance(line, str) and not line.strip():
                     continue
                 try:
-                    batch.notes.append(self._note(line, defaults, seen))
+                    batch.candidates.append(self._candidate(line, defaults, seen))
                 except InvalidRequestError as error:
                     batch.errors.append(LineError(line_number=number, message=str(error)))
             yield batch
 
-    def _note(self, line: str, defaults: Mapping[str, str], seen: Counter[str]) -> Note:
+    def _candidate(self, line: str, defaults: Mapping[str, str], seen: Counter[str]) -> Candidate:
         said = {name: value for name, value in _line_values(line).items() if value is not None}
         values = {**defaults, **said}
         digest = self._digest(line.strip())
@@ -237,7 +291,8 @@ class NoteImport:
             raise InvalidNoteError("text is missing")
         note = note_of(scope, values["text"], fields, self._attributes, now)
         self._cleaner.check_ids(note)
-        return note
+        ended_at = _ended_at(values.get("valid_to"), note, now)
+        return replace(own_evidence(note, _PROPOSER), ended_at=ended_at)
 
 
 def _finished(
@@ -253,6 +308,23 @@ def _line_values(line: str) -> dict[str, Any]:
         known = ", ".join(LINE_KEYS)
         raise InvalidNoteError(f"unknown keys {unknown!r}; a line may have {known}")
     return values
+
+
+def _ended_at(value: object, note: Note, now: datetime) -> datetime | None:
+    """Until when it was true.
+
+    Raises:
+        InvalidNoteError: that is no time after it began, or has not come yet.
+    """
+    if value is None:
+        return None
+    ended_at = not_in_the_future(_time("valid_to", value), now, "valid_to")
+    if ended_at <= note.holds_from:
+        raise InvalidNoteError(
+            f"valid_to {ended_at.isoformat()} is not after {note.holds_from.isoformat()}, from "
+            "when it was true"
+        )
+    return ended_at
 
 
 def _time(name: str, value: object) -> datetime:

@@ -86,6 +86,11 @@ class Submission:
         return self.candidate.evidence[0].episode_id
 
     @property
+    def ended_at(self) -> datetime | None:
+        """Until when it was true (UTC), where that is over."""
+        return self.candidate.ended_at
+
+    @property
     def is_fallback(self) -> bool:
         """Whether it is raw words, which are compared with nothing, and nothing with them."""
         return self.candidate.is_fallback

@@ -1,0 +1,38 @@
+"""Graphiti: its edges between entities, as ``EntityEdge`` writes them or as they lie in Neo4j."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reconciler.adapters.peers.translating import Record, Translation
+from reconciler.ports.peer_memory import Carried, NotCarried
+
+__all__ = ["CONTACT_FROM", "identity", "translate"]
+
+CONTACT_FROM = "group_id"
+
+
+def identity(values: dict[str, Any]) -> str:
+    """The id of an edge."""
+    return str(values.get("uuid") or "")
+
+
+def translate(record: Record, how: Translation) -> Carried | NotCarried:
+    """An edge as a note; one that was invalidated ended then.
+
+    Raises:
+        InvalidRequestError: it is no edge, or does not say whose it is.
+    """
+    values = record.values
+    if not {"uuid", "fact"} <= values.keys():
+        raise record.error(
+            "an edge of Graphiti has the keys uuid and fact; is this what EntityEdge wrote?"
+        )
+    return how.carried(
+        record,
+        values["fact"],
+        said_at=record.at("reference_time", "valid_at", "created_at"),
+        valid_from=record.at("valid_at"),
+        ended_at=record.at("invalid_at", "expired_at"),
+        tags=[values.get("name")],
+    )

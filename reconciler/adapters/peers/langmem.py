@@ -1,0 +1,88 @@
+"""LangMem: items of a LangGraph store, as ``Item.dict()`` gives them or from its SQLite file."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from reconciler.adapters.peers.translating import Record, Translation
+from reconciler.errors import InvalidRequestError
+from reconciler.ports.peer_memory import Carried, NotCarried
+
+__all__ = ["CONTACT_FROM", "identity", "is_store", "store_records", "translate"]
+
+CONTACT_FROM = "namespace.last"
+_SQLITE = b"SQLite format 3\x00"
+_COLUMNS = "prefix, key, value, created_at, updated_at"
+
+
+def identity(values: dict[str, Any]) -> str:
+    """The namespace and the key of an item."""
+    namespace = values.get("namespace")
+    path = namespace if isinstance(namespace, list) else []
+    return "/".join(map(str, (*path, values.get("key") or "")))
+
+
+def translate(record: Record, how: Translation) -> Carried | NotCarried:
+    """An item as a note, whoever wrote it: LangMem's tool or its manager.
+
+    Raises:
+        InvalidRequestError: it is no item, or does not say whose it is.
+    """
+    values = record.values
+    if not {"namespace", "key", "value"} <= values.keys():
+        raise record.error("an item of a LangGraph store has the keys namespace, key and value")
+    value = values["value"]
+    kind = value.get("kind") if isinstance(value, Mapping) else None
+    text = _text_of(value)
+    if text is None:
+        return record.left("its value has no text under content")
+    return how.carried(
+        record,
+        text,
+        said_at=record.at("updated_at", "created_at"),
+        tags=[] if kind == "Memory" else [kind],
+    )
+
+
+def _text_of(value: Any) -> str | None:
+    """What is under ``content``, which the manager puts into another ``content``."""
+    for _ in range(2):
+        value = value.get("content") if isinstance(value, Mapping) else value
+    return value if isinstance(value, str) else None
+
+
+def is_store(file: Path) -> bool:
+    """Whether the file is an SQLite database."""
+    with file.open("rb") as stream:
+        return stream.read(len(_SQLITE)) == _SQLITE
+
+
+def store_records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The items of LangGraph's SQLite store, numbered from 1; the file is only read.
+
+    Raises:
+        InvalidRequestError: it is no such store.
+    """
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as store:
+            rows = store.execute(f"SELECT {_COLUMNS} FROM store ORDER BY rowid")  # noqa: S608
+            for number, (prefix, key, value, created_at, updated_at) in enumerate(rows, start=1):
+                yield (
+                    number,
+                    {
+                        "namespace": prefix.split("."),
+                        "key": key,
+                        "value": json.loads(value),
+                        "created_at": created_at,
+                        "updated_at": updated_at,
+                    },
+                )
+    except (sqlite3.Error, ValueError) as error:
+        raise InvalidRequestError(
+            f"{file} is not a LangGraph store: {error}; nothing was imported"
+        ) from error

@@ -1,0 +1,50 @@
+"""mem0: what ``get_all`` of its library and of its platform give."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from reconciler.adapters.peers.translating import Record, Translation
+from reconciler.ports.peer_memory import Carried, NotCarried
+
+__all__ = ["CONTACT_FROM", "identity", "translate"]
+
+CONTACT_FROM = "user_id"
+_ASSISTANT = "assistant"
+
+
+def identity(values: dict[str, Any]) -> str:
+    """The id of a memory."""
+    return str(values.get("id") or "")
+
+
+def translate(record: Record, how: Translation) -> Carried | NotCarried:
+    """A memory as a note.
+
+    A memory that was changed says what it says since then: what it said before is not in an export.
+
+    Raises:
+        InvalidRequestError: it is no memory, or does not say whose it is.
+    """
+    values = record.values
+    if "memory" not in values:
+        raise record.error("a memory of mem0 has the key memory; is this what get_all gave?")
+    is_assistants = _ASSISTANT in (values.get("attributed_to"), values.get("role"))
+    categories = values.get("categories")
+    return how.carried(
+        record,
+        values["memory"],
+        said_at=record.at("updated_at", "created_at"),
+        ended_at=_end(record),
+        tags=categories if isinstance(categories, list) else (),
+        source_kind="extractor" if is_assistants else None,
+    )
+
+
+def _end(record: Record) -> str | None:
+    """The end of its last day, as mem0 counts it (UTC)."""
+    last_day = record.at("expiration_date")
+    if last_day is None:
+        return None
+    return (datetime.fromisoformat(last_day).astimezone(UTC) + timedelta(days=1)).isoformat()

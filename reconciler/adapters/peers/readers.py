@@ -1,0 +1,101 @@
+"""Which systems there are, and what reads each: from a file, from its database, or from either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from reconciler.adapters.peers import graphiti, langmem, mem0, neo4j_agent_memory
+from reconciler.adapters.peers.json_records import json_records
+from reconciler.adapters.peers.translating import Record, Translation
+from reconciler.errors import InvalidRequestError
+from reconciler.ports.peer_memory import Carried, NotCarried, PeerMemory
+from reconciler.resources import resource_path
+
+__all__ = ["SYSTEMS", "Login", "open_peer"]
+
+SYSTEMS: Mapping[str, ModuleType] = {
+    "mem0": mem0,
+    "graphiti": graphiti,
+    "neo4j-agent-memory": neo4j_agent_memory,
+    "langmem": langmem,
+}
+_IN_NEO4J = ("graphiti", "neo4j-agent-memory")
+_SCHEMES = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Login:
+    """How a Neo4j that is read is entered."""
+
+    username: str = "neo4j"
+    password: str = ""
+    database: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reader:
+    """A source of one system."""
+
+    system: str
+    source: str
+    login: Login
+    how: Translation
+
+    def records(self) -> Iterator[Carried | NotCarried]:
+        """As ``PeerMemory.records``."""
+        module = SYSTEMS[self.system]
+        for number, values in self._values():
+            record = Record(
+                system=self.system, number=number, values=values, identity=module.identity(values)
+            )
+            yield module.translate(record, self.how)
+
+    def _values(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        if self.source.startswith(_SCHEMES):
+            yield from self._from_neo4j()
+            return
+        file = Path(self.source)
+        try:
+            if self.system == "langmem" and langmem.is_store(file):
+                yield from langmem.store_records(file)
+                return
+            with file.open("rb") as stream:
+                yield from json_records(stream)
+        except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
+            raise InvalidRequestError(f"{file} cannot be read: {error}") from error
+
+    def _from_neo4j(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        from reconciler.adapters.peers.neo4j_records import neo4j_records
+
+        if self.system not in _IN_NEO4J:
+            raise InvalidRequestError(f"{self.system} is not read from Neo4j; give a file")
+        if "@" in self.source:
+            raise InvalidRequestError(
+                "a user name and a password do not belong into a URI; give username and password"
+            )
+        query = resource_path("cypher") / "peers" / f"{self.system.replace('-', '_')}.cypher"
+        login = self.login
+        yield from neo4j_records(self.source, login.username, login.password, login.database, query)
+
+
+def open_peer(system: str, source: str, *, how: Translation, login: Login) -> PeerMemory:
+    """What reads a source; nothing is opened before its records are asked for.
+
+    Args:
+        system: one of ``SYSTEMS``.
+        source: a file, or the URI of a Neo4j.
+        how: what the operator decided; ``contact_from`` is empty for the system's own.
+        login: how the Neo4j is entered.
+
+    Raises:
+        InvalidRequestError: no such system is known.
+    """
+    if system not in SYSTEMS:
+        raise InvalidRequestError(f"system {system!r} is none of {', '.join(SYSTEMS)}")
+    if not how.contact_from:
+        how = replace(how, contact_from=SYSTEMS[system].CONTACT_FROM)
+    return _Reader(system=system, source=source, login=login, how=how)

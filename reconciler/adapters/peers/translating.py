@@ -1,0 +1,150 @@
+"""What the translations of all systems share: whose a record is, when, and of what it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from reconciler.errors import InvalidRequestError
+from reconciler.ports.peer_memory import Carried, NotCarried
+
+__all__ = ["Record", "Translation"]
+
+LAST = "last"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One record of another system.
+
+    Attributes:
+        system: the system's name.
+        number: which one it is, counted from 1.
+        values: what it holds.
+        identity: its id there.
+    """
+
+    system: str
+    number: int
+    values: Mapping[str, Any]
+    identity: str
+
+    @property
+    def name(self) -> str:
+        """The record, for messages."""
+        return (
+            f"record {self.number} ({self.identity})" if self.identity else f"record {self.number}"
+        )
+
+    def at(self, *names: str) -> str | None:
+        """The first of these times that it has, as ISO 8601; one without a zone is UTC.
+
+        Raises:
+            InvalidRequestError: it is not a time.
+        """
+        for name in names:
+            value = self.values.get(name)
+            if value is None or value == "":
+                continue
+            try:
+                moment = datetime.fromisoformat(str(value))
+            except ValueError:
+                raise self.error(f"{name} {value!r} is not an ISO 8601 time") from None
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+        return None
+
+    def error(self, what: str) -> InvalidRequestError:
+        """What is wrong with it."""
+        return InvalidRequestError(f"{self.name}: {what}; nothing was imported")
+
+    def left(self, reason: str) -> NotCarried:
+        """That it is not carried over."""
+        return NotCarried(record=self.name, reason=reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation:
+    """What the operator decided about all records.
+
+    Attributes:
+        contact_id: the contact of every record; None to read it from each.
+        contact_from: where it stands in a record: a key, or several with dots between; in a list
+            the place, counted from 1, or ``last``.
+        source_kind: whose word a record counts as, unless it says of itself that it is less.
+        now: the time now (UTC): what ends later has not ended.
+    """
+
+    contact_id: str | None
+    contact_from: str
+    source_kind: str
+    now: datetime
+
+    def carried(
+        self,
+        record: Record,
+        text: object,
+        *,
+        said_at: str | None,
+        valid_from: str | None = None,
+        ended_at: str | None = None,
+        tags: Iterable[object] = (),
+        source_kind: str | None = None,
+    ) -> Carried | NotCarried:
+        """The record as a line of an import.
+
+        Args:
+            record: what it is made of.
+            text: what it says.
+            said_at: when that was said; None where the system does not know.
+            valid_from: since when it is true, where that differs.
+            ended_at: until when it was true.
+            tags: words to find it by.
+            source_kind: whose word it is, where the record itself says so.
+
+        Raises:
+            InvalidRequestError: it does not say whose it is.
+        """
+        if not isinstance(text, str) or not text.strip():
+            return record.left("it has no text")
+        began = valid_from or said_at
+        if ended_at is not None and datetime.fromisoformat(ended_at) > self.now:
+            ended_at = None
+        if ended_at is not None:
+            if began is None:
+                return record.left("it is over, and does not say when it began")
+            if datetime.fromisoformat(ended_at) <= datetime.fromisoformat(began):
+                return record.left("it ended when it began, or before")
+        line = {
+            "contact_id": self.contact_id or self._contact_of(record),
+            "text": text.strip(),
+            "said_at": said_at,
+            "valid_from": valid_from,
+            "valid_to": ended_at,
+            "source_kind": source_kind or self.source_kind,
+            "source_reference": f"{record.system}:{record.identity}",
+            "tags": sorted({each for each in tags if isinstance(each, str) and each.strip()}),
+        }
+        said = {name: told for name, told in line.items() if told}
+        return Carried(number=record.number, line=said)
+
+    def _contact_of(self, record: Record) -> str:
+        value: Any = record.values
+        for part in self.contact_from.split("."):
+            value = _inside(value, part)
+        if isinstance(value, str | int) and str(value).strip():
+            return str(value).strip()
+        raise record.error(
+            f"it has no {self.contact_from} to say whose it is; name another place with "
+            "--contact-from, or one contact for all records with --contact"
+        )
+
+
+def _inside(value: Any, part: str) -> Any:
+    if isinstance(value, Mapping):
+        return value.get(part)
+    if isinstance(value, list):
+        place = len(value) if part == LAST else int(part) if part.isdecimal() else 0
+        return value[place - 1] if 1 <= place <= len(value) else None
+    return None

@@ -1,0 +1,58 @@
+"""The past: what becomes of a note about something that is over. Pure.
+
+It is kept, so that a look back finds it, and it never becomes live.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import FactState
+
+__all__ = ["as_past", "over"]
+
+
+def as_past(verdict: Verdict, ended_at: datetime, known: Fact | None) -> Verdict:
+    """The verdict about a note whose time is over.
+
+    Where it lies beneath something newer, it stays there. Where it says again what is known, and
+    nobody said that since its end, it takes the place of that fact, which so has ended, too. In any
+    other case it stands for itself: what is over replaces nothing, and contradicts nothing.
+
+    Args:
+        verdict: what ``decide`` concluded, as if it still held.
+        ended_at: until when it held (UTC).
+        known: the fact that the verdict was decided on, if any.
+    """
+    ended = f"it held until {ended_at:%Y-%m-%d}"
+    verdict = replace(verdict, can_be_arbitrated=False)
+    if verdict.is_history:
+        return replace(verdict, reason=f"{ended}; {verdict.reason}")
+    says_again = verdict.action is Action.UPDATE and verdict.is_restatement
+    if says_again and known is not None and known.last_confirmed_at <= ended_at:
+        targets = verdict.targets[:1]
+        reason = f"{ended}, and so did what it says again ({verdict.reason})"
+        return replace(verdict, reason=reason, targets=targets, conflicts=())
+    return replace(
+        verdict,
+        action=Action.ADD,
+        decided_by=DecidedBy.ORDER,
+        reason=f"{ended}, so it is kept as history ({verdict.reason})",
+        targets=(),
+        conflicts=(),
+        is_restatement=False,
+        voided=(),
+    )
+
+
+def over(fact: Fact, ended_at: datetime) -> Fact:
+    """The fact as history from the start.
+
+    Args:
+        fact: as it would be written if it still held.
+        ended_at: until when it held (UTC).
+    """
+    return replace(fact, state=FactState.SUPERSEDED, valid_to=ended_at, expires_at=None)

@@ -1,0 +1,153 @@
+"""The command that imports: lines of notes, or what another memory system holds."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.entrypoints.options import AsJson, Tenant, existing, opened, show
+from reconciler.entrypoints.progress import bar
+from reconciler.entrypoints.rendering import import_summary, print_errors, terminal
+from reconciler.errors import InvalidRequestError
+from reconciler.memory import Memory
+from reconciler.service.writing.doors import LINE_KEYS
+
+if TYPE_CHECKING:
+    from reconciler.service.writing.note_import import ImportReport
+
+__all__ = ["add_import_command"]
+
+
+class _System(StrEnum):
+    """The memory systems that can be imported from."""
+
+    MEM0 = "mem0"
+    GRAPHITI = "graphiti"
+    NEO4J_AGENT_MEMORY = "neo4j-agent-memory"
+    LANGMEM = "langmem"
+
+
+def add_import_command(app: typer.Typer) -> None:
+    """Give the command line the command of this module."""
+    app.command(name="import", epilog=f"Keys of a line: {', '.join(LINE_KEYS)}.")(import_file)
+
+
+def import_file(
+    file: Annotated[
+        str, typer.Argument(help="JSON lines; with --from, an export or the URI of a Neo4j.")
+    ],
+    agent: Annotated[str | None, typer.Option("--agent", help="Of lines without one.")] = None,
+    contact: Annotated[
+        str | None,
+        typer.Option("--contact", help="Of lines without one; with --from, of all records."),
+    ] = None,
+    tenant: Tenant = None,
+    system: Annotated[
+        _System | None, typer.Option("--from", help="The memory system that the file comes from.")
+    ] = None,
+    contact_from: Annotated[
+        str | None,
+        typer.Option(
+            help="With --from: the key of a record that names the contact, say metadata.customer."
+        ),
+    ] = None,
+    source_kind: Annotated[
+        SourceKind | None,
+        typer.Option(help="With --from: whose word the records count as; operator without."),
+    ] = None,
+    username: Annotated[str, typer.Option(help="Of the Neo4j to read from.")] = "neo4j",
+    password: Annotated[
+        str, typer.Option(envvar="PEER_NEO4J_PASSWORD", help="Of the Neo4j to read from.")
+    ] = "",
+    database: Annotated[str | None, typer.Option(help="Of the Neo4j to read from.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import notes from JSON lines, or from mem0, Graphiti, neo4j-agent-memory or LangMem.
+
+    Run again, it takes up where it stopped. A line needs "text". A malformed line is reported by
+    its number, the rest goes on, and the exit code is 1. With --from, the whole source is read
+    first; one that cannot be read to its end is refused, and nothing is written.
+    """
+    started = time.perf_counter()
+    if system is None:
+        if contact_from is not None or source_kind is not None:
+            raise InvalidRequestError("--contact-from and --source-kind need --from, a system")
+        report = _from_lines(Path(file), agent, contact, tenant, is_quiet=as_json)
+    else:
+        if agent is None:
+            raise InvalidRequestError("--from needs --agent: whose notes the records become")
+        if "://" not in file:
+            existing(Path(file))
+        with (
+            Memory.open(warm_up=True) as memory,
+            bar(str(system), None, as_json) as update,
+        ):
+            report = memory.import_from(
+                system,
+                file,
+                agent,
+                contact,
+                contact_from=contact_from,
+                tenant=tenant,
+                source_kind=source_kind or SourceKind.OPERATOR,
+                username=username,
+                password=password,
+                database=database,
+                on_progress=lambda count: update(advance=count),
+            )
+    seconds = time.perf_counter() - started
+    show(as_json, _values(report, seconds), lambda: import_summary(report, seconds))
+    if report.errors:
+        print_errors(terminal(stderr=True), report, "line" if system is None else "record")
+        raise typer.Exit(1)
+
+
+def _from_lines(
+    file: Path, agent: str | None, contact: str | None, tenant: str | None, *, is_quiet: bool
+) -> ImportReport:
+    from reconciler.service.json_lines import read_lines
+
+    existing(file)
+    with (
+        Memory.open(warm_up=True) as memory,
+        opened(file) as stream,
+        bar(file.name, _line_count(file), is_quiet, has_end=True) as update,
+    ):
+        return memory.import_notes(
+            read_lines(stream),
+            tenant=tenant,
+            agent_id=agent,
+            contact_id=contact,
+            on_progress=lambda count: update(advance=count),
+        )
+
+
+def _line_count(file: Path) -> int | None:
+    from reconciler.service.json_lines import read_lines
+
+    if not file.is_file():  # a pipe can be read only once, and not by us
+        return None
+    with opened(file) as stream:
+        return sum(1 for _ in read_lines(stream))
+
+
+def _values(report: ImportReport, seconds: float) -> dict[str, Any]:
+    return {
+        "decisions": [
+            {"action": str(action), "decided_by": str(rule), "count": count}
+            for (action, rule), count in sorted(report.decisions.items())
+        ],
+        **{name: getattr(report, name) for name in ("added", "merged", "held", "refused")},
+        "resumed": report.resumed,
+        "not_carried": [
+            {"reason": reason, **asdict(found)} for reason, found in report.not_carried.items()
+        ],
+        "errors": [asdict(error) for error in report.errors],
+        "seconds": round(seconds, 3),
+    }

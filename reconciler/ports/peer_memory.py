@@ -1,0 +1,52 @@
+"""The port to another memory system: its records, as notes that this one can judge.
+
+A reader only translates. It writes nothing, judges nothing, and holds no more than one record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+__all__ = ["Carried", "NotCarried", "PeerMemory"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """A record that says something about a contact.
+
+    Attributes:
+        number: which one it is, counted from 1.
+        line: the line of an import that says the same; its times are ISO 8601 with a zone.
+    """
+
+    number: int
+    line: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotCarried:
+    """A record that is left where it is, and why.
+
+    Attributes:
+        record: which one it is: its number, and its id where it has one.
+        reason: why; the same words for every record of which it is true.
+    """
+
+    record: str
+    reason: str
+
+
+class PeerMemory(Protocol):
+    """What another memory system holds."""
+
+    def records(self) -> Iterator[Carried | NotCarried]:
+        """All of its records, in any order, one at a time.
+
+        Raises:
+            InvalidRequestError: the source is no export of that system, is cut off, or a record
+                lacks what says whose it is; the message says which record.
+            ConfigurationError: the database cannot be reached.
+        """
+        ...

@@ -1,0 +1,90 @@
+"""Import from another memory system: its records, in the order of time, through ``NoteImport``.
+
+All of them are read before the first is judged. So a source that cannot be read to its end leaves
+nothing behind, and what was said first is decided first, whatever the source's own order.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+
+from reconciler.ports.peer_memory import Carried, PeerMemory
+from reconciler.service.writing.note_import import ImportReport, LineError, NoteImport
+
+__all__ = ["PeerImport"]
+
+_BEGIN = """
+CREATE TABLE note (number INTEGER, has_ended INTEGER, began TEXT, line TEXT UNIQUE)"""
+_KEEP = "INSERT OR IGNORE INTO note VALUES (?, ?, ?, ?)"
+_IN_ORDER = "SELECT line FROM note ORDER BY has_ended, began, number"
+_NUMBER_AT = "SELECT number FROM note ORDER BY has_ended, began, number LIMIT 1 OFFSET ?"
+"""What holds now comes first, so that what is over is put beneath what followed it."""
+
+
+class PeerImport:
+    """Imports what a reader of another system gives; run again, it adds only what is new.
+
+    Args:
+        note_import: what every note goes through.
+    """
+
+    def __init__(self, *, note_import: NoteImport) -> None:
+        self._note_import = note_import
+
+    def run(
+        self,
+        peer: PeerMemory,
+        defaults: Mapping[str, str],
+        on_progress: Callable[[int], None],
+    ) -> ImportReport:
+        """What became of the records.
+
+        Args:
+            peer: the other system.
+            defaults: ``tenant`` and ``agent_id`` of all notes.
+            on_progress: told how many more records are dealt with.
+
+        Raises:
+            InvalidRequestError, ConfigurationError: the source cannot be read to its end; nothing
+                was written.
+            GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
+        """
+        with closing(sqlite3.connect("")) as kept:  # a file of its own, which no name leads to
+            left_out = _read(peer, kept, on_progress)
+            lines = (line for (line,) in kept.execute(_IN_ORDER))
+            report = self._note_import.run(lines, defaults, on_progress)
+            report.errors = [_of_record(each, kept) for each in report.errors]
+        for reason, found in left_out.not_carried.items():
+            report.not_carried[reason] = found
+        return report
+
+
+def _read(
+    peer: PeerMemory, kept: sqlite3.Connection, on_progress: Callable[[int], None]
+) -> ImportReport:
+    """Keep all notes of the source; gives what was not carried over."""
+    left_out = ImportReport()
+
+    def rows() -> Iterator[tuple[int, bool, str, str]]:
+        for each in peer.records():
+            if isinstance(each, Carried):
+                line = dict(each.line)
+                began = line.get("valid_from") or line.get("said_at") or ""
+                text = json.dumps(line, ensure_ascii=False, sort_keys=True)
+                yield each.number, "valid_to" in line, began, text
+            else:
+                left_out.leave_out(each.reason, each.record)
+                on_progress(1)
+
+    kept.execute(_BEGIN)
+    kept.executemany(_KEEP, rows())
+    return left_out
+
+
+def _of_record(error: LineError, kept: sqlite3.Connection) -> LineError:
+    [number] = kept.execute(_NUMBER_AT, (error.line_number - 1,)).fetchone()
+    return replace(error, line_number=number)

@@ -1,0 +1,351 @@
+"""Importing what other memory systems hold, from what the real packages wrote."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+
+from reconciler import ImportReport, Memory
+from reconciler.domain.records.facts import Fact
+from reconciler.errors import ConfigurationError, InvalidRequestError
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+
+EXPORTS = Path(__file__).parents[1] / "peer_exports"
+MEM0 = ("mem0", EXPORTS / "mem0.json")
+GRAPHITI = ("graphiti", EXPORTS / "graphiti.jsonl")
+AGENT_MEMORY = ("neo4j-agent-memory", EXPORTS / "neo4j_agent_memory.jsonl")
+LANGMEM = ("langmem", EXPORTS / "langmem.jsonl")
+LANGGRAPH_STORE = ("langmem", EXPORTS / "langmem.sqlite")
+ALL = {"mem0": MEM0, "graphiti": GRAPHITI, "agent memory": AGENT_MEMORY, "langmem": LANGMEM}
+EVERY_FILE = {**ALL, "store": LANGGRAPH_STORE}
+IN_NEO4J = {"graphiti": GRAPHITI, "neo4j-agent-memory": AGENT_MEMORY}
+BY_SUBJECT = {"neo4j-agent-memory": {"contact_from": "subject"}}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    path = tmp_path / "memory.lbug"
+    with Memory.open(embedder=HashingEmbedder(), graph="embedded", embedded_path=path) as opened:
+        yield opened
+
+
+def imported(memory: Memory, system: str, source: str | Path, **how: Any) -> ImportReport:
+    return memory.import_from(system, source, "crm", **BY_SUBJECT.get(system, {}) | how)
+
+
+def live(memory: Memory, contact_id: str) -> set[str]:
+    return {each.fact.text for each in memory.recall("crm", contact_id)}
+
+
+def ended(memory: Memory, contact_id: str) -> dict[str, str]:
+    """What is history, with the day on which it ended."""
+    facts = [fact for each in memory.history("crm", contact_id) for fact in each.facts]
+    return {fact.text: _end_of(fact) for fact in facts if not fact.is_live}
+
+
+def _end_of(fact: Fact) -> str:
+    assert fact.state == "superseded"
+    return f"{fact.valid_to:%Y-%m-%d}"
+
+
+def counts(report: ImportReport) -> tuple[int, int, int, int]:
+    assert report.errors == []
+    return report.added, report.merged, report.held, report.refused
+
+
+def first_lines(source: Path, count: int) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in source.read_text().splitlines()[:count]]
+
+
+def written(folder: Path, *records: Any) -> Path:
+    file = folder / "export.jsonl"
+    file.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    return file
+
+
+def test_mem0_memories_come_in_the_order_of_time(memory: Memory) -> None:
+    report = imported(memory, *MEM0)
+    assert counts(report) == (4, 1, 2, 2)
+    assert live(memory, "anna") == {"User moved to Mumbai", "User is vegetarian"}
+    assert ended(memory, "anna") == {
+        "User lives in Pune": "2025-06-02",
+        "Staying at the Taj until 1 May": "2025-05-02",
+    }
+    assert live(memory, "ben") == {"User lives in Oslo"}
+
+
+def test_mem0_what_the_assistant_said_is_asked_about(memory: Memory) -> None:
+    imported(memory, *MEM0)
+    asked = {each.text for each in memory.pending("crm")}
+    assert "Assistant suggested the hotel Nordlys for the trip" in asked
+
+
+def test_graphiti_edges_that_were_invalidated_are_history(memory: Memory) -> None:
+    assert counts(imported(memory, *GRAPHITI)) == (5, 0, 0, 0)
+    assert live(memory, "anna") == {"Anna lives in Mumbai", "Meera is Anna's sister"}
+    assert ended(memory, "anna") == {
+        "Anna lives in Pune": "2025-06-02",
+        "Anna worked at Globex": "2022-12-31",
+    }
+    assert live(memory, "ben") == {"Ben lives in Oslo"}
+
+
+def test_graphiti_an_old_address_lies_beneath_the_one_that_followed(memory: Memory) -> None:
+    imported(memory, *GRAPHITI)
+    [chain] = [each for each in memory.history("crm", "anna") if len(each.facts) > 1]
+    assert [each.text for each in chain.facts] == ["Anna lives in Mumbai", "Anna lives in Pune"]
+
+
+def test_what_has_ended_is_found_in_its_own_time(memory: Memory) -> None:
+    imported(memory, *GRAPHITI)
+    then = memory.recall("crm", "anna", valid_at=datetime(2020, 5, 1, tzinfo=UTC))
+    assert [each.fact.text for each in then] == ["Anna worked at Globex"]
+
+
+def test_agent_memory_facts_and_preferences_are_carried_and_the_rest_is_named(
+    memory: Memory,
+) -> None:
+    report = imported(memory, *AGENT_MEMORY)
+    assert counts(report) == (6, 0, 0, 0)
+    assert {reason: left.count for reason, left in report.not_carried.items()} == {
+        "a relationship without a description says nothing in words": 1,
+        "it is a message of a conversation; `reconciler extract` reads those": 1,
+    }
+    assert live(memory, "Anna") == {"Anna lives in Mumbai"}
+    assert ended(memory, "Anna") == {"Anna lives in Pune": "2025-06-02"}
+    assert live(memory, "anna") == {"Prefers email (after work)"}
+    assert ended(memory, "anna") == {"Prefers phone calls": "2025-05-01"}
+    assert live(memory, "Ben") == {"Ben works at Fjordbank"}
+
+
+@pytest.mark.parametrize("source", [LANGMEM, LANGGRAPH_STORE], ids=["lines", "store"])
+def test_langmem_items_are_read_from_lines_and_from_the_store_itself(
+    memory: Memory, source: tuple[str, Path]
+) -> None:
+    report = imported(memory, *source)
+    assert counts(report) == (4, 1, 0, 0)
+    assert [*report.not_carried] == ["its value has no text under content"]
+    assert live(memory, "anna") == {"Moved to Mumbai.", "Is vegetarian."}
+    assert ended(memory, "anna") == {"Lives in Pune.": "2025-06-02"}
+    assert live(memory, "ben") == {"Lives in Oslo.", "Plays chess on Fridays."}
+
+
+@pytest.mark.parametrize("source", ALL.values(), ids=ALL)
+def test_the_same_export_again_adds_nothing(memory: Memory, source: tuple[str, Path]) -> None:
+    first = imported(memory, *source)
+    again = imported(memory, *source)
+    assert again.decisions == {}
+    assert again.resumed == sum(first.decisions.values())
+
+
+def test_a_record_that_an_export_holds_twice_counts_once(memory: Memory, tmp_path: Path) -> None:
+    edge, other = first_lines(GRAPHITI[1], 2)
+    report = imported(memory, "graphiti", written(tmp_path, edge, other, edge))
+    assert counts(report) == (2, 0, 0, 0)
+    assert report.resumed == 0
+
+
+def test_no_threshold_is_tried_on_what_was_over(memory: Memory) -> None:
+    imported(memory, *GRAPHITI)
+    replayed = {each.decision.text for each in memory.replay("seed", "crm", "anna")}
+    assert "Anna worked at Globex" not in replayed
+    assert "Anna lives in Pune" in replayed
+
+
+def test_an_end_that_was_imported_can_be_undone(memory: Memory, tmp_path: Path) -> None:
+    [edge] = [each for each in first_lines(GRAPHITI[1], 5) if "Oslo" in each["fact"]]
+    imported(memory, "graphiti", written(tmp_path, edge))
+    ending = edge | {"invalid_at": "2025-09-01T00:00:00Z"}
+    imported(memory, "graphiti", written(tmp_path, ending))
+    [made] = [each for each in memory.decisions("crm", "ben") if each.action == "UPDATE"]
+    memory.revert("crm", "ben", made.decision_id, by="dana", reason="He lives there still.")
+    assert live(memory, "ben") == {"Ben lives in Oslo"}
+
+
+def test_the_store_says_the_same_as_its_lines(memory: Memory) -> None:
+    imported(memory, *LANGMEM)
+    assert imported(memory, *LANGGRAPH_STORE).decisions == {}
+
+
+@pytest.mark.parametrize("source", ALL.values(), ids=ALL)
+def test_an_export_that_is_cut_off_writes_nothing(
+    memory: Memory, source: tuple[str, Path], tmp_path: Path
+) -> None:
+    system, whole = source
+    cut = tmp_path / "cut"
+    cut.write_bytes(whole.read_bytes()[:-20])
+    with pytest.raises(InvalidRequestError, match=r"record \d+ \(line \d+\): .*nothing was imp"):
+        imported(memory, system, cut)
+    assert memory.contacts("crm") == []
+
+
+@pytest.mark.parametrize("source", ALL.values(), ids=ALL)
+def test_a_record_of_another_system_is_named_and_nothing_is_written(
+    memory: Memory, source: tuple[str, Path], tmp_path: Path
+) -> None:
+    system, whole = source
+    right = json.loads(whole.read_text())["results"][:1] if system == "mem0" else []
+    right = right or first_lines(whole, 1)
+    with pytest.raises(InvalidRequestError, match="record 2: "):
+        imported(memory, system, written(tmp_path, *right, {"note": "Likes tea"}))
+    assert memory.contacts("crm") == []
+
+
+@pytest.mark.parametrize(
+    ("system", "record", "missing"),
+    [
+        ("mem0", {"id": "1", "memory": "Likes tea"}, "no user_id"),
+        ("graphiti", {"uuid": "1", "fact": "Likes tea", "group_id": ""}, "no group_id"),
+        ("langmem", {"namespace": [], "key": "1", "value": {"content": "Tea"}}, "no namespace.l"),
+    ],
+)
+def test_a_record_that_does_not_say_whose_it_is_is_an_error(
+    memory: Memory, system: str, record: dict[str, Any], missing: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidRequestError, match=missing):
+        imported(memory, system, written(tmp_path, record))
+    report = imported(memory, system, written(tmp_path, record), contact_id="anna")
+    assert sum(report.decisions.values()) == 1
+
+
+def test_agent_memorys_facts_have_no_user_and_the_error_says_what_to_choose(
+    memory: Memory,
+) -> None:
+    with pytest.raises(InvalidRequestError, match="--contact-from subject"):
+        memory.import_from(*AGENT_MEMORY, "crm")
+    assert memory.contacts("crm") == []
+
+
+def test_the_contact_is_read_from_the_key_that_is_named(memory: Memory, tmp_path: Path) -> None:
+    record = {"id": "1", "memory": "Likes tea.", "metadata": {"customer": 17}}
+    imported(memory, "mem0", written(tmp_path, record), contact_from="metadata.customer")
+    assert [each.contact_id for each in memory.contacts("crm")] == ["17"]
+
+
+def test_an_edge_that_is_invalidated_after_its_import_ends(memory: Memory, tmp_path: Path) -> None:
+    [edge] = [each for each in first_lines(GRAPHITI[1], 5) if "Oslo" in each["fact"]]
+    imported(memory, "graphiti", written(tmp_path, edge))
+    edge |= {"invalid_at": "2025-09-01T00:00:00Z", "expired_at": "2025-09-02T00:00:00Z"}
+    imported(memory, "graphiti", written(tmp_path, edge))
+    assert live(memory, "ben") == set()
+
+
+def test_what_was_said_since_then_outlives_an_end_in_an_export(
+    memory: Memory, tmp_path: Path
+) -> None:
+    memory.add_contact_note("crm", "ben", "Ben lives in Oslo.")
+    [edge] = [each for each in first_lines(GRAPHITI[1], 5) if "Oslo" in each["fact"]]
+    imported(memory, "graphiti", written(tmp_path, edge | {"invalid_at": "2025-09-01T00:00:00Z"}))
+    assert live(memory, "ben") == {"Ben lives in Oslo."}
+
+
+def test_an_edge_without_an_invalidation_ends_when_graphiti_expired_it(
+    memory: Memory, tmp_path: Path
+) -> None:
+    [edge] = first_lines(GRAPHITI[1], 1)
+    imported(memory, "graphiti", written(tmp_path, edge | {"expired_at": "2025-08-01T00:00:00Z"}))
+    assert live(memory, "anna") == set()
+
+
+def test_nobody_is_asked_about_what_is_over(memory: Memory, tmp_path: Path) -> None:
+    [edge] = first_lines(GRAPHITI[1], 1)
+    edge |= {"fact": "Was diagnosed with diabetes", "invalid_at": "2025-08-01T00:00:00Z"}
+    report = imported(memory, "graphiti", written(tmp_path, edge))
+    assert memory.pending("crm") == []
+    [left] = report.not_carried.values()
+    assert left.first == f"graphiti:{edge['uuid']}"
+
+
+def test_an_unknown_system_and_two_ways_to_the_contact_are_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidRequestError, match="none of mem0, graphiti"):
+        imported(memory, "letta", MEM0[1])
+    with pytest.raises(InvalidRequestError, match="not both"):
+        imported(memory, *MEM0, contact_id="anna", contact_from="user_id")
+
+
+@pytest.mark.parametrize(
+    ("system", "uri", "wrong"),
+    [
+        ("mem0", "bolt://127.0.0.1:1", "mem0 is not read from Neo4j; give a file"),
+        ("graphiti", "bolt://neo4j:pw-17@127.0.0.1:1", "do not belong into a URI"),
+    ],
+)
+def test_a_uri_that_is_of_no_use_is_refused(
+    memory: Memory, system: str, uri: str, wrong: str
+) -> None:
+    with pytest.raises(InvalidRequestError, match=wrong) as refused:
+        imported(memory, system, uri)
+    assert "pw-17" not in str(refused.value)
+
+
+def test_a_server_that_does_not_answer_is_an_error_of_configuration(memory: Memory) -> None:
+    with pytest.raises(ConfigurationError, match=r"bolt://127\.0\.0\.1:1 cannot be read"):
+        imported(memory, "graphiti", "bolt://127.0.0.1:1")
+
+
+def test_a_database_that_is_no_store_is_refused(memory: Memory, tmp_path: Path) -> None:
+    other = tmp_path / "other.sqlite"
+    with closing(sqlite3.connect(other)) as connection, connection:
+        connection.execute("CREATE TABLE note (text)")
+    with pytest.raises(InvalidRequestError, match="is not a LangGraph store: no such table"):
+        imported(memory, "langmem", other)
+
+
+def test_a_text_that_is_too_long_is_told_by_its_record(memory: Memory, tmp_path: Path) -> None:
+    records = [
+        {"id": "1", "memory": "x" * 2001, "user_id": "anna", "created_at": "2025-02-01T00:00:00Z"},
+        {"id": "2", "memory": "Likes tea.", "user_id": "anna", "created_at": "2025-01-01"},
+    ]
+    report = imported(memory, "mem0", written(tmp_path, *records))
+    assert [each.line_number for each in report.errors] == [1]
+    assert live(memory, "anna") == {"Likes tea."}
+
+
+@pytest.mark.parametrize("source", IN_NEO4J.values(), ids=IN_NEO4J)
+def test_a_graph_is_read_over_bolt_as_it_lies_there(
+    memory: Memory, source: tuple[str, Path], one_neo4j: EngineUnderTest
+) -> None:
+    system, lines = source
+    there = one_neo4j.settings_arguments["neo4j"]
+    load_graph(lines.with_name(f"{lines.stem}_graph.jsonl"), there)
+    login = {name: there[name] for name in ("username", "password", "database")}
+    report = imported(memory, system, there["uri"], **login)
+    assert counts(report) == counts(imported(memory, system, lines, tenant="from a file"))
+    assert ended(memory, "Anna" if system == "neo4j-agent-memory" else "anna")
+    with pytest.raises(ConfigurationError, match="rejected the user name or password"):
+        imported(memory, system, there["uri"], **login | {"password": "wrong"})
+
+
+def load_graph(file: Path, there: dict[str, Any]) -> None:
+    """Make the nodes and relationships that ``peer_exports/dump_graph.py`` wrote."""
+    with (
+        neo4j.GraphDatabase.driver(
+            there["uri"], auth=(there["username"], there["password"])
+        ) as driver,
+        driver.session(database=there["database"]) as session,
+    ):
+        for number, line in enumerate(file.read_text().splitlines()):
+            made = json.loads(line)
+            properties = {name: _moment(told) for name, told in made["properties"].items()}
+            if "labels" in made:
+                node = "CREATE (n:$($labels) {number: $number}) SET n += $properties"
+                session.run(node, labels=made["labels"], number=number, properties=properties)
+            else:
+                ends = "MATCH (a {number: $start}), (b {number: $end}) "
+                link = f"CREATE (a)-[r:`{made['type']}`]->(b) SET r = $properties"
+                session.run(
+                    ends + link, start=made["start"], end=made["end"], properties=properties
+                )
+
+
+def _moment(value: Any) -> Any:
+    return neo4j.time.DateTime.from_iso_format(value["at"]) if isinstance(value, dict) else value

@@ -1,0 +1,1 @@
+"""What other memory systems really hold; README.md says how it was made."""
