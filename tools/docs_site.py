@@ -1,9 +1,9 @@
 """MkDocs hook: the site has the pages outside docs/ too, and every link stays inside the site.
 
 A link is written for who reads the files in the repository. On the site a page of ``PAGES`` has
-another place, and any other file that a page links to, such as a picture or a configuration file, is
-copied to ``files/``. All pages stand at the top of the site, so a link is the place itself. A link to something that is not there is left as it is, so that the strict
-build fails on it.
+another place, and any other file that a page links to, such as a picture or a configuration file,
+is copied to ``files/``. All pages stand at the top of the site, so a link is the place itself. A
+link to something that is not there is left as it is, so that the strict build fails on it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     """Point each link of a page at where its target stands on the site."""
     place = page.file.src_uri
     source = {site: path for path, site in PAGES.items()}.get(place, f"docs/{place}")
