@@ -44,7 +44,7 @@ bench:   $(STAMP) ## measure what benchmarks/RESULTS.md and FIGURES.md claim
 	$(BIN)/python -m benchmarks $(ARGS)
 
 docs:    $(if $(wildcard $(STAMP)),$(STAMP),$(DOCS)) ## build the documentation site into site/
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 	@echo "open site/index.html"
 
 dist:    $(STAMP) ## build sdist and wheel into dist/, and check what a package index would show

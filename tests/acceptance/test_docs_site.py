@@ -19,10 +19,13 @@ pytestmark = pytest.mark.xdist_group("site")  # built once, not by each worker
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the built site; the build itself fails on a broken link or a lonely page."""
+    """The folder of the built site; the build itself fails on a broken link or a page that no group has.
+
+    Not with --quiet: that hides the warnings on which a strict build fails.
+    """
     folder = tmp_path_factory.mktemp("site")
     ended = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder)],
+        [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(folder)],
         cwd=ROOT,
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
