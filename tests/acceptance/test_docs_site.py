@@ -19,7 +19,7 @@ pytestmark = pytest.mark.xdist_group("site")  # built once, not by each worker
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the built site; the build itself fails on a broken link or a page that no group has.
+    """The folder of the built site; the build itself fails on a broken link or a lonely page.
 
     Not with --quiet: that hides the warnings on which a strict build fails.
     """
