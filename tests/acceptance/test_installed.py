@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import email
+import email.message
 import os
 import re
 import subprocess
 import sys
+import tarfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -13,14 +17,25 @@ import pytest
 from tests.documents import documents
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.xdist_group("installed")  # built once, not by each worker
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from the checkout and unpacked into a folder of its own."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the sdist, built from the checkout, and the wheel, built from the sdist."""
+    folder = tmp_path_factory.mktemp("built")
+    build = [sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, unpacked into a folder of its own."""
     folder = tmp_path_factory.mktemp("installed")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    subprocess.run([*pip, "--no-deps", "--target", str(folder), str(ROOT)], check=True)
+    [wheel] = built.glob("*.whl")
+    subprocess.run([*pip, "--no-deps", "--target", str(folder), str(wheel)], check=True)
     return folder
 
 
@@ -58,6 +73,50 @@ def test_the_installed_wheel_runs_the_demo(installed: Path, tmp_path: Path) -> N
     assert "conflicts with: Has two children, Nils and Astrid." in shown
     assert "SUPERSEDES 0.614 by slot" in shown
     assert "Recall: Does she prefer phone or email?" in shown
+
+
+def test_the_installed_command_says_which_version_it_is(installed: Path, tmp_path: Path) -> None:
+    shown = _python(installed, str(installed / "bin" / "reconciler"), "--version", cwd=tmp_path)
+    assert metadata.version("graph-memory-reconciler") in shown
+
+
+def test_a_package_index_takes_what_is_built(built: Path) -> None:
+    files = [str(path) for path in built.iterdir()]
+    checked = [sys.executable, "-m", "twine", "check", "--strict", *files]
+    ended = subprocess.run(checked, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout.count("PASSED")) == (0, 2), ended.stdout
+
+
+def test_a_package_index_shows_the_readme_with_links_that_work_there(installed: Path) -> None:
+    [file] = installed.glob("*.dist-info/METADATA")
+    shown = email.message_from_string(file.read_text(encoding="utf-8"))
+    links = re.findall(r"\]\(([^)]+)\)", str(shown.get_payload()))
+    [home] = [url for name, url in _urls(shown) if name == "Homepage"]
+    assert shown["Description-Content-Type"] == "text/markdown"
+    assert len(links) > 20
+    assert [each for each in links if not each.startswith(f"{home}/")] == []
+    assert f"![A report: facts as bars over time, supersessions as arrows]({home}/raw/" in str(
+        shown.get_payload()
+    )
+
+
+def _urls(shown: email.message.Message) -> list[list[str]]:
+    return [each.split(", ") for each in shown.get_all("Project-URL", [])]
+
+
+def test_the_sdist_holds_the_whole_project_and_nothing_that_was_made_of_it(built: Path) -> None:
+    [sdist] = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = [name.partition("/")[2] for name in archive.getnames()]
+    assert {name.partition("/")[0] for name in names} == {
+        *(".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "Dockerfile", "LICENSE", "Makefile"),
+        *("PKG-INFO", "README.md", "constraints.txt", "docker-compose.yml", "mkdocs.yml"),
+        *("pyproject.toml", "requirements-light.txt"),
+        *("benchmarks", "browser", "config", "cypher", "docs", "examples"),
+        *("reconciler", "tests", "tools"),
+    }
+    assert {"tests/conftest.py", "docs/report.png", "config/policy.toml"} <= set(names)
+    assert [name for name in names if re.search(r"__pycache__|\.pyc$|\.lbug$|\.env$", name)] == []
 
 
 def test_the_code_in_the_documents_runs_and_prints_what_it_says(

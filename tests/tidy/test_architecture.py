@@ -22,7 +22,7 @@ from reconciler.errors import __all__ as error_names
 from reconciler.queries import load_queries
 from reconciler.resources import engine_names
 from reconciler.settings import Settings
-from tests.documents import DOCUMENTS, documents, nodes
+from tests.documents import documents, nodes
 from tests.tables import every
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -274,16 +274,6 @@ def test_the_configuration_file_holds_the_defaults() -> None:
 def test_the_documents_name_every_command() -> None:
     said = documents()
     assert [name for name in _commands() if f"reconciler {name}" not in said] == []
-
-
-def test_every_link_in_the_documents_leads_somewhere() -> None:
-    broken = [
-        f"{_name(path)}: {target}"
-        for path in DOCUMENTS
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8"))
-        if not (path.parent / target).exists()
-    ]
-    assert broken == []
 
 
 def test_recall_on_the_command_line_takes_all_that_the_call_takes() -> None:

@@ -42,6 +42,19 @@ def test_what_is_installed_alone_is_named_alike_everywhere(file: str) -> None:
     assert set(named.split()) - {"-e"} == ALONE
 
 
+def _extras() -> dict[str, list[str]]:
+    made = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return made["project"]["optional-dependencies"]
+
+
 def test_every_dependency_has_a_pinned_version() -> None:
     pinned = {_name(line) for line in _listed("constraints.txt")}
-    assert {_name(each) for each in _dependencies()} <= pinned
+    wanted = {_name(each) for some in (_dependencies(), *_extras().values()) for each in some}
+    assert wanted <= pinned
+
+
+def test_make_docs_installs_the_extra_of_that_name_and_all_tests_have_it() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    [named] = re.findall(r"-c constraints\.txt (mkdocs.*)", text)
+    assert named.split() == [_name(each) for each in _extras()["docs"]]
+    assert set(_extras()["docs"]) <= set(_extras()["dev"])

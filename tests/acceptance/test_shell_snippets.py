@@ -1,0 +1,222 @@
+"""The documents' own commands: each is one that there is, and each that can be run here is run.
+
+The lines of a document are run in their order on a store of its own. An id in a line stands for
+one that the store has: ``READY`` makes it. ``NOT_RUN`` says which lines are only parsed, and why.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from itertools import count, cycle, dropwhile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from reconciler.entrypoints.cli import app
+from tests.command_line import Run, json_of
+from tests.documents import MARKDOWN, ROOT, fenced, prose
+from tests.tables import every
+
+SHELL = ("sh", "bash", "shell", "console")
+VARIABLE = re.compile(r"[A-Z_0-9]+=")
+WHO = ("--agent", "crm", "--contact", "priya")
+NOT_RUN = {
+    "reconciler mcp*": "stays until its client ends; tests/integration/test_mcp_*.py",
+    "reconciler worker*": "stays until it is ended; tests/acceptance/test_job_commands.py",
+    "reconciler browser": "stays until Ctrl-C; tests/acceptance/test_browser_command.py",
+    "reconciler browser --open": "the same",
+    "reconciler demo*": "takes seconds; tests/acceptance/test_installed.py",
+    "reconciler calibrate pairs.jsonl*": "needs labelled pairs; tests/acceptance/test_calibrate.py",
+    "reconciler calibrate ../shared*": "the data are not part of the project",
+    "reconciler calibrate --from-decisions*": "needs twenty corrections of each label",
+    "reconciler replay --agent crm --profile mine.toml": "needs the profile of that calibration",
+    "reconciler retry*": "no job is dead here; tests/acceptance/test_job_commands.py",
+    "reconciler reembed --model*": "another model; tests/acceptance/test_model_commands.py",
+    "reconciler reembed --cancel": "no move is under way; tests/acceptance/test_model_commands.py",
+    "reconciler unarchive*": "nothing has faded yet; tests/acceptance/test_life_commands.py",
+}
+COMMAND_LINE: Any = get_command(app)
+HERE = ("make", "pip", "python", "docker", "export", ".")
+"""What else a line may begin with; ``_check_other`` looks at what it names."""
+NUMBERS = count(1)
+ILLNESSES = cycle(("asthma", "diabetes", "epilepsy", "migraine", "arthritis"))
+CHAT = [{"role": "contact", "content": "Remember that I only take calls after 5 pm."}]
+NOTE = {"contact_id": "priya", "text": "Has two children."}
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def _commands(block: str) -> Iterator[list[str]]:
+    """The words of each command of a block, without comments; of a session those behind a $."""
+    is_session = re.search(r"^\$ ", block, re.MULTILINE)
+    for line in block.replace("\\\n", " ").splitlines():
+        if not is_session or line.startswith("$ "):
+            words = shlex.split(line.removeprefix("$ "), comments=True)
+            if words:
+                yield words
+
+
+def _all_commands(path: Path) -> list[list[str]]:
+    """The commands of a page, without the variables that are set in front of them."""
+    said = (words for block in fenced(path, *SHELL) for words in _commands(block))
+    return [bare for words in said if (bare := list(dropwhile(VARIABLE.match, words)))]
+
+
+def _resolved(words: list[str]) -> tuple[Any, list[str]]:
+    """The command that the words name, and what is left for it."""
+    command = COMMAND_LINE
+    left = list(words)
+    while hasattr(command, "commands") and left and not left[0].startswith("-"):
+        assert left[0] in command.commands, f"there is no command {left[0]!r}"
+        command = command.commands[left.pop(0)]
+    return command, left
+
+
+def _reason_not_to_run(words: list[str]) -> str | None:
+    said = " ".join(words)
+    return next((why for line, why in NOT_RUN.items() if fnmatchcase(said, line)), None)
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=_name)
+def test_every_command_in_a_block_is_one_that_there_is(path: Path, folder: Path) -> None:
+    for program, *arguments in _all_commands(path):
+        if program != "reconciler":
+            _check_other(program, arguments)
+            continue
+        for each in arguments:  # some must be there to be taken
+            if re.search(r"\.(jsonl|toml|zip)$", each):
+                (folder / each).parent.mkdir(parents=True, exist_ok=True)
+                (folder / each).touch()
+        command, left = _resolved(arguments)
+        command.make_context(" ".join(arguments), left)
+
+
+def _check_other(program: str, arguments: list[str]) -> None:
+    """What a line that is none of ours names is there: targets, scripts, lists of requirements."""
+    assert program in HERE, f"nothing here knows how to look at {program!r}"
+    if program == "make":
+        makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+        for target in (each for each in arguments if "=" not in each):
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+    for each in arguments:
+        if re.fullmatch(r"[\w/-]+\.(txt|py|yml)", each):
+            assert (ROOT / each).is_file(), each
+
+
+@every("path", MARKDOWN)
+def test_every_command_that_the_text_names_has_the_options_that_it_names(path: Path) -> None:
+    for said in re.findall(r"`(reconciler [^`]+)`", prose(path)):
+        command, left = _resolved(shlex.split(said)[1:])
+        known = {option for each in command.params for option in each.opts} | {"--help"}
+        named = {word.split("=")[0] for word in left if word.startswith("--")}
+        assert named <= known, said
+
+
+def test_every_reason_not_to_run_a_line_belongs_to_one() -> None:
+    said = [" ".join(words) for path in MARKDOWN for words in _all_commands(path)]
+    assert [line for line in NOT_RUN if not any(fnmatchcase(each, line) for each in said)] == []
+
+
+def _fresh(run: Run) -> dict[str, Any]:
+    """A plain note that nobody wrote before."""
+    text = f"Owns the house at number {next(NUMBERS)} of the Mill Road."
+    return json_of(run, "add", *WHO, text)  # type: ignore[no-any-return]
+
+
+def _held(run: Run) -> str:
+    text = f"Has been diagnosed with {next(ILLNESSES)}."
+    return str(json_of(run, "add", *WHO, text)["decision_id"])
+
+
+def _disputed(run: Run) -> str:
+    slot = ("--attribute", "employer", "--value")
+    json_of(run, "add", *WHO, "Works at Globex.", *slot, "Globex", "--source-kind", "user_explicit")
+    return str(json_of(run, "add", *WHO, "Works at Acme.", *slot, "Acme")["verdict"]["fact_id"])
+
+
+def _job(run: Run) -> str:
+    [job, *_] = json_of(run, "jobs", "--agent", "crm")
+    return str(job["job_id"])
+
+
+def _token(run: Run) -> str:
+    [token, *_] = json_of(run, "token", "list")
+    return str(token["id"])
+
+
+AN_ID = re.compile(r"[A-Z]+_ID|1f3a09bc")
+READY: dict[str, Callable[[Run], str]] = {
+    "confirm DECISION_ID": _held,
+    "reject DECISION_ID": _held,
+    "withdraw DECISION_ID": _held,
+    "resolve FACT_ID": _disputed,
+    "job JOB_ID": _job,
+    "token revoke": _token,
+    "DECISION_ID": lambda run: str(_fresh(run)["decision_id"]),
+    "FACT_ID": lambda run: str(_fresh(run)["verdict"]["fact_id"]),
+}
+"""What a line's id stands for, by words that the line has; the first that fits."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder with the files that the documents read, and a store of its own."""
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("RECONCILER_EMBEDDED_PATH", str(tmp_path / "memory.lbug"))
+    monkeypatch.setenv("RECONCILER_EMBEDDER__MODEL", "noop")
+    monkeypatch.setenv("COLUMNS", "200")
+    (here / "chat.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in CHAT))
+    (here / "notes.jsonl").write_text(json.dumps(NOTE))
+    return here
+
+
+def _runnable(path: Path) -> list[list[str]]:
+    ours = [words for words in _all_commands(path) if words[0] == "reconciler"]
+    return [words[1:] for words in ours if not _reason_not_to_run(words)]
+
+
+def _with_ids(run: Run, words: list[str]) -> list[str]:
+    if not any(AN_ID.fullmatch(word) for word in words):
+        return words
+    ready = next(ready for key, ready in READY.items() if key in " ".join(words))
+    found = ready(run)
+    return [found if AN_ID.fullmatch(word) else word for word in words]
+
+
+@pytest.mark.parametrize("path", [p for p in MARKDOWN if _runnable(p)], ids=_name)
+def test_the_commands_of_a_document_run_one_after_the_other(
+    path: Path, folder: Path, command_line: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if path.name == "command_line.md":  # some of its lines compare and find
+        monkeypatch.delenv("RECONCILER_EMBEDDER__MODEL")
+    who = ("--agent", "dispatch", "--contact", "vera") if path.parent.name == "examples" else WHO
+    json_of(command_line, "add", *who, "Lives in Oslo.")
+    for words in _runnable(path):
+        with monkeypatch.context() as changed:
+            if words[0] == "restore":  # goes where no memory is
+                changed.setenv("RECONCILER_EMBEDDED_PATH", str(folder / "elsewhere" / words[1]))
+            code, _, err = command_line(*_with_ids(command_line, words))
+        assert code == 0, f"reconciler {' '.join(words)}\n{err}"
+
+
+def test_a_session_prints_what_its_document_shows(
+    folder: Path, command_line: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    for path in MARKDOWN:
+        for block in fenced(path, "console"):
+            [words] = _commands(block)
+            _, out, _ = command_line(*words[1:])
+            shown = [line.rstrip() for line in out.splitlines()]
+            assert shown == block.splitlines()[1:]
