@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from itertools import count, cycle, dropwhile
@@ -32,6 +33,7 @@ NOT_RUN = {
     "reconciler browser": "stays until Ctrl-C; tests/acceptance/test_browser_command.py",
     "reconciler browser --open": "the same",
     "reconciler demo*": "takes seconds; tests/acceptance/test_installed.py",
+    "reconciler import neo4j:*": "needs a server; tests/integration/test_peer_import.py",
     "reconciler calibrate pairs.jsonl*": "needs labelled pairs; tests/acceptance/test_calibrate.py",
     "reconciler calibrate ../shared*": "the data are not part of the project",
     "reconciler calibrate --from-decisions*": "needs twenty corrections of each label",
@@ -44,6 +46,12 @@ NOT_RUN = {
 COMMAND_LINE: Any = get_command(app)
 HERE = ("make", "pip", "python", "docker", "export", ".")
 """What else a line may begin with; ``_check_other`` looks at what it names."""
+EXPORTS = {
+    "mem0.json": "mem0.json",
+    "edges.jsonl": "graphiti.jsonl",
+    "store.sqlite": "langmem.sqlite",
+}
+"""What other memory systems gave, by the names that the documents give it."""
 NUMBERS = count(1)
 ILLNESSES = cycle(("asthma", "diabetes", "epilepsy", "migraine", "arthritis"))
 CHAT = [{"role": "contact", "content": "Remember that I only take calls after 5 pm."}]
@@ -92,7 +100,7 @@ def test_every_command_in_a_block_is_one_that_there_is(path: Path, folder: Path)
             _check_other(program, arguments)
             continue
         for each in arguments:  # some must be there to be taken
-            if re.search(r"\.(jsonl|toml|zip)$", each):
+            if re.search(r"\.(jsonl|json|toml|zip|sqlite)$", each):
                 (folder / each).parent.mkdir(parents=True, exist_ok=True)
                 (folder / each).touch()
         command, left = _resolved(arguments)
@@ -178,6 +186,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COLUMNS", "200")
     (here / "chat.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in CHAT))
     (here / "notes.jsonl").write_text(json.dumps(NOTE))
+    for name, exported in EXPORTS.items():
+        shutil.copy(ROOT / "tests" / "peer_exports" / exported, here / name)
     return here
 
 
