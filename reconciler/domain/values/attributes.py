@@ -252,8 +252,8 @@ class AttributeBook:
         """What was read as a slot that can be compared; None where it names no value.
 
         Whoever is called by a name that is not known as the contact's is somebody of that name.
-        What has ended decides about its own value alone: whoever no longer works at Globex may
-        work at Brightwave.
+        What is denied decides about its own value alone: whoever no longer works at Globex, or
+        never did, may work at Brightwave.
 
         Args:
             read: what was read.
@@ -268,7 +268,7 @@ class AttributeBook:
             return None
         if slot is None or slot.value is None:
             return None
-        if read.has_ended:
+        if read.is_denied:
             return replace(slot, is_single_valued=False)
         return replace(slot, replaced_key=self._replaced_key(read))
 
