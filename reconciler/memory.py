@@ -759,7 +759,7 @@ class Memory:
         """
         scope = self._scope(tenant, agent_id, contact_id)
         kept = (keep,) if isinstance(keep, str) else tuple(keep)
-        candidate = self._word_of("by", by, scope, reason)
+        candidate = self._word_of(by, scope, reason)
         return self._services.disputes.resolve(candidate, kept, OPERATOR_DOOR)
 
     def amend(
@@ -799,7 +799,7 @@ class Memory:
 
         Raises:
             InvalidScopeError, InvalidNoteError: the arguments cannot be used.
-            UnknownFactError: the contact has no live fact of that id.
+            UnknownFactError: the contact has no fact of that id, or it has ended.
             InvalidAnswerError: it is the contact's name or an agent's.
             InvalidRequestError: there is nothing to amend, or it holds from later on.
         """
@@ -825,7 +825,7 @@ class Memory:
         agent_id: str,
         contact_id: str,
         decision_id: str,
-        answered_by: str,
+        by: str,
         *,
         text: str | None = None,
         tenant: str | None = None,
@@ -836,8 +836,8 @@ class Memory:
             agent_id: which agent remembers.
             contact_id: whom it is about.
             decision_id: the held decision.
-            answered_by: ``contact`` with the contact's own answer, or an operator's name; never
-                who proposed it.
+            by: ``contact`` with the contact's own answer, or an operator's name; never who
+                proposed it.
             text: the fact in the words of the answer; None for those that were asked about.
             tenant: whose deployment; None for the configured one.
 
@@ -848,14 +848,14 @@ class Memory:
                 is not this person's to answer.
         """
         scope = self._scope(tenant, agent_id, contact_id)
-        return self._services.confirmations.confirm(scope, decision_id, answered_by, text)
+        return self._services.confirmations.confirm(scope, decision_id, by, text)
 
     def reject(
         self,
         agent_id: str,
         contact_id: str,
         decision_id: str,
-        answered_by: str,
+        by: str,
         *,
         tenant: str | None = None,
     ) -> Decision:
@@ -865,14 +865,14 @@ class Memory:
             As ``confirm``.
         """
         scope = self._scope(tenant, agent_id, contact_id)
-        return self._services.confirmations.reject(scope, decision_id, answered_by)
+        return self._services.confirmations.reject(scope, decision_id, by)
 
     def withdraw(
         self,
         agent_id: str,
         contact_id: str,
         decision_id: str,
-        withdrawn_by: str,
+        by: str,
         *,
         tenant: str | None = None,
     ) -> Decision:
@@ -882,7 +882,7 @@ class Memory:
             As ``confirm``.
         """
         scope = self._scope(tenant, agent_id, contact_id)
-        return self._services.confirmations.withdraw(scope, decision_id, withdrawn_by)
+        return self._services.confirmations.withdraw(scope, decision_id, by)
 
     def propose(self, candidate: Candidate) -> Decision:
         """How the gate disposes of a candidate, on record. Writes no fact, also if admitted.
@@ -939,7 +939,7 @@ class Memory:
         contact_id: str,
         fact_id: str,
         *,
-        revoked_by: str,
+        by: str,
         reason: str,
         never: bool = False,
         tenant: str | None = None,
@@ -949,8 +949,8 @@ class Memory:
         Args:
             agent_id: whose memory.
             contact_id: about whom.
-            fact_id: the fact, live or expired.
-            revoked_by: who says so, ``contact`` or an operator's name.
+            fact_id: the fact, live, expired or archived.
+            by: who says so, ``contact`` or an operator's name.
             reason: why, in a sentence.
             never: whether it was not true at any time, so that its interval becomes empty. What
                 it had once replaced stays ended; ``revert`` the decision that wrote it for that.
@@ -959,10 +959,10 @@ class Memory:
         Raises:
             InvalidScopeError, InvalidNoteError: the arguments cannot be used.
             InvalidAnswerError: it is not this person's to revoke.
-            UnknownFactError: the contact has no live or expired fact of that id.
+            UnknownFactError: the contact has no fact of that id, or it has ended.
         """
         scope = self._scope(tenant, agent_id, contact_id)
-        candidate = self._word_of("revoked_by", revoked_by, scope, reason)
+        candidate = self._word_of(by, scope, reason)
         return self._services.gate.revoke(candidate, fact_id, OPERATOR_DOOR, never=never)
 
     def revert(
@@ -999,7 +999,7 @@ class Memory:
             InvalidRequestError: it changed no fact, or did not keep what it changed.
         """
         scope = self._scope(tenant, agent_id, contact_id)
-        candidate = self._word_of("by", by, scope, reason)
+        candidate = self._word_of(by, scope, reason)
         return self._services.gate.revert(
             candidate, decision_id, OPERATOR_DOOR, and_later=and_later
         )
@@ -1094,13 +1094,13 @@ class Memory:
         found = self._services.erasures
         return [found.finish(each) for each in found.find([], is_unfinished=True)]
 
-    def _word_of(self, field: str, by: str, scope: Scope, reason: str) -> Candidate:
+    def _word_of(self, by: str, scope: Scope, reason: str) -> Candidate:
         """Why a person, who is no agent, decides about what is known, as that person's word."""
         from reconciler.domain.records.candidates import CONTACT
         from reconciler.domain.records.persons import check_person
         from reconciler.service.writing.doors import own_evidence
 
-        check_person(field, by, scope)
+        check_person(by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
         note = Note(
             scope=scope,
@@ -1152,10 +1152,10 @@ class Memory:
         if floor is not None:
             unit_interval("floor", floor)
         policy = build_decay(self.settings, floor)
-        self._word_of("by", by, self._scope(tenant, agent_id, contact_id or "any"), reason)
+        self._word_of(by, self._scope(tenant, agent_id, contact_id or "any"), reason)
         found: list[Archived] = []
         for scope in self._scopes(tenant, agent_id, contact_id):
-            candidate = self._word_of("by", by, scope, reason)
+            candidate = self._word_of(by, scope, reason)
             done = self._services.archiving.sweep(candidate, policy, OPERATOR_DOOR, dry_run=dry_run)
             found += [done] if done else []
         return found
@@ -1187,7 +1187,7 @@ class Memory:
             InvalidRequestError: it is not archived.
         """
         scope = self._scope(tenant, agent_id, contact_id)
-        candidate = self._word_of("by", by, scope, reason)
+        candidate = self._word_of(by, scope, reason)
         return self._services.archiving.unarchive(candidate, fact_id, OPERATOR_DOOR)
 
     def decision(

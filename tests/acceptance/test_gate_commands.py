@@ -226,7 +226,7 @@ BAD_INPUT: list[tuple[tuple[str, ...], str]] = [
     (("withdraw", "nope", *SCOPE, "--by", "contact"), "contact alice has no decision nope"),
     (("confirm", "", *SCOPE, "--by", "contact"), "decision_id is empty"),
     (("confirm", "nope", *SCOPE), "--by"),
-    (("revoke", "nope", *SCOPE, "--by", "dana", "--reason", "x"), "no live fact nope"),
+    (("revoke", "nope", *SCOPE, "--by", "dana", "--reason", "x"), "no fact nope, or it has ended"),
     (("revoke", "nope", *SCOPE, "--by", "dana", "--reason", " "), "reason"),
     (("revoke", "nope", *SCOPE, "--by", "dana"), "--reason"),
     (("pending", "--agent", ""), "agent_id is empty"),

@@ -184,7 +184,7 @@ AFTERWARDS: dict[str, Callable[[Memory], Any]] = {
         "crm",
         "bob",
         memory.decisions("crm", "bob")[0].fact_id,
-        revoked_by="operator",
+        by="operator",
         reason="Wrong.",
     ),
     "a recall": lambda memory: memory.recall("crm", "priya", "Where does she live?"),

@@ -33,9 +33,6 @@ MAKES_ITS_OWN = {"add_contact_note", "submit_session", "agent_tools"}
 """What a ``session_id`` names for them is their own contact's, and made at first need."""
 
 GIVEN: Mapping[str, Any] = {
-    "answered_by": "contact",
-    "withdrawn_by": "olga",
-    "revoked_by": "olga",
     "by": "olga",
     "text": "Lives in Goa",
     "keep": "none",
