@@ -13,6 +13,7 @@ from itertools import islice
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
+from reconciler.domain.records.choices import check_flags, one_of
 from reconciler.domain.records.kinds import (
     OPERATOR_DOOR,
     Category,
@@ -145,6 +146,7 @@ class Memory:
             GraphLockedError: another process has the embedded file open.
             SchemaError: the store is of another schema version or another model.
         """
+        check_flags(migrate=migrate, warm_up=warm_up, must_exist=must_exist)
         if settings is not None and arguments:
             raise ConfigurationError("give Memory.open either settings or single settings")
         if any(isinstance(each, dict) for each in (embedder, arbiter, extractor)):
@@ -296,6 +298,7 @@ class Memory:
         """
         from reconciler.service.tools.agent_tools import BUDGET_TOKENS, AgentTools
 
+        check_flags(can_recall=can_recall)
         contact = self.contact(agent_id, contact_id, tenant=tenant)
         budget = BUDGET_TOKENS if budget_tokens is None else budget_tokens
         return AgentTools(
@@ -469,6 +472,7 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: the name cannot be used, or the limit is below 1.
         """
+        check_flags(all_contacts=all_contacts)
         check_text("name", name, TEXT_LENGTH_MAX)
         scope = self._scope(tenant, agent_id, contact_id)
         count = self._limit(limit)
@@ -961,6 +965,7 @@ class Memory:
             InvalidAnswerError: it is not this person's to revoke.
             UnknownFactError: the contact has no fact of that id, or it has ended.
         """
+        check_flags(never=never)
         scope = self._scope(tenant, agent_id, contact_id)
         candidate = self._word_of(by, scope, reason)
         return self._services.gate.revoke(candidate, fact_id, OPERATOR_DOOR, never=never)
@@ -998,6 +1003,7 @@ class Memory:
             RevertRefusedError: later decisions rest on it; the text lists them.
             InvalidRequestError: it changed no fact, or did not keep what it changed.
         """
+        check_flags(and_later=and_later)
         scope = self._scope(tenant, agent_id, contact_id)
         candidate = self._word_of(by, scope, reason)
         return self._services.gate.revert(
@@ -1050,6 +1056,7 @@ class Memory:
         """
         from reconciler.domain.records.erasures import ErasureTarget
 
+        check_flags(dry_run=dry_run)
         target = ErasureTarget(
             fact_id=fact_id, session_id=session_id, attribute=attribute, subject=subject
         )
@@ -1075,6 +1082,7 @@ class Memory:
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
         """
+        check_flags(unfinished=unfinished)
         chosen = self.settings.tenant if tenant is None else tenant
         _checked_ids({"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id})
         if agent_id is None and contact_id is not None:
@@ -1149,6 +1157,7 @@ class Memory:
         """
         from reconciler.bootstrap import build_decay
 
+        check_flags(dry_run=dry_run)
         if floor is not None:
             unit_interval("floor", floor)
         policy = build_decay(self.settings, floor)
@@ -1286,11 +1295,7 @@ class Memory:
             InvalidRequestError: no such relation, or nothing that it could be of.
             UnknownDecisionError: the contact has no decision of that id.
         """
-        try:
-            right = Relation(relation)
-        except ValueError:
-            known = ", ".join(Relation)
-            raise InvalidRequestError(f"relation {relation!r} is none of {known}") from None
+        right = one_of(Relation, "relation", relation)
         scope = self._scope(tenant, agent_id, contact_id)
         return self._services.reconciler.correct(scope, decision_id, right)
 
@@ -1370,6 +1375,7 @@ class Memory:
 
         from reconciler.bootstrap import export_to
 
+        check_flags(vectors=vectors, keys=keys, overwrite=overwrite)
         wanted = self._export_filter(tenant, agent_id, contact_id)
         self._services.archive_store.check(wanted)
         if isinstance(out, str | Path):
@@ -1463,6 +1469,7 @@ class Memory:
 
         from reconciler.bootstrap import back_up
 
+        check_flags(overwrite=overwrite)
         return back_up(self._services, Path(path), overwrite=overwrite)
 
     def reembed(
@@ -1502,8 +1509,13 @@ class Memory:
         """
         from reconciler.bootstrap import reembed
 
+        check_flags(uncalibrated=uncalibrated)
         if isinstance(model, str) and not model:
             raise ConfigurationError("model is empty; name the model that the store is to move to")
+        if not isinstance(model, str) and not _embeds(model):
+            raise ConfigurationError(
+                f"model must be a name or an Embedder, not {type(model).__name__}"
+            )
         return reembed(
             self._services.reembedding,
             self.settings,
@@ -1567,6 +1579,7 @@ class Memory:
         from reconciler.bootstrap import restore_memory
         from reconciler.settings import load_settings
 
+        check_flags(accept_other_key=accept_other_key)
         return restore_memory(
             settings if settings is not None else load_settings(**arguments),
             Path(path),
@@ -1651,6 +1664,7 @@ class Memory:
         """
         from reconciler.service.tasks.memory_context import MemoryContext
 
+        check_flags(keeps_outcome=keeps_outcome)
         services = self._services
         return MemoryContext(
             scope=self._scope(tenant, agent_id, contact_id),
@@ -2067,6 +2081,11 @@ def _is_replayable(decision: Decision) -> bool:
     return is_by_rule and ERASED not in texts
 
 
+def _embeds(model: object) -> bool:
+    """Whether it has what an ``Embedder`` has; whether it keeps its promises is seen at use."""
+    return all(callable(getattr(model, name, None)) for name in ("embed", "warm_up", "close"))
+
+
 def _checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:
     """Those parts of a scope that are given.
 
@@ -2080,11 +2099,7 @@ def _checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def _one_of(kind: type[E], name: str, value: str | None) -> E | None:
-    try:
-        return None if value is None else kind(value)
-    except ValueError:
-        known = ", ".join(kind)
-        raise InvalidRequestError(f"{name} {value!r} is none of {known}") from None
+    return None if value is None else one_of(kind, name, value)
 
 
 def _positive(name: str, value: int) -> int:

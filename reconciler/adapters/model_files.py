@@ -55,6 +55,7 @@ def named_folder(name: str, allow_download: bool) -> Path:
     """
     with translated(ConfigurationError, f"the embedder's model {name!r} cannot be looked for"):
         folder = Path(name).expanduser()
+        folder.resolve()  # some names are no path at all, such as one with a null byte
         is_folder = folder.is_dir()
     return folder.resolve() if is_folder else _hub_folder(name, allow_download)
 

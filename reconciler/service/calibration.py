@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
@@ -377,12 +378,7 @@ def _text(values: Mapping[str, Any], name: str, short_name: str) -> str:
 
 
 def _label(value: object) -> PairLabel:
-    try:
-        return PairLabel(str(value))
-    except ValueError as error:
-        raise InvalidRequestError(
-            f"label {value!r} is unknown; use one of {', '.join(PairLabel)}"
-        ) from error
+    return one_of(PairLabel, "label", value)
 
 
 def _slot(values: Mapping[str, Any], name: str, attributes: AttributeBook) -> Slot | None:

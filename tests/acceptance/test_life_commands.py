@@ -64,4 +64,4 @@ def test_tasks_are_listed_by_state(run: Run) -> None:
     assert json_of(run, "tasks", *AGENT, "--state", "open") == []
     assert "Tasks, those that changed last first" in run("tasks", *AGENT)[1]
     code, _, err = run("tasks", *AGENT, "--state", "sleeping")
-    assert (code, "is none of open" in err) == (2, True)
+    assert (code, "is not one of open" in err) == (2, True)

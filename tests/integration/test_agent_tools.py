@@ -211,7 +211,9 @@ def test_an_agent_passes_on_nobody_elses_word(
     memory: Memory, tools: AgentTools, source: str
 ) -> None:
     reply = tools.call(ADD, LIVES | {"source_kind": source})
-    assert f"source_kind {source} is none of user_explicit, tool_output, model_guess" in reply.text
+    assert (
+        f"source_kind {source} is not one of user_explicit, tool_output, model_guess" in reply.text
+    )
     assert memory.contacts("crm") == []
 
 
@@ -453,7 +455,7 @@ def test_a_model_can_narrow_a_recall(
         ({"since": "0001-01-01T00:00:00+14:00"}, "has no date in UTC"),
         ({"valid_at": "2999-01-01"}, "has not come yet"),
         ({"valid_at": "x" * 5000}, "is no time"),
-        ({"category": "secret"}, "category secret is none of preference, fact"),
+        ({"category": "secret"}, "category secret is not one of preference, fact"),
         ({"query": "x" * 2001}, "at most 2,000"),
         ({"query": "a\0b"}, "null byte"),
         ({"query": "\ud800"}, "query"),

@@ -132,9 +132,9 @@ def test_slots_of_a_line_are_normalised_as_those_of_a_note_are(book: AttributeBo
         ("[1]", "line 2: a JSON object is wanted, not list"),
         (
             json.dumps(LINE | {"label": "other"}),
-            "line 2: label 'other' is unknown; use one of same",
+            "line 2: label 'other' is not one of same",
         ),
-        (json.dumps({"fact": "x", "note": "y"}), "line 2: label None is unknown"),
+        (json.dumps({"fact": "x", "note": "y"}), "line 2: label 'None' is not one of"),
         (json.dumps({"fact": "x", "label": "same"}), "line 2: either 'note' or 'b' is wanted"),
         (json.dumps(LINE | {"a": "x"}), "line 2: either 'fact' or 'a' is wanted"),
         (json.dumps(LINE | {"note": " "}), "line 2: note is blank"),

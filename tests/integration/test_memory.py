@@ -984,7 +984,7 @@ MALFORMED = [
     (line("A", said_at="2999-01-01T00:00:00+00:00"), "has not come yet"),
     (line("A", said_at="0001-01-01T00:00:00+05:00"), "said_at"),
     (line("A", importance=2), "importance must be a number"),
-    (line("A", source_kind="gossip"), "source_kind 'gossip' is unknown"),
+    (line("A", source_kind="gossip"), "source_kind 'gossip' is not one of"),
     (line("A", idempotency_key=7), "idempotency_key must be a string"),
 ]
 

@@ -396,6 +396,15 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
         "no-such/model",
     ),
     "no model": ({"model": ""}, ConfigurationError, "model is empty"),
+    "a null byte": ({"model": "\0"}, ConfigurationError, "cannot be looked for"),
+    "half a character": ({"model": "\ud800"}, ConfigurationError, "cannot be looked for"),
+    "no embedder": ({"model": object()}, ConfigurationError, "an Embedder, not object"),
+    "a number": ({"model": 5}, ConfigurationError, "an Embedder, not int"),
+    "a flag in words": (
+        {"model": NEW, "uncalibrated": "false"},
+        InvalidRequestError,
+        "uncalibrated must be True or False, not str 'false'",
+    ),
     "no profile": ({"model": NEW, "uncalibrated": False}, ConfigurationError, "calibrate PAIRS"),
     "a profile of another model": (
         {"model": NEW, "profile": "minilm"},
