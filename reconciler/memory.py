@@ -151,7 +151,7 @@ class Memory:
             raise ConfigurationError("give Memory.open either settings or single settings")
         if any(isinstance(each, dict) for each in (embedder, arbiter, extractor)):
             raise ConfigurationError(
-                "embedder, arbiter and extractor are objects here; give their settings as "
+                "embedder, arbiter and extractor must be objects here; give their settings as "
                 "Memory.open(load_settings(embedder={...}))"
             )
         from reconciler.bootstrap import build_services
@@ -1086,7 +1086,7 @@ class Memory:
         chosen = self.settings.tenant if tenant is None else tenant
         _checked_ids({"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id})
         if agent_id is None and contact_id is not None:
-            raise InvalidScopeError("a contact is one of an agent's; give agent_id, too")
+            raise InvalidScopeError("contact_id needs agent_id too: a contact belongs to an agent")
         scopes = [] if agent_id is None else self._scopes(tenant, agent_id, contact_id)
         if agent_id is not None and not scopes:
             return []

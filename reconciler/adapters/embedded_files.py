@@ -135,7 +135,7 @@ class EmbeddedFiles:
                 raise ConfigurationError(
                     f"RECONCILER_EMBEDDED_PATH {self.main}: its log {self.log} belongs to another "
                     "store, or to another copy of this one; put the log back that was beside it, "
-                    "or, if this store was closed when it was copied, move that log away"
+                    "or, if this store was closed when it was copied, move that log elsewhere"
                 ) from error
             if not self._may_be_mended(error):
                 raise
@@ -210,7 +210,7 @@ class EmbeddedFiles:
         needed = _SPARE_BYTES + 3 * _size(self.main) + _SPARE_FACTOR * self.log_bytes
         if shutil.disk_usage(self.main.parent).free < needed:
             raise OSError(
-                f"{needed >> 20} MiB are needed beside it to write it anew; free some space"
+                f"{needed >> 20} MiB are needed beside it to write it again; free some space"
             )
 
     @contextmanager

@@ -185,8 +185,8 @@ class EmbeddedGraph:
             self._check_storage()
             if not is_alone:
                 raise GraphUnavailableError(
-                    f"{self._path}: it is in use, and can only be written anew by itself; try "
-                    "again, with fewer calls at the same time"
+                    f"{self._path}: it is in use, and is only rewritten when nobody else uses it; "
+                    "try again, with fewer calls at the same time"
                 )
             self._files.check_room_to_rewrite()
             self._rewrite()

@@ -87,7 +87,7 @@ def fingerprint(folder: Path) -> str:
     for weights in (folder / part / name for name in WEIGHTS for part in ("", "0_Transformer")):
         if weights.is_file():
             return sha256_of(weights)[:8]
-    raise ConfigurationError(f"{folder} is no model: it holds none of {', '.join(WEIGHTS)}")
+    raise ConfigurationError(f"{folder} is not a model: it contains none of {', '.join(WEIGHTS)}")
 
 
 def sha256_of(file: Path) -> str:

@@ -286,8 +286,8 @@ class Neo4jGraph:
             yield
         except (foreign.AuthError, foreign.TokenExpired) as error:
             raise ConfigurationError(
-                f"Neo4j at {self._uri} turned {self._username} away; check NEO4J_USERNAME and "
-                "NEO4J_PASSWORD"
+                f"Neo4j at {self._uri} rejected the user name {self._username} or its password; "
+                "check NEO4J_USERNAME and NEO4J_PASSWORD"
             ) from error
         except (foreign.ServiceUnavailable, foreign.SessionExpired) as error:
             raise GraphUnavailableError(
@@ -346,8 +346,8 @@ def _check_uri(uri: str) -> None:
         )
     if parts.scheme not in _SCHEMES or not parts.hostname or not _has_good_port(parts):
         raise ConfigurationError(
-            f"NEO4J_URI {uri!r} is none; give neo4j://host:7687, or bolt://host:7687, with +s for "
-            "TLS: neo4j+s://host:7687"
+            f"NEO4J_URI {uri!r} is not a Neo4j URI; use neo4j://host:7687 or bolt://host:7687, "
+            "with +s for TLS: neo4j+s://host:7687"
         )
 
 

@@ -262,5 +262,5 @@ def _jobs_of(report: QueueReport, now: datetime) -> Check:
     if report.oldest_unfinished_at is not None:
         finding += f"; the oldest of them is {numbers['oldest_job_age_seconds']:.0f} s old"
     if has_dead := bool(report.jobs[JobState.DEAD]):
-        finding += "; `reconciler jobs --state dead` says why, `reconciler retry` begins one anew"
+        finding += "; `reconciler jobs --state dead` says why, `reconciler retry` starts one again"
     return Check(name="jobs", is_ok=not has_dead, finding=finding, numbers=numbers)

@@ -122,7 +122,7 @@ def serve_metrics(
         server = make_server(host, port, _answering(report, registry), _Server, _Handler)
     except OSError as error:
         raise InvalidRequestError(
-            f"--metrics-port {port} of {host} cannot be had: {error.strerror}; give another, or 0 "
+            f"--metrics-port {port} of {host} cannot be used: {error.strerror}; give another, or 0 "
             "for a free one"
         ) from error
     thread = threading.Thread(target=server.serve_forever, name="reconciler-metrics", daemon=True)

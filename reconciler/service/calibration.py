@@ -372,7 +372,7 @@ def _pair(line: str, number: int, attributes: AttributeBook) -> LabelledPair:
 def _text(values: Mapping[str, Any], name: str, short_name: str) -> str:
     given = [values[each] for each in (name, short_name) if values.get(each) is not None]
     if len(given) != 1:
-        raise InvalidRequestError(f"either {name!r} or {short_name!r} is wanted")
+        raise InvalidRequestError(f"give either {name!r} or {short_name!r}")
     check_text(name, given[0], TEXT_LENGTH_MAX)
     return str(given[0])
 

@@ -129,14 +129,14 @@ def test_slots_of_a_line_are_normalised_as_those_of_a_note_are(book: AttributeBo
     [
         ("{", "line 2: not JSON"),
         ("[" * 100_000, "line 2: not JSON"),
-        ("[1]", "line 2: a JSON object is wanted, not list"),
+        ("[1]", "line 2: expected a JSON object, not list"),
         (
             json.dumps(LINE | {"label": "other"}),
             "line 2: label 'other' is not one of same",
         ),
         (json.dumps({"fact": "x", "note": "y"}), "line 2: label 'None' is not one of"),
-        (json.dumps({"fact": "x", "label": "same"}), "line 2: either 'note' or 'b' is wanted"),
-        (json.dumps(LINE | {"a": "x"}), "line 2: either 'fact' or 'a' is wanted"),
+        (json.dumps({"fact": "x", "label": "same"}), "line 2: give either 'note' or 'b'"),
+        (json.dumps(LINE | {"a": "x"}), "line 2: give either 'fact' or 'a'"),
         (json.dumps(LINE | {"note": " "}), "line 2: note is blank"),
         (json.dumps(LINE | {"note": 5}), "line 2: note must be a string"),
         (json.dumps(LINE | {"note": "x" * 2001}), "line 2: note has 2,001 characters"),

@@ -294,7 +294,7 @@ def test_a_frame_of_ones_own_is_read_and_a_bad_one_names_its_place() -> None:
     assert read
     assert (read.attribute, read.value) == ("bin_day", "Friday")
     frame["value"] = "weekdya"
-    with pytest.raises(ConfigurationError, match="number 1: 'weekdya' is no kind of value; use"):
+    with pytest.raises(ConfigurationError, match="number 1: 'weekdya' is not a kind of value; use"):
         AttributeBook.from_mapping(tables).read_slot("The bins are Friday.")
     del frame["words"]
     with pytest.raises(ConfigurationError, match=r"\[\[bin_day.frames\]\] number 1, words"):

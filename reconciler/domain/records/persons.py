@@ -38,6 +38,6 @@ def check_person(name: str, scope: Scope) -> None:
         raise InvalidAnswerError(f"write {CONTACT!r}, not {name!r}, for the contact")
     if is_agent(name, scope):
         raise InvalidAnswerError(
-            f"{name} may not decide this, no agent may; give {CONTACT!r} with the contact's own "
-            "answer, or an operator's name"
+            f"{name} may not decide this, and neither may any agent; give {CONTACT!r} with the "
+            "contact's own answer, or an operator's name"
         )

@@ -417,7 +417,7 @@ def _given(name: str, given: object) -> str | None:
     if _CONTROL.search(given):
         raise InvalidNoteError(f"{name} holds control characters or line breaks; remove them")
     if _is_blank(given):
-        raise InvalidNoteError(f"{name} is blank; leave it out where there is none")
+        raise InvalidNoteError(f"{name} is blank; leave it out if there is none")
     return None if text(given) in _listed("not_given") else given
 
 
@@ -452,7 +452,7 @@ def _number_in_words(given: float) -> str:
             raise InvalidNoteError("value has more digits than are kept; write it in words")
         return str(given)
     if not math.isfinite(given):
-        raise InvalidNoteError(f"value {given} is no number; leave it out where there is none")
+        raise InvalidNoteError(f"value {given} is not a number; leave it out if there is none")
     return f"{Decimal(repr(float(given))):f}".removesuffix(".0")
 
 

@@ -94,7 +94,7 @@ def _messages(written: list[tuple[int, str]]) -> Iterator[Message]:
     for number, values in enumerate(_listed(document), start=1):
         if not isinstance(values, dict):
             kind = type(values).__name__
-            raise InvalidSessionError(f"message {number}: an object is wanted, not {kind}")
+            raise InvalidSessionError(f"message {number} must be an object, not {kind}")
         yield Message(f"message {number}", values)
 
 

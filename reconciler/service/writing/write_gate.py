@@ -256,7 +256,7 @@ class WriteGate:
         else:
             decision = self._reconciler.reconcile(submission)
         if decision.action is Action.WITHDRAW:
-            raise InvalidRequestError(f"proposal {decision_id} was taken back; propose it anew")
+            raise InvalidRequestError(f"proposal {decision_id} was taken back; propose it again")
         return decision
 
     def _refused_since(self, candidate: Candidate) -> Assessment | None:
