@@ -292,7 +292,7 @@ class AsyncMemoryExtractor:
         return await self._threads.run(self._sync.jobs, tenant, wanted, limit)
 
     async def retry(self, scope: Scope, job_id: str) -> Job:
-        """Have a dead job, or one that waits, begun anew at once; one that is done stays done.
+        """Have a dead job, or one that waits, started again at once; one that is done stays done.
 
         See ``MemoryExtractor.retry``.
         """
@@ -1484,7 +1484,7 @@ class AsyncMemoryCalls:
     async def retry(
         self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None
     ) -> Job:
-        """Have a dead job, or one that waits, begun anew at once.
+        """Have a dead job, or one that waits, started again at once.
 
         See ``Memory.retry``.
         """

@@ -1764,7 +1764,7 @@ class Memory:
     def retry(
         self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None
     ) -> Job:
-        """Have a dead job, or one that waits, begun anew at once.
+        """Have a dead job, or one that waits, started again at once.
 
         Raises:
             As ``job``.

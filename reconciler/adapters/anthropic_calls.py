@@ -182,7 +182,7 @@ class StructuredCalls(Generic[AnswerT]):
                 call.cancel()
 
     def close(self) -> None:
-        """End what is under way and close the connections; a later call opens them anew."""
+        """End what is under way and close the connections; a later call opens them again."""
         with self._lock:
             if self._session is not None:
                 self._session.close()

@@ -62,7 +62,7 @@ _MENDING = ".mending-"
 _OF_ANOTHER = "Database ID"
 """In what the engine says of a log that another database wrote."""
 _REWRITING = ".rewriting-"
-"""In the name of the folder that a store is written anew in."""
+"""In the name of the folder that a store is written again in."""
 
 _COMPANIONS = (".wal", ".checkpoint", ".shadow", ".key", ".no-log", ".lock")
 """Endings of what lies beside a store; as the store's own name they would be taken for those."""
@@ -202,7 +202,7 @@ class EmbeddedFiles:
             self._reader = None
 
     def check_room_to_rewrite(self) -> None:
-        """Let a store be written anew, if the disk has room for that.
+        """Let a store be written again, if the disk has room for that.
 
         Raises:
             OSError: it has not.

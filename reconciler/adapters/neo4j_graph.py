@@ -71,7 +71,7 @@ _LOGS = (
 )
 _TRACES = (
     "the server's store files reuse the room of removed texts as it is needed; `neo4j-admin "
-    "database copy` of the stopped database writes them anew",
+    "database copy` of the stopped database writes them again",
     "the server's query log holds parameters where db.logs.query.parameter_logging_enabled is true",
     "backups, dumps, exports and other members of a cluster that are offline hold it as long as "
     "they are kept: make new ones, and delete those",
@@ -402,7 +402,7 @@ def _sent(value: Any, query: Query) -> Any:
 def _of_one_map(text: str, loop: Loop | None) -> str:
     """The text with every parameter read from one map, and its loop unwound.
 
-    The server plans a query anew for every mix of its parameters' types, and null is a type: a
+    The server plans a query again for every mix of its parameters' types, and null is a type: a
     second for the commit, for each of the many mixes of what a note may come with. A map is one
     type, whatever it holds.
     """

@@ -153,7 +153,7 @@ def _listed(document: Any) -> list[Any]:
 def _branch(nodes: Mapping[str, Any], node_id: object) -> Iterator[dict[str, Any]]:
     """The messages of an exported tree from the current one back to the root.
 
-    Answers that were asked for anew hang beside it, and are no part of what was said in the end.
+    Answers that were asked for again hang beside it, and are no part of what was said in the end.
     """
     seen: set[str] = set()
     while isinstance(node_id, str) and node_id not in seen:
