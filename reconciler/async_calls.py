@@ -292,7 +292,7 @@ class AsyncMemoryExtractor:
         return await self._threads.run(self._sync.jobs, tenant, wanted, limit)
 
     async def retry(self, scope: Scope, job_id: str) -> Job:
-        """Have a dead job, or one that waits, begun anew at once; one that is done stays done.
+        """Have a dead job, or one that waits, started again at once; one that is done stays done.
 
         See ``MemoryExtractor.retry``.
         """
@@ -941,7 +941,7 @@ class AsyncMemoryCalls:
         agent_id: str,
         contact_id: str,
         decision_id: str,
-        answered_by: str,
+        by: str,
         *,
         text: str | None = None,
         tenant: str | None = None,
@@ -951,13 +951,7 @@ class AsyncMemoryCalls:
         See ``Memory.confirm``.
         """
         return await self._threads.run(
-            self._sync.confirm,
-            agent_id,
-            contact_id,
-            decision_id,
-            answered_by,
-            text=text,
-            tenant=tenant,
+            self._sync.confirm, agent_id, contact_id, decision_id, by, text=text, tenant=tenant
         )
 
     async def reject(
@@ -965,7 +959,7 @@ class AsyncMemoryCalls:
         agent_id: str,
         contact_id: str,
         decision_id: str,
-        answered_by: str,
+        by: str,
         *,
         tenant: str | None = None,
     ) -> Decision:
@@ -974,7 +968,7 @@ class AsyncMemoryCalls:
         See ``Memory.reject``.
         """
         return await self._threads.run(
-            self._sync.reject, agent_id, contact_id, decision_id, answered_by, tenant=tenant
+            self._sync.reject, agent_id, contact_id, decision_id, by, tenant=tenant
         )
 
     async def withdraw(
@@ -982,7 +976,7 @@ class AsyncMemoryCalls:
         agent_id: str,
         contact_id: str,
         decision_id: str,
-        withdrawn_by: str,
+        by: str,
         *,
         tenant: str | None = None,
     ) -> Decision:
@@ -991,7 +985,7 @@ class AsyncMemoryCalls:
         See ``Memory.withdraw``.
         """
         return await self._threads.run(
-            self._sync.withdraw, agent_id, contact_id, decision_id, withdrawn_by, tenant=tenant
+            self._sync.withdraw, agent_id, contact_id, decision_id, by, tenant=tenant
         )
 
     async def propose(self, candidate: Candidate) -> Decision:
@@ -1040,7 +1034,7 @@ class AsyncMemoryCalls:
         contact_id: str,
         fact_id: str,
         *,
-        revoked_by: str,
+        by: str,
         reason: str,
         never: bool = False,
         tenant: str | None = None,
@@ -1054,7 +1048,7 @@ class AsyncMemoryCalls:
             agent_id,
             contact_id,
             fact_id,
-            revoked_by=revoked_by,
+            by=by,
             reason=reason,
             never=never,
             tenant=tenant,
@@ -1524,7 +1518,7 @@ class AsyncMemoryCalls:
     async def retry(
         self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None
     ) -> Job:
-        """Have a dead job, or one that waits, begun anew at once.
+        """Have a dead job, or one that waits, started again at once.
 
         See ``Memory.retry``.
         """

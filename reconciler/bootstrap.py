@@ -1027,7 +1027,7 @@ def _profile_for(
     raise ConfigurationError(
         f"no profile says what a cosine of {model} means: run `reconciler calibrate PAIRS` with "
         "RECONCILER_EMBEDDER__MODEL set to it, and give the file that this writes as the profile "
-        "(--profile); or accept the profile seed, whose thresholds were measured on no model "
+        "(--profile); or accept the profile seed, whose thresholds were not measured on any model "
         "(--uncalibrated)"
     )
 

@@ -54,7 +54,7 @@ def load_profile(name: str) -> Profile:
     wanted = {"name", *_THRESHOLDS}
     thresholds = [values.get(each) for each in _THRESHOLDS]
     if not wanted <= values.keys() or not all(map(_is_number, thresholds)):
-        raise ConfigurationError(f"{path} is no profile; it needs {', '.join(sorted(wanted))}")
+        raise ConfigurationError(f"{path} is not a profile; it needs {', '.join(sorted(wanted))}")
     model = values.get("embedding_model")
     return Profile(
         name=str(values["name"]),

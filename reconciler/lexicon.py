@@ -305,7 +305,7 @@ class Cues:
                 self._patterns[place] = self._compiled(name, written)
             except (re.error, OverflowError, RecursionError) as error:
                 raise ConfigurationError(
-                    f"{self._lexicon.source}: {_place(name, number)}: the pattern is no regular "
+                    f"{self._lexicon.source}: {_place(name, number)}: the pattern is not a regular "
                     f"expression: {error}; correct it"
                 ) from error
         return self._patterns[place]

@@ -13,6 +13,7 @@ from itertools import islice
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
+from reconciler.domain.records.choices import check_flags, one_of
 from reconciler.domain.records.kinds import (
     OPERATOR_DOOR,
     Category,
@@ -146,11 +147,12 @@ class Memory:
             GraphLockedError: another process has the embedded file open.
             SchemaError: the store is of another schema version or another model.
         """
+        check_flags(migrate=migrate, warm_up=warm_up, must_exist=must_exist)
         if settings is not None and arguments:
             raise ConfigurationError("give Memory.open either settings or single settings")
         if any(isinstance(each, dict) for each in (embedder, arbiter, extractor)):
             raise ConfigurationError(
-                "embedder, arbiter and extractor are objects here; give their settings as "
+                "embedder, arbiter and extractor must be objects here; give their settings as "
                 "Memory.open(load_settings(embedder={...}))"
             )
         from reconciler.bootstrap import build_services
@@ -297,6 +299,7 @@ class Memory:
         """
         from reconciler.service.tools.agent_tools import BUDGET_TOKENS, AgentTools
 
+        check_flags(can_recall=can_recall)
         contact = self.contact(agent_id, contact_id, tenant=tenant)
         budget = BUDGET_TOKENS if budget_tokens is None else budget_tokens
         return AgentTools(
@@ -470,6 +473,7 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: the name cannot be used, or the limit is below 1.
         """
+        check_flags(all_contacts=all_contacts)
         check_text("name", name, TEXT_LENGTH_MAX)
         scope = self._scope(tenant, agent_id, contact_id)
         count = self._limit(limit)
@@ -760,7 +764,7 @@ class Memory:
         """
         scope = self._scope(tenant, agent_id, contact_id)
         kept = (keep,) if isinstance(keep, str) else tuple(keep)
-        candidate = self._word_of("by", by, scope, reason)
+        candidate = self._word_of(by, scope, reason)
         return self._services.disputes.resolve(candidate, kept, OPERATOR_DOOR)
 
     def amend(
@@ -800,7 +804,7 @@ class Memory:
 
         Raises:
             InvalidScopeError, InvalidNoteError: the arguments cannot be used.
-            UnknownFactError: the contact has no live fact of that id.
+            UnknownFactError: the contact has no fact of that id, or it has ended.
             InvalidAnswerError: it is the contact's name or an agent's.
             InvalidRequestError: there is nothing to amend, or it holds from later on.
         """
@@ -826,7 +830,7 @@ class Memory:
         agent_id: str,
         contact_id: str,
         decision_id: str,
-        answered_by: str,
+        by: str,
         *,
         text: str | None = None,
         tenant: str | None = None,
@@ -837,8 +841,8 @@ class Memory:
             agent_id: which agent remembers.
             contact_id: whom it is about.
             decision_id: the held decision.
-            answered_by: ``contact`` with the contact's own answer, or an operator's name; never
-                who proposed it.
+            by: ``contact`` with the contact's own answer, or an operator's name; never who
+                proposed it.
             text: the fact in the words of the answer; None for those that were asked about.
             tenant: whose deployment; None for the configured one.
 
@@ -849,14 +853,14 @@ class Memory:
                 is not this person's to answer.
         """
         scope = self._scope(tenant, agent_id, contact_id)
-        return self._services.confirmations.confirm(scope, decision_id, answered_by, text)
+        return self._services.confirmations.confirm(scope, decision_id, by, text)
 
     def reject(
         self,
         agent_id: str,
         contact_id: str,
         decision_id: str,
-        answered_by: str,
+        by: str,
         *,
         tenant: str | None = None,
     ) -> Decision:
@@ -866,14 +870,14 @@ class Memory:
             As ``confirm``.
         """
         scope = self._scope(tenant, agent_id, contact_id)
-        return self._services.confirmations.reject(scope, decision_id, answered_by)
+        return self._services.confirmations.reject(scope, decision_id, by)
 
     def withdraw(
         self,
         agent_id: str,
         contact_id: str,
         decision_id: str,
-        withdrawn_by: str,
+        by: str,
         *,
         tenant: str | None = None,
     ) -> Decision:
@@ -883,7 +887,7 @@ class Memory:
             As ``confirm``.
         """
         scope = self._scope(tenant, agent_id, contact_id)
-        return self._services.confirmations.withdraw(scope, decision_id, withdrawn_by)
+        return self._services.confirmations.withdraw(scope, decision_id, by)
 
     def propose(self, candidate: Candidate) -> Decision:
         """How the gate disposes of a candidate, on record. Writes no fact, also if admitted.
@@ -940,7 +944,7 @@ class Memory:
         contact_id: str,
         fact_id: str,
         *,
-        revoked_by: str,
+        by: str,
         reason: str,
         never: bool = False,
         tenant: str | None = None,
@@ -950,8 +954,8 @@ class Memory:
         Args:
             agent_id: whose memory.
             contact_id: about whom.
-            fact_id: the fact, live or expired.
-            revoked_by: who says so, ``contact`` or an operator's name.
+            fact_id: the fact, live, expired or archived.
+            by: who says so, ``contact`` or an operator's name.
             reason: why, in a sentence.
             never: whether it was not true at any time, so that its interval becomes empty. What
                 it had once replaced stays ended; ``revert`` the decision that wrote it for that.
@@ -960,10 +964,11 @@ class Memory:
         Raises:
             InvalidScopeError, InvalidNoteError: the arguments cannot be used.
             InvalidAnswerError: it is not this person's to revoke.
-            UnknownFactError: the contact has no live or expired fact of that id.
+            UnknownFactError: the contact has no fact of that id, or it has ended.
         """
+        check_flags(never=never)
         scope = self._scope(tenant, agent_id, contact_id)
-        candidate = self._word_of("revoked_by", revoked_by, scope, reason)
+        candidate = self._word_of(by, scope, reason)
         return self._services.gate.revoke(candidate, fact_id, OPERATOR_DOOR, never=never)
 
     def revert(
@@ -999,8 +1004,9 @@ class Memory:
             RevertRefusedError: later decisions rest on it; the text lists them.
             InvalidRequestError: it changed no fact, or did not keep what it changed.
         """
+        check_flags(and_later=and_later)
         scope = self._scope(tenant, agent_id, contact_id)
-        candidate = self._word_of("by", by, scope, reason)
+        candidate = self._word_of(by, scope, reason)
         return self._services.gate.revert(
             candidate, decision_id, OPERATOR_DOOR, and_later=and_later
         )
@@ -1051,6 +1057,7 @@ class Memory:
         """
         from reconciler.domain.records.erasures import ErasureTarget
 
+        check_flags(dry_run=dry_run)
         target = ErasureTarget(
             fact_id=fact_id, session_id=session_id, attribute=attribute, subject=subject
         )
@@ -1076,10 +1083,11 @@ class Memory:
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
         """
+        check_flags(unfinished=unfinished)
         chosen = self.settings.tenant if tenant is None else tenant
         _checked_ids({"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id})
         if agent_id is None and contact_id is not None:
-            raise InvalidScopeError("a contact is one of an agent's; give agent_id, too")
+            raise InvalidScopeError("contact_id needs agent_id too: a contact belongs to an agent")
         scopes = [] if agent_id is None else self._scopes(tenant, agent_id, contact_id)
         if agent_id is not None and not scopes:
             return []
@@ -1095,13 +1103,13 @@ class Memory:
         found = self._services.erasures
         return [found.finish(each) for each in found.find([], is_unfinished=True)]
 
-    def _word_of(self, field: str, by: str, scope: Scope, reason: str) -> Candidate:
+    def _word_of(self, by: str, scope: Scope, reason: str) -> Candidate:
         """Why a person, who is no agent, decides about what is known, as that person's word."""
         from reconciler.domain.records.candidates import CONTACT
         from reconciler.domain.records.persons import check_person
         from reconciler.service.writing.doors import own_evidence
 
-        check_person(field, by, scope)
+        check_person(by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
         note = Note(
             scope=scope,
@@ -1150,13 +1158,14 @@ class Memory:
         """
         from reconciler.bootstrap import build_decay
 
+        check_flags(dry_run=dry_run)
         if floor is not None:
             unit_interval("floor", floor)
         policy = build_decay(self.settings, floor)
-        self._word_of("by", by, self._scope(tenant, agent_id, contact_id or "any"), reason)
+        self._word_of(by, self._scope(tenant, agent_id, contact_id or "any"), reason)
         found: list[Archived] = []
         for scope in self._scopes(tenant, agent_id, contact_id):
-            candidate = self._word_of("by", by, scope, reason)
+            candidate = self._word_of(by, scope, reason)
             done = self._services.archiving.sweep(candidate, policy, OPERATOR_DOOR, dry_run=dry_run)
             found += [done] if done else []
         return found
@@ -1188,7 +1197,7 @@ class Memory:
             InvalidRequestError: it is not archived.
         """
         scope = self._scope(tenant, agent_id, contact_id)
-        candidate = self._word_of("by", by, scope, reason)
+        candidate = self._word_of(by, scope, reason)
         return self._services.archiving.unarchive(candidate, fact_id, OPERATOR_DOOR)
 
     def decision(
@@ -1287,11 +1296,7 @@ class Memory:
             InvalidRequestError: no such relation, or nothing that it could be of.
             UnknownDecisionError: the contact has no decision of that id.
         """
-        try:
-            right = Relation(relation)
-        except ValueError:
-            known = ", ".join(Relation)
-            raise InvalidRequestError(f"relation {relation!r} is none of {known}") from None
+        right = one_of(Relation, "relation", relation)
         scope = self._scope(tenant, agent_id, contact_id)
         return self._services.reconciler.correct(scope, decision_id, right)
 
@@ -1428,6 +1433,7 @@ class Memory:
 
         from reconciler.bootstrap import export_to
 
+        check_flags(vectors=vectors, keys=keys, overwrite=overwrite)
         wanted = self._export_filter(tenant, agent_id, contact_id)
         self._services.archive_store.check(wanted)
         if isinstance(out, str | Path):
@@ -1521,6 +1527,7 @@ class Memory:
 
         from reconciler.bootstrap import back_up
 
+        check_flags(overwrite=overwrite)
         return back_up(self._services, Path(path), overwrite=overwrite)
 
     def reembed(
@@ -1560,8 +1567,13 @@ class Memory:
         """
         from reconciler.bootstrap import reembed
 
+        check_flags(uncalibrated=uncalibrated)
         if isinstance(model, str) and not model:
             raise ConfigurationError("model is empty; name the model that the store is to move to")
+        if not isinstance(model, str) and not _embeds(model):
+            raise ConfigurationError(
+                f"model must be a name or an Embedder, not {type(model).__name__}"
+            )
         return reembed(
             self._services.reembedding,
             self.settings,
@@ -1625,6 +1637,7 @@ class Memory:
         from reconciler.bootstrap import restore_memory
         from reconciler.settings import load_settings
 
+        check_flags(accept_other_key=accept_other_key)
         return restore_memory(
             settings if settings is not None else load_settings(**arguments),
             Path(path),
@@ -1709,6 +1722,7 @@ class Memory:
         """
         from reconciler.service.tasks.memory_context import MemoryContext
 
+        check_flags(keeps_outcome=keeps_outcome)
         services = self._services
         return MemoryContext(
             scope=self._scope(tenant, agent_id, contact_id),
@@ -1808,7 +1822,7 @@ class Memory:
     def retry(
         self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None
     ) -> Job:
-        """Have a dead job, or one that waits, begun anew at once.
+        """Have a dead job, or one that waits, started again at once.
 
         Raises:
             As ``job``.
@@ -2126,6 +2140,11 @@ def _is_replayable(decision: Decision) -> bool:
     return is_by_rule and not is_over and ERASED not in texts
 
 
+def _embeds(model: object) -> bool:
+    """Whether it has what an ``Embedder`` has; whether it keeps its promises is seen at use."""
+    return all(callable(getattr(model, name, None)) for name in ("embed", "warm_up", "close"))
+
+
 def _checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:
     """Those parts of a scope that are given.
 
@@ -2139,11 +2158,7 @@ def _checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def _one_of(kind: type[E], name: str, value: str | None) -> E | None:
-    try:
-        return None if value is None else kind(value)
-    except ValueError:
-        known = ", ".join(kind)
-        raise InvalidRequestError(f"{name} {value!r} is none of {known}") from None
+    return None if value is None else one_of(kind, name, value)
 
 
 def _positive(name: str, value: int) -> int:

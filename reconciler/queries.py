@@ -17,7 +17,8 @@ A map whose keys nobody can list, because it is a whole node of any age, is ``an
 names of properties, and nothing else.
 
 Columns that several queries return stand once, in ``cypher/fragments``. A line ``// include: fact``
-puts them into the text, and ``columns of fact`` names them in the header. In a file for Neo4j
+puts them into the text, and ``columns of fact`` names them in the header; ``caption(fact.text)``
+stands for what a node's caption shows of a text. In a file for Neo4j
 ``// times: as text`` has the times that are given go there as ISO 8601; the statement makes times
 of them.
 
@@ -71,6 +72,9 @@ _PROPERTY_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _HEADER_LINE = re.compile(
     r"^//\s*(mode|params|returns|times|index|script for each|map [\w.]+):(.*)$"
 )
+_CAPTION = re.compile(r"\bcaption\(([$\w.\[\]]+)\)")
+"""Stands for what Neo4j Browser shows of a text: at most 60 characters of it."""
+
 _INCLUDE = re.compile(r"^[ \t]*//\s*include:\s*(\w+)[ \t]*$", re.MULTILINE)
 _LISTED_ELSEWHERE = re.compile(r"(fields|columns) of (\w+)")
 _CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)
@@ -310,7 +314,7 @@ def parse_query(name: str, text: str) -> Query:
         raise QueryFileError(f"{name}: times are given as text, or the line is left out")
     if header.keys() != {"mode", "params", "returns"} or header["mode"].strip() not in _MODES:
         raise QueryFileError(f"{name}: the header needs mode (read, write), params and returns")
-    statements = _statements(_INCLUDE.sub(_included, text))
+    statements = _statements(_CAPTION.sub(_captioned, _INCLUDE.sub(_included, text)))
     if not statements:
         raise QueryFileError(f"{name}: there is no statement below the header")
     query = Query(
@@ -449,6 +453,11 @@ def _names(listed: str) -> list[str]:
         else:
             names += _columns(f"RETURN {_fragment(elsewhere[2])}")
     return names
+
+
+def _captioned(written: re.Match[str]) -> str:
+    text = written[1]
+    return f"CASE WHEN size({text}) <= 60 THEN {text} ELSE left({text}, 59) + '…' END"
 
 
 def _included(line: re.Match[str]) -> str:

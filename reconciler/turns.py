@@ -69,7 +69,7 @@ class Turn:
 
         Args:
             timeout_seconds: how long to wait for it.
-            while_moving: count the time anew whenever a turn was given back, so that only a queue
+            while_moving: count the time again whenever a turn was given back, so that only a queue
                 that stands still is left.
         """
         self._turns._queue[self] = None

@@ -205,9 +205,7 @@ def _plant_answers(memory: Memory, contact_id: str, word: Words) -> None:
         memory.add_contact_note(AGENT, contact_id, f"Sings in choir {word()}.") for _ in range(2)
     )
     person = {"by": "anna"}
-    memory.revoke(
-        AGENT, contact_id, str(one.fact_id), revoked_by="anna", reason=f"Left, says {word()}."
-    )
+    memory.revoke(AGENT, contact_id, str(one.fact_id), by="anna", reason=f"Left, says {word()}.")
     memory.revert(AGENT, contact_id, two.decision_id, reason=f"Wrong, says {word()}.", **person)
     value = word()
     memory.amend(

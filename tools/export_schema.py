@@ -1,4 +1,4 @@
-"""Writes ``config/export.schema.json`` anew from the tables of the embedded engine.
+"""Writes ``config/export.schema.json`` again from the tables of the embedded engine.
 
 Run it after a migration gave a table a column: ``python tools/export_schema.py``. A test holds the
 shipped file to what this would write.

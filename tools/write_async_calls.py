@@ -1,4 +1,4 @@
-"""Writes ``reconciler/async_calls.py`` anew: the calls of ``Memory`` and its parts, awaited.
+"""Writes ``reconciler/async_calls.py`` again: the calls of ``Memory`` and its parts, awaited.
 
 Run it after a call changed: ``python tools/write_async_calls.py``. A test holds the shipped file to
 what this would write.

@@ -41,7 +41,7 @@ CALL (session) {
                   episode.source_reference = CASE WHEN $references[place] = '' THEN NULL
                                                ELSE $references[place] END,
                   episode.position = $positions[place], episode.is_cleaned = false,
-                  episode.title = CASE WHEN size($texts[place]) <= 60 THEN $texts[place] ELSE left($texts[place], 59) + '…' END
+                  episode.title = caption($texts[place])
   SET episode.job_id = coalesce(episode.job_id, $job_id)
   MERGE (episode)-[:`IN`]->(session)
   RETURN sum(CASE WHEN episode.job_id = $job_id THEN 1 ELSE 0 END) AS new_episodes

@@ -10,7 +10,7 @@ SET episode.text = episode.text
 WITH place, episode
 WHERE episode.text = $texts_before[place]
 SET episode.text = $texts[place], episode.is_cleaned = true,
-    episode.title = CASE WHEN size($texts[place]) <= 60 THEN $texts[place] ELSE left($texts[place], 59) + '…' END,
+    episode.title = caption($texts[place]),
     episode.source_reference = CASE WHEN $references[place] = '' THEN NULL
                                     ELSE $references[place] END
 RETURN episode.episode_id AS episode_id

@@ -77,7 +77,7 @@ CALL (each) {
   CREATE (episode:Episode {
     episode_id: told.episode_id, text: told.text, source_kind: told.source_kind,
     source_reference: told.source_reference, said_at: datetime(told.said_at),
-    title: CASE WHEN size(told.text) <= 60 THEN told.text ELSE left(told.text, 59) + '…' END
+    title: caption(told.text)
   })-[:`IN`]->(session)
 }
 CALL (each) {
@@ -88,7 +88,7 @@ CALL (each) {
     ON CREATE SET episode.text = told.text, episode.said_at = datetime(told.said_at),
                   episode.source_kind = told.source_kind,
                   episode.source_reference = told.source_reference,
-                  episode.title = CASE WHEN size(told.text) <= 60 THEN told.text ELSE left(told.text, 59) + '…' END
+                  episode.title = caption(told.text)
   MERGE (episode)-[:`IN`]->(session)
 }
 // The decision, with the new fact or without one, and what both rest on. A map's times are texts,
@@ -105,7 +105,7 @@ CALL (contact, each) {
       decision.lapses_at = datetime(commit.decision.lapses_at),
       decision.title = commit.decision.action + ' by ' + commit.decision.decided_by + coalesce(' ' + toString(round(commit.decision.cosine, 2)), ''),
       fact = commit.fact,
-      fact.name = CASE WHEN size(commit.fact.text) <= 60 THEN commit.fact.text ELSE left(commit.fact.text, 59) + '…' END,
+      fact.name = caption(commit.fact.text),
       fact.recorded_at = datetime(commit.fact.recorded_at),
       fact.valid_from = datetime(commit.fact.valid_from),
       fact.valid_to = datetime(commit.fact.valid_to),

@@ -48,6 +48,6 @@ CALL (contact) {
   UNWIND $episodes AS each
   MATCH (episode:Episode {episode_id: each.episode_id})
   SET episode.text = each.text,
-      episode.title = CASE WHEN size(each.text) <= 60 THEN each.text ELSE left(each.text, 59) + '…' END
+      episode.title = caption(each.text)
 }
 RETURN contact.contact_key AS contact_key

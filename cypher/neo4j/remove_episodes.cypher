@@ -6,6 +6,6 @@
 // returns: episode_id
 MATCH (episode:Episode {episode_id: $each.episode_id})
 SET episode.text = $each.text,
-    episode.title = CASE WHEN size($each.text) <= 60 THEN $each.text ELSE left($each.text, 59) + '…' END,
+    episode.title = caption($each.text),
     episode.source_reference = NULL, episode.is_cleaned = true
 RETURN episode.episode_id AS episode_id

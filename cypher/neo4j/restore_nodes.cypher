@@ -27,14 +27,14 @@ CALL (contact) {
   UNWIND $nodes AS row
   CREATE (episode:Episode)
   SET episode = row.node,
-      episode.title = CASE WHEN size(row.node.text) <= 60 THEN row.node.text ELSE left(row.node.text, 59) + '…' END
+      episode.title = caption(row.node.text)
 }
 CALL (contact) {
   WITH contact WHERE $label = 'Fact'
   UNWIND $nodes AS row
   CREATE (fact:Fact)-[:ABOUT]->(contact)
   SET fact = row.node,
-      fact.name = CASE WHEN size(row.node.text) <= 60 THEN row.node.text ELSE left(row.node.text, 59) + '…' END,
+      fact.name = caption(row.node.text),
       fact:$(CASE row.node.state WHEN 'live' THEN [] ELSE [toUpper(left(row.node.state, 1)) + substring(row.node.state, 1)] END)
   WITH fact, row WHERE row.embedding IS NOT NULL
   CALL db.create.setNodeVectorProperty(fact, 'embedding', row.embedding)

@@ -96,7 +96,7 @@ class AnthropicArbiter:
         )
 
     def close(self) -> None:
-        """End what is under way and close the connections; a later judgement opens them anew."""
+        """End what is under way and close the connections; a later judgement opens them again."""
         self._calls.close()
 
 

@@ -91,7 +91,7 @@ class Connection:
             raise ConfigurationError("the Anthropic API key is empty or holds a space or line end")
         if self.base_url is not None and not _is_web_address(self.base_url):
             raise ConfigurationError(
-                f"the Anthropic base_url {self.base_url!r} is no http or https address"
+                f"the Anthropic base_url {self.base_url!r} is not an http or https address"
             )
 
 
@@ -182,7 +182,7 @@ class StructuredCalls(Generic[AnswerT]):
                 call.cancel()
 
     def close(self) -> None:
-        """End what is under way and close the connections; a later call opens them anew."""
+        """End what is under way and close the connections; a later call opens them again."""
         with self._lock:
             if self._session is not None:
                 self._session.close()

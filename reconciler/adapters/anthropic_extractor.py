@@ -222,7 +222,7 @@ class AnthropicExtractor:
         return Extraction(candidates=tuple(found), summary=summary, usage=_summed(costs))
 
     def close(self) -> None:
-        """End what is under way and close the connections; a later window opens them anew."""
+        """End what is under way and close the connections; a later window opens them again."""
         self._calls.close()
 
 

@@ -62,7 +62,7 @@ _MENDING = ".mending-"
 _OF_ANOTHER = "Database ID"
 """In what the engine says of a log that another database wrote."""
 _REWRITING = ".rewriting-"
-"""In the name of the folder that a store is written anew in."""
+"""In the name of the folder that a store is written again in."""
 
 _COMPANIONS = (".wal", ".checkpoint", ".shadow", ".key", ".no-log", ".lock")
 """Endings of what lies beside a store; as the store's own name they would be taken for those."""
@@ -135,7 +135,7 @@ class EmbeddedFiles:
                 raise ConfigurationError(
                     f"RECONCILER_EMBEDDED_PATH {self.main}: its log {self.log} belongs to another "
                     "store, or to another copy of this one; put the log back that was beside it, "
-                    "or, if this store was closed when it was copied, move that log away"
+                    "or, if this store was closed when it was copied, move that log elsewhere"
                 ) from error
             if not self._may_be_mended(error):
                 raise
@@ -202,7 +202,7 @@ class EmbeddedFiles:
             self._reader = None
 
     def check_room_to_rewrite(self) -> None:
-        """Let a store be written anew, if the disk has room for that.
+        """Let a store be written again, if the disk has room for that.
 
         Raises:
             OSError: it has not.
@@ -210,7 +210,7 @@ class EmbeddedFiles:
         needed = _SPARE_BYTES + 3 * _size(self.main) + _SPARE_FACTOR * self.log_bytes
         if shutil.disk_usage(self.main.parent).free < needed:
             raise OSError(
-                f"{needed >> 20} MiB are needed beside it to write it anew; free some space"
+                f"{needed >> 20} MiB are needed beside it to write it again; free some space"
             )
 
     @contextmanager

@@ -49,8 +49,8 @@ _STORAGE_FAILURES = ("IO exception", "panic state", "refuses further writes")
 """How the engine says that a file could not be written or read."""
 
 _TRACES = (
-    "the store's own files hold nothing of it: they were written anew; blocks of the disk that the "
-    "old ones took are free, and are overwritten when the disk needs them",
+    "the store's own files hold nothing of it: they were written again; blocks of the disk that "
+    "the old ones took are free, and are overwritten when the disk needs them",
     "backups, exports and other copies that were made before hold it as long as they are kept: "
     "make new ones, and delete those",
 )
@@ -175,7 +175,7 @@ class EmbeddedGraph:
             self._files.copy_main(target)
 
     def purge(self) -> list[str]:
-        """See ``Graph.purge``: the store is written anew, and takes its own place.
+        """See ``Graph.purge``: the store is written again, and takes its own place.
 
         Everybody else waits meanwhile, as for a long query.
         """
@@ -185,8 +185,8 @@ class EmbeddedGraph:
             self._check_storage()
             if not is_alone:
                 raise GraphUnavailableError(
-                    f"{self._path}: it is in use, and can only be written anew by itself; try "
-                    "again, with fewer calls at the same time"
+                    f"{self._path}: it is in use, and is only rewritten when nobody else uses it; "
+                    "try again, with fewer calls at the same time"
                 )
             self._files.check_room_to_rewrite()
             self._rewrite()

@@ -1,4 +1,4 @@
-"""Writing an embedded store anew, table by table: the engine itself never lets a byte go.
+"""Writing an embedded store again, table by table: the engine itself never lets a byte go.
 
 A text that was overwritten stays in the main file, checkpoint or not, for the engine does not
 vacuum. Here what is there is copied into a new store. Never here: which store is open, and who may

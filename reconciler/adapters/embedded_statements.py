@@ -1,6 +1,6 @@
 """What the embedded engine is sent for a statement and its parameters.
 
-It has no ``SET n += $map``, is slow with structs, and plans a null anew at every call. So maps are
+It has no ``SET n += $map``, is slow with structs, and plans a null again at every call. So maps are
 written out, value by value, and nulls stand in the text. Never here: a connection or a transaction.
 """
 
@@ -35,7 +35,7 @@ _SET_FROM_MAP = re.compile(r"(\w+) \+= \$([\w.]+)")
 def bound(statement: Statement, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The text and the values that it still names.
 
-    A value that is null has no type, and for want of one the engine plans the statement anew at
+    A value that is null has no type, and for want of one the engine plans the statement again at
     every call: half of a write's time. And a property that is written as NULL is not free. So a
     null in a map is a property that is not written: a new node has none, an old one keeps its own.
     """

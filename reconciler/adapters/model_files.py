@@ -55,6 +55,7 @@ def named_folder(name: str, allow_download: bool) -> Path:
     """
     with translated(ConfigurationError, f"the embedder's model {name!r} cannot be looked for"):
         folder = Path(name).expanduser()
+        folder.resolve()  # some names are no path at all, such as one with a null byte
         is_folder = folder.is_dir()
     return folder.resolve() if is_folder else _hub_folder(name, allow_download)
 
@@ -86,7 +87,7 @@ def fingerprint(folder: Path) -> str:
     for weights in (folder / part / name for name in WEIGHTS for part in ("", "0_Transformer")):
         if weights.is_file():
             return sha256_of(weights)[:8]
-    raise ConfigurationError(f"{folder} is no model: it holds none of {', '.join(WEIGHTS)}")
+    raise ConfigurationError(f"{folder} is not a model: it contains none of {', '.join(WEIGHTS)}")
 
 
 def sha256_of(file: Path) -> str:

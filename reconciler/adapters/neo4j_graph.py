@@ -71,7 +71,7 @@ _LOGS = (
 )
 _TRACES = (
     "the server's store files reuse the room of removed texts as it is needed; `neo4j-admin "
-    "database copy` of the stopped database writes them anew",
+    "database copy` of the stopped database writes them again",
     "the server's query log holds parameters where db.logs.query.parameter_logging_enabled is true",
     "backups, dumps, exports and other members of a cluster that are offline hold it as long as "
     "they are kept: make new ones, and delete those",
@@ -286,8 +286,8 @@ class Neo4jGraph:
             yield
         except (foreign.AuthError, foreign.TokenExpired) as error:
             raise ConfigurationError(
-                f"Neo4j at {self._uri} turned {self._username} away; check NEO4J_USERNAME and "
-                "NEO4J_PASSWORD"
+                f"Neo4j at {self._uri} rejected the user name {self._username} or its password; "
+                "check NEO4J_USERNAME and NEO4J_PASSWORD"
             ) from error
         except (foreign.ServiceUnavailable, foreign.SessionExpired) as error:
             raise GraphUnavailableError(
@@ -346,8 +346,8 @@ def _check_uri(uri: str) -> None:
         )
     if parts.scheme not in _SCHEMES or not parts.hostname or not _has_good_port(parts):
         raise ConfigurationError(
-            f"NEO4J_URI {uri!r} is none; give neo4j://host:7687, or bolt://host:7687, with +s for "
-            "TLS: neo4j+s://host:7687"
+            f"NEO4J_URI {uri!r} is not a Neo4j URI; use neo4j://host:7687 or bolt://host:7687, "
+            "with +s for TLS: neo4j+s://host:7687"
         )
 
 
@@ -402,7 +402,7 @@ def _sent(value: Any, query: Query) -> Any:
 def _of_one_map(text: str, loop: Loop | None) -> str:
     """The text with every parameter read from one map, and its loop unwound.
 
-    The server plans a query anew for every mix of its parameters' types, and null is a type: a
+    The server plans a query again for every mix of its parameters' types, and null is a type: a
     second for the commit, for each of the many mixes of what a note may come with. A map is one
     type, whatever it holds.
     """

@@ -47,7 +47,8 @@ class SentenceTransformerModel:
         Raises:
             ConfigurationError: the model is not on this machine.
         """
-        return f"{Path(self._name).resolve().name}@{fingerprint(self._folder)}"
+        folder = self._folder  # what is not there is said first
+        return f"{Path(self._name).resolve().name}@{fingerprint(folder)}"
 
     def load(self) -> _Loaded:
         """The model, ready to encode.

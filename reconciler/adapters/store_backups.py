@@ -164,7 +164,7 @@ def _check_place(main: Path) -> None:
     if main.exists() or files.has_log:
         raise ConfigurationError(
             f"there is a memory at {main} already; set RECONCILER_EMBEDDED_PATH to a file that is "
-            "not there yet, or move that memory away"
+            "not there yet, or move that memory elsewhere"
         )
 
 
@@ -174,7 +174,8 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, NotImplementedError) as error:
         raise InvalidArchiveError(
-            f"{path} is no whole archive: it was cut off or damaged ({error}). Nothing was changed"
+            f"{path} is not a complete archive: it was cut off or damaged ({error}). "
+            "Nothing was changed"
         ) from error
     with closing(archive):
         yield archive
@@ -184,7 +185,7 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     """What the archive says of itself, once it is one that this version reads."""
     if any(each.compress_type not in _PACKED for each in archive.infolist()):
         raise InvalidArchiveError(
-            f"{path} is no backup of this program, which packs otherwise; nothing was changed"
+            f"{path} is not a backup of this program: it is packed differently; nothing was changed"
         )
     try:
         with archive.open(_MANIFEST) as file:
@@ -193,7 +194,7 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     except (*_UNREADABLE, ValueError):
         is_ours = False
     if not is_ours:
-        raise InvalidArchiveError(f"{path} is no backup of this program; nothing was changed")
+        raise InvalidArchiveError(f"{path} is not a backup of this program; nothing was changed")
     if not all(type(manifest.get(name)) is kind for name, kind in _TOLD.items()):
         raise InvalidArchiveError(f"{path}: its manifest lacks a part; nothing was changed")
     newest = newest_schema_version(EmbeddedGraph.engine)
@@ -268,7 +269,7 @@ def _place_key(key: Path, place: Path) -> None:
     if place.exists():
         if place.read_bytes().strip() != key.read_bytes().strip():
             raise ConfigurationError(
-                f"{place} holds another key of hashes than the backup; move it away, or set "
+                f"{place} holds another key of hashes than the backup; move it elsewhere, or set "
                 "RECONCILER_GATE__HASH_KEY_FILE to a file that is not there yet"
             )
         return

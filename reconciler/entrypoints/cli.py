@@ -718,7 +718,7 @@ def _progress(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable
 
 
 def _remove_demo(path: Path) -> None:
-    """Begin anew; opened once first, so that a demo that is open elsewhere is left alone."""
+    """Begin again; opened once first, so that a demo that is open elsewhere is left alone."""
     from reconciler.bootstrap import open_graph
     from reconciler.settings import load_settings
 

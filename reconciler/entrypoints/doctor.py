@@ -24,6 +24,7 @@ from reconciler.bootstrap import (
 from reconciler.config_files import load_attribute_book, load_gate_policy
 from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.records.jobs import JobState, QueueReport
+from reconciler.domain.records.model_moves import MoveState
 from reconciler.entrypoints.metrics import queue_numbers
 from reconciler.entrypoints.rendering import shown, table
 from reconciler.errors import ReconcilerError
@@ -32,6 +33,7 @@ from reconciler.ports.graph import Graph
 from reconciler.queries import newest_schema_version
 from reconciler.service.stores.erasure_store import ErasureStore
 from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.model_store import ModelStore
 from reconciler.service.stores.session_store import SessionStore
 from reconciler.settings import Settings
 
@@ -103,7 +105,7 @@ def _checks(settings: Settings, graph: Graph) -> list[Check]:
     if not engine.is_ok:
         return [engine]
     with closing(build_embedder(settings)) as embedder:
-        checks = _further_checks(settings, store, engine, embedder)
+        checks = _further_checks(settings, graph, engine, embedder)
     facts = _check("facts", lambda: _facts(store))
     erasures = _erasures(store, ErasureStore(graph, store))
     return [*checks, facts, _disputes(store), _jobs(store, SessionStore(graph)), erasures]
@@ -121,12 +123,13 @@ def _checks_without_store(settings: Settings, finding: str) -> list[Check]:
 
 
 def _further_checks(
-    settings: Settings, store: MemoryStore, engine: Check, embedder: Embedder
+    settings: Settings, graph: Graph, engine: Check, embedder: Embedder
 ) -> list[Check]:
+    store = MemoryStore(graph)
     return [
         engine,
         _check("schema", lambda: _schema(store)),
-        _check("store", lambda: _store(store, embedder.model_id, embedder.dimension)),
+        _check("store", lambda: _store(store, ModelStore(graph), embedder)),
         _check("round trip", lambda: _round_trip(store)),
         *_checks_of_parts(settings, embedder),
     ]
@@ -162,11 +165,20 @@ def _schema(store: MemoryStore) -> str:
     return f"version {found}"
 
 
-def _store(store: MemoryStore, model_id: str, dimension: int) -> str:
+def _store(store: MemoryStore, models: ModelStore, embedder: Embedder) -> str:
     if store.schema_version() == 0:
         return "empty"
-    store.check_model(model_id, dimension)
-    return f"holds vectors of {model_id}"
+    store.check_model(embedder.model_id, embedder.dimension)
+    return f"holds vectors of {embedder.model_id}{_move(models)}"
+
+
+def _move(models: ModelStore) -> str:
+    """How far a move to another model is; empty where the store does not move."""
+    move = models.move()
+    how = "`reconciler reembed --model` with that model goes on"
+    if move.state is MoveState.EMBEDDING:
+        return f"; moves to {move.next_model}, {move.moved:,} of {move.facts:,} facts so far; {how}"
+    return f"; has not finished its move to that model; {how}" if move.next_model else ""
 
 
 def _gate(settings: Settings) -> str:
@@ -250,5 +262,5 @@ def _jobs_of(report: QueueReport, now: datetime) -> Check:
     if report.oldest_unfinished_at is not None:
         finding += f"; the oldest of them is {numbers['oldest_job_age_seconds']:.0f} s old"
     if has_dead := bool(report.jobs[JobState.DEAD]):
-        finding += "; `reconciler jobs --state dead` says why, `reconciler retry` begins one anew"
+        finding += "; `reconciler jobs --state dead` says why, `reconciler retry` starts one again"
     return Check(name="jobs", is_ok=not has_dead, finding=finding, numbers=numbers)

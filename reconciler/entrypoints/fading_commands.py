@@ -1,4 +1,4 @@
-"""The commands that put by what has faded, and take a fact up again."""
+"""The commands that archive what has faded, and take a fact back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_fading_commands"]
 
-By = Annotated[str, typer.Option("--by", help="Who has it done, an operator's name.")]
+By = Annotated[str, typer.Option("--by", help="The name of the operator who does it.")]
 Why = Annotated[str, typer.Option("--reason", help="Why, in a sentence.")]
 
 
@@ -41,15 +41,15 @@ def archive(
     by: By = "operator",
     reason: Why = "Nobody said or needed it for long.",
     floor: Annotated[
-        float | None, typer.Option(help="Of what less is left is put by, 0 to 1.")
+        float | None, typer.Option(help="Facts with less left than this are archived, 0 to 1.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be put by.")
+        bool, typer.Option("--dry-run", help="Only say what would be archived.")
     ] = False,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put by what has faded: out of recall, kept, and live again as soon as somebody says it."""
+    """Archive what has faded: out of recall, kept, and live again as soon as somebody says it."""
     with Memory.open(must_exist=dry_run) as memory:
         found = memory.archive(
             agent, contact, by=by, reason=reason, floor=floor, dry_run=dry_run, tenant=tenant
@@ -77,6 +77,6 @@ def _view(found: Sequence[Archived]) -> Group:
 
 
 def _panel(each: Archived) -> Panel:
-    done = "would be put by" if each.decision is None else f"by {each.decision.decision_id}"
+    done = "would be archived" if each.decision is None else f"by {each.decision.decision_id}"
     facts = [shown(f"{fact.fact_id}  {fact.text}") for fact in each.facts]
     return panel(lines(*facts), title=each.contact_id, subtitle=done)

@@ -13,6 +13,7 @@ from reconciler.entrypoints.options import (
     Agent,
     AsJson,
     ContactId,
+    MaybeLimit,
     MinConfidence,
     OfAttribute,
     OfCategory,
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.facts import FoundFact
 
 __all__ = ["add_find_commands"]
-
-MaybeLimit = Annotated[int | None, typer.Option("--limit", min=1, help="At most so many.")]
 
 
 def add_find_commands(app: typer.Typer) -> None:

@@ -117,7 +117,7 @@ def revoke(
     """End a fact without another in its place; its history is kept."""
     with Memory.open() as memory:
         decision = memory.revoke(
-            agent, contact, fact_id, revoked_by=by, reason=reason, never=never, tenant=tenant
+            agent, contact, fact_id, by=by, reason=reason, never=never, tenant=tenant
         )
     show(as_json, decision.to_dict(), lambda: decision_line(decision))
 

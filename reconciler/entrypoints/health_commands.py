@@ -38,9 +38,7 @@ def health(
     show(as_json, report.to_dict(), lambda: _view(report))
 
 
-def _view(report: HealthReport) -> Group | str:
-    if not report.contacts:
-        return f"Nothing is known of the contacts of agent {report.agent_id}; check the names."
+def _view(report: HealthReport) -> Group:
     return Group(_totals(report), _contacts(report.contacts))
 
 

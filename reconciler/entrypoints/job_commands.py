@@ -153,7 +153,7 @@ def retry(
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have a dead job, or one that waits for its next attempt, begun anew at once.
+    """Have a dead job, or one that waits for its next attempt, started again at once.
 
     One job is named with its --agent and --contact. With --all-dead all dead ones of the tenant, or
     those of one agent or contact; the oldest first.

@@ -73,7 +73,7 @@ def handed_over_words(job: Job, turn_count: int) -> str:
     if job.advice is not None:
         return (
             f"Job {job.job_id} has it, and is {job.state}: {visible(job.last_error or 'unknown')}\n"
-            f"Once the cause is gone, begin it anew:\n{visible(job.advice)}"
+            f"Once the cause is gone, begin it again:\n{visible(job.advice)}"
         )
     return (
         f"Job {job.job_id}: session {visible(job.session_id)}, {turn_count} turns handed over.\n"
@@ -82,7 +82,7 @@ def handed_over_words(job: Job, turn_count: int) -> str:
 
 
 def retried_words(job: Job) -> str:
-    """How a job stands after somebody wanted it begun anew."""
+    """How a job stands after somebody wanted it started again."""
     if job.state is JobState.DONE:
         return f"Job {job.job_id} is done already; there is nothing to retry."
     if job.state is JobState.RUNNING:
@@ -91,7 +91,7 @@ def retried_words(job: Job) -> str:
 
 
 def retried_all_words(count: int) -> str:
-    """How many dead jobs were begun anew."""
+    """How many dead jobs were started again."""
     if not count:
         return "No such job is dead; there is nothing to retry."
     waiting = "1 dead job waits" if count == 1 else f"{count} dead jobs wait"
@@ -99,7 +99,7 @@ def retried_all_words(count: int) -> str:
 
 
 def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:
-    """Jobs as they are given, and how each dead one is begun anew.
+    """Jobs as they are given, and how each dead one is started again.
 
     Args:
         jobs: in the order to be shown.
@@ -212,7 +212,7 @@ def _advice(jobs: Sequence[Job]) -> list[str]:
         tenants = sorted({each.scope.tenant for each in jobs if each.advice is not None})
         all_dead = (f"reconciler retry --all-dead --tenant {shlex.quote(each)}" for each in tenants)
         given += ["Or all that are dead at once:", *all_dead]
-    return ["", "Dead; once the cause is gone, begin them anew:", *given] if given else []
+    return ["", "Dead; once the cause is gone, begin them again:", *given] if given else []
 
 
 def _state(job: Job) -> Text:

@@ -82,7 +82,7 @@ class QueueCollector(Collector):
         yield _age(report, self._clock())
 
     def _attempts(self, report: QueueReport) -> Metric:
-        # A retried job counts its attempts anew. A counter that falls reads as one that began at
+        # A retried job counts its attempts again. A counter that falls reads as one that began at
         # 0 again, and all of it as new; so it stands still until it is passed.
         self._attempts_max = max(self._attempts_max, report.attempts)
         help_text = "How often jobs were begun."
@@ -122,7 +122,7 @@ def serve_metrics(
         server = make_server(host, port, _answering(report, registry), _Server, _Handler)
     except OSError as error:
         raise InvalidRequestError(
-            f"--metrics-port {port} of {host} cannot be had: {error.strerror}; give another, or 0 "
+            f"--metrics-port {port} of {host} cannot be used: {error.strerror}; give another, or 0 "
             "for a free one"
         ) from error
     thread = threading.Thread(target=server.serve_forever, name="reconciler-metrics", daemon=True)

@@ -25,6 +25,7 @@ __all__ = [
     "ContactId",
     "Limit",
     "MaybeContactId",
+    "MaybeLimit",
     "MinConfidence",
     "MinScore",
     "OfAttribute",
@@ -51,6 +52,7 @@ ContactId = Annotated[str, typer.Option("--contact", help="Whom the notes are ab
 Tenant = Annotated[str | None, typer.Option("--tenant", help="Whose deployment.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, help="At most so many.")]
+MaybeLimit = Annotated[int | None, typer.Option("--limit", min=1, help="At most so many.")]
 MaybeContactId = Annotated[
     str | None, typer.Option("--contact", help="Only about this one; all of the agent's without.")
 ]

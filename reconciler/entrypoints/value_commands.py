@@ -15,6 +15,7 @@ from reconciler.entrypoints.options import (
     Agent,
     AsJson,
     ContactId,
+    MaybeLimit,
     Tenant,
     print_json,
     reading,
@@ -66,12 +67,13 @@ def briefing(
     agent: Agent,
     contact: ContactId,
     query: Annotated[str, typer.Argument(help="What it is about; empty for everything.")] = "",
+    limit: MaybeLimit = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what to know and what to ask when a conversation opens, as a model is given it."""
     with reading(agent, contact, tenant, warm_up=bool(query)) as memory:
-        found = memory.briefing(agent, contact, query, tenant=tenant)
+        found = memory.briefing(agent, contact, query, tenant=tenant, limit=limit)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -285,7 +285,7 @@ class ReconcilerStore(BaseStore):
             self._memory.revoke(
                 *_contact(op.namespace),
                 fact.fact_id,
-                revoked_by=self._deletes_as,
+                by=self._deletes_as,
                 reason="deleted from the store",
                 tenant=self._tenant,
             )

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
@@ -371,18 +372,13 @@ def _pair(line: str, number: int, attributes: AttributeBook) -> LabelledPair:
 def _text(values: Mapping[str, Any], name: str, short_name: str) -> str:
     given = [values[each] for each in (name, short_name) if values.get(each) is not None]
     if len(given) != 1:
-        raise InvalidRequestError(f"either {name!r} or {short_name!r} is wanted")
+        raise InvalidRequestError(f"give either {name!r} or {short_name!r}")
     check_text(name, given[0], TEXT_LENGTH_MAX)
     return str(given[0])
 
 
 def _label(value: object) -> PairLabel:
-    try:
-        return PairLabel(str(value))
-    except ValueError as error:
-        raise InvalidRequestError(
-            f"label {value!r} is unknown; use one of {', '.join(PairLabel)}"
-        ) from error
+    return one_of(PairLabel, "label", value)
 
 
 def _slot(values: Mapping[str, Any], name: str, attributes: AttributeBook) -> Slot | None:

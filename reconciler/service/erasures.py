@@ -80,7 +80,7 @@ class Erasures:
         self, scope: Scope, target: ErasureTarget, *, by: str, reason: str, dry_run: bool
     ) -> Erasure:
         """The erasure, finished; see ``Memory.forget``."""
-        check_person("by", by, scope)
+        check_person(by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
         self._ids.check([("by", by)])
         if dry_run:

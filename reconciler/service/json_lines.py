@@ -39,7 +39,7 @@ def json_object(line: str, bytes_max: int = LINE_BYTES_MAX) -> dict[str, Any]:
         )
     values = loads(line)
     if not isinstance(values, dict):
-        raise InvalidRequestError(f"a JSON object is wanted, not {type(values).__name__}")
+        raise InvalidRequestError(f"expected a JSON object, not {type(values).__name__}")
     return values
 
 

@@ -69,7 +69,7 @@ def test_a_contact_s_document_is_written_for_a_person(run: Run, tmp_path: Path) 
 def test_what_is_neither_backup_nor_export_is_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "notes.jsonl").write_text('{"text": "A note."}\n')
     code, _, err = run("restore", str(tmp_path / "notes.jsonl"))
-    assert (code, "is no export of this program, and no backup" in err) == (2, True)
+    assert (code, "is neither an export nor a backup" in err) == (2, True)
     assert not (tmp_path / "memory.lbug").exists()
 
 

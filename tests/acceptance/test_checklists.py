@@ -191,7 +191,7 @@ def test_001_3_what_is_no_preference_expires_or_is_revoked(opened: Open) -> None
     assert facts[Category.FACT].expires_at is not None
     standing = facts[Category.DECISION]
     assert standing.expires_at is None
-    memory.revoke("crm", "alice", standing.fact_id, revoked_by="anna", reason="It was cancelled.")
+    memory.revoke("crm", "alice", standing.fact_id, by="anna", reason="It was cancelled.")
     assert {each.fact.category for each in memory.recall("crm", "alice")} == {Category.FACT}
 
 
@@ -234,7 +234,7 @@ def test_001_7_a_preference_can_be_changed_and_taken_back(opened: Open) -> None:
     [ranked] = memory.recall("crm", "alice")
     assert ranked.fact.text.endswith("phone.")
     memory.revoke(
-        "crm", "alice", ranked.fact.fact_id, revoked_by="contact", reason="She does not mind now."
+        "crm", "alice", ranked.fact.fact_id, by="contact", reason="She does not mind now."
     )
     assert memory.recall("crm", "alice") == []
 

@@ -226,7 +226,7 @@ BAD_INPUT: list[tuple[tuple[str, ...], str]] = [
     (("withdraw", "nope", *SCOPE, "--by", "contact"), "contact alice has no decision nope"),
     (("confirm", "", *SCOPE, "--by", "contact"), "decision_id is empty"),
     (("confirm", "nope", *SCOPE), "--by"),
-    (("revoke", "nope", *SCOPE, "--by", "dana", "--reason", "x"), "no live fact nope"),
+    (("revoke", "nope", *SCOPE, "--by", "dana", "--reason", "x"), "no fact nope, or it has ended"),
     (("revoke", "nope", *SCOPE, "--by", "dana", "--reason", " "), "reason"),
     (("revoke", "nope", *SCOPE, "--by", "dana"), "--reason"),
     (("pending", "--agent", ""), "agent_id is empty"),
@@ -250,7 +250,7 @@ def test_bad_input_ends_with_exit_code_two_and_nothing_printed(run: Run) -> None
 
 def test_an_answer_that_is_not_this_persons_to_give_ends_with_exit_code_two(run: Run) -> None:
     decision_id = _hold(run)
-    for by, mend in (("operator", "who proposed it"), ("agent:crm", "no agent may")):
+    for by, mend in (("operator", "who proposed it"), ("agent:crm", "neither may any agent")):
         code, out, err = run("confirm", decision_id, *SCOPE, "--by", by)
         assert (code, out, mend in err) == (2, "", True)
     assert len(json_of(run, "pending", *AGENT)) == 1

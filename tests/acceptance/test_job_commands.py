@@ -134,7 +134,7 @@ def test_standard_input_is_read_under_the_session_that_is_named(
     [
         ("", "empty"),
         ('{"role": "user", "content": "Hello."}\nnonsense', "line 2: not JSON"),
-        ('{"role": "owner", "content": "Hello."}', "line 1: role 'owner' is unknown"),
+        ('{"role": "owner", "content": "Hello."}', "line 1: role 'owner' is not one of"),
         (
             '{"role": "user", "content": "Hello.", "timestamp": "2026-01-31T09:00:00"}',
             "no time zone",

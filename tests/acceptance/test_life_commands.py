@@ -16,7 +16,7 @@ LONG_AGO = (datetime.now(UTC) - timedelta(days=900)).isoformat()
 def test_archive_says_what_faded_and_puts_it_by_until_it_is_taken_up_again(run: Run) -> None:
     said = json_of(run, "add", *SCOPE, "Likes green tea.", "--importance", "0.1")
     code, out, _ = run("archive", *AGENT, "--floor", "1", "--dry-run")
-    assert (code, "Likes green tea." in out, "would be put by" in out) == (0, True, True)
+    assert (code, "Likes green tea." in out, "would be archived" in out) == (0, True, True)
     [done] = json_of(run, "archive", *AGENT, "--floor", "1", "--by", "anna")
     assert (done["contact_id"], done["decision"]["action"]) == ("alice", "ARCHIVE")
     assert json_of(run, "recall", *SCOPE) == []
@@ -64,4 +64,4 @@ def test_tasks_are_listed_by_state(run: Run) -> None:
     assert json_of(run, "tasks", *AGENT, "--state", "open") == []
     assert "Tasks, those that changed last first" in run("tasks", *AGENT)[1]
     code, _, err = run("tasks", *AGENT, "--state", "sleeping")
-    assert (code, "is none of open" in err) == (2, True)
+    assert (code, "is not one of open" in err) == (2, True)

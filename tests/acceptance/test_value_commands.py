@@ -69,3 +69,10 @@ def test_a_naive_time_or_unknown_attribute_is_refused(told: Run) -> None:
     assert (code, "has no time zone; add one" in err) == (2, True)
     code, _, err = told("value", "none", *SCOPE)
     assert (code, "names nothing" in err) == (2, True)
+
+
+def test_a_briefing_holds_at_most_so_many_facts(run: Run) -> None:
+    who = ("--agent", "crm", "--contact", "bob")
+    for text in ("Lives in Pune.", "Plays the cello.", "Drinks green tea."):
+        assert run("add", *who, text)[0] == 0
+    assert len(json_of(run, "briefing", *who, "--limit", "2")["facts"]) == 2

@@ -211,7 +211,9 @@ def test_an_agent_passes_on_nobody_elses_word(
     memory: Memory, tools: AgentTools, source: str
 ) -> None:
     reply = tools.call(ADD, LIVES | {"source_kind": source})
-    assert f"source_kind {source} is none of user_explicit, tool_output, model_guess" in reply.text
+    assert (
+        f"source_kind {source} is not one of user_explicit, tool_output, model_guess" in reply.text
+    )
     assert memory.contacts("crm") == []
 
 
@@ -301,8 +303,8 @@ def test_what_strict_modes_have_a_model_fill_in_is_no_value(
     [
         ("", "text is missing"),
         ("{", "not JSON"),
-        ("[1]", "a JSON object is wanted, not list"),
-        ("null", "a JSON object is wanted"),
+        ("[1]", "expected a JSON object, not list"),
+        ("null", "expected a JSON object"),
         ('{"a":' * 5000 + "1" + "}" * 5000, "nested more than 100 deep"),
         (None, "text is missing"),
         ([LIVES], "must be a JSON object"),
@@ -446,14 +448,17 @@ def test_a_model_can_narrow_a_recall(
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
-        ({"since": "last week"}, "since 'last week' is no time; write a date such as 2026-03-01"),
-        ({"until": "2026-13-01"}, "is no time"),
+        (
+            {"since": "last week"},
+            "since 'last week' is not a time; write a date such as 2026-03-01",
+        ),
+        ({"until": "2026-13-01"}, "is not a time"),
         ({"since": 1767225600}, "since must be null or a string"),
         ({"since": "2026-03-01", "until": "2026-03-01"}, "is not before until"),
         ({"since": "0001-01-01T00:00:00+14:00"}, "has no date in UTC"),
         ({"valid_at": "2999-01-01"}, "has not come yet"),
-        ({"valid_at": "x" * 5000}, "is no time"),
-        ({"category": "secret"}, "category secret is none of preference, fact"),
+        ({"valid_at": "x" * 5000}, "is not a time"),
+        ({"category": "secret"}, "category secret is not one of preference, fact"),
         ({"query": "x" * 2001}, "at most 2,000"),
         ({"query": "a\0b"}, "null byte"),
         ({"query": "\ud800"}, "query"),

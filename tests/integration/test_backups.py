@@ -266,9 +266,9 @@ def climbing(archive: Path, target: Path) -> None:
 
 
 SPOILT = {
-    "cut in half": (cut, "no whole archive"),
+    "cut in half": (cut, "not a complete archive"),
     "bent": (bent, "damaged"),
-    "foreign": (foreign, "no backup of this program"),
+    "foreign": (foreign, "not a backup of this program"),
     "newer": (lambda a, t: changed(a, t, version=2), "newer version"),
     "of a newer schema": (lambda a, t: changed(a, t, schema_version=99), "newer version"),
     "of an older schema than it says": (

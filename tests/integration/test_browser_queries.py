@@ -43,7 +43,7 @@ def fill(memory: Memory, contact: str, agent: str = "crm") -> None:
         given = {"attribute": "budget", "value": f"{budget},000 EUR", "source_kind": source}
         memory.add_contact_note(agent, contact, text, **given)
     tea = memory.add_contact_note(agent, contact, "Likes green tea.").fact_id
-    memory.revoke(agent, contact, tea, revoked_by="anna", reason="She never said so.")
+    memory.revoke(agent, contact, tea, by="anna", reason="She never said so.")
 
 
 def rows(session: neo4j.Session, query: SavedQuery, who: dict[str, str]) -> list[neo4j.Record]:

@@ -68,7 +68,7 @@ def fill(memory: Memory) -> None:
     memory.add_contact_note(AGENT, PRIYA, LONG)
     memory.add_contact_note(AGENT, PRIYA, "ok thanks")
     tea = memory.add_contact_note(AGENT, PRIYA, "Likes green tea.").fact_id
-    memory.revoke(AGENT, PRIYA, tea, revoked_by="anna", reason="She never said so.")
+    memory.revoke(AGENT, PRIYA, tea, by="anna", reason="She never said so.")
     rowing = memory.add_contact_note(AGENT, PRIYA, "Rows on the river every Sunday.").fact_id
     memory.forget(AGENT, PRIYA, fact_id=rowing, by="contact", reason="I asked for it.")
     turns = [Turn(role="contact", text="Remember that I only take calls after 5 pm. " + LONG)]

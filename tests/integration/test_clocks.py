@@ -324,7 +324,7 @@ def test_a_fact_is_not_revoked_before_it_began(memory: Memory, clock: Clock) -> 
     known = say(memory, PUNE)
     clock.at -= HOUR
     assert known.fact_id is not None
-    ended = memory.revoke("crm", "alice", known.fact_id, revoked_by="kim", reason="Another person.")
+    ended = memory.revoke("crm", "alice", known.fact_id, by="kim", reason="Another person.")
     [fact] = chain(memory)
     assert (fact.is_live, fact.valid_to, ended.note.holds_from, ended.at) == (
         False,

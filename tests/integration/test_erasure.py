@@ -186,7 +186,7 @@ def test_what_says_something_else_is_not_held(memory: Memory) -> None:
 
 def test_what_was_revoked_does_not_come_back_unasked(memory: Memory) -> None:
     pune = lives_in(memory, "Pune")
-    revoked = memory.revoke(AGENT, PRIYA, str(pune.fact_id), revoked_by="anna", reason="A mix-up.")
+    revoked = memory.revoke(AGENT, PRIYA, str(pune.fact_id), by="anna", reason="A mix-up.")
     assert lives_in(memory, "Pune").action is Action.HOLD
     memory.revert(AGENT, PRIYA, revoked.decision_id, by="anna", reason="It was right.")
     assert lives_in(memory, "Pune", "Her home is {}.").action is not Action.HOLD

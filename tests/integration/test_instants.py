@@ -200,9 +200,7 @@ def test_what_never_was_is_true_at_no_instant(memory: Memory, clock: Clock) -> N
     wrong = lives_in(memory, "Pune")
     then = clock.on()
     clock.on()
-    memory.revoke(
-        "crm", "alice", str(wrong.fact_id), revoked_by="dana", reason="Her sister.", never=True
-    )
+    memory.revoke("crm", "alice", str(wrong.fact_id), by="dana", reason="Her sister.", never=True)
     assert recalled(memory, valid_at=then) == []
     assert recalled(memory, as_of=then) == ["Lives in Pune."]
 
@@ -289,7 +287,7 @@ class History:
                 "crm",
                 contact,
                 drawn.choice(living(memory, contact) or ["none"]),
-                revoked_by="dana",
+                by="dana",
                 reason="She left.",
                 never=drawn.random() < 0.3,
             ),

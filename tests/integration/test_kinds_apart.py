@@ -198,7 +198,7 @@ def test_a_newer_version_applies_whomever_it_was_learned_with(memory: Memory) ->
     approved(memory, "issue refund", ["Pay it back"], "alice", "one")
     second = approved(memory, "issue refund", ["Ask accounting", "Pay it back"], "bob", "two")
     assert offered(memory, "Refund") == [("issue_refund", 2)]
-    memory.revoke("crm", "bob", str(second.fact_id), revoked_by="anna", reason="The bank changed.")
+    memory.revoke("crm", "bob", str(second.fact_id), by="anna", reason="The bank changed.")
     assert offered(memory, "Refund") == []
 
 

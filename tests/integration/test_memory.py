@@ -995,9 +995,9 @@ MALFORMED = [
     ("{", "not JSON"),
     ('{"text": "A", "importance": ' + "9" * 5000 + "}", "not JSON"),
     ("[" * 100_000, "not JSON"),
-    ("[1]", "a JSON object is wanted, not list"),
-    ('"A"', "a JSON object is wanted, not str"),
-    ("null", "a JSON object is wanted"),
+    ("[1]", "expected a JSON object, not list"),
+    ('"A"', "expected a JSON object, not str"),
+    ("null", "expected a JSON object"),
     ("{}", "agent_id is empty"),
     (line("A", colour="red"), "unknown keys \\['colour'\\]"),
     (line(None), "text is missing"),
@@ -1013,7 +1013,7 @@ MALFORMED = [
     (line("A", said_at="2999-01-01T00:00:00+00:00"), "has not come yet"),
     (line("A", said_at="0001-01-01T00:00:00+05:00"), "said_at"),
     (line("A", importance=2), "importance must be a number"),
-    (line("A", source_kind="gossip"), "source_kind 'gossip' is unknown"),
+    (line("A", source_kind="gossip"), "source_kind 'gossip' is not one of"),
     (line("A", idempotency_key=7), "idempotency_key must be a string"),
 ]
 

@@ -704,7 +704,7 @@ def test_no_note_takes_an_approved_procedures_place(memory: Memory, subject: str
 def test_a_revoked_procedure_is_not_applied(memory: Memory) -> None:
     decision = approve(memory, STEPS, "one")
     assert decision.fact_id is not None
-    memory.revoke("crm", "alice", decision.fact_id, revoked_by="anna", reason="The bank changed")
+    memory.revoke("crm", "alice", decision.fact_id, by="anna", reason="The bank changed")
     assert applied(memory) == []
 
 

@@ -73,7 +73,7 @@ def live_a_life(memory: Memory) -> None:
     memory.revert("crm", "alice", wrong.decision_id, by="dana", reason="A mix-up.")
     other = memory.add_contact_note("crm", "alice", "Drives a lorry.")
     assert other.fact_id is not None
-    memory.revoke("crm", "alice", other.fact_id, revoked_by="dana", reason="A mix-up.")
+    memory.revoke("crm", "alice", other.fact_id, by="dana", reason="A mix-up.")
     assert held.action == "HOLD"
     memory.confirm("crm", "alice", held.decision_id, "contact")
     memory.submit_session("crm", "alice", "chat-17", TURNS)

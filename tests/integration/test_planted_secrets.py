@@ -71,7 +71,7 @@ OF_PEER: Mapping[str, Any] = {
     **{"created_at": None, "updated_at": None, "expiration_date": None},
 }
 WHOSE: Mapping[str, Any] = {"agent_id": "crm", "contact_id": "ann", "tenant": None}
-ANSWER = {**WHOSE, "decision_id": "none", "answered_by": "contact", "text": "Likes tea."}
+ANSWER = {**WHOSE, "decision_id": "none", "by": "contact", "text": "Likes tea."}
 TOLD = ("text", "source_kind", "subject", "attribute", "value")
 ASKED = ("query", "attribute", "subject", "category", "topic", "since", "until", "valid_at")
 """What an agent's tools take."""
@@ -215,15 +215,15 @@ def walk_answers(memory: Memory, planter: Planter) -> None:
             **given | ({"decision_id": held()} if given.get("decision_id") == "none" else {})
         )
 
-    for call, by in ((memory.reject, "answered_by"), (memory.withdraw, "withdrawn_by")):
-        usual = {**WHOSE, "decision_id": "none", by: "contact"}
+    for call in (memory.reject, memory.withdraw):
+        usual = {**WHOSE, "decision_id": "none", "by": "contact"}
         planter.walk(call.__name__, settle(call), usual)
     planter.walk("confirm", settle(memory.confirm), ANSWER)
     fact_id = memory.add_contact_note("crm", "ann", "Lives in Pune.").fact_id
     planter.walk(
         "revoke",
         memory.revoke,
-        {**WHOSE, "fact_id": fact_id, "revoked_by": "ann", "reason": "No more."},
+        {**WHOSE, "fact_id": fact_id, "by": "ann", "reason": "No more."},
     )
     person = {"by": "ann", "reason": "No more."}
     amended = {**WHOSE, "text": "Lives in Goa.", **person, "attribute": "city", "value": "Goa"}

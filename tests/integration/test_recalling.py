@@ -155,7 +155,7 @@ def test_a_profile_is_the_current_values_the_contacts_own_first(memory: Memory) 
 
 def test_what_ended_has_no_value(memory: Memory) -> None:
     [city] = memory.value("crm", "priya", "city")
-    memory.revoke("crm", "priya", city.fact_id, revoked_by="anna", reason="Moved.")
+    memory.revoke("crm", "priya", city.fact_id, by="anna", reason="Moved.")
     assert memory.value("crm", "priya", "city") == []
 
 

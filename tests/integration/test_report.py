@@ -91,7 +91,7 @@ def fill(memory: Memory) -> None:
     for text in (SCRIPT, TERMINAL, QUOTES, "Is diabetic.", "ok thanks", "Thanks a lot!"):
         memory.add_contact_note(AGENT, "alice", text)
     tea = memory.add_contact_note(AGENT, "alice", "Plays the cello in a quartet.").fact_id
-    memory.revoke(AGENT, "alice", tea, revoked_by="anna", reason="Her <em>sister</em> does.")
+    memory.revoke(AGENT, "alice", tea, by="anna", reason="Her <em>sister</em> does.")
     memory.add_contact_note(AGENT, "alice", "Invoice 1042 is unpaid.")
     memory.add_contact_note(AGENT, "alice", "Invoice 1043 is unpaid.")
     memory.add_contact_note(AGENT, "bob", "Keeps bees.")

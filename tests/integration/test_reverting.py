@@ -54,7 +54,7 @@ def revert(memory: Memory, decision: Decision, contact_id: str = "alice", **give
 
 
 def revoke(memory: Memory, fact_id: str, contact_id: str = "alice") -> Decision:
-    said = {"revoked_by": "dana", "reason": "She left."}
+    said = {"by": "dana", "reason": "She left."}
     return memory.revoke("crm", contact_id, fact_id, **said)
 
 
@@ -275,7 +275,7 @@ def test_a_decision_that_changed_nothing_is_not_reverted(memory: Memory) -> None
 def test_no_agent_revokes_or_reverts(memory: Memory, name: str) -> None:
     said = lives_in(memory, "Pune")
     with pytest.raises(InvalidAnswerError):
-        memory.revoke("crm", "alice", str(said.fact_id), revoked_by=name, reason="I think so.")
+        memory.revoke("crm", "alice", str(said.fact_id), by=name, reason="I think so.")
     with pytest.raises(InvalidAnswerError):
         revert(memory, said, by=name)
     assert told(memory) == ["Lives in Pune."]

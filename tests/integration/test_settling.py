@@ -171,7 +171,7 @@ def test_a_fact_in_no_dispute_is_not_resolved(opened: Open) -> None:
 def test_no_agent_answers_a_dispute(opened: Open) -> None:
     memory = opened()
     keep = disputed(memory)[1].fact_id
-    with pytest.raises(InvalidAnswerError, match="no agent may"):
+    with pytest.raises(InvalidAnswerError, match="neither may any agent"):
         memory.resolve("crm", "alice", keep, by="agent:crm", reason="I think so.")
 
 

@@ -93,9 +93,7 @@ DOORS: dict[str, Callable[[Memory, str, str], Any]] = {
     "proposal": lambda memory, text, _: proposed(memory, text),
     "confirmation": lambda memory, text, held: memory.confirm(*WHO, held, "contact", text=text),
     "answerer": lambda memory, text, held: memory.confirm(*WHO, held, text),
-    "revocation": lambda memory, text, _: memory.revoke(
-        *WHO, "fact", revoked_by="contact", reason=text
-    ),
+    "revocation": lambda memory, text, _: memory.revoke(*WHO, "fact", by="contact", reason=text),
     "recall": lambda memory, text, _: memory.recall(*WHO, text),
     "blank recall": lambda memory, text, _: memory.recall(*WHO, " " * len(text)),
     "policy check": lambda memory, text, _: memory.check_policy(text),

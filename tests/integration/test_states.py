@@ -149,7 +149,7 @@ def one_of_each_state(clock: Clock, memory: Memory) -> Memory:
     say(memory, "Prefers tea.", category="preference")
     gone = say(memory, "Has a dog called Bo.", attribute="pet", value="Bo")
     assert gone.fact_id
-    memory.revoke("crm", "alice", gone.fact_id, revoked_by="dana", reason="It ran away.")
+    memory.revoke("crm", "alice", gone.fact_id, by="dana", reason="It ran away.")
     say(memory, "The server is down right now", category="volatile")
     lives_in(memory, "Pune")
     clock.pass_days(30)
@@ -228,7 +228,7 @@ def test_a_denial_of_what_is_now_closes_the_interval(
 def test_an_operator_revokes_what_never_was(clock: Clock, memory: Memory) -> None:
     wrong = str(works_at(memory, "Globex").fact_id)
     clock.pass_days(30)
-    said = {"revoked_by": "dana", "reason": "That was her sister."}
+    said = {"by": "dana", "reason": "That was her sister."}
     ended = memory.revoke("crm", "alice", wrong, never=True, **said)
     fact = facts(memory)[wrong]
     assert (fact.state, fact.is_void, fact.valid_to) == (REVOKED, True, fact.valid_from)
@@ -264,7 +264,7 @@ def rendered(*chains: FactHistory) -> str:
 
 def test_a_history_says_who_revoked_and_who_undid_that_and_why(memory: Memory) -> None:
     fact_id = str(lives_in(memory, "Pune").fact_id)
-    gone = memory.revoke("crm", "alice", fact_id, revoked_by="dana", reason="She moved.")
+    gone = memory.revoke("crm", "alice", fact_id, by="dana", reason="She moved.")
     said = {"by": "vera", "reason": "She did not."}
     memory.revert("crm", "alice", gone.decision_id, **said)
     [chain] = memory.history("crm", "alice")

@@ -185,6 +185,37 @@ def test_a_new_value_ends_an_archived_one(memory: Memory, clock: Clock) -> None:
     assert facts(memory)["Lives in Pune."].state is FactState.ARCHIVED
 
 
+def test_an_archived_fact_has_not_ended_and_can_be_revoked_and_put_back(
+    memory: Memory, clock: Clock
+) -> None:
+    said = say(memory, "Likes green tea", category="preference")
+    clock.on(300 * DAY)
+    swept(memory)
+    assert not facts(memory)["Likes green tea"].has_ended
+    done = memory.revoke("crm", "alice", str(said.fact_id), by="anna", reason="A mix-up.")
+    assert facts(memory)["Likes green tea"].state is FactState.REVOKED
+    memory.revert("crm", "alice", done.decision_id, by="anna", reason="It was right.")
+    assert facts(memory)["Likes green tea"].state is FactState.ARCHIVED
+
+
+def test_an_archived_fact_can_be_amended(memory: Memory, clock: Clock) -> None:
+    said = say(memory, "Likes green tea", category="preference")
+    clock.on(300 * DAY)
+    swept(memory)
+    done = memory.amend(
+        "crm", "alice", "Likes black tea", fact_id=said.fact_id, by="anna", reason="A mix-up."
+    )
+    assert (done.superseded_ids, told(memory)) == ((said.fact_id,), ["Likes black tea"])
+
+
+def test_what_is_archived_is_on_the_contacts_page_as_known(memory: Memory, clock: Clock) -> None:
+    say(memory, "Likes green tea", category="preference")
+    clock.on(300 * DAY)
+    swept(memory)
+    known = memory.export_page("crm", "alice").partition("<h2>What is known")[2].partition("<h2")[0]
+    assert "Likes green tea" in known
+
+
 @pytest.mark.parametrize("how", ["unarchive", "revert"])
 def test_what_was_archived_is_taken_up_again_as_it_stood(
     memory: Memory, clock: Clock, how: str

@@ -260,7 +260,7 @@ def committed(memory: Memory) -> Decision:
 def revoked(memory: Memory) -> Decision:
     fact_id = say(memory, "Lives in Pune").fact_id
     assert fact_id
-    return memory.revoke("crm", "alice", fact_id, revoked_by="dana", reason="Moved away.")
+    return memory.revoke("crm", "alice", fact_id, by="dana", reason="Moved away.")
 
 
 DISPOSALS: list[tuple[Callable[[Memory], Decision], Action, Disposal]] = [
@@ -382,7 +382,7 @@ def in_a_question(memory: Memory, kind: str) -> Decision:
 
 def in_a_revocation(memory: Memory, kind: str) -> Decision:
     fact_id = str(say(memory, f"Likes the novel {TITLES[kind]}").fact_id)
-    return memory.revoke("crm", "alice", fact_id, revoked_by="dana", reason=SAID[kind])
+    return memory.revoke("crm", "alice", fact_id, by="dana", reason=SAID[kind])
 
 
 def in_an_answer(memory: Memory, kind: str) -> Decision:
@@ -606,7 +606,7 @@ def test_an_answer_that_is_not_this_persons_to_give_is_refused(
         [
             (*A_TOOLS, "agent:crm", "no agent may"),
             (*A_TOOLS, "agent:other", "no agent may"),
-            (*A_TOOLS, "", "answered_by is empty"),
+            (*A_TOOLS, "", "by is empty"),
             (A_TOOLS[0], A_TOOLS[1] | {"proposed_by": "dana"}, "dana", "who proposed it"),
             (A_TOOLS[0], A_TOOLS[1] | {"proposed_by": "contact"}, "contact", "who proposed it"),
             ("Has asthma", {}, "dana", "the contact's to give"),
@@ -987,7 +987,7 @@ def test_an_agents_tools_speak_for_no_operator(embedded: Memory) -> None:
     sent = {"text": "Lives in Pune", "source_kind": "operator"}
     reply = embedded.agent_tools("crm", "alice").call("add_contact_note", sent)
     assert reply.is_error
-    assert "source_kind operator is none of user_explicit" in reply.text
+    assert "source_kind operator is not one of user_explicit" in reply.text
     assert live(embedded) == []
 
 
@@ -1235,7 +1235,7 @@ def test_a_standing_decision_outlives_its_restatement_as_something_else(
 def test_a_revoked_fact_is_ended_and_its_history_kept(memory: Memory) -> None:
     first = say(memory, STANDING)
     assert first.fact_id
-    ended = memory.revoke("crm", "alice", first.fact_id, revoked_by="dana", reason="Cancelled.")
+    ended = memory.revoke("crm", "alice", first.fact_id, by="dana", reason="Cancelled.")
     assert (ended.action, ended.superseded_ids) == (Action.REVOKE, (first.fact_id,))
     assert live(memory) == []
     [chain] = memory.history("crm", "alice")
@@ -1245,8 +1245,8 @@ def test_a_revoked_fact_is_ended_and_its_history_kept(memory: Memory) -> None:
 def test_what_is_not_live_cannot_be_revoked(memory: Memory) -> None:
     [fact_id] = revoked(memory).superseded_ids
     for contact_id, wrong in (("alice", fact_id), ("bob", fact_id), ("alice", "nope")):
-        with pytest.raises(UnknownFactError, match="no live fact"):
-            memory.revoke("crm", contact_id, wrong, revoked_by="dana", reason="Again.")
+        with pytest.raises(UnknownFactError, match=", or it has ended"):
+            memory.revoke("crm", contact_id, wrong, by="dana", reason="Again.")
     assert len(memory.decisions("crm")) == 2
 
 

@@ -512,6 +512,9 @@ def test_what_only_ends_or_denies_a_part_is_no_correction(said: str, fact: str) 
         ("Globex", "No longer works as a clerk at Globex"),
         ("Acme Works", "Quit her job at Acme Works"),
         ("phone", "Does not want to be reached by phone"),
+        ("Globex", "Never worked there."),
+        ("Pune", "Doesn't live here any more"),
+        ("chess", "Stopped playing it."),
     ],
 )
 def test_a_denied_or_ended_value_is_denied(value: str, text: str) -> None:
@@ -530,6 +533,9 @@ def test_a_denied_or_ended_value_is_denied(value: str, text: str) -> None:
         ("vegetarian", "Does not eat meat"),
         ("not married", "She is not married"),
         ("", "Never worked at Globex."),
+        ("single", "She is not married, and that is that"),
+        ("Globex", "Works there."),
+        ("Globex", "There is no other job"),
     ],
 )
 def test_a_value_that_stands_in_the_place_of_a_denied_one_is_not_denied(

@@ -84,7 +84,7 @@ def test_a_table_that_is_not_as_it_must_be_is_named(old: str, new: str, said: st
 
 
 def test_a_pattern_that_is_no_regular_expression_is_named() -> None:
-    said = "drinks.toml: [[order]] number 1: the pattern is no regular expression"
+    said = "drinks.toml: [[order]] number 1: the pattern is not a regular expression"
     with pytest.raises(ConfigurationError, match=re.escape(said)):
         cues(FILE.replace("bring", "bring(")).pattern("order", 0)
 

@@ -83,8 +83,8 @@ def test_a_guess_that_the_contact_confirmed_is_the_contacts_word() -> None:
     ("given", "said"),
     [
         ({"colour": "red"}, "there is no filter colour; use attribute, category"),
-        ({"category": "gossip"}, "category 'gossip' is none of preference, fact"),
-        ({"trust": "god"}, "trust 'god' is none of user_explicit"),
+        ({"category": "gossip"}, "category 'gossip' is not one of preference, fact"),
+        ({"trust": "god"}, "trust 'god' is not one of user_explicit"),
         ({"since": datetime(2026, 1, 1)}, "since 2026-01-01T00:00:00 has no time zone"),
         ({"until": "2026"}, "until must be a datetime"),
         ({"since": NOW, "until": NOW - TICK}, "is not before until"),

@@ -367,6 +367,28 @@ def budget(value: str) -> Slot:
     return slot(value, attribute="budget")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["Never worked there.", "Has never worked there before", "Does not work there any more."],
+)
+def test_a_word_may_stand_for_the_value_that_a_note_denies(text: str) -> None:
+    globex = neighbour(0.4, "Works at Globex.", slot=employer("Globex"))
+    verdict = decide(note(text, slot=employer("Globex")), [globex], DEFAULT)
+    assert (verdict.action, verdict.targets, verdict.is_restatement) == (UPDATE, (globex,), False)
+
+
+def test_what_never_was_was_never_true_also_where_a_word_stands_for_the_value() -> None:
+    globex = neighbour(0.4, "Worked at Globex.", slot=employer("Globex"))
+    verdict = decide(note("Never worked there.", slot=employer("Globex")), [globex], DEFAULT)
+    assert verdict.voided == (globex,)
+
+
+def test_what_never_was_is_not_ended_by_what_is() -> None:
+    never = neighbour(0.6, "Never worked at Globex.", slot=employer("Globex"))
+    verdict = decide(note("Works at Nordlys.", slot=employer("Nordlys")), [never], DEFAULT)
+    assert (verdict.action, verdict.targets) == (ADD, ())
+
+
 @pytest.mark.parametrize("cosine", [0.96, 0.5])
 @pytest.mark.parametrize("text", ["Never worked at Globex", "Has left Globex"])
 def test_a_denial_of_one_value_ends_no_other(text: str, cosine: float) -> None:
@@ -815,6 +837,14 @@ def test_a_value_that_returns_to_one_superseded_before_is_contested() -> None:
     wifes = predecessor(slot=slot("Pune", subject="wife"), was_contradicted=False)
     assert not contested(note(slot=PUNE), wifes)
     assert not contested(note(slot=PUNE))
+
+
+@pytest.mark.parametrize("text", ["No longer lives in Pune", "Has left Pune", "Never lived there"])
+def test_an_end_of_what_went_to_and_fro_is_not_contested(text: str) -> None:
+    """Pune, Goa, Pune, and then no longer Pune."""
+    pune = neighbour(0.9, "Lives in Pune", slot=PUNE)
+    said = note(text, at=day(2), slot=slot("Pune", single=False))
+    assert not contested(said, predecessor("pune"), predecessor("goa"), near=pune)
 
 
 @pytest.mark.parametrize(

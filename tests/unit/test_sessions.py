@@ -42,7 +42,7 @@ def session(**changed: Any) -> Session:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"role": "robot"}, "role 'robot' is unknown"),
+        ({"role": "robot"}, "role 'robot' is not one of"),
         ({"text": ""}, "blank"),
         ({"text": " \n"}, "blank"),
         ({"text": None}, "must be a string"),

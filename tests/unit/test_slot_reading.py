@@ -164,6 +164,9 @@ ENDS = [
     ("Prefers e-mail.", "Please don't e-mail me."),
     ("Wants phone calls only.", "No longer wants phone calls."),
     ("He is vegan.", "He's no longer vegan."),
+    ("Works at Globex.", "Never worked at Globex."),
+    ("Works at Globex.", "She has never worked for Globex."),
+    ("Lives in Pune.", "Never lived in Pune."),
 ]
 
 
@@ -171,7 +174,7 @@ ENDS = [
 def test_an_end_decides_about_its_own_value_alone(fact: str, end: str) -> None:
     read = BOOK.read_slot(end)
     assert read
-    assert read.has_ended
+    assert read.is_denied
     assert compare_slots(slot(end), slot(fact)) is SlotMatch.EQUAL
     other = Slot(
         subject="contact",
@@ -291,7 +294,7 @@ def test_a_frame_of_ones_own_is_read_and_a_bad_one_names_its_place() -> None:
     assert read
     assert (read.attribute, read.value) == ("bin_day", "Friday")
     frame["value"] = "weekdya"
-    with pytest.raises(ConfigurationError, match="number 1: 'weekdya' is no kind of value; use"):
+    with pytest.raises(ConfigurationError, match="number 1: 'weekdya' is not a kind of value; use"):
         AttributeBook.from_mapping(tables).read_slot("The bins are Friday.")
     del frame["words"]
     with pytest.raises(ConfigurationError, match=r"\[\[bin_day.frames\]\] number 1, words"):
@@ -359,6 +362,37 @@ def test_what_holds_beside_another_value_fills_no_slot_that_holds_one(text: str)
     ],
 )
 def test_what_only_holds_the_words_is_left_alone(text: str) -> None:
+    assert note(text).slot is None
+
+
+DENYING = ["Never {}", "Hardly {}", "Rarely {}", "Nobody {}", "She never {}", "She rarely {}"]
+
+
+@pytest.mark.parametrize("denied", DENYING)
+def test_what_is_denied_fills_no_slot_as_if_it_were_so(denied: str) -> None:
+    """Every sentence that the book promises to read, denied."""
+    said = [
+        text.translate({ord(mark): None for mark in "[]"})
+        for attribute in BOOK
+        for table in (*attribute.phrasings, *attribute.frames)
+        for text in table["hits"]
+    ]
+    verbs = [text.split()[0] for text in said]
+    bare = [
+        text
+        for text, verb in zip(said, verbs, strict=True)
+        if verb.isalpha() and verb.endswith("s") and verb not in ("His", "This", "Has")
+    ]
+    assert len(bare) > 30
+    read = {text: BOOK.read_slot(denied.format(text[0].lower() + text[1:])) for text in bare}
+    assert {text: slot for text, slot in read.items() if slot and not slot.is_denied} == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Never plays chess.", "Doesn't eat fish.", "Does not take aspirin.", "Seldom goes sailing."],
+)
+def test_what_somebody_does_not_do_is_neither_a_hobby_nor_an_allergy(text: str) -> None:
     assert note(text).slot is None
 
 

@@ -71,7 +71,7 @@ def test_an_unknown_role_names_its_line_and_what_is_known(role: Any) -> None:
 
 
 def test_in_a_document_the_message_is_counted_instead() -> None:
-    with pytest.raises(InvalidSessionError, match=r"message 2: role 'narrator' is unknown"):
+    with pytest.raises(InvalidSessionError, match=r"message 2: role 'narrator' is not one of"):
         read_turns([json.dumps([ANA, {"role": "narrator", "text": "Hm"}])])
 
 

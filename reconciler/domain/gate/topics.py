@@ -47,7 +47,7 @@ class TopicTerms:
         for term in (*self.terms, *self.exceptions):
             if not _TERM.fullmatch(_folded(term)):
                 raise ConfigurationError(
-                    f"topics: {term!r} is no term; write words, each with at most an asterisk "
+                    f"topics: {term!r} is not a term; write words, each with at most an asterisk "
                     "at its end"
                 )
 

@@ -49,6 +49,7 @@ __all__ = [
     "Finding",
     "denies_ever",
     "denies_value",
+    "denies_value_ever",
     "differ_beside",
     "differ_only_in",
     "find_changes",
@@ -59,6 +60,7 @@ __all__ = [
     "has_many_other_words",
     "is_repeated_in",
     "leaves_words_out",
+    "named_in",
     "tell_of_other_matters",
     "tells_of_more",
 ]
@@ -145,11 +147,36 @@ def denies_ever(note: str, fact: str) -> bool:
 def denies_value(text: str, value: str) -> bool:
     """Whether the text says that the value does not hold: "Never worked at Globex", "left Globex".
 
+    A word may stand for the value: "Never worked there".
+
     Args:
         text: what was said.
         value: the value that it is filed under.
     """
-    return denies(read(text), read(value))
+    return denies(read(named_in(text, value)), read(value))
+
+
+def denies_value_ever(text: str, value: str) -> bool:
+    """Whether the text says that the value never held, so that it holds beside any other value."""
+    said_never = _vocabulary().correction.search(read(text).canonical) is not None
+    return said_never and denies_value(text, value)
+
+
+def named_in(text: str, value: str) -> str:
+    """The text with the value in the place of a word that stands for it.
+
+    "Never worked there", filed under Globex, says "never worked Globex". Only a text that denies
+    something, or says that it has ended, is changed, and only where it does not name the value.
+
+    Args:
+        text: what was said.
+        value: the value that it is filed under.
+    """
+    reading = read(text)
+    is_denial = reading.negated or reading.ceased
+    if not value or not is_denial or not stems_of(value).isdisjoint(reading.stems):
+        return text
+    return _vocabulary().stand_in.sub(lambda _: value, text, count=1)
 
 
 def tells_of_more(text: str) -> bool:

@@ -61,6 +61,7 @@ class Vocabulary:
     sizes: frozenset[str]
     sides: dict[str, tuple[int, int]]
     stages: frozenset[str]
+    stand_in: re.Pattern[str]
     suppositions: frozenset[str]
     times_a_year: dict[str, int]
     weekdays: frozenset[str]
@@ -112,6 +113,7 @@ def vocabulary() -> Vocabulary:
         sizes=word_set("size"),
         sides=_sides(words("opposite")),
         stages=word_set("stage"),
+        stand_in=_cues().pattern("stand_in"),
         suppositions=word_set("supposition"),
         times_a_year=_numbers("times_a_year"),
         weekdays=word_set("weekday"),

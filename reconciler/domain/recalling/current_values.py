@@ -97,9 +97,9 @@ def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
         return False
     if denies_value(fact.text, slot.value or ""):
         return True
-    # What was read as ended decides about its own value alone, and is kept so.
+    # What was read as denied decides about its own value alone, and is kept so.
     read = None if slot.is_single_valued else attributes.read_slot(fact.text)
-    return read is not None and read.has_ended
+    return read is not None and read.is_denied
 
 
 def _place(each: SlotValue) -> tuple[bool, str, str]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypedDict
 
+from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.notes import unit_interval, utc
@@ -127,11 +128,7 @@ def _tags(name: str, given: object) -> tuple[str, ...]:
 
 def _one_of(kind: type[StrEnum]) -> Callable[[str, object], StrEnum]:
     def checked(name: str, given: object) -> StrEnum:
-        try:
-            return kind(str(given))
-        except ValueError:
-            known = ", ".join(kind)
-            raise InvalidRequestError(f"{name} {given!r} is none of {known}") from None
+        return one_of(kind, name, given)
 
     return checked
 

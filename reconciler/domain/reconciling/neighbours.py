@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations, starmap
 
-from reconciler.domain.guard import denies_value, tell_of_other_matters
+from reconciler.domain.guard import denies_value, denies_value_ever, tell_of_other_matters
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.notes import Note
@@ -84,12 +84,15 @@ def match_of(note: Note, fact: Fact | Neighbour) -> SlotMatch:
 
     The budgets of two projects stand side by side, whatever their values; an attribute that the
     caller made up says itself what it is about. A denial of a value is no other value: who never
-    worked at Globex may well work at Nordlys.
+    worked at Globex may well work at Nordlys, whichever of the two is said first.
     """
     match = compare_slots(note.slot, fact.slot)
-    if match not in (SlotMatch.EQUAL, SlotMatch.CHANGED) or note.slot is None:
+    if match not in (SlotMatch.EQUAL, SlotMatch.CHANGED) or not note.slot or not fact.slot:
         return match
-    is_denied = match is SlotMatch.CHANGED and denies_value(note.text, note.slot.value or "")
+    is_denied = match is SlotMatch.CHANGED and (
+        denies_value(note.text, note.slot.value or "")
+        or denies_value_ever(fact.text, fact.slot.value or "")
+    )
     return SlotMatch.APART if is_denied or are_other_matters(note, fact) else match
 
 

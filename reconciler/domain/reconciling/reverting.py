@@ -20,7 +20,7 @@ from reconciler.errors import InvalidRequestError
 __all__ = ["Reversal", "fact_written_by", "order_of", "resting_on", "reversal", "undone_by"]
 
 _WRITING = (Action.ADD, Action.UPDATE)
-_COUNTING_NOTHING = (Action.REVERT, Action.ARCHIVE, Action.UNARCHIVE)
+_COUNTING_NOTHING = (Action.REVERT, Action.REVOKE, Action.ARCHIVE, Action.UNARCHIVE)
 """What changes how facts stand, and is evidence of none of them."""
 
 

@@ -22,6 +22,7 @@ from reconciler.domain.guard import (
     has_many_other_words,
     is_repeated_in,
     leaves_words_out,
+    named_in,
     tells_of_more,
 )
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
@@ -155,7 +156,8 @@ def contest(
     """The verdict, marked as contested where the note takes part in a to and fro.
 
     That is where it returns to what was superseded before (A, B, A), or contradicts for the
-    second time within the policy's window. It is written all the same.
+    second time within the policy's window. It is written all the same. An end or a denial names no
+    value to return to, and is no second answer.
 
     Args:
         verdict: what ``decide`` concluded.
@@ -163,7 +165,8 @@ def contest(
         predecessors: the facts beneath the verdict's targets, in any order.
         policy: the window, and from which cosine on two texts say the same.
     """
-    if not verdict.is_replacement:
+    value = (note.slot and note.slot.value) or ""
+    if not verdict.is_replacement or denies_value(note.text, value):
         return verdict
     if any(_says_again(note, each, policy) for each in predecessors):
         return _contested(verdict, "what was superseded before is said again")
@@ -296,7 +299,7 @@ def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[
 
     Of two counts of one thing the later one holds.
     """
-    value = (note.slot and note.slot.value) or ""
+    note, value = _with_value_named(note), (note.slot and note.slot.value) or ""
     denials = _denials(note, fact, policy)
     if any(each.is_change for each in denials) or (
         denials and denies_value(note.text, value) != denies_value(fact.text, value)
@@ -305,6 +308,12 @@ def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[
     found = _differ_beside(note, fact, policy)
     are_counts = all(each.is_change and each.kind is not Difference.ROLES for each in found)
     return found if are_counts else ()
+
+
+def _with_value_named(note: Note) -> Note:
+    """The note, its slot's value in the place of a word that stands for it, as "there" may."""
+    value = (note.slot and note.slot.value) or ""
+    return replace(note, text=named_in(note.text, value))
 
 
 def _with_denied(
@@ -577,7 +586,8 @@ def _correcting(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdic
     """The verdict, with those of its targets that the note says were never true."""
     if not policy.guard or not verdict.is_replacement:
         return verdict
-    voided = tuple(each for each in verdict.targets if denies_ever(note.text, each.text))
+    said = _with_value_named(note).text
+    voided = tuple(fact for fact in verdict.targets if denies_ever(said, fact.text))
     return replace(verdict, voided=voided) if voided else verdict
 
 

@@ -69,7 +69,7 @@ class RestoreReport:
         already_there: how many an earlier run had written.
         nodes: how many of each label this run wrote.
         links: how many of each type.
-        embedded: how many facts' vectors were made anew.
+        embedded: how many facts' vectors were made again.
         keeps_ids: whether the store's key of ids is the export's, so that idempotency keys and
             turns that were handed over before are recognised.
         keeps_hashes: whether its key of hashes is the export's, so that a value that was taken out

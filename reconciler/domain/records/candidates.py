@@ -85,7 +85,7 @@ class Evidence:
         if self.source_reference is not None:
             check_text("source_reference", self.source_reference, length_max)
         if not isinstance(self.scope, Scope):
-            raise InvalidNoteError("evidence needs a scope: whose it is")
+            raise InvalidNoteError("evidence needs a scope: tenant, agent and contact")
         object.__setattr__(self, "source_kind", source_kind_of(self.source_kind))
 
     @property

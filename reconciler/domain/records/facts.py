@@ -112,8 +112,11 @@ class Fact(Remembered):
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is superseded, revoked or erased, so that no note is compared with it."""
-        return self.state not in (FactState.LIVE, FactState.EXPIRED)
+        """Whether it is superseded, revoked or erased, so that no note is compared with it.
+
+        What is expired or archived is silent and has not ended: to say it again has it recalled.
+        """
+        return self.state not in (FactState.LIVE, FactState.EXPIRED, FactState.ARCHIVED)
 
     @property
     def is_standing(self) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from reconciler.domain.records.choices import not_one_of
 from reconciler.domain.records.notes import utc
 from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidNoteError, InvalidSessionError
@@ -99,9 +100,9 @@ def _role(message: Message) -> Role:
     given = message.values.get("role")
     known = _ROLE_OF.get(given.strip().casefold()) if isinstance(given, str) else None
     if known is None:
-        names = ", ".join(_ROLE_OF)
-        complaint = "role is missing" if given is None else f"role {given!r} is unknown"
-        raise message.wrong(f"{complaint}; use one of {names}")
+        missing = f"role is missing; use one of {', '.join(_ROLE_OF)}"
+        complaint = missing if given is None else not_one_of("role", given, _ROLE_OF)
+        raise message.wrong(complaint)
     return known
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.slots import Slot
@@ -239,8 +240,8 @@ def check_text(name: str, value: object, length_max: int) -> None:
         raise InvalidNoteError(f"{name} must be a string, not {type(value).__name__}")
     if len(value) > length_max:
         raise InvalidNoteError(
-            f"{name} has {len(value):,} characters, at most {length_max:,} are kept; "
-            "split it into one note per fact"
+            f"{name} has {len(value):,} characters, at most {length_max:,} are allowed"
+            + ("; split it into one note for each fact" if name == "text" else "")
         )
     if not any(unicodedata.category(character)[0] in "LNS" for character in value):
         raise InvalidNoteError(f"{name} is blank: it holds no letter, digit or symbol")
@@ -266,11 +267,7 @@ def _importance(value: object) -> float | None:
 
 
 def _category(value: object) -> Category:
-    try:
-        return Category(str(value))
-    except ValueError:
-        known = ", ".join(Category)
-        raise InvalidNoteError(f"category {value!r} is unknown; use one of {known}") from None
+    return one_of(Category, "category", value, InvalidNoteError)
 
 
 def _tags(value: object) -> tuple[str, ...]:
@@ -306,8 +303,4 @@ def source_kind_of(value: object) -> SourceKind:
     Raises:
         InvalidNoteError: there is none.
     """
-    try:
-        return SourceKind(str(value))
-    except ValueError:
-        known = ", ".join(SourceKind)
-        raise InvalidNoteError(f"source_kind {value!r} is unknown; use one of {known}") from None
+    return one_of(SourceKind, "source_kind", value, InvalidNoteError)

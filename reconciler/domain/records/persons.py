@@ -22,11 +22,10 @@ def is_agent(name: str, scope: Scope) -> bool:
     return plain_name(name).startswith("agent") or plain_name(name) == plain_name(scope.agent_id)
 
 
-def check_person(field: str, name: str, scope: Scope) -> None:
+def check_person(name: str, scope: Scope) -> None:
     """Let the contact's or an operator's name through.
 
     Args:
-        field: what the caller knows it by.
         name: whose word it is to be.
         scope: whose memory, and which agent's.
 
@@ -34,11 +33,11 @@ def check_person(field: str, name: str, scope: Scope) -> None:
         InvalidAnswerError: it cannot be used, is an agent's, or means the contact and is spelt
             otherwise.
     """
-    check_identifier(field, name, InvalidAnswerError)
+    check_identifier("by", name, InvalidAnswerError)
     if plain_name(name) == CONTACT and name != CONTACT:
         raise InvalidAnswerError(f"write {CONTACT!r}, not {name!r}, for the contact")
     if is_agent(name, scope):
         raise InvalidAnswerError(
-            f"{name} may not decide this, no agent may; give {CONTACT!r} with the contact's own "
-            "answer, or an operator's name"
+            f"{name} may not decide this, and neither may any agent; give {CONTACT!r} with the "
+            "contact's own answer, or an operator's name"
         )

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import check_text, utc
 from reconciler.domain.records.scope import check_identifier
@@ -71,13 +72,8 @@ class Turn:
     reference: str | None = None
 
     def __post_init__(self) -> None:
-        try:
-            object.__setattr__(self, "role", Role(str(self.role)))
-        except ValueError:
-            known = ", ".join(Role)
-            raise InvalidSessionError(
-                f"role {self.role!r} is unknown; use one of {known}"
-            ) from None
+        role = one_of(Role, "role", self.role, InvalidSessionError)
+        object.__setattr__(self, "role", role)
         if isinstance(self.text, str) and len(self.text) > EVIDENCE_LENGTH_MAX:
             raise InvalidSessionError(
                 f"a turn has {len(self.text):,} characters, at most {EVIDENCE_LENGTH_MAX:,} are "

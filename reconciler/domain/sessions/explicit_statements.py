@@ -322,14 +322,14 @@ def _with_read_slot(claim: _Claim, attributes: AttributeBook) -> _Claim:
 def _own_slot(read: ReadSlot | None) -> _Slot | None:
     """The slot of the speaker or the speaker's people; None for somebody else's.
 
-    What has ended fills no slot: its words say all of it.
+    What is denied fills no slot: its words say all of it.
     """
     if read is None or read.name:
         return None
     cut = _the("break").search(read.words)
     if not _the("own").search(read.words, 0, cut.start() if cut else len(read.words)):
         return None
-    if read.has_ended:
+    if read.is_denied:
         return _NO_SLOT
     subject = read.subject and _the("of_mine").sub("", read.subject).casefold()
     return _Slot(subject, read.attribute, read.value, read.is_change)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
+from reconciler.domain.records.choices import not_one_of
 from reconciler.errors import IllegalMemoryOperationError, InvalidRequestError
 
 __all__ = [
@@ -146,8 +147,7 @@ def states_named(name: TaskState | str | None) -> tuple[TaskState, ...]:
     try:
         return (TaskState(name),)
     except ValueError:
-        known = ", ".join((OPEN, *TaskState))
-        raise InvalidRequestError(f"state {name!r} is none of {known}") from None
+        raise InvalidRequestError(not_one_of("state", name, (OPEN, *TaskState))) from None
 
 
 def check(state: TaskState, operation: Operation) -> None:

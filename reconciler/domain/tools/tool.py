@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, get_args
 
+from reconciler.domain.records.choices import not_one_of
 from reconciler.errors import InvalidRequestError
 
 __all__ = ["Kind", "Parameter", "Style", "Tool", "check_style"]
@@ -91,7 +92,7 @@ class Parameter:
             raise InvalidRequestError(f"{self.name} must be {article} {self.kind}, not {_a(given)}")
         if self.choices and given not in self.choices:
             known = ", ".join(self.choices)
-            raise InvalidRequestError(f"{self.name} {_short(given)} is none of {known}")
+            raise InvalidRequestError(f"{self.name} {_short(given)} is not one of {known}")
         self._check_bounds(given)
         return given
 
@@ -177,8 +178,7 @@ def check_style(style: object) -> None:
         InvalidRequestError: it is none.
     """
     if style not in get_args(Style):
-        known = ", ".join(get_args(Style))
-        raise InvalidRequestError(f"style {style!r} is none of {known}")
+        raise InvalidRequestError(not_one_of("style", style, get_args(Style)))
 
 
 def _is_of(kind: Kind, given: object) -> bool:

@@ -252,8 +252,8 @@ class AttributeBook:
         """What was read as a slot that can be compared; None where it names no value.
 
         Whoever is called by a name that is not known as the contact's is somebody of that name.
-        What has ended decides about its own value alone: whoever no longer works at Globex may
-        work at Brightwave.
+        What is denied decides about its own value alone: whoever no longer works at Globex, or
+        never did, may work at Brightwave.
 
         Args:
             read: what was read.
@@ -268,7 +268,7 @@ class AttributeBook:
             return None
         if slot is None or slot.value is None:
             return None
-        if read.has_ended:
+        if read.is_denied:
             return replace(slot, is_single_valued=False)
         return replace(slot, replaced_key=self._replaced_key(read))
 
@@ -417,7 +417,7 @@ def _given(name: str, given: object) -> str | None:
     if _CONTROL.search(given):
         raise InvalidNoteError(f"{name} holds control characters or line breaks; remove them")
     if _is_blank(given):
-        raise InvalidNoteError(f"{name} is blank; leave it out where there is none")
+        raise InvalidNoteError(f"{name} is blank; leave it out if there is none")
     return None if text(given) in _listed("not_given") else given
 
 
@@ -452,7 +452,7 @@ def _number_in_words(given: float) -> str:
             raise InvalidNoteError("value has more digits than are kept; write it in words")
         return str(given)
     if not math.isfinite(given):
-        raise InvalidNoteError(f"value {given} is no number; leave it out where there is none")
+        raise InvalidNoteError(f"value {given} is not a number; leave it out if there is none")
     return f"{Decimal(repr(float(given))):f}".removesuffix(".0")
 
 

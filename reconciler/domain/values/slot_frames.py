@@ -152,7 +152,7 @@ def _complaint(lexicon: Lexicon, frame: Frame) -> str | None:
     """What keeps a frame from ever reading anything; None where nothing does."""
     if frame.value not in lexicon.lists:
         use = "use a list of config/lexicon/slots.toml, such as date or count"
-        return f"{frame.value!r} is no kind of value; {use}"
+        return f"{frame.value!r} is not a kind of value; {use}"
     if not _forms(frame.words):
         return "words is empty; give the phrases that tell of the attribute"
     listed_in = (frame.words, frame.also, frame.beside, frame.link, frame.unless)

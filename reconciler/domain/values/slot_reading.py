@@ -43,6 +43,9 @@ SENTENCE_LENGTH_MAX = 240
 
 _CLAUSES_MAX = 8
 
+_DENYING = ("end", "denial")
+"""Kinds of phrasings that say of a value that it does not hold."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadSlot:
@@ -50,13 +53,14 @@ class ReadSlot:
 
     Attributes:
         attribute: the canonical name of what is said.
-        value: its value in the words of the sentence; the one that ended, where it has ended.
+        value: its value in the words of the sentence; the one that is denied, where one is.
         words: the sentence that it was read from.
         subject: whom it is about, such as ``assistant``; None for whom the text is about.
         name: the name by which the sentence calls whom it is about; None where it uses none.
         is_change: whether it says that the value was another one before.
         replaces: the value before, where the sentence names it.
-        has_ended: whether it says that the value holds no longer, and names no other.
+        is_denied: whether it says that the value does not hold, no longer or not at all, and names
+            no other.
         is_addition: whether it says that the value holds beside another one.
     """
 
@@ -67,7 +71,7 @@ class ReadSlot:
     name: str | None = None
     is_change: bool = False
     replaces: str | None = None
-    has_ended: bool = False
+    is_denied: bool = False
     is_addition: bool = False
 
 
@@ -78,7 +82,7 @@ class SlotReader:
         source: the file of phrasings and frames, as an error names it.
         phrasings: by attribute, its cues. The group ``value`` of a pattern is the value, ``who``
             a relation whom it is about, ``name`` a name. Kind ``change`` says that there was
-            another value, ``end`` that this one holds no longer.
+            another value, ``end`` that this one holds no longer, ``denial`` that it never did.
         frames: by attribute, its frames, which are tried where no phrasing fits.
         named: the attribute that goes by a name or an alias, for lines such as ``Budget: 40k EUR``.
     """
@@ -204,7 +208,7 @@ def _by_phrasing(clause: _Clause, sentence: str, tried: Sequence[_Tried]) -> Rea
         name=_said_of("name", match, about) or clause.name,
         is_change=kind == "change",
         replaces=replaced(match),
-        has_ended=kind == "end",
+        is_denied=kind in _DENYING,
     )
 
 
@@ -324,13 +328,13 @@ def _first_name(said: str) -> str | None:
 
 
 def _the_only(found: Sequence[ReadSlot]) -> ReadSlot | None:
-    """The one slot that all clauses agree on; what has ended gives way to what holds now."""
+    """The one slot that all clauses agree on; what is denied gives way to what holds."""
     if not found:
         return None
-    standing = [each for each in found if not each.has_ended] or found
+    standing = [each for each in found if not each.is_denied] or found
     first = standing[0]
     told = {(each.attribute, each.value.casefold(), each.subject) for each in standing}
     if len(told) > 1 or any(each.attribute != first.attribute for each in found):
         return None
-    ended = next((each.value for each in found if each.has_ended), None)
-    return replace(first, replaces=first.replaces or ended) if not first.has_ended else first
+    denied = next((each.value for each in found if each.is_denied), None)
+    return replace(first, replaces=first.replaces or denied) if not first.is_denied else first

@@ -1,7 +1,7 @@
 """The server over streamable HTTP: who comes is known by a token, and how often is counted.
 
 Each request stands alone: no session is kept, so there is none to take over, and what a token may
-reach is looked up anew every time. No stream stays open; requests other than POST are refused.
+reach is looked up again every time. No stream stays open; requests other than POST are refused.
 """
 
 from __future__ import annotations

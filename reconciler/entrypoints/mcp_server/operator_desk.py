@@ -77,7 +77,7 @@ class OperatorDesk:
         decision = take(
             scope.agent_id,
             scope.contact_id,
-            answered_by=grant.name if by == "operator" else by,
+            by=grant.name if by == "operator" else by,
             tenant=scope.tenant,
             **asked,
         )

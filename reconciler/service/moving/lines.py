@@ -210,7 +210,7 @@ def _vector(text: Any) -> bytes | None:
         vector = base64.b64decode(text, validate=True)
         length = np.linalg.norm(np.frombuffer(vector, dtype="<f4").astype(np.float64))
     except (TypeError, ValueError, binascii.Error):
-        raise InvalidArchiveError("its vector is no float32 in base64") from None
+        raise InvalidArchiveError("its vector is not float32 in base64") from None
     if not abs(length - 1) < UNIT_LENGTH_TOLERANCE:  # also where it is NaN
         raise InvalidArchiveError(f"its vector has length {length:g}, not 1")
     return vector
@@ -242,7 +242,7 @@ def _one_of(words: Sequence[str]) -> Callable[[Any], Any]:
 def _exactly(kind: type) -> Callable[[Any], Any]:
     def read(value: Any) -> Any:
         if type(value) is not kind:
-            raise TypeError(f"{kind.__name__} is wanted, not {type(value).__name__}")
+            raise TypeError(f"must be {kind.__name__}, not {type(value).__name__}")
         return value
 
     return read
@@ -250,7 +250,7 @@ def _exactly(kind: type) -> Callable[[Any], Any]:
 
 def _number(value: Any) -> float:
     if type(value) not in (int, float):
-        raise TypeError(f"a number is wanted, not {type(value).__name__}")
+        raise TypeError(f"must be a number, not {type(value).__name__}")
     return float(value)
 
 

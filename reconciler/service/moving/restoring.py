@@ -406,7 +406,9 @@ class _Reading:
             line = file.readline(_LINE_BYTES_MAX)
         header = _json(line)
         if not isinstance(header, dict) or header.get("format") != FORMAT:
-            raise InvalidArchiveError(f"{self._path} is no export of this program, and no backup")
+            raise InvalidArchiveError(
+                f"{self._path} is neither an export nor a backup of this program"
+            )
         version, schema = header.get("version"), header.get("schema_version")
         is_told = isinstance(version, int) and isinstance(schema, int)
         if is_told and (version != VERSION or int(schema or 0) > self._schema_version):
@@ -435,7 +437,7 @@ class _Reading:
         for place, lines in groupby(self._lines(), number):
             contact = next(lines)
             if not place or not isinstance(contact, Node):
-                raise InvalidArchiveError(f"{self._path}: its second line is no contact")
+                raise InvalidArchiveError(f"{self._path}: its second line is not a contact")
             yield contact, lines  # noqa: B031
 
     def _lines(self) -> Iterator[Node | Link]:
@@ -475,7 +477,7 @@ class _Reading:
                 raise InvalidArchiveError(f"{self._path}, line {number}: {error}") from None
             raise self._cut_off() from None
         if not isinstance(values, dict):
-            raise InvalidArchiveError(f"{self._path}, line {number}: a JSON object is wanted")
+            raise InvalidArchiveError(f"{self._path}, line {number} is not a JSON object")
         return values
 
     def _check_end(self, counted: Counter[str]) -> None:

@@ -443,7 +443,7 @@ class MemoryExtractor:
         return self._store.list_jobs(tenant, wanted, limit)
 
     def retry(self, scope: Scope, job_id: str) -> Job:
-        """Have a dead job, or one that waits, begun anew at once; one that is done stays done.
+        """Have a dead job, or one that waits, started again at once; one that is done stays done.
 
         Raises:
             UnknownJobError: the contact has none of that id.

@@ -278,7 +278,7 @@ class ExtractionWorker:
         try:
             self._store.give_job_back(job, lease.lease_id, state, due_at, text)
         except (LeaseLostError, GraphError) as error:
-            # The lease ends by itself, and the job is begun anew.
+            # The lease ends by itself, and the job is started again.
             _LOG.warning("job %s could not be given back: %s", job.job_id, error)
 
     @contextmanager

@@ -94,7 +94,7 @@ def _messages(written: list[tuple[int, str]]) -> Iterator[Message]:
     for number, values in enumerate(_listed(document), start=1):
         if not isinstance(values, dict):
             kind = type(values).__name__
-            raise InvalidSessionError(f"message {number}: an object is wanted, not {kind}")
+            raise InvalidSessionError(f"message {number} must be an object, not {kind}")
         yield Message(f"message {number}", values)
 
 
@@ -153,7 +153,7 @@ def _listed(document: Any) -> list[Any]:
 def _branch(nodes: Mapping[str, Any], node_id: object) -> Iterator[dict[str, Any]]:
     """The messages of an exported tree from the current one back to the root.
 
-    Answers that were asked for anew hang beside it, and are no part of what was said in the end.
+    Answers that were asked for again hang beside it, and are no part of what was said in the end.
     """
     seen: set[str] = set()
     while isinstance(node_id, str) and node_id not in seen:

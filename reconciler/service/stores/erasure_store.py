@@ -63,7 +63,7 @@ class Marks:
     Attributes:
         tombstone_keys: what is held if it is said again.
         ended_keys: sessions that are over: their jobs end, and they take no turn any more.
-        rewound_keys: sessions whose jobs are begun anew, since what was read for them goes.
+        rewound_keys: sessions whose jobs are started again, since what was read for them goes.
         episodes: what is left of the episodes that are read again then, by their ids.
     """
 

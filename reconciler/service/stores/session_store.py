@@ -271,7 +271,7 @@ class SessionStore:
         self._run_leased("give_job_back", job.job_id, lease_id, given)
 
     def retry_job(self, scope: Scope, job_id: str, at: datetime) -> bool:
-        """Have a contact's dead or waiting job begun anew; False where it is neither."""
+        """Have a contact's dead or waiting job started again; False where it is neither."""
         given = {"job_id": job_id, **asdict(scope), "at": at}
         return bool(self._graph.run("retry_job", given))
 

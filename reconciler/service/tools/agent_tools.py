@@ -229,7 +229,7 @@ def _time(name: str, given: str) -> datetime:
         at = datetime.fromisoformat(given.strip())
     except ValueError:
         raise InvalidRequestError(
-            f"{name} {given[:40]!r} is no time; write a date such as 2026-03-01, or a date and "
+            f"{name} {given[:40]!r} is not a time; write a date such as 2026-03-01, or a date and "
             "time such as 2026-03-01T09:00:00+00:00"
         ) from None
     return at if at.tzinfo else at.replace(tzinfo=UTC)

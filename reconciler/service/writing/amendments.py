@@ -60,7 +60,7 @@ class Amendments:
         door: str,
     ) -> Decision:
         """What became of an amendment; see ``Memory.amend``."""
-        check_person("by", by, scope)
+        check_person(by, scope)
         if by == CONTACT:
             raise InvalidAnswerError(
                 "an amendment is an operator's; what the contact says is a note like any other"
@@ -86,7 +86,9 @@ class Amendments:
         check_identifier("fact_id", fact_id, UnknownFactError)
         found = self._store.find_fact(scope, fact_id)
         if found is None or found.has_ended:
-            raise UnknownFactError(f"contact {scope.contact_id} has no live fact {fact_id}")
+            raise UnknownFactError(
+                f"contact {scope.contact_id} has no fact {fact_id}, or it has ended"
+            )
         return found
 
     def _slot_of(self, fact: Fact, slot: SlotFields) -> SlotFields:

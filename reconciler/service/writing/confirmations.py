@@ -55,15 +55,13 @@ class Confirmations:
         self._store = store
         self._clock = clock
 
-    def confirm(
-        self, scope: Scope, decision_id: str, answered_by: str, text: str | None = None
-    ) -> Decision:
+    def confirm(self, scope: Scope, decision_id: str, by: str, text: str | None = None) -> Decision:
         """Remember what was held, as the word of who confirmed it.
 
         Args:
             scope: whom it is about.
             decision_id: the held decision.
-            answered_by: ``contact``, or an operator's name; never who proposed it.
+            by: ``contact``, or an operator's name; never who proposed it.
             text: the fact in the words of the answer; None for the words that were asked about.
 
         Raises:
@@ -72,47 +70,47 @@ class Confirmations:
             UnknownDecisionError: the contact has no such decision.
             InvalidNoteError: the text cannot be used.
         """
-        check_identifier("answered_by", answered_by, InvalidAnswerError)
+        check_identifier("by", by, InvalidAnswerError)
         held, earlier = self._held(scope, decision_id)
         if earlier is None:
-            self._check_may_answer(held, answered_by, decision_id)
+            self._check_may_answer(held, by, decision_id)
             earlier = self._answered_meanwhile(held)
         if earlier is None:
-            candidate = self._confirmed(held, answered_by, text)
-            earlier = self._gate.answer(held, candidate, answered_by)
+            candidate = self._confirmed(held, by, text)
+            earlier = self._gate.answer(held, candidate, by)
         return _same_answer(earlier, _YES)
 
-    def reject(self, scope: Scope, decision_id: str, answered_by: str) -> Decision:
+    def reject(self, scope: Scope, decision_id: str, by: str) -> Decision:
         """Keep the answer no; the same inference about the contact is not asked again.
 
         Raises:
             As ``confirm``.
         """
-        check_identifier("answered_by", answered_by, InvalidAnswerError)
+        check_identifier("by", by, InvalidAnswerError)
         held, earlier = self._held(scope, decision_id)
         if earlier is None:
-            self._check_may_answer(held, answered_by, decision_id)
-            earlier = self._gate.answer(held, Action.DECLINE, answered_by)
+            self._check_may_answer(held, by, decision_id)
+            earlier = self._gate.answer(held, Action.DECLINE, by)
         return _same_answer(earlier, _NO)
 
-    def withdraw(self, scope: Scope, decision_id: str, withdrawn_by: str) -> Decision:
+    def withdraw(self, scope: Scope, decision_id: str, by: str) -> Decision:
         """Take back what was held or let through, so that nobody is asked and nothing committed.
 
         Args:
             scope: whom it is about.
             decision_id: the decision that held it or let it through.
-            withdrawn_by: who proposed it, or an operator's name.
+            by: who proposed it, or an operator's name.
 
         Raises:
             As ``confirm``.
         """
-        check_identifier("withdrawn_by", withdrawn_by, InvalidAnswerError)
-        self._cleaner.check_ids(withdrawn_by=withdrawn_by)
+        check_identifier("by", by, InvalidAnswerError)
+        self._cleaner.check_ids(by=by)
         held, earlier = self._held(scope, decision_id, (Action.HOLD, Action.ADMIT))
         if earlier is None:
-            if withdrawn_by != held.proposal.proposed_by and is_agent(withdrawn_by, held.scope):
-                raise InvalidAnswerError(f"{withdrawn_by} may take back its own proposals only")
-            earlier = self._gate.answer(held, Action.WITHDRAW, withdrawn_by)
+            if by != held.proposal.proposed_by and is_agent(by, held.scope):
+                raise InvalidAnswerError(f"{by} may take back its own proposals only")
+            earlier = self._gate.answer(held, Action.WITHDRAW, by)
         return _same_answer(earlier, _BACK)
 
     def _held(
@@ -157,34 +155,34 @@ class Confirmations:
             )
         return earlier
 
-    def _check_may_answer(self, held: Decision, answered_by: str, asked_id: str) -> None:
-        self._cleaner.check_ids(answered_by=answered_by)
-        if plain_name(answered_by) == CONTACT and answered_by != CONTACT:
-            raise InvalidAnswerError(f"write {CONTACT!r}, not {answered_by!r}, for the contact")
+    def _check_may_answer(self, held: Decision, by: str, asked_id: str) -> None:
+        self._cleaner.check_ids(by=by)
+        if plain_name(by) == CONTACT and by != CONTACT:
+            raise InvalidAnswerError(f"write {CONTACT!r}, not {by!r}, for the contact")
         is_same = asked_id == held.decision_id
         asked = held if is_same else self._store.get_decision(held.scope, asked_id)
         proposers = {held.proposal.proposed_by, asked.proposal.proposed_by}
         named = {plain_name(each) for each in proposers if each}
-        if plain_name(answered_by) in named or is_agent(answered_by, held.scope):
+        if plain_name(by) in named or is_agent(by, held.scope):
             raise InvalidAnswerError(
-                f"{answered_by} may not answer: who proposed it may not confirm it, and no agent "
+                f"{by} may not answer: who proposed it may not confirm it, and no agent "
                 f"may; answer as {CONTACT!r} with the contact's own answer, or as an operator by "
                 "name"
             )
         assert held.gate is not None, "what is held was judged"  # noqa: S101
-        if held.disposal is Disposal.CONSENT and answered_by != CONTACT:
+        if held.disposal is Disposal.CONSENT and by != CONTACT:
             raise InvalidAnswerError(
                 f"consent is the contact's to give: answer as {CONTACT!r}, with their own answer"
             )
-        if held.gate.reason in FOR_OPERATORS and answered_by == CONTACT:
+        if held.gate.reason in FOR_OPERATORS and by == CONTACT:
             raise InvalidAnswerError(
                 f"{held.gate.reason} is for an operator to answer, by name, not for the contact"
             )
 
-    def _confirmed(self, held: Decision, answered_by: str, text: str | None) -> Candidate:
+    def _confirmed(self, held: Decision, by: str, text: str | None) -> Candidate:
         now = self._clock()
         proposed = candidate_of(held, self._store.list_evidence(held.decision_id, held.scope))
-        is_contact = answered_by == CONTACT
+        is_contact = by == CONTACT
         source = SourceKind.USER_EXPLICIT if is_contact else SourceKind.OPERATOR
         session_id = f"confirmations-{now:%Y-%m-%d}"
         note = replace(
@@ -205,7 +203,7 @@ class Confirmations:
             episode_id=str(uuid.uuid4()),
             session_id=session_id,
             scope=note.scope,
-            text=f"Asked: {held.question or proposed.claim}\nAnswered by {answered_by}: yes."
+            text=f"Asked: {held.question or proposed.claim}\nAnswered by {by}: yes."
             + (f" {text}" if text else ""),
             said_at=now,
             source_kind=source,
@@ -216,7 +214,7 @@ class Confirmations:
             note=note,
             evidence=(answer, *proposed.evidence),
             # A yes that was not enough by itself counts on.
-            confirmed_by=(*filter(None, [held.proposal.answered_by]), answered_by),
+            confirmed_by=(*filter(None, [held.proposal.answered_by]), by),
             is_reworded=text is not None,
             confidence=None,
         )

@@ -42,7 +42,7 @@ from reconciler.service.writing.open_conflicts import OpenConflicts
 __all__ = ["Neighbourhood", "Neighbourhoods"]
 
 _LOOKS_MAX = 3
-"""How often a recall looks at a contact about which somebody writes, before it loads it anew."""
+"""How often a recall looks at a contact about which somebody writes, before it loads it again."""
 
 _SPARE_ROWS = 16
 _ENDED = np.iinfo(np.int64).min

@@ -22,9 +22,9 @@ from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
 from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
 from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.decisions import Action, Decision, Undo
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import FactState, SourceKind
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
     ErasedError,
@@ -256,7 +256,7 @@ class WriteGate:
         else:
             decision = self._reconciler.reconcile(submission)
         if decision.action is Action.WITHDRAW:
-            raise InvalidRequestError(f"proposal {decision_id} was taken back; propose it anew")
+            raise InvalidRequestError(f"proposal {decision_id} was taken back; propose it again")
         return decision
 
     def _refused_since(self, candidate: Candidate) -> Assessment | None:
@@ -329,7 +329,7 @@ class WriteGate:
         With ``never`` it was not true at any time, so its interval becomes empty.
 
         Raises:
-            UnknownFactError: the contact has no fact of that id, live or expired.
+            UnknownFactError: the contact has no fact of that id, or it has ended.
             GraphUnavailableError, GraphConflictError: as ``propose``.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
@@ -338,11 +338,15 @@ class WriteGate:
         def plan(seen: Seen) -> Commit:
             ended = self._store.find_fact(scope, fact_id)
             if ended is None or ended.has_ended:
-                raise UnknownFactError(f"contact {scope.contact_id} has no live fact {fact_id}")
+                raise UnknownFactError(
+                    f"contact {scope.contact_id} has no fact {fact_id}, or it has ended"
+                )
             # Nothing ends before it began.
             note = submission.note.no_earlier_than([ended.valid_from])
             about = submission.about(note)
             commit = self._reconciler.as_disposed(about, Action.REVOKE, seen, (fact_id,))
+            if ended.state is FactState.ARCHIVED:
+                commit = _remembering(commit, ended)
             return _voiding(commit, ended) if never else commit
 
         return self._ledger.write(submission, plan)
@@ -540,6 +544,13 @@ def of_person(judged: Judged, decision_ids: DecisionIds, done: str, door: str) -
         decision_id=decision_ids.of(candidate.note),
         answered_by=candidate.proposed_by,
     )
+
+
+def _remembering(commit: Commit, ended: Fact) -> Commit:
+    """The commit, with how the fact stood that it ends, so that a revert puts it back so."""
+    undo = Undo(before=(ended.standing,))
+    verdict = replace(commit.decision.verdict, undo=undo)
+    return replace(commit, decision=replace(commit.decision, verdict=verdict))
 
 
 def _voiding(commit: Commit, ended: Fact) -> Commit:

@@ -1,0 +1,60 @@
+"""What a caller chooses: a word of a list, true or false. A refusal repeats a bounded excerpt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import TypeVar
+
+from reconciler.errors import InvalidRequestError, ReconcilerError
+
+__all__ = ["check_flags", "excerpt", "not_one_of", "one_of"]
+
+E = TypeVar("E", bound=StrEnum)
+
+_EXCERPT_LENGTH_MAX = 60
+"""Characters of a refused value that its refusal repeats."""
+
+
+def one_of(
+    kind: type[E], name: str, value: object, error: type[ReconcilerError] = InvalidRequestError
+) -> E:
+    """The member of the kind that the value names.
+
+    Args:
+        kind: the words there are.
+        name: what the caller knows the value by.
+        value: what the caller gave.
+        error: what is raised where there is no such word; its text lists them.
+    """
+    try:
+        return kind(str(value))
+    except ValueError:
+        raise error(not_one_of(name, value, kind)) from None
+
+
+def not_one_of(name: str, value: object, known: Iterable[str]) -> str:
+    """The text of a refusal: what was given, and what may be."""
+    return f"{name} {excerpt(value)} is not one of {', '.join(known)}"
+
+
+def excerpt(value: object) -> str:
+    """The value as an error repeats it: quoted, and at most 60 characters of it."""
+    said = str(value)
+    return repr(said if len(said) <= _EXCERPT_LENGTH_MAX else said[:_EXCERPT_LENGTH_MAX] + "…")
+
+
+def check_flags(**flags: object) -> None:
+    """Let each flag through that is true or false; the text "false" counts as true in Python.
+
+    Args:
+        flags: by the names that the caller knows them by.
+
+    Raises:
+        InvalidRequestError: one is anything else.
+    """
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise InvalidRequestError(
+                f"{name} must be True or False, not {type(value).__name__} {excerpt(value)}"
+            )

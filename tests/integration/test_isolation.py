@@ -1,0 +1,463 @@
+"""No scope reaches into another: every public call, aimed at what belongs to somebody else.
+
+The tables name every public method of a memory and of its parts, and every tool of an agent or an
+MCP client; one that is missing fails a test. Whoever attacks is another tenant, another agent, or
+another contact of the same agent, and knows the ids of the victim's facts, decisions, jobs,
+sessions, tasks and episodes, or guesses them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import io
+import itertools
+import json
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from reconciler import AsyncMemory, Memory, Scope, Turn
+from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.entrypoints.mcp_server.desk import (
+    AGENT_TOOL_NAMES,
+    OPERATOR_TOOL_NAMES,
+    Desk,
+    UnknownNameError,
+)
+from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.errors import InvalidRequestError
+from reconciler.memory import ContactMemory
+from reconciler.service.sessions.extraction import MemoryExtractor
+from reconciler.service.tasks.memory_context import MemoryContext
+from reconciler.service.tasks.task_memory import TaskMemory
+from reconciler.service.tools.agent_tools import AgentTools
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+from tests.whole_graph import links_of, nodes_of
+
+VICTIM = Scope("acme", "crm", "ada")
+ATTACKERS = {
+    "another tenant": Scope("globex", "crm", "ada"),
+    "another agent": Scope("acme", "desk", "ada"),
+    "another contact": Scope("acme", "crm", "bob"),
+}
+MARK = "Xanthippe"
+"""Stands in everything that is known of the victim, and nowhere else."""
+
+KEY = "ticket-1"
+NOBODYS = "00000000-0000-4000-8000-000000000000"
+
+REFUSED, OWN = "refused", "own"
+"""What comes of an id: the call is refused, or makes or finds the caller's own thing under it."""
+
+SCOPED, OF_AGENT, WHOLE, NAMED = "scoped", "of agent", "whole", "named"
+"""Without an id: what is asked of a contact, of an agent's contacts, of the whole store by whoever
+runs it, or of no store at all."""
+
+MEMORY: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("amend", "evidence", "history", "revoke", "unarchive"), (REFUSED, "fact_id")),
+    **dict.fromkeys(
+        ("commit", "confirm", "correct", "decision", "explain", "reject", "revert", "withdraw"),
+        (REFUSED, "decision_id"),
+    ),
+    **dict.fromkeys(("job", "retry"), (REFUSED, "job_id")),
+    "forget": (REFUSED, "fact_id", "session_id"),
+    "resolve": (REFUSED, "keep"),
+    "session": (REFUSED, "session_id"),
+    **dict.fromkeys(("add_contact_note", "agent_tools", "submit_session"), (OWN, "session_id")),
+    "task": (OWN, "task_id", "session_id"),
+    **dict.fromkeys(
+        (
+            *("archive", "briefing", "contact", "decisions", "disputes", "evidence_about"),
+            *("expiring", "export", "export_page", "health", "import_notes", "jobs", "pending"),
+            *("profile", "recall", "recall_about", "refusals", "replay", "report", "tasks"),
+            *("all_decisions", "check_known", "erasures", "value"),
+        ),
+        (SCOPED,),
+    ),
+    **dict.fromkeys(("contacts", "find"), (OF_AGENT,)),
+    "propose": (OWN,),
+    **dict.fromkeys(
+        (
+            *("backup", "cancel_reembed", "close", "describe", "drain"),
+            *("finish_erasures", "health_of_all", "interrupt_extraction", "model_move", "open"),
+            *("queue", "reembed", "restore", "start_worker", "stop_workers", "warm_up", "worker"),
+        ),
+        (WHOLE,),
+    ),
+    "check_policy": (NAMED,),
+}
+"""Every public method of a memory: what comes of it, and the parameters that take an id."""
+
+OF_CONTACT = {**MEMORY, "note": (OWN, "session_id")}
+PARTS: Mapping[type, set[str]] = {
+    MemoryExtractor: {"job", "jobs", "report", "retry", "session", "submit"},
+    MemoryContext: {
+        *("commit", "deciding", "episodes", "fail", "interrupt", "log_episode", "observed"),
+        *("procedures", "propose_durable", "propose_procedure", "propose_reflection", "recall"),
+        *("recall_about", "resume", "succeed", "tool_returned"),
+    },
+    TaskMemory: {"checkpoint", "load", "mark_done", "resume", "set_blocker"},
+    AgentTools: {"call", "definitions"},
+}
+"""The public methods of what a memory hands out, each tried below."""
+
+TOOLS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("confirm", "reject", "explain"), ("decision_id",)),
+    **dict.fromkeys(("history", "evidence"), ("fact_id",)),
+    "hand_over_session": ("session_id",),
+    **dict.fromkeys(("add_contact_note", "recall_contact", "pending", "profile", "health"), ()),
+}
+"""Every tool of the MCP server, with the parameters that take an id."""
+
+GIVEN: Mapping[str, Any] = {
+    "by": "olga",
+    "text": "Lives in Goa",
+    "relation": "same",
+    "reason": "It has ended.",
+    "query": MARK.lower()[:4],
+    "about": "city",
+    "attribute": "city",
+    "name": "Tom",
+    "profile": "seed",
+    "goal": "Find the cat",
+    "turns": [Turn(role="contact", text="I like tea.")],
+}
+"""What the methods take beside scope and ids."""
+
+Ids = dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class World:
+    """A memory in which everything that has an id belongs to the victim."""
+
+    engine: EngineUnderTest
+    memory: Memory
+    ids: Ids
+    nodes: dict[tuple[str, str], dict[str, Any]]
+    links: list[tuple[Any, ...]]
+
+    def one_of_each_id(self) -> list[str]:
+        """An id of each kind, and guesses at that of the key."""
+        return [*(values[0] for values in self.ids.values()), *guesses()]
+
+    def check_unchanged(self, *, own: bool) -> None:
+        """What was there is there as it was; where ``own``, others may have made things beside."""
+        nodes, links = nodes_of(self.engine), links_of(self.engine)
+        assert {key: nodes.get(key) for key in self.nodes} == self.nodes
+        assert [link for link in self.links if link not in links] == []
+        if not own:
+            assert (nodes.keys(), links) == (self.nodes.keys(), self.links)
+        victims = {key for label, key in self.nodes if label != "Agent"}
+        added = [link for link in links if link not in self.links]
+        assert [link for link in added if victims & {link[1], link[2]}] == []
+
+
+def of(scope: Scope) -> dict[str, str]:
+    return {"agent_id": scope.agent_id, "contact_id": scope.contact_id, "tenant": scope.tenant}
+
+
+def plant(memory: Memory) -> Ids:
+    """One of everything that has an id, each about the victim."""
+    whose, now = of(VICTIM), datetime.now(UTC)
+    held = memory.add_contact_note(
+        **whose, text=f"Prefers {MARK} tea", source_kind="tool_output", idempotency_key=KEY
+    )
+    note = Note(
+        scope=VICTIM, text=f"Works at {MARK}", said_at=now, source_kind=SourceKind.EXTRACTOR
+    )
+    heard = Evidence(
+        episode_id=str(uuid.uuid4()), session_id="call", scope=VICTIM, text=note.text, said_at=now
+    )
+    admitted = memory.propose(
+        Candidate(note=note, evidence=(heard,), proposed_by="reader", confidence=0.95)
+    )
+    city = {"attribute": "city", "value": f"{MARK}ville"}
+    added = memory.add_contact_note(**whose, text=f"Lives in {MARK}ville.", **city)
+    rival = memory.add_contact_note(
+        **whose, text="Lives in Pune.", attribute="city", value="Pune", source_kind="approved_doc"
+    )
+    job_id = memory.submit_session(
+        **whose, session_id="call-17", turns=[Turn(role="contact", text=f"My cat is {MARK}.")]
+    )
+    memory.task(**whose, task_id="task-9", goal=f"Find {MARK}")
+    ids = {
+        "decision_id": [each.decision_id for each in (held, admitted, added, rival)],
+        "fact_id": [str(added.fact_id), *([str(rival.fact_id)] if rival.fact_id else [])],
+        "session_id": ["call-17", "call"],
+        "job_id": [job_id],
+        "task_id": ["task-9"],
+        "episode_id": [heard.episode_id],
+    }
+    ids["keep"] = ids["fact_id"]
+    return ids
+
+
+def guesses() -> list[str]:
+    """What somebody who knows scope, key and this package's source would try."""
+    text = f"{VICTIM.contact_key}/{KEY}"
+    return [str(uuid.uuid5(uuid.NAMESPACE_URL, text)), hashlib.sha256(text.encode()).hexdigest()]
+
+
+@pytest.fixture
+def world(one_of_each: EngineUnderTest) -> Iterator[World]:
+    settings = {**one_of_each.settings_arguments, "life": {"use_flush_seconds": 0.0}}
+    with Memory.open(embedder=HashingEmbedder(), **settings) as memory:
+        ids = plant(memory)
+        yield World(one_of_each, memory, ids, nodes_of(one_of_each), links_of(one_of_each))
+
+
+def public(kind: type) -> dict[str, inspect.Signature]:
+    found = inspect.getmembers(kind, callable)
+    return {name: inspect.signature(each) for name, each in found if not name.startswith("_")}
+
+
+def ids_taken(signature: inspect.Signature) -> set[str]:
+    named = {each for each in signature.parameters if each.endswith("_id") or each == "keep"}
+    return named - {"agent_id", "contact_id"}
+
+
+def arguments(signature: inspect.Signature) -> dict[str, Any]:
+    """What a method takes beside scope and ids, where it is right."""
+    given = {name: GIVEN[name] for name in signature.parameters if name in GIVEN}
+    if "out" in signature.parameters:
+        given["out"] = io.BytesIO()
+    if "lines" in signature.parameters:
+        given["lines"] = [json.dumps({"text": "Likes tea."})]
+    return given
+
+
+def told(call: Callable[..., Any], *about: Any, **given: Any) -> str | None:
+    """What is said to whoever asks for an id; None where the call succeeds."""
+    try:
+        answer = call(*about, **given)
+    except InvalidRequestError as error:
+        return f"{type(error).__name__}: {error}"
+    answer = list(answer) if inspect.isgenerator(answer) else answer
+    assert MARK not in repr(answer), call
+    return None
+
+
+# The tables are whole
+
+
+def test_every_method_of_a_memory_is_in_the_table_with_the_ids_that_it_takes() -> None:
+    found = public(Memory)
+    assert found.keys() == MEMORY.keys()
+    # The fields of a note come as keywords, its session among them.
+    taken = {name: ids_taken(each) for name, each in found.items()}
+    taken["add_contact_note"] |= {"session_id"}
+    assert taken == {name: set(ids) for name, (_, *ids) in MEMORY.items()}
+
+
+def test_what_takes_an_id_takes_a_scope_or_is_bound_to_one() -> None:
+    for name, signature in public(Memory).items():
+        kind = MEMORY[name][0]
+        parts = {"agent_id", "contact_id", "tenant"} & signature.parameters.keys()
+        wanted = {OF_AGENT: {"agent_id", "tenant"}, WHOLE: set(), NAMED: {"agent_id"}}
+        whole = {"agent_id", "contact_id", "tenant"}
+        assert name == "propose" or parts == wanted.get(kind, whole), name
+
+
+def test_whoever_awaits_takes_the_same() -> None:
+    sync, awaited = public(Memory), public(AsyncMemory)
+    assert awaited.keys() == sync.keys()
+    for name, signature in sync.items():
+        assert ids_taken(awaited[name]) == ids_taken(signature), name
+        assert {"agent_id", "contact_id", "tenant"} & awaited[name].parameters.keys() == {
+            "agent_id",
+            "contact_id",
+            "tenant",
+        } & signature.parameters.keys(), name
+
+
+def test_every_method_of_a_bound_memory_is_in_the_table_and_takes_no_scope() -> None:
+    for name, signature in public(ContactMemory).items():
+        assert set(OF_CONTACT[name][1:]) - {"session_id"} <= ids_taken(signature), name
+        assert {"agent_id", "contact_id", "tenant", "scope"}.isdisjoint(signature.parameters)
+
+
+@pytest.mark.parametrize("kind", PARTS, ids=lambda kind: kind.__name__)
+def test_every_method_of_what_a_memory_hands_out_is_in_the_table(kind: type) -> None:
+    assert public(kind).keys() == PARTS[kind]
+    if kind is not MemoryExtractor:
+        for signature in public(kind).values():
+            assert ids_taken(signature) <= {"subtask_id"}, "it is bound to one contact"
+
+
+def test_every_tool_is_in_the_table_with_the_ids_that_it_takes(world: World) -> None:
+    assert {*AGENT_TOOL_NAMES, *OPERATOR_TOOL_NAMES} == TOOLS.keys()
+    for profile in Profile:
+        grant = Grant(profile=profile, tenant="acme", agent_ids=("crm",), contact_id="ada")
+        for tool in Desk(world.memory).tools(grant):
+            taken = {each for each in tool["inputSchema"]["properties"] if each.endswith("_id")}
+            assert taken == set(TOOLS[tool["name"]]), tool["name"]
+
+
+# Nobody gets in
+
+
+def test_no_id_of_another_scope_is_answered_otherwise_than_one_that_nobody_has(
+    world: World,
+) -> None:
+    attempts, succeeded = 0, []
+    for name, (kind, *taken) in MEMORY.items():
+        if kind != REFUSED:
+            continue
+        call, given = getattr(world.memory, name), arguments(public(Memory)[name])
+        for parameter, scope in itertools.product(taken, ATTACKERS.values()):
+            unknown = told(call, **of(scope), **given | {parameter: NOBODYS})
+            assert unknown is not None, name
+            for value in {*world.ids[parameter], *world.one_of_each_id()}:
+                attempts += 1
+                said = told(call, **of(scope), **given | {parameter: value})
+                if said is None or said.replace(value, "ID") != unknown.replace(NOBODYS, "ID"):
+                    succeeded.append((name, scope, value, said))
+    assert succeeded == []
+    assert attempts > 300
+    world.check_unchanged(own=False)
+
+
+def test_what_is_made_or_asked_in_one_scope_touches_and_tells_nothing_of_another(
+    world: World,
+) -> None:
+    for whose in ATTACKERS:
+        scope = ATTACKERS[whose]
+        for name, (kind, *taken) in MEMORY.items():
+            signature = public(Memory)[name]
+            if kind == OF_AGENT and whose == "another contact":
+                continue  # the victim's own agent asks
+            if kind in (OWN, SCOPED, OF_AGENT) and name != "propose":
+                given = {
+                    part: value for part, value in of(scope).items() if part in signature.parameters
+                }
+                given |= arguments(signature) | {each: world.ids[each][0] for each in taken}
+                told(getattr(world.memory, name), **given)
+        world.check_unchanged(own=True)
+
+
+def test_a_bound_memory_reaches_no_other_contact(world: World) -> None:
+    for whose in ATTACKERS:
+        scope = ATTACKERS[whose]
+        bound = world.memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant)
+        for name, signature in public(ContactMemory).items():
+            kind, *taken = OF_CONTACT[name]
+            aimed = {each: world.ids[each][0] for each in taken}
+            said = told(getattr(bound, name), **arguments(signature) | aimed)
+            assert said is not None or kind != REFUSED, name
+        world.check_unchanged(own=True)
+
+
+def test_evidence_under_an_id_of_another_is_kept_apart_from_it(world: World) -> None:
+    for whose in ATTACKERS:
+        scope, now = ATTACKERS[whose], datetime.now(UTC)
+        note = Note(scope=scope, text="Likes tea", said_at=now, source_kind=SourceKind.EXTRACTOR)
+        for episode_id in world.ids["episode_id"]:
+            heard = Evidence(
+                episode_id=episode_id,
+                session_id="call-17",
+                scope=scope,
+                text="Likes tea",
+                said_at=now,
+            )
+            told(
+                world.memory.propose,
+                Candidate(note=note, evidence=(heard,), proposed_by="reader", confidence=0.95),
+            )
+        world.check_unchanged(own=True)
+
+
+def test_a_task_reaches_no_task_decision_or_episode_of_another(world: World) -> None:
+    for whose in ATTACKERS:
+        scope = ATTACKERS[whose]
+        theirs = world.memory.decision(**of(VICTIM), decision_id=world.ids["decision_id"][1])
+        aimed = {"task_id": "task-9", "session_id": "call-17"}
+        task = world.memory.task(**of(scope), **aimed, goal="Take theirs")
+        told(task.procedures)
+        told(task.recall, MARK, budget_tokens=1000)
+        task.observed()
+        told(task.recall_about, MARK, budget_tokens=1000)
+        task.log_episode(Turn(role="contact", text="Remember that I work at Siemens."))
+        task.task_memory.mark_done("subtask")
+        task.succeed()
+        [mine, *_] = task.propose_durable(task.episodes())
+        assert told(task.commit, mine.candidate, theirs) is not None
+        world.check_unchanged(own=True)
+
+
+def test_an_extractor_finds_no_job_or_session_of_another(world: World) -> None:
+    for whose in ATTACKERS:
+        scope, extractor = ATTACKERS[whose], world.memory.extractor
+        for value in (*world.ids["job_id"], *guesses()):
+            assert told(extractor.job, scope, value) is not None
+            assert told(extractor.retry, scope, value) is not None
+        for value in world.ids["session_id"]:
+            assert told(extractor.session, scope, value) is not None
+        world.check_unchanged(own=False)
+
+
+# Tools
+
+
+def grants(profile: Profile) -> dict[str, Grant]:
+    """What an attacker's client may reach: all contacts of its agent, or its own one."""
+    made = {
+        whose: Grant(profile=profile, tenant=each.tenant, agent_ids=(each.agent_id,))
+        for whose, each in ATTACKERS.items()
+    }
+    made["another contact"] = Grant(
+        profile=profile, tenant="acme", agent_ids=("crm",), contact_id="bob"
+    )
+    return made
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_no_tool_reaches_beyond_its_grant(world: World, profile: Profile) -> None:
+    for whose in ATTACKERS:
+        desk, grant = Desk(world.memory), grants(profile)[whose]
+        sent = {
+            "answered_by": "contact",
+            "text": "Likes tea",
+            "source_kind": "user_explicit",
+            "query": "city",
+            "messages": [{"role": "user", "content": "I like tea."}],
+        }
+        for tool in desk.tools(grant):
+            name, known = tool["name"], tool["inputSchema"]["properties"]
+            usual = {each: sent[each] for each in known if each in sent}
+            values = world.one_of_each_id() if TOOLS[name] else [""]
+            for value, (parameter, contact) in itertools.product(
+                values, [(each, it) for each in TOOLS[name] or ("",) for it in ("ada", "bob")]
+            ):
+                given = usual | {parameter: value} if parameter else usual
+                reply = desk.call(grant, name, given | {"contact_id": contact})
+                assert MARK not in reply.text, name
+                is_own = parameter in ("", "session_id")
+                assert reply.is_error or is_own, (name, value)
+        for view in ("profile", "history"):
+            uri = f"memory://contacts/crm/ada/{view}"
+            with suppress(UnknownNameError):
+                assert MARK not in desk.read(grant, uri)
+        world.check_unchanged(own=True)
+
+
+def test_the_tools_of_a_model_reach_no_other_contact(world: World) -> None:
+    for whose in ATTACKERS:
+        tools = world.memory.agent_tools(**of(ATTACKERS[whose]), session_id="call-17")
+        assert all(
+            "_id" not in json.dumps(each["input_schema"]) for each in tools.definitions("anthropic")
+        )
+        sent = {"text": "Likes tea", "source_kind": "user_explicit"}
+        for more in ({}, *({name: of(VICTIM)[name]} for name in of(VICTIM))):
+            for name, given in (("add_contact_note", sent), ("recall_contact", {"query": MARK})):
+                assert MARK not in tools.call(name, given | more).text
+        world.check_unchanged(own=True)
