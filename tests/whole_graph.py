@@ -17,6 +17,7 @@ __all__ = ["links_of", "nodes_of"]
 KEYS = {**KEY_OF, "Agent": "agent_key", "Store": "store_id"}
 
 CAPTIONS = {"Fact": "name", "Decision": "title", "Session": "title", "Episode": "title"}
+LINK_CAPTION = "title"
 """What only Neo4j has, for its Browser, and what follows from the rest: see test_captions.py."""
 
 Held = dict[str, Any]
@@ -33,13 +34,17 @@ def nodes_of(engine: EngineUnderTest) -> dict[tuple[str, str], Held]:
     return found
 
 
+def _uncaptioned(link: Held) -> Held:
+    return {name: value for name, value in link.items() if name != LINK_CAPTION}
+
+
 def links_of(engine: EngineUnderTest) -> list[tuple[Any, ...]]:
     """All relationships, sorted, each by its ends' keys, with all that they hold."""
     start, end = _label(engine, "a"), _label(engine, "b")
     kind = "label(r)" if engine.name == "embedded" else "type(r)"
     asked = f"MATCH (a)-[r]->(b) RETURN {start}, a, {kind}, r, {end}, b"
     found = [
-        (type_, _held(a)[KEYS[from_]], _held(b)[KEYS[to]], sorted(_held(r).items()))
+        (type_, _held(a)[KEYS[from_]], _held(b)[KEYS[to]], sorted(_uncaptioned(_held(r)).items()))
         for from_, a, type_, r, to, b in raw_store.query(engine, asked)
     ]
     return sorted(found, key=repr)

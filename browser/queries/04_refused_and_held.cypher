@@ -1,6 +1,6 @@
 // Refused and held: what the gate did not let in, why, and whether a question still waits.
 // shows: table
-MATCH (:Agent {agent_id: $agent_id})-[:KNOWS]->(:Contact {contact_id: $contact_id})<-[:FOR]-(decision:Decision)
+MATCH (:Agent {tenant: $tenant, agent_id: $agent_id})-[:KNOWS]->(:Contact {contact_id: $contact_id})<-[:FOR]-(decision:Decision)
 WHERE decision.action IN ['REJECT', 'HOLD']
 RETURN decision.at AS at, decision.action AS action, decision.gate_reason AS why,
        decision.text AS text, decision.reason AS reason,

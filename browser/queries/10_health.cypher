@@ -1,6 +1,6 @@
 // Health: facts by state, disputes, questions and refusals of each contact, the one asked about first.
 // shows: table
-MATCH (:Agent {agent_id: $agent_id})-[:KNOWS]->(contact:Contact)
+MATCH (:Agent {tenant: $tenant, agent_id: $agent_id})-[:KNOWS]->(contact:Contact)
 RETURN contact.contact_id AS contact_id, contact.name AS name,
        COUNT { (contact)<-[:ABOUT]-(:Fact {state: 'live'}) } AS live,
        COUNT { (contact)<-[:ABOUT]-(:Superseded) } AS superseded,

@@ -289,12 +289,12 @@ CALL (each) {
   MATCH (undone:Decision {decision_id: reverted_id})
   CREATE (decision)-[:REVERTED]->(undone)
 }
-// What was compared, nearest first.
+// What was compared, nearest first: exact for a replay, and rounded for whoever looks at the graph.
 CALL (each) {
   UNWIND each.commits AS commit
   MATCH (decision:Decision {decision_id: commit.decision_id})
   UNWIND commit.compared AS seen
   MATCH (neighbour:Fact {fact_id: seen.fact_id})
-  CREATE (decision)-[:COMPARED_WITH {cosine: seen.cosine, rank: seen.rank}]->(neighbour)
+  CREATE (decision)-[:COMPARED_WITH {cosine: seen.cosine, rank: seen.rank, title: toString(round(seen.cosine, 4))}]->(neighbour)
 }
 RETURN each.contact_key AS contact_key

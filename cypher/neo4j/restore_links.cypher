@@ -90,7 +90,7 @@ CALL (contact) {
   MATCH (one:Decision {decision_id: row.from_id})
   MATCH (other:Fact {fact_id: row.to_id})
   CREATE (one)-[link:COMPARED_WITH]->(other)
-  SET link = row.link
+  SET link = row.link, link.title = toString(round(row.link.cosine, 4))
 }
 CALL (contact) {
   WITH contact WHERE $type = 'SETTLES'

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -89,7 +90,7 @@ def export(
     if out == _STANDARD_OUTPUT:
         terminal(stderr=True).print(_export_text(report))
         return
-    show(as_json, asdict(report), lambda: _export_text(report))
+    show(as_json, _plain(report), lambda: _export_text(report))
 
 
 @contextmanager
@@ -151,7 +152,7 @@ def restore(
     if isinstance(done, Backup):
         show(as_json, asdict(done), lambda: _backup_text(done))
     else:
-        show(as_json, asdict(done), lambda: _restore_text(done))
+        show(as_json, _plain(done), lambda: _restore_text(done))
 
 
 def _backup_text(made: Backup) -> str:
@@ -193,6 +194,14 @@ def _restore_text(report: RestoreReport) -> str:
             "another token from now on."
         )
     return text
+
+
+def _plain(report: ExportReport | RestoreReport) -> dict[str, Any]:
+    """As plain values. ``asdict`` makes another counter of a counter's pairs."""
+    given = {each.name: getattr(report, each.name) for each in fields(report)}
+    return {
+        name: dict(value) if isinstance(value, Counter) else value for name, value in given.items()
+    }
 
 
 def _counted(report: ExportReport | RestoreReport) -> str:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from reconciler.entrypoints.options import AsJson, Overwrite, show
+from reconciler.entrypoints.options import AsJson, Overwrite, Tenant, show
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.named_secrets import without_named_secrets
 
@@ -34,6 +34,7 @@ def browser(
         str, typer.Option("--agent", help="Whose memory the guide asks about.")
     ] = "demo",
     contact: Annotated[str, typer.Option("--contact", help="About whom it asks.")] = "dana",
+    tenant: Tenant = None,
     write: Annotated[
         Path | None,
         typer.Option("--write", help="Write the files into this folder instead of serving them."),
@@ -48,14 +49,16 @@ def browser(
 ) -> None:
     """Give Neo4j Browser style, guide and queries: serve them until Ctrl-C, or write them."""
     from reconciler.entrypoints.browser_pack import PackServer
+    from reconciler.settings import load_settings
 
+    whose = (agent, contact, tenant or load_settings().tenant)
     if write is not None:
-        made = _write(write, _checked(base_url), agent, contact, overwrite=overwrite)
+        made = _write(write, _checked(base_url), whose, overwrite=overwrite)
         told = _links(base_url) | {"files": [without_named_secrets(str(each)) for each in made]}
         where = without_named_secrets(str(write))
         show(as_json, told, lambda: f"{len(made)} files in {where}.\n{_text(told)}")
         return
-    with _until_ended() as is_over, PackServer(port, agent, contact) as pack:
+    with _until_ended() as is_over, PackServer(port, *whose) as pack:
         told = _links(pack.url)
         show(as_json, told, lambda: f"{_text(told)}\n\nCtrl-C ends it.")
         if open_:
@@ -64,14 +67,14 @@ def browser(
             pass
 
 
-def _write(folder: Path, base_url: str, agent: str, contact: str, *, overwrite: bool) -> list[Path]:
+def _write(
+    folder: Path, base_url: str, whose: tuple[str, str, str], *, overwrite: bool
+) -> list[Path]:
     """The files; none is written where one is there already and may not be replaced."""
     from reconciler.bootstrap import write_new
     from reconciler.entrypoints.browser_pack import pack_files
 
-    files = {
-        folder / name: content for name, content in pack_files(base_url, agent, contact).items()
-    }
+    files = {folder / name: content for name, content in pack_files(base_url, *whose).items()}
     there = next((path for path in files if path.exists()), None)
     if there is not None and not overwrite:
         raise ConfigurationError(f"{there} is there already; name another folder, or overwrite it")

@@ -52,7 +52,7 @@ class SavedQuery:
         title: what it is called.
         says: what it shows, in a sentence.
         shows: ``graph`` or ``table``.
-        text: the Cypher, with ``$agent_id`` and ``$contact_id``.
+        text: the Cypher, with ``$tenant``, ``$agent_id`` and ``$contact_id``.
     """
 
     name: str
@@ -71,13 +71,16 @@ def saved_queries() -> list[SavedQuery]:
     return [_read(path) for path in sorted((resource_path("browser") / "queries").glob("*.cypher"))]
 
 
-def pack_files(base_url: str, agent_id: str = "demo", contact_id: str = "dana") -> dict[str, bytes]:
+def pack_files(
+    base_url: str, agent_id: str = "demo", contact_id: str = "dana", tenant: str = "default"
+) -> dict[str, bytes]:
     """Every file of the pack by its path.
 
     Args:
         base_url: where they will be found, with a slash at the end; the guide names the style.
         agent_id: whose memory the guide asks about, until somebody puts another name in.
         contact_id: about whom, likewise.
+        tenant: in which deployment, likewise.
 
     Raises:
         ConfigurationError: the installation lacks them.
@@ -87,6 +90,7 @@ def pack_files(base_url: str, agent_id: str = "demo", contact_id: str = "dana") 
     folder = resource_path("browser")
     queries = saved_queries()
     given = {
+        "tenant": json.dumps(tenant),
         "agent_id": json.dumps(agent_id),
         "contact_id": json.dumps(contact_id),
         "base_url": base_url,
@@ -133,12 +137,19 @@ class PackServer:
         port: 0 for any that is free.
         agent_id: as for ``pack_files``.
         contact_id: likewise.
+        tenant: likewise.
 
     Raises:
         ConfigurationError: the port is taken.
     """
 
-    def __init__(self, port: int = 0, agent_id: str = "demo", contact_id: str = "dana") -> None:
+    def __init__(
+        self,
+        port: int = 0,
+        agent_id: str = "demo",
+        contact_id: str = "dana",
+        tenant: str = "default",
+    ) -> None:
         self.files: Mapping[str, bytes] = {}
         try:
             self._server = ThreadingHTTPServer((PACK_HOST, port), partial(_Handler, self))
@@ -147,7 +158,7 @@ class PackServer:
                 f"port {port} of {PACK_HOST} is taken: choose another"
             ) from error
         self.url = f"http://{PACK_HOST}:{self._server.server_port}/"
-        self.files = pack_files(self.url, agent_id, contact_id)
+        self.files = pack_files(self.url, agent_id, contact_id, tenant)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     def __enter__(self) -> Self:

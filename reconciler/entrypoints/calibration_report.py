@@ -17,7 +17,7 @@ from rich.text import Text
 from reconciler.domain.records.profile import Profile
 from reconciler.domain.review.calibration import ALL_SOURCES, CurvePoint, PairLabel, Rate, Scores
 from reconciler.domain.review.replay import Replayed, ReplaySummary
-from reconciler.entrypoints.rendering import shown, table
+from reconciler.entrypoints.rendering import id_column, lines, shown, table
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.service.calibration import CalibrationReport, Measurement
 
@@ -155,16 +155,18 @@ def replay_changes_table(replayed: Sequence[Replayed]) -> Table:
     """The decisions that would be otherwise, one a row, at most fifty."""
     changed = [each for each in replayed if not each.is_same or each.would_ask]
     found = table(f"Decided otherwise: {len(changed):,}")
-    for name in ("then", "now", "cosine", "note", "why now"):
-        found.add_column(name, justify="right" if name == "cosine" else "left")
+    found.add_column("then, now", no_wrap=True)
+    id_column(found, "note")
+    found.add_column("why now", overflow="fold")
     for each in changed[:_CHANGES_SHOWN_MAX]:
         cosine = each.decision.cosine
         ask = "; would ask the arbiter" if each.would_ask else ""
         found.add_row(
-            each.before,
-            each.after,
-            "—" if cosine is None else f"{cosine:.3f}",
-            shown(each.decision.text),
+            lines(
+                Text(f"{each.before} → {each.after}"),
+                Text("—" if cosine is None else f"at {cosine:.3f}", "dim"),
+            ),
+            lines(shown(each.decision.text), shown(each.decision.decision_id, "dim")),
             shown(each.verdict.reason + ask),
         )
     if len(changed) > _CHANGES_SHOWN_MAX:

@@ -72,7 +72,7 @@ from reconciler.entrypoints.options import (
 from reconciler.entrypoints.progress import bar
 from reconciler.entrypoints.rendering import (
     contacts_table,
-    decision_line,
+    decision_made,
     decisions_table,
     explanation_panel,
     history_tree,
@@ -358,7 +358,7 @@ def add(
             session_id=session,
             idempotency_key=idempotency_key,
         )
-    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+    show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 
 @app.command()
@@ -538,7 +538,7 @@ def correct(
     show(
         as_json,
         decision.to_dict(),
-        lambda: Text(f"Kept: {relation}. ").append(decision_line(decision)),
+        lambda: Text(f"Kept: {relation}. ").append(decision_made(decision)),
     )
 
 

@@ -17,7 +17,7 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
-from reconciler.entrypoints.rendering import decision_line, disputes_view
+from reconciler.entrypoints.rendering import decision_made, disputes_view
 from reconciler.memory import Memory
 
 __all__ = ["add_dispute_commands"]
@@ -58,7 +58,7 @@ def resolve(
     """Settle a dispute: what is kept holds, and what is in dispute with it ends."""
     with Memory.open() as memory:
         decision = memory.resolve(agent, contact, keep, by=by, reason=reason, tenant=tenant)
-    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+    show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 
 def amend(
@@ -104,4 +104,4 @@ def amend(
             said_at=parse_time("--said-at", said_at),
             tenant=tenant,
         )
-    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+    show(as_json, decision.to_dict(), lambda: decision_made(decision))

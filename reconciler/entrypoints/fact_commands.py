@@ -18,7 +18,7 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
-from reconciler.entrypoints.rendering import decision_line, expiring_view
+from reconciler.entrypoints.rendering import decision_made, expiring_view
 from reconciler.memory import Memory
 
 __all__ = ["add_fact_commands"]
@@ -60,4 +60,4 @@ def revert(
         decision = memory.revert(
             agent, contact, decision_id, by=by, reason=reason, and_later=and_later, tenant=tenant
         )
-    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+    show(as_json, decision.to_dict(), lambda: decision_made(decision))

@@ -17,7 +17,7 @@ from reconciler.entrypoints.options import (
     Tenant,
     show,
 )
-from reconciler.entrypoints.rendering import decision_line, lines, panel, shown
+from reconciler.entrypoints.rendering import decision_made, lines, panel, shown
 from reconciler.memory import Memory
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def unarchive(
     """Have an archived fact recalled again, as it stood."""
     with Memory.open() as memory:
         decision = memory.unarchive(agent, contact, fact_id, by=by, reason=reason, tenant=tenant)
-    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+    show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 
 def _view(found: Sequence[Archived]) -> Group:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from reconciler.entrypoints.options import (
     Agent,
@@ -28,7 +29,7 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
-from reconciler.entrypoints.rendering import shown, table
+from reconciler.entrypoints.rendering import fact_lines, id_column, lines, shown, table
 from reconciler.named_secrets import without_named_secrets
 
 if TYPE_CHECKING:
@@ -108,11 +109,16 @@ def _view(asked: str, found: Sequence[FoundFact]) -> Table | str:
     if not found:
         return f"{asked}: nothing is known."
     shown_table = table(asked)
-    for column in ("contact", "found by", "fact", "said last", "whose word"):
-        shown_table.add_column(column)
+    shown_table.add_column("contact, found by", overflow="fold")
+    id_column(shown_table, "fact")
+    shown_table.add_column("said last, whose word", overflow="fold")
     for each in found:
         fact = each.fact
         how = str(each.found_in) if each.similarity is None else f"cosine {each.similarity:.3f}"
         said = f"{fact.last_confirmed_at:%Y-%m-%d}"
-        shown_table.add_row(shown(each.contact_id), how, shown(fact.text), said, str(fact.word))
+        shown_table.add_row(
+            lines(shown(each.contact_id), Text(how, "dim")),
+            fact_lines(fact),
+            lines(Text(said), Text(fact.word, "dim")),
+        )
     return shown_table

@@ -21,7 +21,7 @@ from reconciler.entrypoints.options import (
 )
 from reconciler.entrypoints.rendering import (
     assessment_view,
-    decision_line,
+    decision_made,
     pending_view,
     refusals_table,
 )
@@ -71,7 +71,7 @@ def confirm(
     """Answer yes to what is held; it is remembered as the word of who answered."""
     with Memory.open() as memory:
         decision = memory.confirm(agent, contact, decision_id, by, text=text, tenant=tenant)
-    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+    show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 
 def reject(
@@ -85,7 +85,7 @@ def reject(
     """Answer no to what is held; the same is not asked again."""
     with Memory.open() as memory:
         decision = memory.reject(agent, contact, decision_id, by, tenant=tenant)
-    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+    show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 
 def withdraw(
@@ -99,11 +99,11 @@ def withdraw(
     """Take back what is held, so that nobody is asked."""
     with Memory.open() as memory:
         decision = memory.withdraw(agent, contact, decision_id, by, tenant=tenant)
-    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+    show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 
 def revoke(
-    fact_id: Annotated[str, typer.Argument(help="As `reconciler history --json` prints it.")],
+    fact_id: Annotated[str, typer.Argument(help="As `reconciler history` prints it.")],
     agent: Agent,
     contact: ContactId,
     by: Person,
@@ -119,7 +119,7 @@ def revoke(
         decision = memory.revoke(
             agent, contact, fact_id, by=by, reason=reason, never=never, tenant=tenant
         )
-    show(as_json, decision.to_dict(), lambda: decision_line(decision))
+    show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 
 def refusals(

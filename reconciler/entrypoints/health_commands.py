@@ -76,7 +76,7 @@ def _contacts(contacts: Iterable[ContactHealth]) -> Table:
     title = f"The {_CONTACTS_SHOWN_MAX} of {len(listed)} contacts with most to be done"
     found = table(title if left_out else "")
     for name in _COLUMNS:
-        found.add_column(name, justify="left" if name == "contact" else "right")
+        found.add_column(name, justify="left" if name == "contact" else "right", overflow="fold")
     for each in listed[:_CONTACTS_SHOWN_MAX]:
         ended = each.expired + each.archived + each.superseded + each.revoked
         numbers = (each.live, ended, each.duplicated, each.rivalled_slots, each.disputes.count,

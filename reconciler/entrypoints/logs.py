@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from reconciler.domain.visible_text import visible
+from reconciler.job_context import job_under_way
 
 if TYPE_CHECKING:
     from reconciler.settings import LogSettings
@@ -32,13 +33,19 @@ def quiet_the_driver() -> None:
 def logging_to_stderr(level: int, settings: LogSettings, *others: str) -> Iterator[None]:
     """Print what is logged on standard error while the block runs.
 
+    Only loggers of this package, and those named, are touched: somebody who wants ours in detail
+    does not want every packet of the driver and of HTTP, which the root's level keeps quiet.
+
     Args:
-        level: what is logged of ours, and everything above it.
+        level: what is logged of ours, and everything above it; the settings' level goes before it.
         settings: in which form.
         *others: loggers of libraries, of which warnings are printed.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_formatter(settings))
+    handler.addFilter(_name_the_job)
+    if settings.level is not None:
+        level = logging.getLevelNamesMapping()[settings.level.upper()]
     loggers = {logging.getLogger(name): logging.WARNING for name in others}
     loggers[logging.getLogger("reconciler")] = level
     before = {logger: logger.level for logger in loggers}
@@ -53,8 +60,21 @@ def logging_to_stderr(level: int, settings: LogSettings, *others: str) -> Iterat
             logger.removeHandler(handler)
 
 
+def _name_the_job(record: logging.LogRecord) -> bool:
+    """Have a record say which job it is about, where it came up in the work on one."""
+    if (job_id := job_under_way()) is not None:
+        record.job_id = job_id
+    return True
+
+
 class _PlainFormatter(logging.Formatter):
     """A line a record; an error's text may hold whatever a server answered."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        job_id = getattr(record, "job_id", None)
+        if job_id is not None and job_id not in record.message:
+            record.message = f"job {job_id}: {record.message}"
+        return super().formatMessage(record)
 
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))

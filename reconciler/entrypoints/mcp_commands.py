@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["add_mcp_commands"]
 
 _EXTRA = "reconciler mcp needs the MCP SDK: pip install 'graph-memory-reconciler[mcp]'"
+_TOKEN_ID_WIDTH = 8
 _DAYS = re.compile(r"(\d{1,5})d")
 _LIBRARIES = ("mcp", "uvicorn", "asyncio")
 _LOG = logging.getLogger(__name__)
@@ -295,7 +296,9 @@ def _expiry(given: str | None) -> datetime | None:
 def _tokens_table(tokens: Sequence[Token], now: datetime) -> Table:
     made = table("Tokens")
     for column in ("id", "name", "profile", "tenant", "agents", "contact", "expires", "state"):
-        made.add_column(column, overflow="fold")
+        made.add_column(
+            column, overflow="fold", min_width=_TOKEN_ID_WIDTH if column == "id" else None
+        )
     for each in tokens:
         grant = each.grant
         made.add_row(

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group, JustifyMethod
+from rich.console import Console, Group
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -42,12 +42,15 @@ if TYPE_CHECKING:
 __all__ = [
     "contacts_table",
     "decision_line",
+    "decision_made",
     "decisions_table",
     "disputes_view",
     "expiring_view",
     "explanation_panel",
+    "fact_lines",
     "facts_table",
     "history_tree",
+    "id_column",
     "import_summary",
     "lines",
     "make_printable",
@@ -98,6 +101,7 @@ _DONE = {
     Action.UNARCHIVE: "taken up again",
 }
 _BAR_WIDTH = 12
+_ID_WIDTH = 36
 
 
 class _Terminal(Console):
@@ -136,6 +140,11 @@ def table(title: str) -> Table:
     return Table(title=title, title_justify="left", title_style="bold", header_style="dim")
 
 
+def id_column(found: Table, name: str) -> None:
+    """A column in which an id stands whole, on a line of its own: it is copied into a command."""
+    found.add_column(name, min_width=_ID_WIDTH, overflow="fold")
+
+
 def panel(content: Any, title: str, subtitle: str | None = None, **given: Any) -> Panel:
     """A frame with its names at the left. A string for a name would be read as markup."""
     return Panel(
@@ -163,21 +172,31 @@ def decision_line(decision: Decision) -> Text:
     return line
 
 
+def decision_made(decision: Decision) -> Text:
+    """One decision, and the ids by which to ask for it and for the fact that it is about."""
+    ids = f"decision {visible(decision.decision_id)}"
+    if decision.fact_id:
+        ids += f"\n{'':<25}fact {visible(decision.fact_id)}"
+    return decision_line(decision).append(f"\n{'':<25}{ids}", style="dim")
+
+
 def decisions_table(decisions: Sequence[Decision]) -> Table:
     """Decisions, the newest first, with their reasons."""
     found = table("Decisions, newest first")
-    for name in ("said", "action", "cosine", "decided by", "note", "reason"):
-        justify: JustifyMethod = "right" if name == "cosine" else "left"
-        found.add_column(name, justify=justify, overflow="fold")
+    id_column(found, "note")
+    for name in ("decided", "reason"):
+        found.add_column(name, overflow="fold")
     for decision in decisions:
         found.add_row(
-            _day(decision.note.said_at),
-            Text(decision.action, style=_STYLES[decision.action]),
-            _cosine(decision.cosine),
-            decision.decided_by,
             lines(
                 shown(decision.text),
-                shown(f"{decision.scope.contact_id} · {decision.decision_id}", "dim"),
+                shown(f"{decision.scope.contact_id}, {_day(decision.note.said_at)}", "dim"),
+                shown(decision.decision_id, "dim"),
+            ),
+            lines(
+                Text(decision.action, style=_STYLES[decision.action]),
+                Text(f"by {decision.decided_by}", "dim"),
+                *([Text(f"at {_cosine(decision.cosine)}", "dim")] * (decision.cosine is not None)),
             ),
             shown(_reason(decision)),
         )
@@ -247,7 +266,7 @@ def _expiring_panel(each: ExpiringFact) -> Panel:
 def refusals_table(counts: Sequence[RefusalCount]) -> Table:
     """How often the gate refused something, the numbers also as bars."""
     found = table("Refused by the gate")
-    found.add_column("contact")
+    found.add_column("contact", overflow="fold")
     found.add_column("reason")
     found.add_column("times")
     most = max((each.refusals for each in counts), default=1)
@@ -297,30 +316,32 @@ def explanation_panel(explanation: Explanation) -> Panel:
 def facts_table(title: str, facts: Iterable[Fact]) -> Table:
     """Live facts with how often and when they were last said."""
     found = table(title)
-    for name in ("fact", "said", "last said"):
-        found.add_column(name, justify="right" if name == "said" else "left")
+    id_column(found, "fact")
+    found.add_column("said", justify="right")
+    found.add_column("last said", no_wrap=True)
     for fact in facts:
-        found.add_row(shown(fact.text), f"{fact.observations}×", _day(fact.last_confirmed_at))
+        found.add_row(fact_lines(fact), f"{fact.observations}×", _day(fact.last_confirmed_at))
     return found
 
 
 def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
     """Recalled facts with their score as a bar, and what it is made of."""
     found = table(f"Recall: {query}" if query else "All live facts")
-    found.add_column("score")
-    for name in ("similarity", "recency", "importance"):
-        found.add_column(name, justify="right")
-    found.add_column("fact")
+    found.add_column("score", no_wrap=True)
+    found.add_column("made of", no_wrap=True)
+    id_column(found, "fact")
     best = max((each.score for each in ranked), default=1.0) or 1.0
     for each in ranked:
         bar = "█" * max(round(_BAR_WIDTH * each.score / best), 1)
         found.add_row(
             Text.assemble(f"{each.score:.3f} ", (bar, "green")),
-            _cosine(each.similarity),
-            f"{each.recency:.2f}",
-            f"{each.fact.importance:.2f}",
             lines(
-                _fact_line(each.fact),
+                Text(f"similarity {_cosine(each.similarity)}", "dim"),
+                Text(f"recency    {each.recency:.2f}", "dim"),
+                Text(f"importance {each.fact.importance:.2f}", "dim"),
+            ),
+            lines(
+                fact_lines(each.fact),
                 *([Text("standing, whatever is asked", "magenta")] if each.is_standing else []),
                 *map(_against, each.disputed_with),
             ),
@@ -328,8 +349,9 @@ def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
     return found
 
 
-def _fact_line(fact: Fact) -> Text:
-    return shown(fact.text).append(_pointer(fact))
+def fact_lines(fact: Fact) -> Text:
+    """A fact, and beneath it the id that commands take."""
+    return lines(shown(fact.text).append(_pointer(fact)), shown(fact.fact_id, "dim"))
 
 
 def _pointer(fact: Fact) -> Text:
@@ -372,7 +394,7 @@ def contacts_table(contacts: Sequence[Contact]) -> Table:
     found = table("Contacts")
     counted = ("live", "expired", "archived", "superseded", "revoked", "erased", "facts ever")
     for name in ("contact", "name", *counted, "last decision"):
-        found.add_column(name, justify="right" if name in counted else "left")
+        found.add_column(name, justify="right" if name in counted else "left", overflow="fold")
     for contact in contacts:
         last = _day(contact.last_decision_at) if contact.last_decision_at else ""
         found.add_row(
@@ -425,7 +447,9 @@ def _fact_label(fact: Fact, above: Fact | None = None, link: Supersession | None
     if fact.is_void and above is not None and link is not None:
         who = f': {above.trust} said on {_day(link.at)} "{visible(above.text)}"'
         label.append(who, style="dim")
-    return label.append(" contested", style="red") if fact.is_contested else label
+    if fact.is_contested:
+        label.append(" contested", style="red")
+    return lines(label, shown(fact.fact_id, "dim"))
 
 
 def _held(fact: Fact) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from reconciler.entrypoints.options import (
     Agent,
@@ -18,7 +19,7 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
-from reconciler.entrypoints.rendering import lines, shown, table
+from reconciler.entrypoints.rendering import id_column, lines, shown, table
 
 if TYPE_CHECKING:
     from reconciler.domain.tasks.tasks import Task
@@ -49,17 +50,21 @@ def tasks(
 
 def _table(found: Sequence[Task]) -> Table:
     view = table("Tasks, those that changed last first")
-    for name in ("task", "state", "goal", "done", "changed"):
+    id_column(view, "task")
+    for name in ("state", "goal", "done"):
         view.add_column(name, overflow="fold")
     for each in found:
         view.add_row(
-            lines(shown(each.task_id), shown(each.scope.contact_id, "dim")),
+            lines(
+                shown(each.task_id),
+                shown(each.scope.contact_id, "dim"),
+                Text(f"{each.changed_at:%Y-%m-%d %H:%M}", "dim"),
+            ),
             each.state,
             lines(
                 shown(each.goal),
                 *([shown(f"waits for: {each.blocker}", "dim")] * bool(each.blocker)),
             ),
             lines(*map(shown, each.done)),
-            f"{each.changed_at:%Y-%m-%d %H:%M}",
         )
     return view

@@ -21,7 +21,7 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
-from reconciler.entrypoints.rendering import lines, shown, table
+from reconciler.entrypoints.rendering import id_column, lines, shown, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -92,13 +92,14 @@ def _show(as_json: bool, found: Sequence[SlotValue], title: str) -> None:
 def _values_table(title: str, values: Sequence[SlotValue]) -> Table:
     made = table("")
     made.title = shown(title)
-    for name in ("attribute", "value", _SINCE):
-        made.add_column(name, overflow="fold", no_wrap=name == _SINCE)
+    made.add_column("attribute", overflow="fold")
+    id_column(made, "value, its fact")
+    made.add_column(_SINCE, no_wrap=True)
     for each in values:
         disputed = [shown("in dispute", "red")] if each.is_disputed else []
         made.add_row(
             lines(shown(each.attribute), *_about(each.subject)),
-            lines(shown(each.value), *disputed),
+            lines(shown(each.value), *disputed, shown(each.fact_id, "dim")),
             lines(Text(f"{each.since:%Y-%m-%d}, {each.observations}×"), Text(each.word, "dim")),
         )
     return made

@@ -27,11 +27,13 @@ def test_the_files_are_written_with_the_names_that_were_given(run: Run, tmp_path
         "crm",
         "--contact",
         "priya",
+        "--tenant",
+        "acme",
     )
     assert sorted(map(Path, told["files"])) == sorted(p for p in folder.rglob("*") if p.is_file())
     guide = (folder / "guide.html").read_text(encoding="utf-8")
     assert ":style https://host.example/pack/style.grass" in guide
-    assert "{agent_id: &#34;crm&#34;, contact_id: &#34;priya&#34;}" in guide
+    assert "{tenant: &#34;acme&#34;, agent_id: &#34;crm&#34;, contact_id: &#34;priya&#34;}" in guide
     allowed = told["neo4j_conf"]["browser.remote_content_hostname_whitelist"]
     assert allowed == "host.example"
     assert told["docker"]["NEO4J_client_allow__telemetry"] == "false"

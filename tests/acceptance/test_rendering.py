@@ -16,16 +16,33 @@ import pytest
 from reconciler import Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.records.assessment import Assessment, CheckFinding, Disposal, ScorePart
+from reconciler.domain.records.facts import Dispute, ExpiringFact
 from reconciler.domain.records.jobs import Job, JobState
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import SessionRecord
 from reconciler.domain.review.replay import Replayed, replay
 from reconciler.domain.visible_text import visible
-from reconciler.entrypoints import calibration_report, cli, doctor, job_rendering, rendering
+from reconciler.entrypoints import (
+    calibration_report,
+    cli,
+    doctor,
+    erasure_commands,
+    evidence_commands,
+    fading_commands,
+    find_commands,
+    health_commands,
+    job_rendering,
+    mcp_commands,
+    rendering,
+    task_commands,
+    value_commands,
+)
+from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.tokens import Token
 from reconciler.errors import ReconcilerError
 from reconciler.service.writing.note_import import ImportReport, LeftOut, LineError
-from tests.command_line import Run
+from tests.command_line import Run, json_of
 
 NAMED = "a:smile:b[bold]c[/]d\u202ee\u200bf\u2066g\ufeffh\U000e0041i\u00adj\u3164k\ufe01l"
 """An emoji's name, markup, and what turns, joins, hides or has no width; usable in an id."""
@@ -94,15 +111,64 @@ def _rendered(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]]]:
     yield "history_tree", (rendering.history_tree(HOSTILE, histories),)
     yield "contacts_table", (rendering.contacts_table(list(map(hostile, memory.contacts("crm")))),)
     yield "assessment_view", (rendering.assessment_view(_assessment(memory)),)
+    yield "decision_made", (rendering.decision_made(decisions[0]),)
     yield "import_errors", (_import_errors(),)
     left = ImportReport(not_carried={HOSTILE: LeftOut(count=1, first=HOSTILE)})
     yield "import_summary", (rendering.import_summary(left, 1.0),)
+    yield from _rendered_by_commands(memory)
     check = doctor.Check(name="engine", is_ok=False, finding=HOSTILE)
     yield "checks_table", (doctor.checks_table([check]),)
     replayed = [_replayed(each) for each in memory.all_decisions(*WHO) if each.action == "ADD"]
     yield "replay_changes", (calibration_report.replay_changes_table(replayed),)
     yield from _rendered_jobs()
     yield "a string", (HOSTILE,)
+
+
+def _rendered_by_commands(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """What commands draw by themselves, without a renderer of ``rendering``."""
+    for budget, kind in (("40", "user_explicit"), ("50", "approved_doc")):
+        slot = {"attribute": "budget", "value": f"{budget},000 EUR", "source_kind": kind}
+        memory.add_contact_note(*WHO, f"The budget is {budget} thousand euros.", **slot)
+    memory.task(*WHO, "task-1", goal="Move the delivery")
+    memory.add_contact_note("crm", "lars", "Rows on Sundays.")
+    found = hostile(tuple(memory.recall_about(*WHO, "Delhi")))
+    values = hostile(tuple(memory.profile(*WHO)))
+    faded = hostile(tuple(memory.archive(*WHO, by="anna", reason="Old.", floor=1.0, dry_run=True)))
+    fact_id = memory.recall(*WHO)[0].fact.fact_id
+    erased = hostile(
+        memory.forget("crm", "lars", by="operator:anna", reason="They asked for it.", dry_run=True)
+    )
+    facts = tuple(each.fact for each in found)
+    dispute = Dispute(
+        scope=Scope("acme", "crm", NAMED),
+        facts=facts,
+        question=HOSTILE,
+        reasons=(HOSTILE,),
+        opened_at=NOW,
+    )
+    soon = ExpiringFact(contact_id=NAMED, fact=found[0].fact, question=HOSTILE)
+    yield "about", (find_commands._view(HOSTILE, found),)
+    yield "tasks", (task_commands._table(hostile(tuple(memory.tasks("crm")))),)
+    yield "profile", (value_commands._values_table(HOSTILE, values),)
+    yield "archive", (fading_commands._view(faded),)
+    yield "evidence", (evidence_commands._view([hostile(memory.evidence(*WHO, fact_id))]),)
+    yield "disputes", (rendering.disputes_view([dispute]),)
+    yield "expiring", (rendering.expiring_view([soon]),)
+    yield "erasure", (erasure_commands._erasures_view([erased]),)
+    yield "health", (health_commands._view(hostile(memory.health("crm"))),)
+    yield "tokens", (mcp_commands._tokens_table([_token()], NOW),)
+
+
+def _token() -> Token:
+    grant = Grant(
+        profile=Profile.AGENT,
+        tenant=NAMED,
+        agent_ids=(NAMED,),
+        contact_id=NAMED,
+        name=NAMED,
+        session_id=None,
+    )
+    return Token(token_id="0a1b2c3d", grant=grant, hash="", created_at=NOW, expires_at=None)
 
 
 def _explained(decision: Any) -> Any:
@@ -177,6 +243,49 @@ def test_no_renderer_prints_what_cannot_be_seen_or_an_emoji_for_its_name(
 def test_every_renderer_shows_every_character_of_a_text(shown: dict[str, str]) -> None:
     lost = [name for name, text in shown.items() if SHOWN_FIRST not in text]
     assert lost == []
+
+
+def test_ids_stand_whole_where_a_terminal_is_narrow(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """On 80 columns, as a pipe has them, each id can be copied into the next command."""
+    who = ("--agent", "crm", "--contact", "priya@a-company-with-a-long-name.example")
+    slot = ("--attribute", "budget", "--value")
+    file = tmp_path / "chat.jsonl"
+    monkeypatch.setenv("COLUMNS", "80")
+    for text, *given in (
+        ("Lives in the old mill by the river, behind the second gate, on the fourth floor.",),
+        ("The budget is 40 thousand euros.", *slot, "40,000 EUR", "--source-kind", "user_explicit"),
+        ("The budget is 50 thousand euros.", *slot, "50,000 EUR", "--source-kind", "approved_doc"),
+        ("Has been diagnosed with diabetes.",),
+    ):
+        added = json_of(run, "add", text, *who, *given)
+        assert added["decision_id"]
+    file.write_text('{"role": "contact", "content": "Remember that I only take calls after 5 pm."}')
+    job_id = json_of(run, "extract", str(file), *who)["job_id"]
+    facts = {each["fact"]["fact_id"] for each in json_of(run, "recall", *who)}
+    decisions = {each["decision_id"] for each in json_of(run, "decisions", *who)}
+    assert len(facts) == 3
+    assert len(decisions) == 4
+    values = {each["fact_id"] for each in json_of(run, "profile", *who)}
+    [held] = [
+        each["decision_id"] for each in json_of(run, "pending", *who) if "decision_id" in each
+    ]
+    for command, ids in (
+        (("recall",), facts),
+        (("history",), facts),
+        (("about", "budget"), values),
+        (("profile",), values),
+        (("value", "budget"), values),
+        (("decisions",), decisions),
+        (("pending",), {held}),
+        (("jobs",), {job_id}),
+        (("job", job_id), {job_id}),
+    ):
+        code, out, err = run(*command, *who)
+        assert code == 0, err
+        assert max(map(len, out.splitlines())) <= 80, command
+        assert {each for each in ids if each not in out} == set(), command
 
 
 def test_an_error_is_shown_in_the_same_way(

@@ -94,7 +94,7 @@ def test_the_guides_hold_every_query_and_no_markup_of_anybodys() -> None:
         assert query.text in adoc
     assert "<script>" not in html
     assert adoc.count("----") == 2 * (len(saved_queries()) + 2)
-    assert ':params {agent_id: "x\\"}</pre><script>' in unescape(html)
+    assert ':params {tenant: "default", agent_id: "x\\"}</pre><script>' in unescape(html)
     assert html.count("<slide") == html.count("</slide>") == len(saved_queries()) + 1
 
 

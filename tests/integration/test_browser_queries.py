@@ -15,8 +15,9 @@ from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 from tests.integration.test_captions import session_of
 
-WHO = {"agent_id": "crm", "contact_id": "priya"}
-NOBODY = {"agent_id": "crm", "contact_id": "pria"}
+WHO = {"tenant": "default", "agent_id": "crm", "contact_id": "priya"}
+NOBODY = WHO | {"contact_id": "pria"}
+ELSEWHERE = WHO | {"tenant": "acme"}
 QUERIES = {query.name: query for query in saved_queries()}
 
 
@@ -26,6 +27,9 @@ def session(neo4j_engine: EngineUnderTest) -> Iterator[neo4j.Session]:
     with Memory.open(embedder=HashingEmbedder(), **neo4j_engine.settings_arguments) as memory:
         fill(memory, "priya")
         fill(memory, "dana")
+    namesake = neo4j_engine.settings_arguments | {"tenant": "acme"}
+    with Memory.open(embedder=HashingEmbedder(), **namesake) as memory:
+        memory.add_contact_note("crm", "priya", "Rows on the river every Sunday.")
     with session_of(neo4j_engine) as session:
         yield session
 
@@ -60,7 +64,7 @@ def test_there_are_ten_and_each_says_what_it_shows() -> None:
         assert query.title
         assert query.says.endswith(".")
         assert query.shows in {"graph", "table"}
-        assert "$agent_id" in query.text
+        assert "{tenant: $tenant, agent_id: $agent_id}" in query.text
         assert "$contact_id" in query.text
         assert "LIMIT" in query.text
 
@@ -74,6 +78,15 @@ def test_each_answers_as_it_says_and_for_nobody_unknown(session: neo4j.Session) 
         assert query.name == "10_health" or not rows(session, query, NOBODY), query.name
     first = rows(session, QUERIES["10_health"], WHO)
     assert [row["contact_id"] for row in first] == ["priya", "dana"]
+
+
+def test_they_ask_for_one_tenant_only(session: neo4j.Session) -> None:
+    [row] = rows(session, QUERIES["01_whose_story"], ELSEWHERE)
+    assert row["fact"]["text"] == "Rows on the river every Sunday."
+    [row] = rows(session, QUERIES["10_health"], ELSEWHERE)
+    assert (row["live"], row["superseded"], row["refused"]) == (1, 0, 0)
+    theirs = {name for name, query in QUERIES.items() if rows(session, query, ELSEWHERE)}
+    assert theirs == {"01_whose_story", "07_back_to_the_words", "08_by_day", "10_health"}
 
 
 def test_they_say_what_the_memory_says(

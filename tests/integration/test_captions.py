@@ -53,6 +53,22 @@ def nodes(engine: EngineUnderTest) -> Nodes:
     return found
 
 
+def cosines(engine: EngineUnderTest) -> list[tuple[str, Any, Any]]:
+    """Each relationship that has a cosine: its type, that cosine, and what it is captioned by."""
+    with session_of(engine) as session:
+        asked = "MATCH ()-[r]->() WHERE r.cosine IS NOT NULL RETURN type(r), r.cosine, r.title"
+        return sorted(tuple(row) for row in session.run(asked).values())
+
+
+def check_cosines(found: list[tuple[str, Any, Any]]) -> None:
+    """Four digits are shown; what a decision was compared with keeps the exact one for a replay."""
+    compared = [(exact, title) for kind, exact, title in found if kind == "COMPARED_WITH"]
+    superseded = [cosine for kind, cosine, _ in found if kind == "SUPERSEDES"]
+    assert [title for _, title in compared] == [str(round(exact, 4)) for exact, _ in compared]
+    assert any(exact != round(exact, 4) for exact, _ in compared)
+    assert superseded == [round(cosine, 4) for cosine in superseded] != []
+
+
 def lives_in(memory: Memory, city: str, **given: Any) -> str:
     decision = memory.add_contact_note(
         AGENT, PRIYA, f"Lives in {city}.", attribute="city", value=city, **given
@@ -81,6 +97,7 @@ def test_every_node_has_a_caption_that_can_be_read(
 ) -> None:
     fill(memory)
     check_captions(nodes(neo4j_engine))
+    check_cosines(cosines(neo4j_engine))
 
 
 def check_captions(found: Nodes) -> None:
@@ -131,15 +148,20 @@ def test_a_store_from_before_gets_them_when_it_is_brought_up_to_date(
     memory: Memory, neo4j_engine: EngineUnderTest
 ) -> None:
     fill(memory)
-    expected = nodes(neo4j_engine)
+    expected, links = nodes(neo4j_engine), cosines(neo4j_engine)
     memory.close()
     with session_of(neo4j_engine) as session:
         session.run("MATCH (n) WHERE NOT n:Contact AND NOT n:Job REMOVE n.name, n.title").consume()
         session.run("MATCH (n:Fact) REMOVE n:Superseded:Revoked:Erased").consume()
+        session.run(
+            "MATCH (d:Decision)-[:WROTE]->(:Fact)-[s:SUPERSEDES]->() SET s.cosine = d.cosine"
+        ).consume()
+        session.run("MATCH ()-[compared:COMPARED_WITH]->() REMOVE compared.title").consume()
         session.run("MATCH (store:Store) SET store.schema_version = 7").consume()
     arguments = neo4j_engine.settings_arguments
     Memory.open(embedder=HashingEmbedder(), migrate=True, **arguments).close()
     assert nodes(neo4j_engine) == expected
+    assert cosines(neo4j_engine) == links
 
 
 def test_a_restored_memory_has_them_too(
@@ -155,3 +177,4 @@ def test_a_restored_memory_has_them_too(
     )
     check_captions(nodes(neo4j_engine))
     check_labels(neo4j_engine)
+    check_cosines(cosines(neo4j_engine))

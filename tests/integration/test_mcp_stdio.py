@@ -97,7 +97,7 @@ def test_an_operators_client_is_told_what_the_agents_was_not(environment: dict[s
     assert "window seats" in text
 
 
-def test_what_is_said_before_the_end_of_input_is_kept_and_nothing_else_is_printed(
+def test_what_is_asked_before_the_end_of_input_is_answered_and_nothing_else_is_printed(
     environment: dict[str, str],
 ) -> None:
     call = {"name": ADD, "arguments": LIVES}
@@ -110,7 +110,9 @@ def test_what_is_said_before_the_end_of_input_is_kept_and_nothing_else_is_printe
         command("--agent", "crm", "--contact", "priya"), env=environment, check=True,
         input="".join(json.dumps(each) + "\n" for each in sent), capture_output=True, text=True,
     )  # fmt: skip
-    assert [json.loads(line)["jsonrpc"] for line in done.stdout.splitlines()][:1] == ["2.0"]
+    answers = {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
+    assert sorted(answers) == [1, 2]
+    assert answers[2]["result"]["content"][0]["text"] == "Remembered as a new fact."
     kept = asked(parameters(environment, "--agent", "crm", "--contact", "priya"), called(RECALL))
     assert "Lives in Pune." in kept[0]
 

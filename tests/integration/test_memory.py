@@ -237,7 +237,8 @@ def test_supersedes_says_who_decided_when_why_and_at_which_cosine(open_memory: O
     [link] = chain.supersessions
     assert (link.new_id, (link.old_id,)) == (decision.fact_id, decision.superseded_ids)
     assert (link.decided_by, link.at, link.reason) == ("threshold", decision.at, decision.reason)
-    assert link.cosine == decision.cosine
+    assert decision.cosine is not None
+    assert link.cosine == round(decision.cosine, 4) != decision.cosine
 
 
 def test_observations_are_carried_over_a_restatement(open_memory: Open) -> None:

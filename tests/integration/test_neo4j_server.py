@@ -9,7 +9,9 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -104,10 +106,57 @@ def test_compose_publishes_on_the_loopback_only_and_demands_a_password() -> None
     assert service["image"] == LINES["2026"].image
 
 
-def test_compose_starts_a_worker_only_on_request_and_publishes_it_on_the_loopback_only() -> None:
-    service = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["worker"]
-    assert service["profiles"] == ["worker"]
-    assert service["ports"] == ["127.0.0.1:9464:9464"]
+def compose() -> dict[str, Any]:
+    return dict(yaml.safe_load((ROOT / "docker-compose.yml").read_text()))
+
+
+def test_compose_starts_what_is_beside_neo4j_on_request_and_publishes_on_the_loopback() -> None:
+    made = compose()
+    for name, service in made["services"].items():
+        assert all(each.startswith("127.0.0.1:") for each in service["ports"]), name
+        assert {each.partition(":")[0] for each in service["volumes"]} <= set(made["volumes"]), name
+        assert service.get("profiles", []) == {
+            "neo4j": [],
+            "worker": ["worker", "all"],
+            "mcp": ["mcp", "all"],
+            "prometheus": ["metrics", "all"],
+        }.get(name)
+        assert "healthcheck" in service or name == "worker"  # which has the image's
+
+
+def test_compose_gives_commands_that_the_command_line_takes(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    parsed = {}
+    for service in ("worker", "mcp"):
+        name, *options = compose()["services"][service]["command"]
+        parsed[service] = get_command(app).commands[name].make_context(name, options).params
+        for variable in compose()["services"][service]["environment"]:
+            if variable.startswith("RECONCILER_"):
+                monkeypatch.setenv(variable, "sixteen characters")
+    assert parsed["worker"]["metrics_port"] == 9464
+    assert (parsed["mcp"]["transport"], parsed["mcp"]["port"]) == ("http", 8765)
+    load_settings()
+    assert not caplog.records
+    said = (ROOT / "docker-compose.yml").read_text()
+    [words] = re.findall(r"run --rm mcp token (create .+)", said)
+    command, *given = words.split()
+    tokens = get_command(app).commands["token"]
+    assert tokens.commands[command].make_context(command, given).params["agents"] == ["crm"]
+
+
+def test_compose_has_prometheus_scrape_the_worker_where_it_answers() -> None:
+    made = compose()
+    scraped = yaml.safe_load(made["configs"]["prometheus"]["content"])["scrape_configs"]
+    assert [each["static_configs"][0]["targets"] for each in scraped] == [["worker:9464"]]
+    assert "9464" in made["services"]["worker"]["command"]
+
+
+def test_the_image_installs_the_mcp_extra_before_the_sources() -> None:
+    recipe = (ROOT / "Dockerfile").read_text()
+    extra = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    [installed] = re.findall(r"-r requirements-light\.txt ([a-z ]+)", recipe)
+    assert installed.split() == [re.split("[>=<]", each)[0] for each in extra["mcp"]]
 
 
 def test_the_image_copies_what_there_is_and_installs_before_it_copies_sources() -> None:

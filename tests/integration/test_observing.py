@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 
-from reconciler import Memory
+from reconciler import Memory, Turn
 from reconciler.domain.records.jobs import QueueReport
 from reconciler.entrypoints.logs import logging_to_stderr
 from reconciler.entrypoints.metrics import serve_metrics
@@ -89,6 +89,29 @@ def test_a_worker_may_log_objects(memory: Memory, capsys: pytest.CaptureFixture[
     assert lines[0]["timestamp"]
     assert lines[-1]["message"] == "two\nlines \x1b[31m"
     assert set(lines[-1]) == {"message", "level", "logger", "timestamp"}
+
+
+def test_in_detail_means_ours_and_each_line_names_its_job(
+    memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = logging.getLogger().level
+    turns = [Turn(role="contact", text="Remember that I only take calls after 5 pm.")]
+    for style in ("json", "text"):
+        settings = LogSettings.model_validate({"format": style, "level": "debug"})
+        job_id = memory.submit_session("crm", "priya", f"chat-{style}", turns)
+        with logging_to_stderr(logging.WARNING, settings, "asyncio"):
+            for name in ("neo4j.pool", "httpx", "httpcore", "anthropic", "urllib3", "asyncio"):
+                logging.getLogger(name).debug("a packet")
+            memory.drain()
+            assert logging.getLogger().level == root
+        lines = capsys.readouterr().err.splitlines()
+        assert len(lines) > 5
+        assert [line for line in lines if job_id not in line or "a packet" in line] == []
+        if style == "json":
+            told = [json.loads(line) for line in lines]
+            assert {each["job_id"] for each in told} == {job_id}
+            assert {"DEBUG", "INFO"} <= {each["level"] for each in told}
+            assert "reconciler.decisions" in {each["logger"] for each in told}
 
 
 def test_nothing_is_logged_where_nobody_asks(

@@ -92,6 +92,8 @@ def _check_chains(memory: Memory, version: int) -> None:
     assert (("Drives a lorry.",) in chains) is (version > 2)
     for chain in memory.history("crm", "alice"):
         assert len(chain.supersessions) == len(chain.facts) - 1
+        cosines = [link.cosine for link in chain.supersessions if link.cosine is not None]
+        assert cosines == [round(cosine, 4) for cosine in cosines]
         if chain.facts[0].text == "Drives a lorry.":
             assert (str(chain.facts[0].state), len(chain.events)) == ("revoked", 1)
 

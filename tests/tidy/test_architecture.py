@@ -47,7 +47,10 @@ MAY_IMPORT = {
         *{"adapters", "ports", "domain", "errors", "queries", "resources", "turns"},
         *SECRETS,
     },
-    "service": {"service", "ports", "domain", "errors", "queries", "tracing", "turns", *SECRETS},
+    "service": {
+        *{"service", "ports", "domain", "errors", "queries", "tracing", "job_context", "turns"},
+        *SECRETS,
+    },
     "bootstrap": {
         *{"adapters", "service", "ports", "domain", "errors", "settings", "config_files"},
         *SECRETS,
@@ -61,7 +64,7 @@ MAY_IMPORT = {
     "integrations": {"integrations", "memory", "service", "domain", "errors"},
     "entrypoints": {
         *{"entrypoints", "memory", "bootstrap", "service", "ports", "domain"},
-        *{"errors", "queries", "resources", "settings", "config_files"},
+        *{"errors", "queries", "resources", "settings", "config_files", "job_context"},
         *SECRETS,
     },
     "testing": {"ports", "domain", "errors"},
@@ -72,6 +75,7 @@ MAY_IMPORT = {
     "resources": {"errors"},
     "turns": set(),
     "tracing": set(),
+    "job_context": set(),
     "errors": {"named_secrets"},
     "named_secrets": {"named_secrets", "sensitive_data"},
     "sensitive_data": set(),

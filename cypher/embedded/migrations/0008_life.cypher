@@ -25,3 +25,5 @@ ALTER TABLE Agent ADD IF NOT EXISTS name STRING;
 MATCH (agent:Agent) SET agent.name = agent.agent_id;
 MATCH (:Decision)-[:REVOKED]->(fact:Fact) WHERE fact.state = 'revoked'
 MATCH (fact)-[:ABOUT]->(contact:Contact) SET contact.has_forgotten = true;
+// The exact ones stay on decisions.
+MATCH (:Fact)-[supersedes:SUPERSEDES]->(:Fact) SET supersedes.cosine = round(supersedes.cosine, 4);

@@ -21,3 +21,9 @@ CALL (fact) {
   SET fact.name = CASE WHEN size(fact.text) <= 60 THEN fact.text ELSE left(fact.text, 59) + '…' END,
       fact:$(CASE fact.state WHEN 'live' THEN [] ELSE [toUpper(left(fact.state, 1)) + substring(fact.state, 1)] END)
 } IN TRANSACTIONS OF 10000 ROWS;
+// Cosines that somebody looks at have four digits; the exact ones stay on decisions, and on what they
+// were compared with, for a replay.
+MATCH (:Fact)-[supersedes:SUPERSEDES]->(:Fact) WHERE supersedes.cosine IS NOT NULL
+CALL (supersedes) { SET supersedes.cosine = round(supersedes.cosine, 4) } IN TRANSACTIONS OF 10000 ROWS;
+MATCH (:Decision)-[compared:COMPARED_WITH]->(:Fact) WHERE compared.title IS NULL
+CALL (compared) { SET compared.title = toString(round(compared.cosine, 4)) } IN TRANSACTIONS OF 10000 ROWS;

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import contextvars
 import os
 import signal
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.abc
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from reconciler.entrypoints.mcp_server.desk import Desk
 from reconciler.entrypoints.mcp_server.grants import Grant
 from reconciler.entrypoints.mcp_server.protocol import Calls, mcp_server
 
+if TYPE_CHECKING:
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
+
 __all__ = ["serve_stdio"]
 
 _GRACE_SECONDS = 10.0
+_POLL_SECONDS = 0.02
+_CANCELLED = "notifications/cancelled"
 
 
 def serve_stdio(desk: Desk, grant: Grant, close: Callable[[], None]) -> None:
@@ -31,13 +40,94 @@ def serve_stdio(desk: Desk, grant: Grant, close: Callable[[], None]) -> None:
     anyio.run(_serve, desk, grant, close)
 
 
+class _Requests:
+    """What the client sends; it ends only when every request has its answer, or the grace is over.
+
+    The SDK gives up what is under way as soon as its input ends, so a client that sends requests
+    and closes its side, as a pipe does, would not be answered.
+    """
+
+    def __init__(
+        self, stream: ReadStream[SessionMessage | Exception], unanswered: set[str | int]
+    ) -> None:
+        self._stream = stream
+        self._unanswered = unanswered
+
+    @property
+    def last_context(self) -> contextvars.Context | None:
+        return getattr(self._stream, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        try:
+            received = await self._stream.receive()
+        except anyio.EndOfStream:
+            with anyio.move_on_after(_GRACE_SECONDS):
+                while self._unanswered:
+                    await anyio.sleep(_POLL_SECONDS)
+            raise
+        if isinstance(received, SessionMessage):
+            self._note(received.message)
+        return received
+
+    def _note(self, message: object) -> None:
+        if isinstance(message, JSONRPCRequest):
+            self._unanswered.add(message.id)
+        elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:
+            self._unanswered.discard((message.params or {}).get("requestId", ""))
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    def __aiter__(self) -> _Requests:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> _Requests:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class _Answers:
+    """What the client is sent, and which of its requests that answers."""
+
+    def __init__(self, stream: WriteStream[SessionMessage], unanswered: set[str | int]) -> None:
+        self._stream = stream
+        self._unanswered = unanswered
+
+    async def send(self, item: SessionMessage) -> None:
+        await self._stream.send(item)
+        if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
+            self._unanswered.discard(item.message.id)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> _Answers:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
 async def _serve(desk: Desk, grant: Grant, close: Callable[[], None]) -> None:
     calls = Calls()
     server = mcp_server(desk, lambda _: grant, calls, instructions=desk.instructions(grant.profile))
     async with anyio.create_task_group() as tasks:
         await tasks.start(_end_at_a_signal, calls, close)
         async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            unanswered: set[str | int] = set()
+            await server.run(
+                _Requests(incoming, unanswered),
+                _Answers(outgoing, unanswered),
+                server.create_initialization_options(),
+            )
         await calls.wait(_GRACE_SECONDS)
         tasks.cancel_scope.cancel()
 

@@ -28,6 +28,7 @@ from reconciler.errors import (
     LeaseLostError,
     ReconcilerError,
 )
+from reconciler.job_context import working_on
 from reconciler.service.sessions.extraction import EXTRACTION_DOOR, SessionReader
 from reconciler.service.stores.session_store import ReadSession, SessionStore
 from reconciler.service.writing.write_gate import WriteGate
@@ -148,7 +149,8 @@ class ExtractionWorker:
         lease = self._take()
         if lease is None:
             return None
-        with self._heart_beat(lease):
+        with working_on(lease.job.job_id), self._heart_beat(lease):
+            _LOG.debug("attempt %d at job %s begins", lease.job.attempts, lease.job.job_id)
             self._attempt(lease)
         job = lease.job
         return self._store.find_job(job.scope, job.job_id) or job
@@ -245,6 +247,7 @@ class ExtractionWorker:
         return decision
 
     def _at(self, stage: Stage, lease: _Lease) -> None:
+        _LOG.debug("job %s is %s", lease.job.job_id, stage.name.lower())
         self._on_stage(stage)
         self._check(lease)
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Commit", "contact_map", "record_of"]
 
+_LINK_COSINE_DIGITS = 4
 _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
 """What a record leaves out: a relationship, what was said later, what is true of one call."""
 
@@ -199,7 +200,8 @@ def _supersession(new_id: str, old_id: str, commit: Commit) -> Supersession:
     return Supersession(
         new_id=new_id,
         old_id=old_id,
-        cosine=verdict.cosine,
+        # For whoever looks at the graph; the exact one stays on the decision.
+        cosine=None if verdict.cosine is None else round(verdict.cosine, _LINK_COSINE_DIGITS),
         decided_by=str(verdict.decided_by),
         reason=verdict.reason,
         at=commit.decision.at,

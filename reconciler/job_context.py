@@ -1,0 +1,29 @@
+"""Which job the code that runs here works for, so that whatever it logs can say so.
+
+A job is worked on in one thread, through many modules; none of them is handed its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+__all__ = ["job_under_way", "working_on"]
+
+_JOB_ID: ContextVar[str | None] = ContextVar("reconciler_job_id", default=None)
+
+
+@contextmanager
+def working_on(job_id: str) -> Iterator[None]:
+    """What this thread does in the block, it does for this job."""
+    token = _JOB_ID.set(job_id)
+    try:
+        yield
+    finally:
+        _JOB_ID.reset(token)
+
+
+def job_under_way() -> str | None:
+    """The id of the job that this thread works on; None where it works on none."""
+    return _JOB_ID.get()
