@@ -8,8 +8,8 @@ may be cut off anywhere, and is done again from the mark. What goes with what is
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from reconciler.domain.erasing.planning import Known, plan_of, said_by
@@ -99,7 +99,9 @@ class Erasures:
         if erasure.state is ErasureState.PENDING:
             erasure = self._removed(erasure)
         if erasure.state is ErasureState.REMOVED:
-            receipt = replace(erasure.receipt, traces=tuple(self._store.purge()))
+            receipt = replace(erasure.receipt, **asdict(self._store.purge(erasure)))
+            if receipt.texts_in_files:
+                return self._store.move(erasure, ErasureState.REMOVED, receipt, None)
             erasure = self._store.move(erasure, ErasureState.DONE, receipt, self._clock())
         return erasure
 
@@ -146,6 +148,10 @@ class Erasures:
                 raise GraphConflictError(
                     f"contact {scope.contact_id} moved on from version {version}"
                 )
+            # The mark puts what is left of an episode in its place: its words are gone by now.
+            emptied = drafted.plan.episodes if drafted.plan else {}
+            said = (each.text for each in known.judged if each.episode_id in emptied)
+            self._store.expect_purge(drafted, said)
             return drafted
 
         with self._ledger.turn_at(scope) as take_turn:
@@ -190,6 +196,7 @@ class Erasures:
             found = self._store.find(erasure)
             if found.state is not ErasureState.PENDING:
                 return found
+            self._store.expect_purge(erasure, self._texts(erasure, going))
             self._remove(erasure, known, going)
         receipt = replace(
             self._verified(erasure, going, self._goes(known, erasure)),
@@ -235,6 +242,17 @@ class Erasures:
             job_ids=store.jobs_of(scope, sessions),
             task_keys=store.tasks_of(scope, sessions) if erasure.kind in _ENDING else [],
         )
+
+    def _texts(self, erasure: Erasure, going: _Going) -> Iterator[str]:
+        """The texts of all that loses words, whole; read only by an engine that looks for them."""
+        plan = going.plan
+        keys = {*plan.fact_ids, *plan.decision_ids, *plan.quoting_ids, *plan.episodes}
+        keys |= {*plan.session_keys, *going.job_ids, *going.task_keys}
+        is_whole = erasure.kind is ErasureKind.CONTACT
+        yield from (erasure.target.attribute or "", erasure.target.subject or "")
+        for words in self._store.words(erasure.scope):
+            if is_whole or not keys.isdisjoint(words.key.split()):
+                yield words.text
 
     def _verified(self, erasure: Erasure, going: _Going, words: set[str]) -> ErasureReceipt:
         """What is found when everything in scope is read again."""

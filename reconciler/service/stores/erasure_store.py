@@ -27,7 +27,7 @@ from reconciler.domain.records.erasures import (
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import OPERATOR_DOOR, FactState
 from reconciler.domain.records.scope import Scope
-from reconciler.ports.graph import Graph, Row
+from reconciler.ports.graph import Graph, Purged, Row
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 
 __all__ = ["ErasureStore", "Marks", "Standing", "Words"]
@@ -260,9 +260,13 @@ class ErasureStore:
         asked = {"contact_keys": keys, "is_unfinished": is_unfinished}
         return [_erasure(row) for row in self._graph.run("list_erasures", asked)]
 
-    def purge(self) -> list[str]:
-        """Have the engine let go of removed bytes; what may hold them still, for a person."""
-        return self._graph.purge()
+    def expect_purge(self, erasure: Erasure, texts: Iterable[str]) -> None:
+        """Have the engine keep the texts that an erasure removes, to search its files for them."""
+        self._graph.expect_purge(erasure.erasure_id, texts)
+
+    def purge(self, erasure: Erasure) -> Purged:
+        """Have the engine let go of the bytes that an erasure removed, and look for them."""
+        return self._graph.purge(erasure.erasure_id)
 
     def jobs_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
         """The ids of the contact's jobs that read one of these sessions; None for any."""
