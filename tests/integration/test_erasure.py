@@ -411,7 +411,7 @@ def test_readers_and_writers_go_on_while_a_store_is_written_anew(memory: Memory)
 def test_a_store_that_cannot_be_written_anew_goes_on_and_is_written_anew_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("Could not set lock on it")
 
     place = embedded_graph if step == "copy_store" else embedded_graph.EmbeddedFiles
