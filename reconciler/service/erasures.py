@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from reconciler.domain.erasing.planning import Known, plan_of, said_by
-from reconciler.domain.erasing.redaction import without_argument, without_words
+from reconciler.domain.erasing.redaction import without_argument, without_telling, without_words
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.erasures import (
     ERASED,
     Erasure,
@@ -23,6 +24,7 @@ from reconciler.domain.records.erasures import (
     ErasureState,
     ErasureTarget,
 )
+from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text, is_of_the_day
 from reconciler.domain.records.persons import check_person
 from reconciler.domain.records.policies import RetryPolicy
@@ -124,6 +126,12 @@ class Erasures:
         self, scope: Scope, target: ErasureTarget, by: str, reason: str, known: Known
     ) -> Erasure:
         _check_known(scope, target, known)
+        plan = plan_of(target, known)
+        facts, going = _going_of(known, plan, target.kind)
+        own = [each.note for each in going]
+        texts = {each.text for each in (*facts, *own)}
+        texts |= {each.slot.value for each in (*facts, *own) if each.slot and each.slot.value}
+        names = {each.note.contact_name or "" for each in known.decisions}
         return Erasure(
             erasure_id=str(uuid.uuid4()),
             scope=scope,
@@ -131,9 +139,9 @@ class Erasures:
             kind=target.kind,
             state=ErasureState.PENDING,
             by=by,
-            reason=reason,
+            reason=without_telling(reason, texts - {ERASED}, names),
             started_at=self._clock(),
-            plan=plan_of(target, known),
+            plan=plan,
         )
 
     def _marked(self, scope: Scope, target: ErasureTarget, by: str, reason: str) -> Erasure:
@@ -143,7 +151,6 @@ class Erasures:
             version = self._store.standing(scope).version
             known = self._known(scope, target)
             drafted = self._drafted(scope, target, by, reason, known)
-            drafted = replace(drafted, reason=_without(reason, self._goes(known, drafted)))
             if not self._store.mark(drafted, version, self._marks(known, drafted)):
                 raise GraphConflictError(
                     f"contact {scope.contact_id} moved on from version {version}"
@@ -179,10 +186,8 @@ class Erasures:
 
     def _goes(self, known: Known, drafted: Erasure) -> set[str]:
         """The words that go."""
-        plan, is_whole = drafted.plan or ErasurePlan(), drafted.kind is ErasureKind.CONTACT
-        facts = (each for each in known.facts if is_whole or each.fact_id in plan.fact_ids)
-        own = {*plan.decision_ids}
-        return said_by(facts, (e for e in known.decisions if is_whole or e.decision_id in own))
+        plan = drafted.plan or ErasurePlan()
+        return said_by(*_going_of(known, plan, drafted.kind))
 
     def _removed(self, erasure: Erasure) -> Erasure:
         """The erasure with its words gone from the graph, and looked for once more."""
@@ -323,7 +328,13 @@ def _holds(words: Words, looked_for: set[str]) -> bool:
     return any(each in text for each in looked_for)
 
 
-def _without(reason: str, words: set[str]) -> str:
-    """Why it was asked for, unless that says again what is to go."""
-    said = reason.casefold()
-    return ERASED if any(each in said for each in words) else reason
+def _going_of(
+    known: Known, plan: ErasurePlan, kind: ErasureKind
+) -> tuple[list[Fact], list[Decision]]:
+    """The facts and the decisions that lose all words."""
+    is_whole = kind is ErasureKind.CONTACT
+    fact_ids, decision_ids = {*plan.fact_ids}, {*plan.decision_ids}
+    return (
+        [each for each in known.facts if is_whole or each.fact_id in fact_ids],
+        [each for each in known.decisions if is_whole or each.decision_id in decision_ids],
+    )
