@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import ladybug
@@ -25,7 +25,6 @@ from reconciler.adapters.embedded_files import (
 from reconciler.adapters.embedded_plans import PlanningConnection
 from reconciler.adapters.embedded_rewriting import copy_store
 from reconciler.adapters.embedded_statements import bound
-from reconciler.adapters.text_search import TextSearch
 from reconciler.errors import (
     ConfigurationError,
     GraphConflictError,
@@ -42,6 +41,9 @@ from reconciler.queries import (
     load_queries,
     newest_schema_version,
 )
+
+if TYPE_CHECKING:
+    from reconciler.adapters.text_search import TextSearch
 
 __all__ = ["EmbeddedGraph", "file_of", "open_graph"]
 
@@ -200,6 +202,8 @@ class EmbeddedGraph:
         What was removed is then looked for in it, and where it is found, that is done once more.
         Everybody else waits meanwhile, as for a long query.
         """
+        from reconciler.adapters.text_search import TextSearch  # loads numpy
+
         with self._translated():
             search = TextSearch(self._files.read_removed(key))
         rewrites, left = 0, {""}
