@@ -13,7 +13,9 @@ from statistics import median
 from benchmarks.engines import Engines
 from benchmarks.write_cost import RandomEmbedder
 from reconciler import Memory
+from reconciler.domain.records.erasures import Erasure
 from reconciler.domain.records.scope import Scope
+from reconciler.ports.graph import Purged
 
 FACTS = (100, 1_000)
 OTHERS = 1_000
@@ -51,10 +53,10 @@ def _measure(available: Engines, name: str, count: int) -> tuple[float, float, f
         purged: list[float] = []
         purge = store.purge
 
-        def timed() -> list[str]:
-            traces: list[str] = []
-            purged.append(_seconds(lambda: traces.extend(purge())))
-            return traces
+        def timed(erasure: Erasure) -> Purged:
+            done: list[Purged] = []
+            purged.append(_seconds(lambda: done.append(purge(erasure))))
+            return done[0]
 
         store.purge = timed  # type: ignore[method-assign]
         forgotten = _seconds(lambda: memory.forget("crm", "priya", **ASKED))

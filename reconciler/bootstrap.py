@@ -1077,11 +1077,12 @@ def _restore_export(
 
     types = PropertyTypes(load_export_schema())
     restorer = Restorer(path, types, settings.graph)
-    checked = restorer.check()  # before a store is made for it
+    checked = restorer.check()  # this, and what its vectors are, before a store is made for it
     with ExitStack() as stack:
         if embedder is None:
             embedder = build_embedder(settings)
             stack.callback(embedder.close)
+        restorer.check_vectors(checked, embedder)
         graph = open_graph(settings)
         stack.callback(graph.close)
         patience = _retry_policy(settings)

@@ -1,8 +1,9 @@
 // The task of that key, begun now unless it is there already: then it stays as it is.
-// A contact that is being erased gives no row: it takes no task. The lock comes first, so that an
-// erasure that is marked at the same time is seen, or sees this.
+// A contact that is being erased gives no row, and neither does a session that was erased: they take
+// no task. The lock comes first, so that an erasure that is marked at the same time is seen, or sees
+// this.
 // mode: write
-// params: tenant, agent_id, agent_key, contact_id, contact_key, task_id, task_key, name, goal, state, session_id, at
+// params: tenant, agent_id, agent_key, contact_id, contact_key, task_id, task_key, name, goal, state, session_id, session_key, at
 // returns: columns of task
 MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
@@ -11,6 +12,8 @@ MERGE (contact:Contact {contact_key: $contact_key})
 SET contact.name = contact.name
 WITH contact
 WHERE NOT coalesce(contact.is_erasing, false)
+  AND NOT EXISTS { MATCH (session:Session {session_key: $session_key})
+                   WHERE session.erased_at IS NOT NULL }
 MERGE (agent:Agent {agent_key: $agent_key})
   ON CREATE SET agent.tenant = $tenant, agent.agent_id = $agent_id
 MERGE (agent)-[:KNOWS]->(contact)

@@ -6,11 +6,13 @@ about what the store holds.
 
 from __future__ import annotations
 
+import glob
+import json
 import logging
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +20,7 @@ from typing import BinaryIO
 
 import ladybug
 
+from reconciler.adapters.cleared_memory import clear_memory
 from reconciler.adapters.drafts import remove_abandoned_drafts
 from reconciler.errors import ConfigurationError
 
@@ -63,6 +66,13 @@ _OF_ANOTHER = "Database ID"
 """In what the engine says of a log that another database wrote."""
 _REWRITING = ".rewriting-"
 """In the name of the folder that a store is written again in."""
+
+_LEFT_OVER = (".wal*.damaged-*", ".tmp", ".pk_validator.*.tmp", f"{_MENDING}*")
+"""Endings of what a crash leaves beside a store: damaged logs, what the engine could not keep in
+memory, and the folder that a log was looked at in."""
+
+_REMOVED = ".removed-"
+"""In the name of the file that keeps what an erasure removes, until it was searched for."""
 
 _COMPANIONS = (".wal", ".checkpoint", ".shadow", ".key", ".no-log", ".lock")
 """Endings of what lies beside a store; as the store's own name they would be taken for those."""
@@ -256,16 +266,67 @@ class EmbeddedFiles:
             left_over.unlink(missing_ok=True)
         self._may_lack_log = True
 
-    def remove_damaged_logs(self) -> None:
-        """Remove the copies of damaged logs: they hold what was written then, whatever it was."""
-        for copy in self.main.parent.glob(f"{self.main.name}.wal*.damaged-*"):
-            copy.unlink(missing_ok=True)
+    def list_own(self) -> list[Path]:
+        """The files in which the engine keeps what it is given, and whatever crashes left of them.
+
+        To read them gives a lock back: only while nobody has the store open.
+        """
+        own = [self.main, self.log, self._frozen_log, self._shadow, *self._left_over()]
+        folders = [path for path in own if path.is_dir()]
+        own += [path for folder in folders for path in folder.rglob("*")]
+        return [path for path in own if path.is_file()]
+
+    def remove_left_over(self) -> None:
+        """Remove what crashes left; it holds what was written then, whatever it was.
+
+        Among it are the copies of damaged logs.
+        """
+        for left_over in self._left_over():
+            if left_over.is_dir():
+                shutil.rmtree(left_over, ignore_errors=True)
+            else:
+                left_over.unlink(missing_ok=True)
+
+    def _left_over(self) -> list[Path]:
+        name, folder = glob.escape(self.main.name), self.main.parent
+        return [path for ending in _LEFT_OVER for path in folder.glob(f"{name}{ending}")]
+
+    def keep_removed(self, key: str, texts: Iterable[str]) -> None:
+        """Keep texts that are about to be removed, on disk when this returns."""
+        path = self._removed(key)
+        with open(path, "a", encoding="utf-8", opener=_private) as file:
+            file.writelines(f"{json.dumps(text)}\n" for text in texts)
+            file.flush()
+            os.fsync(file.fileno())
+        _sync_folder(path.parent)
+
+    def read_removed(self, key: str) -> Iterator[str]:
+        """The texts that are kept under a key; none where there are none any more."""
+        with suppress(FileNotFoundError), self._removed(key).open(encoding="utf-8") as file:
+            for line in file:
+                with suppress(ValueError):  # a kill cut it short, before anything was removed
+                    yield json.loads(line)
+
+    def forget_removed(self, key: str) -> None:
+        """Remove what is kept under a key; its bytes are overwritten first."""
+        path = self._removed(key)
+        if path.exists():
+            with path.open("rb+") as file:
+                for start in range(0, path.stat().st_size, _COPIED_BYTES):
+                    file.write(bytes(min(_COPIED_BYTES, path.stat().st_size - start)))
+                file.flush()
+                os.fsync(file.fileno())
+            path.unlink()
+
+    def _removed(self, key: str) -> Path:
+        return self.main.with_name(f"{self.main.name}{_REMOVED}{key}")
 
     def release_lock(self) -> None:
         """Give the engine's lock back without the engine: see ``_locked`` for how."""
         os.close(os.open(self.main, os.O_RDONLY))
 
     def _database(self, *, is_lenient: bool = False) -> ladybug.Database:
+        clear_memory()  # before the first page: the engine does not fill all that it writes
         return ladybug.Database(
             self.main,
             buffer_pool_size=BUFFER_POOL_BYTES,
@@ -423,6 +484,11 @@ def _unfinished_from(log: Path) -> int | None:
             whole = end
         place = end
     return None
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a file that only its owner may read."""
+    return os.open(path, flags, 0o600)
 
 
 def leave_unchecked(connection: ladybug.Connection) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ctypes
 import logging
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import ladybug
 
+from reconciler.adapters.cleared_memory import clear_memory
 from reconciler.adapters.embedded_connections import POOL_IS_FULL, EmbeddedConnections
 from reconciler.adapters.embedded_files import (
     BUFFER_POOL_BYTES,
@@ -33,13 +34,16 @@ from reconciler.errors import (
     GraphUnavailableError,
     QueryError,
 )
-from reconciler.ports.graph import EngineDescription, Row
+from reconciler.ports.graph import EngineDescription, Purged, Row
 from reconciler.queries import (
     Query,
     load_migrations,
     load_queries,
     newest_schema_version,
 )
+
+if TYPE_CHECKING:
+    from reconciler.adapters.text_search import TextSearch
 
 __all__ = ["EmbeddedGraph", "file_of", "open_graph"]
 
@@ -48,12 +52,25 @@ _log = logging.getLogger(__name__)
 _STORAGE_FAILURES = ("IO exception", "panic state", "refuses further writes")
 """How the engine says that a file could not be written or read."""
 
-_TRACES = (
-    "the store's own files hold nothing of it: they were written again; blocks of the disk that "
-    "the old ones took are free, and are overwritten when the disk needs them",
-    "backups, exports and other copies that were made before hold it as long as they are kept: "
-    "make new ones, and delete those",
+_FILES_ARE_CLEAN = (
+    "the store's own files were written again and hold nothing of it; blocks of the disk that the "
+    "old ones took are free, and are overwritten when the disk needs them"
 )
+_FILES_ARE_NOT_CLEAN = (
+    "the store's own files were written again {rewrites} times and still hold {left} of the texts: "
+    "close the memory, and run `reconciler erasures --finish`"
+)
+_MEMORY_IS_NOT_CLEARED = (
+    "memory cannot be cleared on this system, and the engine may write what is left in it into a "
+    "file: end this process, and open the memory in another one"
+)
+_COPIES = (
+    "backups, exports and other copies that were made before hold it as long as they are kept: "
+    "make new ones, and delete those"
+)
+
+_REWRITES_MAX = 3
+"""One is enough where memory is cleared; what is found after three is not there by chance."""
 
 _PATIENCE_SECONDS = 0.5
 """How long a writer waits for readers to end, to fold the log in; else the next one tries again."""
@@ -174,11 +191,38 @@ class EmbeddedGraph:
                 )
             self._files.copy_main(target)
 
-    def purge(self) -> list[str]:
+    def expect_purge(self, key: str, texts: Iterable[str]) -> None:
+        """See ``Graph.expect_purge``: they are kept in a file beside the store."""
+        with self._translated():
+            self._files.keep_removed(key, texts)
+
+    def purge(self, key: str = "") -> Purged:
         """See ``Graph.purge``: the store is written again, and takes its own place.
 
+        What was removed is then looked for in it, and where it is found, that is done once more.
         Everybody else waits meanwhile, as for a long query.
         """
+        from reconciler.adapters.text_search import TextSearch  # loads numpy
+
+        with self._translated():
+            search = TextSearch(self._files.read_removed(key))
+        rewrites, left = 0, {""}
+        while left and rewrites < _REWRITES_MAX:
+            kept, found = self._rewritten(search)
+            rewrites, left = rewrites + 1, search.texts_with(found - kept)
+        with self._translated():
+            if not left:
+                self._files.forget_removed(key)
+        return Purged(
+            traces=_traces(rewrites, len(left)),
+            searched_texts=len(search),
+            shared_texts=len(search.texts_with(found) - left),
+            texts_in_files=len(left),
+            rewrites=rewrites,
+        )
+
+    def _rewritten(self, search: TextSearch) -> tuple[set[bytes], set[bytes]]:
+        """What of these texts is kept in the store, and what is in its files, written again."""
         with self._translated(), self._connections.alone(self._query_timeout_seconds) as is_alone:
             if self._is_closed:
                 raise GraphUnavailableError(f"{self._path} was closed by this program")
@@ -189,34 +233,45 @@ class EmbeddedGraph:
                     "try again, with fewer calls at the same time"
                 )
             self._files.check_room_to_rewrite()
-            self._rewrite()
-        self._files.remove_damaged_logs()
-        return list(_TRACES)
+            return self._rewrite(search)
 
-    def _rewrite(self) -> None:
+    def _rewrite(self, search: TextSearch) -> tuple[set[bytes], set[bytes]]:
         """Put a copy without any old byte in the store's place, while nobody uses it."""
         with self._files.rewriting() as draft:
             with closing(PlanningConnection(self._database)) as old:
                 self._files.expect_no_log()
                 old.rows("CHECKPOINT")
-                self._draft(old, draft)
+                kept = self._draft(old, draft, search)
                 stamp = self._files.stamp
             self._database.close()
             self._files.close()  # what copies the main file would go on reading the old one
             try:
                 self._files.put_in_place(draft, stamp)
+                self._files.remove_left_over()
+                found = search.found_in(self._files.list_own())
             finally:
                 self._reopen()
+        return kept, found
 
-    def _draft(self, old: PlanningConnection, draft: EmbeddedFiles) -> None:
+    def _draft(
+        self, old: PlanningConnection, draft: EmbeddedFiles, search: TextSearch
+    ) -> set[bytes]:
+        """Fill a new store; gives what of these texts stands in what it was filled with."""
+        kept: set[bytes] = set()
         database = draft.open()
         try:
             with closing(PlanningConnection(database)) as new:
                 leave_unchecked(new)
-                copy_store(old, new, draft.main.parent)
+                copy_store(
+                    old,
+                    new,
+                    draft.main.parent,
+                    each_part=lambda part: kept.update(search.found_in([part])),
+                )
                 new.rows("CHECKPOINT")
         finally:
             database.close()
+        return kept
 
     def _reopen(self) -> None:
         """Open the store that is in its place now; without it nothing more can be done here."""
@@ -433,6 +488,12 @@ def file_of(settings: Any) -> Path:
             f"RECONCILER_EMBEDDED_PATH {path} is not valid UTF-8; give the file a name that is"
         ) from error
     return path.expanduser()
+
+
+def _traces(rewrites: int, left: int) -> tuple[str, ...]:
+    """Where bytes of what was removed may still be."""
+    files = _FILES_ARE_NOT_CLEAN.format(rewrites=rewrites, left=left) if left else _FILES_ARE_CLEAN
+    return (files, *[_MEMORY_IS_NOT_CLEARED] * (not clear_memory()), _COPIES)
 
 
 def _claim(path: Path, graph: EmbeddedGraph) -> None:

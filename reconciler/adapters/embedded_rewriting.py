@@ -7,7 +7,7 @@ use it meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -54,23 +54,34 @@ class _Table:
         return ", ".join(f"{value} AS column_{place}" for place, value in enumerate(own))
 
 
-def copy_store(old: PlanningConnection, new: PlanningConnection, folder: Path) -> None:
+def copy_store(
+    old: PlanningConnection,
+    new: PlanningConnection,
+    folder: Path,
+    *,
+    each_part: Callable[[Path], None],
+) -> None:
     """Copy the schema and all rows; those of nodes first, for links join them.
 
     Args:
         old: of the store that is copied, at the newest schema.
         new: of an empty one.
         folder: for one table at a time, in a file that is removed again.
+        each_part: looks at each file that the copy is made of, where every text stands as it is:
+            those of the schema, whose names the store holds too, and those of the tables.
 
     Raises:
         RuntimeError: a table was not copied whole.
     """
+    for migration in (resource_path("cypher") / _ENGINE / "migrations").glob("*.cypher"):
+        each_part(migration)
     _make_schema(old, new)
     file = folder / "table.parquet"
     for table in sorted(_tables(new), key=lambda table: table.is_of_links):
         kind = "links" if table.is_of_links else "nodes"
         if rows := _count(old, table, kind):
             old.rows(table.text(f"copy_{kind}_out", file))
+            each_part(file)
             new.rows(table.text("copy_in", file))
             file.unlink()
         if _count(new, table, kind) != rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ from reconciler.errors import (
     GraphUnavailableError,
     QueryError,
 )
-from reconciler.ports.graph import EngineDescription, Row
+from reconciler.ports.graph import EngineDescription, Purged, Row
 from reconciler.queries import (
     PARAMETER,
     Loop,
@@ -193,9 +193,12 @@ class Neo4jGraph:
             "dump` or `backup`, or export it with `reconciler export`, which either engine restores"
         )
 
-    def purge(self) -> list[str]:
+    def expect_purge(self, key: str, texts: Iterable[str]) -> None:
+        """See ``Graph.expect_purge``; a server's files are its own."""
+
+    def purge(self, key: str = "") -> Purged:  # noqa: ARG002
         """See ``Graph.purge``: a server lets go of bytes by itself; here it says when."""
-        return [self._log_trace(), *_TRACES]
+        return Purged(traces=(self._log_trace(), *_TRACES))
 
     def _log_trace(self) -> str:
         """How long the transaction logs hold what was written; not every account may ask."""

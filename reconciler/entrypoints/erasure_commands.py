@@ -97,6 +97,8 @@ def erasures(
         else:
             found = memory.erasures(agent, contact, unfinished=unfinished, tenant=tenant)
     show(as_json, [each.to_dict() for each in found], lambda: _erasures_view(found))
+    if finish and not all(each.is_finished and each.receipt.is_clean for each in found):
+        raise typer.Exit(1)
 
 
 def _erasures_view(found: Sequence[Erasure]) -> Group:
@@ -112,6 +114,10 @@ def _erasure_panel(erasure: Erasure) -> RenderableType:
     ]
     if not receipt.is_dry_run:
         told.append(shown(f"read again: {receipt.verified} texts, {_found(erasure)}"))
+    if receipt.searched_texts:
+        told.append(
+            shown(f"files searched for {receipt.searched_texts} texts: {_in_files(erasure)}")
+        )
     told += [shown(f"still hold words of it: {each}", "yellow") for each in receipt.elsewhere_ids]
     told += [shown(each, "dim") for each in receipt.traces]
     state = "dry run" if receipt.is_dry_run else str(erasure.state)
@@ -120,6 +126,13 @@ def _erasure_panel(erasure: Erasure) -> RenderableType:
         title=f"{erasure.kind} · {state}",
         subtitle=f"{erasure.scope.contact_id} · by {erasure.by}",
     )
+
+
+def _in_files(erasure: Erasure) -> str:
+    receipt = erasure.receipt
+    left, shared = receipt.texts_in_files, receipt.shared_texts
+    found = f"{left} STILL THERE" if left else "none of them there"
+    return f"{found}, but for {shared} that something says which is kept" if shared else found
 
 
 def _found(erasure: Erasure) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["Engine", "EngineDescription", "Graph", "Row"]
+__all__ = ["Engine", "EngineDescription", "Graph", "Purged", "Row"]
 
 Row = dict[str, Any]
 """One result row: strings, numbers, booleans, UTC-aware datetimes, lists, maps or None."""
@@ -20,6 +20,28 @@ class EngineDescription:
     engine: str
     version: str
     location: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purged:
+    """What became of the bytes of what was overwritten or removed.
+
+    Attributes:
+        traces: where bytes of it may still be, for how long, and what to do, in sentences for a
+            person; never empty, since nobody knows all copies of a store.
+        searched_texts: how many removed texts the engine's own files were searched for; 0 where it
+            has none, or no longer knew them.
+        shared_texts: how many of these stand in the files because something that is kept says them
+            too, in whole or in part.
+        texts_in_files: how many stand there although nothing that is kept says them.
+        rewrites: how many times the files were written again.
+    """
+
+    traces: tuple[str, ...]
+    searched_texts: int = 0
+    shared_texts: int = 0
+    texts_in_files: int = 0
+    rewrites: int = 0
 
 
 class Graph(Protocol):
@@ -40,7 +62,8 @@ class Graph(Protocol):
        is waited for, in bounded time.
     8. Safe to share between threads.
     9. After ``purge`` no byte of what was overwritten or removed before is in the engine's own
-       files, as far as it can see to that; what it cannot see to, it says.
+       files, as far as it can see to that; what it cannot see to, it says. An engine that has files
+       of its own searches them for it.
     """
 
     @property
@@ -71,12 +94,25 @@ class Graph(Protocol):
         """
         ...
 
-    def purge(self) -> list[str]:
+    def expect_purge(self, key: str, texts: Iterable[str]) -> None:
+        """Keep what is about to be removed until ``purge`` has searched the files for it.
+
+        What is kept outlives a kill. Harmless when made again.
+
+        Args:
+            key: of the purge that is to come; a name that a file can have.
+            texts: read only by an engine that has files of its own.
+
+        Raises:
+            GraphStorageError: they could not be written; nothing may be removed yet.
+        """
+        ...
+
+    def purge(self, key: str = "") -> Purged:
         """Let go of the bytes of what was overwritten or removed; harmless when made again.
 
-        Returns:
-            Where bytes of it may still be, for how long, and what to do, in sentences for a person;
-            never empty, since nobody knows all copies of a store.
+        Args:
+            key: of the texts that ``expect_purge`` keeps, until none of them is left.
 
         Raises:
             GraphUnavailableError: the engine is away, or others used it for too long; retryable.

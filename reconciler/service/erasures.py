@@ -8,12 +8,13 @@ may be cut off anywhere, and is done again from the mark. What goes with what is
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from reconciler.domain.erasing.planning import Known, plan_of, said_by
-from reconciler.domain.erasing.redaction import without_argument, without_words
+from reconciler.domain.erasing.redaction import without_argument, without_telling, without_words
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.erasures import (
     ERASED,
     Erasure,
@@ -23,6 +24,7 @@ from reconciler.domain.records.erasures import (
     ErasureState,
     ErasureTarget,
 )
+from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text, is_of_the_day
 from reconciler.domain.records.persons import check_person
 from reconciler.domain.records.policies import RetryPolicy
@@ -99,7 +101,9 @@ class Erasures:
         if erasure.state is ErasureState.PENDING:
             erasure = self._removed(erasure)
         if erasure.state is ErasureState.REMOVED:
-            receipt = replace(erasure.receipt, traces=tuple(self._store.purge()))
+            receipt = replace(erasure.receipt, **asdict(self._store.purge(erasure)))
+            if receipt.texts_in_files:
+                return self._store.move(erasure, ErasureState.REMOVED, receipt, None)
             erasure = self._store.move(erasure, ErasureState.DONE, receipt, self._clock())
         return erasure
 
@@ -122,6 +126,12 @@ class Erasures:
         self, scope: Scope, target: ErasureTarget, by: str, reason: str, known: Known
     ) -> Erasure:
         _check_known(scope, target, known)
+        plan = plan_of(target, known)
+        facts, going = _going_of(known, plan, target.kind)
+        own = [each.note for each in going]
+        texts = {each.text for each in (*facts, *own)}
+        texts |= {each.slot.value for each in (*facts, *own) if each.slot and each.slot.value}
+        names = {each.note.contact_name or "" for each in known.decisions}
         return Erasure(
             erasure_id=str(uuid.uuid4()),
             scope=scope,
@@ -129,9 +139,9 @@ class Erasures:
             kind=target.kind,
             state=ErasureState.PENDING,
             by=by,
-            reason=reason,
+            reason=without_telling(reason, texts - {ERASED}, names),
             started_at=self._clock(),
-            plan=plan_of(target, known),
+            plan=plan,
         )
 
     def _marked(self, scope: Scope, target: ErasureTarget, by: str, reason: str) -> Erasure:
@@ -141,11 +151,14 @@ class Erasures:
             version = self._store.standing(scope).version
             known = self._known(scope, target)
             drafted = self._drafted(scope, target, by, reason, known)
-            drafted = replace(drafted, reason=_without(reason, self._goes(known, drafted)))
             if not self._store.mark(drafted, version, self._marks(known, drafted)):
                 raise GraphConflictError(
                     f"contact {scope.contact_id} moved on from version {version}"
                 )
+            # The mark puts what is left of an episode in its place: its words are gone by now.
+            emptied = drafted.plan.episodes if drafted.plan else {}
+            said = (each.text for each in known.judged if each.episode_id in emptied)
+            self._store.expect_purge(drafted, said)
             return drafted
 
         with self._ledger.turn_at(scope) as take_turn:
@@ -173,10 +186,8 @@ class Erasures:
 
     def _goes(self, known: Known, drafted: Erasure) -> set[str]:
         """The words that go."""
-        plan, is_whole = drafted.plan or ErasurePlan(), drafted.kind is ErasureKind.CONTACT
-        facts = (each for each in known.facts if is_whole or each.fact_id in plan.fact_ids)
-        own = {*plan.decision_ids}
-        return said_by(facts, (e for e in known.decisions if is_whole or e.decision_id in own))
+        plan = drafted.plan or ErasurePlan()
+        return said_by(*_going_of(known, plan, drafted.kind))
 
     def _removed(self, erasure: Erasure) -> Erasure:
         """The erasure with its words gone from the graph, and looked for once more."""
@@ -190,6 +201,7 @@ class Erasures:
             found = self._store.find(erasure)
             if found.state is not ErasureState.PENDING:
                 return found
+            self._store.expect_purge(erasure, self._texts(erasure, going))
             self._remove(erasure, known, going)
         receipt = replace(
             self._verified(erasure, going, self._goes(known, erasure)),
@@ -235,6 +247,17 @@ class Erasures:
             job_ids=store.jobs_of(scope, sessions),
             task_keys=store.tasks_of(scope, sessions) if erasure.kind in _ENDING else [],
         )
+
+    def _texts(self, erasure: Erasure, going: _Going) -> Iterator[str]:
+        """The texts of all that loses words, whole; read only by an engine that looks for them."""
+        plan = going.plan
+        keys = {*plan.fact_ids, *plan.decision_ids, *plan.quoting_ids, *plan.episodes}
+        keys |= {*plan.session_keys, *going.job_ids, *going.task_keys}
+        is_whole = erasure.kind is ErasureKind.CONTACT
+        yield from (erasure.target.attribute or "", erasure.target.subject or "")
+        for words in self._store.words(erasure.scope):
+            if is_whole or not keys.isdisjoint(words.key.split()):
+                yield words.text
 
     def _verified(self, erasure: Erasure, going: _Going, words: set[str]) -> ErasureReceipt:
         """What is found when everything in scope is read again."""
@@ -305,7 +328,13 @@ def _holds(words: Words, looked_for: set[str]) -> bool:
     return any(each in text for each in looked_for)
 
 
-def _without(reason: str, words: set[str]) -> str:
-    """Why it was asked for, unless that says again what is to go."""
-    said = reason.casefold()
-    return ERASED if any(each in said for each in words) else reason
+def _going_of(
+    known: Known, plan: ErasurePlan, kind: ErasureKind
+) -> tuple[list[Fact], list[Decision]]:
+    """The facts and the decisions that lose all words."""
+    is_whole = kind is ErasureKind.CONTACT
+    fact_ids, decision_ids = {*plan.fact_ids}, {*plan.decision_ids}
+    return (
+        [each for each in known.facts if is_whole or each.fact_id in fact_ids],
+        [each for each in known.decisions if is_whole or each.decision_id in decision_ids],
+    )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from reconciler.adapters.embedded_files import EmbeddedFiles
 from tests.command_line import Run, json_of
 
 AGENT = ("--agent", "crm")
@@ -24,6 +27,27 @@ def test_forget_prints_a_receipt_and_leaves_no_word(run: Run) -> None:
     assert "Quixotia" not in run("history", *SCOPE)[1] + run("decisions", *SCOPE)[1]
     [kept] = json_of(run, "erasures", *AGENT)
     assert (kept["state"], kept["receipt"]["remaining_ids"]) == ("done", [])
+
+
+def test_words_that_stay_in_the_files_are_said_and_can_be_gone_on_with(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_in_place = EmbeddedFiles.put_in_place
+
+    def spoiling(self: EmbeddedFiles, *given: Any) -> None:
+        put_in_place(self, *given)
+        with self.main.open("rb+") as file:
+            file.seek(2000)  # behind what the engine reads of its first page
+            file.write(b"Lives in Quixotia.")
+
+    lives_in(run, "Quixotia")
+    with monkeypatch.context() as spoilt:
+        spoilt.setattr(EmbeddedFiles, "put_in_place", spoiling)
+        for asked in (("forget", *SCOPE, *SAID), ("erasures", "--finish")):
+            code, out, _ = run(*asked)
+            assert (code, "STILL THERE" in out) == (1, True)
+    code, out, _ = run("erasures", "--finish")
+    assert (code, "none of them there" in out) == (0, True)
 
 
 def test_a_dry_run_changes_nothing(run: Run) -> None:

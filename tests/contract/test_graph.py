@@ -327,6 +327,7 @@ TASK_BEGUN = TASK | {
     "goal": "Answer",
     "state": "start",
     "session_id": "chat-1",
+    "session_key": SESSION_KEY,
     "at": NOON,
 }
 TASK_SESSION = TASK | {

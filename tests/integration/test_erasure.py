@@ -257,6 +257,13 @@ def test_a_worker_begins_anew_where_an_attribute_is_forgotten_that_it_has_read(
     assert recalled(memory) == set()
 
 
+def test_a_reason_keeps_neither_the_contact_s_name_nor_what_it_had_said(memory: Memory) -> None:
+    lives_in(memory, "Quixotia", contact_name="Priya Sharma")
+    done = forget(memory, reason="Ms. Sharma left Quixotia, ticket 4711.")
+    assert done.reason == "Ms. [erased] left [erased], ticket 4711."
+    assert [each.reason for each in memory.erasures(AGENT)] == [done.reason]
+
+
 def test_what_was_erased_is_explained_and_replayed_without_its_words(memory: Memory) -> None:
     lives_in(memory, "Pune")
     changed = lives_in(memory, "Delhi")
@@ -411,7 +418,7 @@ def test_readers_and_writers_go_on_while_a_store_is_written_anew(memory: Memory)
 def test_a_store_that_cannot_be_written_anew_goes_on_and_is_written_anew_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("Could not set lock on it")
 
     place = embedded_graph if step == "copy_store" else embedded_graph.EmbeddedFiles

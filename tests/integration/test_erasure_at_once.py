@@ -14,7 +14,8 @@ from reconciler.domain.records.erasures import Erasure, ErasureState
 from reconciler.domain.records.kinds import Category, GateReason
 from reconciler.domain.records.sessions import Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
-from reconciler.errors import ErasedError, UnknownTaskError
+from reconciler.domain.tasks.task_states import TaskState
+from reconciler.errors import ErasedError, ReconcilerError, UnknownTaskError
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests import raw_store
 from tests.engines import EngineUnderTest
@@ -192,6 +193,24 @@ def test_no_task_is_begun_for_a_contact_that_is_being_erased(memory: Memory) -> 
         memory.task(AGENT, PRIYA, "move", goal="Move to Brightwave")
     memory.finish_erasures()
     memory.task(AGENT, PRIYA, "move", goal="Move to Brightwave")
+
+
+def test_a_task_that_was_begun_in_an_erased_session_loses_its_goal_without_a_turn_in_it(
+    memory: Memory,
+) -> None:
+    turns = [Turn(role="contact", text="My city is Pune.")]
+    memory.submit_session(AGENT, PRIYA, "chat", turns)
+    run = memory.task(AGENT, PRIYA, "move", goal="Move to Quixotia", session_id="chat")
+    memory.task(AGENT, PRIYA, "other", goal="Send the invoice")
+    memory.forget(AGENT, PRIYA, session_id="chat", **ASKED)
+    kept = {each.task_id: (each.goal, each.state) for each in memory.tasks(AGENT, PRIYA)}
+    assert kept["move"] == ("[erased]", TaskState.FAILURE)
+    assert kept["other"] == ("Send the invoice", TaskState.START)
+    with pytest.raises(ReconcilerError):
+        run.log_episode(Turn(role="tool", text="It is far."))
+    with pytest.raises(ErasedError, match="session chat was erased"):
+        memory.task(AGENT, PRIYA, "again", goal="Move to Quixotia", session_id="chat")
+    assert {each.task_id for each in memory.tasks(AGENT, PRIYA)} == {"move", "other"}
 
 
 @pytest.mark.parametrize("step", ["put_decisions", "remove_task_words", "remove_facts"])

@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 
 from reconciler.domain.erasing.planning import Judged, Known, plan_of
-from reconciler.domain.erasing.redaction import is_erased, without_argument, without_words
+from reconciler.domain.erasing.redaction import (
+    is_erased,
+    without_argument,
+    without_telling,
+    without_words,
+)
 from reconciler.domain.erasing.tombstones import sayings
 from reconciler.domain.records.assessment import Assessment, CheckFinding, Disposal
 from reconciler.domain.records.decisions import Decision, Undo
@@ -315,6 +320,25 @@ def test_what_says_something_else_is_not_known_as_what_was_forgotten(one: str, o
 def test_nobody_elses_words_are_known_as_the_contacts() -> None:
     other = Scope("acme", "crm", "bob")
     assert not set(sayings(SCOPE, PUNE)) & set(sayings(other, PUNE))
+
+
+@pytest.mark.parametrize(
+    ("reason", "kept"),
+    [
+        ("She asked under GDPR.", "She asked under GDPR."),
+        ("She has left pune for good.", "She has left [erased] for good."),
+        ('She wrote: "lives in Pune."', 'She wrote: "[erased]"'),
+        ("Priya Sharma asked.", "[erased] asked."),
+        ("priya's lawyer, Mr. Sharma, asked.", "[erased] lawyer, Mr. [erased], asked."),
+        ("Her account 99-1042 is closed.", "Her account [erased] is closed."),
+        ("The account is closed.", "The account is closed."),
+        ("Wants PUNE, Pune and Li gone.", "Wants [erased] and [erased] gone."),
+        ("[erased]", "[erased]"),
+    ],
+)
+def test_a_reason_is_kept_without_what_would_tell_again_what_goes(reason: str, kept: str) -> None:
+    texts = {"Lives in Pune.", "Pune", "Pays by account 99-1042, is erased."}
+    assert without_telling(reason, texts, {"Priya Sharma", "Li", ""}) == kept
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Set
 from dataclasses import replace
 from datetime import datetime
@@ -13,7 +14,12 @@ from reconciler.domain.records.facts import Conflict, Standing, Supersession
 from reconciler.domain.records.kinds import RecallSemantics, Sensitivity
 from reconciler.domain.records.notes import Note
 
-__all__ = ["argued", "is_erased", "without_argument", "without_words"]
+__all__ = ["argued", "is_erased", "without_argument", "without_telling", "without_words"]
+
+_WORD = re.compile(r"\w[\w'’-]*")
+_TELLING_LENGTH_MIN = 4
+_NAME_LENGTH_MIN = 2
+_IN_A_ROW = re.compile(rf"{re.escape(ERASED)}(?:[\s,]+{re.escape(ERASED)})+")
 
 
 def is_erased(decision: Decision) -> bool:
@@ -48,6 +54,39 @@ def without_argument(decision: Decision, gone_ids: Set[str]) -> Decision:
         verdict=_verdict(decision.verdict, gone_ids),
         opinion=replace(decision.opinion, reasoning=None, error=None),
     )
+
+
+def without_telling(reason: str, texts: Set[str], names: Set[str]) -> str:
+    """Why something was forgotten, without what would tell it again.
+
+    Any of the texts goes, and each word that tells what one is about: one with a capital or a digit
+    that stands in a text, and each part of a name. Other words are kept: they are the language's.
+
+    Args:
+        reason: as a person gave it.
+        texts: what is forgotten, with the values that it was filed under.
+        names: what the contact is called.
+    """
+    for text in texts:
+        if len(text) >= _TELLING_LENGTH_MIN and text.casefold() in reason.casefold():
+            left = re.sub(re.escape(text), ERASED, reason, flags=re.IGNORECASE)
+            reason = ERASED if left == reason else left
+    telling = {
+        word.casefold()
+        for text in texts
+        for word in _WORD.findall(text)
+        if len(word) >= _TELLING_LENGTH_MIN and not (word.islower() and word.isalpha())
+    }
+    parts = (part for name in names for part in _WORD.findall(name))
+    telling |= {part.casefold() for part in parts if len(part) >= _NAME_LENGTH_MIN}
+    kept = reason.split(ERASED)  # what stands for what went is no word of it
+    kept = [_WORD.sub(lambda found: _unless(telling, found.group()), part) for part in kept]
+    return _IN_A_ROW.sub(ERASED, ERASED.join(kept))
+
+
+def _unless(telling: Set[str], word: str) -> str:
+    heard = word.casefold()
+    return ERASED if heard in telling or heard.removesuffix("'s") in telling else word
 
 
 def argued(decision: Decision) -> str:

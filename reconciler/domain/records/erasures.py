@@ -127,6 +127,13 @@ class ErasureReceipt:
         elsewhere_ids: nodes that stay and hold a removed text word for word, as something that was
             said by itself; the contact may want those forgotten, too.
         traces: where bytes of it may still be, for how long, and what to do; for a person.
+        searched_texts: how many of the removed texts the engine's own files were searched for; 0
+            where it has none of its own.
+        shared_texts: how many of these stand in the files because something that is kept says them
+            too, in whole or in part.
+        texts_in_files: how many stand in the files although nothing that is kept says them; 0 where
+            all went well. The erasure is not finished before.
+        rewrites: how many times the files were written again.
         tombstones: how many statements are held if they come again.
         is_dry_run: whether it only says what would be removed.
     """
@@ -136,13 +143,17 @@ class ErasureReceipt:
     remaining_ids: tuple[str, ...] = ()
     elsewhere_ids: tuple[str, ...] = ()
     traces: tuple[str, ...] = ()
+    searched_texts: int = 0
+    shared_texts: int = 0
+    texts_in_files: int = 0
+    rewrites: int = 0
     tombstones: int = 0
     is_dry_run: bool = False
 
     @property
     def is_clean(self) -> bool:
         """Whether nothing was found that was to be removed."""
-        return not self.remaining_ids
+        return not (self.remaining_ids or self.texts_in_files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from reconciler.domain.records.archives import RestoreReport
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import (
@@ -24,6 +27,7 @@ from reconciler.errors import (
     InvalidArchiveError,
     InvalidRequestError,
     InvalidScopeError,
+    ReconcilerError,
     SchemaError,
 )
 from reconciler.ports.embedder import Embedder
@@ -41,6 +45,12 @@ from reconciler.service.moving.lines import (
     PropertyTypes,
 )
 from reconciler.service.stores.archive_store import ArchiveStore
+from reconciler.service.stores.erasure_store import (
+    erasure_plans,
+    erasure_receipts,
+    erasure_targets,
+)
+from reconciler.service.stores.rows import decision_records
 
 __all__ = ["Checked", "Restorer"]
 
@@ -53,6 +63,7 @@ _LINE_BYTES_MAX = 64 << 20
 """A job's proposals and a decision's record are lines of their own; none is near to it."""
 
 _NAMED_MAX = 5
+_WHY_LENGTH_MAX = 300
 
 _TOLD: Mapping[str, type] = {
     "version": int,
@@ -109,6 +120,21 @@ class Restorer:
             InvalidArchiveError: it is no export, is cut off, damaged, or of a newer version.
         """
         return self._reading.checked()
+
+    @staticmethod
+    def check_vectors(checked: Checked, embedder: Embedder) -> None:
+        """Refuse vectors of a length that the model that is said to have made them does not make.
+
+        Raises:
+            InvalidArchiveError: there are such.
+        """
+        model, own = embedder.model_id, embedder.dimension
+        told = checked.vectors.get(str(model))
+        if told and told.dimension != own:
+            raise InvalidArchiveError(
+                f"line {told.line} holds a vector of {told.dimension} numbers, and {model} makes "
+                f"{own}; nothing was written. Export again without vectors"
+            )
 
     def run(
         self,
@@ -181,7 +207,6 @@ class _Writing:
         Raises:
             InvalidArchiveError: it does not go with the file.
         """
-        self._check_vectors()
         self.done = self._already_there()
         self.report.already_there = len(self.done)
         self._bind(accept_other_key=accept_other_key)
@@ -212,20 +237,6 @@ class _Writing:
             self._check_version(scope, int(contact.properties["version"]))
         self.report.nodes["Contact"] += 1
         self.report.contacts += 1
-
-    def _check_vectors(self) -> None:
-        """Refuse vectors of a length that the model that is said to have made them does not make.
-
-        Raises:
-            InvalidArchiveError: there are such.
-        """
-        model, own = self._embedder.model_id, self._embedder.dimension
-        told = self._checked.vectors.get(str(model))
-        if told and told.dimension != own:
-            raise InvalidArchiveError(
-                f"line {told.line} holds a vector of {told.dimension} numbers, and {model} makes "
-                f"{own}; nothing was written. Export again without vectors"
-            )
 
     def _already_there(self) -> set[str]:
         """The contacts that an earlier run has written.
@@ -513,6 +524,15 @@ class _Reading:
             raise InvalidArchiveError(f"{self._path} cannot be read: {error.strerror}") from error
 
 
+_IN_JSON: Mapping[tuple[str, str], Callable[[], TypeAdapter[Any]]] = {
+    ("Decision", "record"): decision_records,
+    ("Erasure", "target"): erasure_targets,
+    ("Erasure", "plan"): erasure_plans,
+    ("Erasure", "receipt"): erasure_receipts,
+}
+"""What reads the properties that hold JSON, by label and name."""
+
+
 class _ContactCheck:
     """Holds a contact's lines to each other: each is its own, and both ends of a link are there."""
 
@@ -562,11 +582,36 @@ class _ContactCheck:
             is_own &= node.node_id.startswith(f"{self._key}/")
         if node.label == "Fact":
             is_own &= isinstance(node.properties.get("text"), str)
+        is_own &= all(self._is_told(each, node, scope) for each in self._in_json(node))
         if not is_own or node.node_id in ids:
             raise InvalidArchiveError(
                 f"contact {self._key}: {node.label} {node.node_id} is another's, or comes twice"
             )
         ids.add(node.node_id)
+
+    def _in_json(self, node: Node) -> Iterator[Any]:
+        """What a node's properties in JSON hold, each read as it will be read in the store.
+
+        Raises:
+            InvalidArchiveError: one cannot be read so.
+        """
+        for (label, name), reader in _IN_JSON.items():
+            text = node.properties.get(name) if label == node.label else None
+            try:
+                if text is not None:
+                    yield reader().validate_json(text)
+            except (ReconcilerError, ValueError) as error:
+                raise InvalidArchiveError(
+                    f"contact {self._key}: {label} {node.node_id} has a {name} that cannot be "
+                    f"read: {' '.join(str(error).split())[:_WHY_LENGTH_MAX]}"
+                ) from None
+
+    @staticmethod
+    def _is_told(held: Any, node: Node, scope: Scope) -> bool:
+        """Whether what JSON holds is of this node; only a decision's record says of which it is."""
+        if not isinstance(held, Decision):
+            return True
+        return held.decision_id == node.node_id and held.note.scope == scope
 
     def _link(self, link: Link) -> None:
         ends = LINKS[link.kind]

@@ -27,10 +27,18 @@ from reconciler.domain.records.erasures import (
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import OPERATOR_DOOR, FactState
 from reconciler.domain.records.scope import Scope
-from reconciler.ports.graph import Graph, Row
+from reconciler.ports.graph import Graph, Purged, Row
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 
-__all__ = ["ErasureStore", "Marks", "Standing", "Words"]
+__all__ = [
+    "ErasureStore",
+    "Marks",
+    "Standing",
+    "Words",
+    "erasure_plans",
+    "erasure_receipts",
+    "erasure_targets",
+]
 
 _EVERYTHING = 1_000_000_000
 _BATCH = 500
@@ -236,10 +244,10 @@ class ErasureStore:
         given = {
             "erasure_id": moved.erasure_id,
             "state": str(state),
-            "target": _targets().dump_json(moved.target).decode(),
+            "target": erasure_targets().dump_json(moved.target).decode(),
             "reason": moved.reason,
             "plan": None,
-            "receipt": _receipts().dump_json(receipt).decode(),
+            "receipt": erasure_receipts().dump_json(receipt).decode(),
             "finished_at": at,
             "is_whole": erasure.kind is ErasureKind.CONTACT,
         }
@@ -260,17 +268,26 @@ class ErasureStore:
         asked = {"contact_keys": keys, "is_unfinished": is_unfinished}
         return [_erasure(row) for row in self._graph.run("list_erasures", asked)]
 
-    def purge(self) -> list[str]:
-        """Have the engine let go of removed bytes; what may hold them still, for a person."""
-        return self._graph.purge()
+    def expect_purge(self, erasure: Erasure, texts: Iterable[str]) -> None:
+        """Have the engine keep the texts that an erasure removes, to search its files for them."""
+        self._graph.expect_purge(erasure.erasure_id, texts)
+
+    def purge(self, erasure: Erasure) -> Purged:
+        """Have the engine let go of the bytes that an erasure removed, and look for them."""
+        return self._graph.purge(erasure.erasure_id)
 
     def jobs_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
         """The ids of the contact's jobs that read one of these sessions; None for any."""
         return _of_sessions(self._run("list_scope_jobs", scope), "job_id", session_keys)
 
     def tasks_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
-        """The keys of the contact's tasks that one of these sessions is part of; None for any."""
-        return _of_sessions(self._run("list_scope_tasks", scope), "task_key", session_keys)
+        """The keys of the contact's tasks that are in one of these sessions; None for any.
+
+        Also those that only go on there, and have no turn in it yet.
+        """
+        rows = self._run("list_scope_tasks", scope)
+        gone_on = [{**row, "session_key": scope.session_key(row["session_id"])} for row in rows]
+        return _of_sessions([*rows, *gone_on], "task_key", session_keys)
 
     def episodes_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
         """The ids of the contact's episodes in one of these sessions; None for any."""
@@ -383,12 +400,12 @@ def _erasure_map(erasure: Erasure) -> dict[str, Any]:
         "agent_id": erasure.scope.agent_id,
         "contact_key": erasure.scope.contact_key,
         "target_kind": str(erasure.kind),
-        "target": _targets().dump_json(erasure.target).decode(),
+        "target": erasure_targets().dump_json(erasure.target).decode(),
         "state": str(erasure.state),
         "by": erasure.by,
         "reason": erasure.reason,
         "started_at": erasure.started_at,
-        "plan": _plans().dump_json(erasure.plan).decode() if erasure.plan else None,
+        "plan": erasure_plans().dump_json(erasure.plan).decode() if erasure.plan else None,
     }
 
 
@@ -398,24 +415,29 @@ def _erasure(row: Row) -> Erasure:
         scope=scope,
         **{name: row[name] for name in ("erasure_id", "reason", "started_at", "finished_at")},
         by=row["asked_by"],
-        target=_targets().validate_json(row["target"]),
+        target=erasure_targets().validate_json(row["target"]),
         kind=ErasureKind(row["target_kind"]),
         state=ErasureState(row["state"]),
-        receipt=_receipts().validate_json(row["receipt"]) if row["receipt"] else ErasureReceipt(),
-        plan=_plans().validate_json(row["plan"]) if row["plan"] else None,
+        receipt=erasure_receipts().validate_json(row["receipt"])
+        if row["receipt"]
+        else ErasureReceipt(),
+        plan=erasure_plans().validate_json(row["plan"]) if row["plan"] else None,
     )
 
 
 @cache
-def _targets() -> TypeAdapter[ErasureTarget]:
+def erasure_targets() -> TypeAdapter[ErasureTarget]:
+    """Reads and writes what an erasure is about as JSON."""
     return TypeAdapter(ErasureTarget)
 
 
 @cache
-def _plans() -> TypeAdapter[ErasurePlan]:
+def erasure_plans() -> TypeAdapter[ErasurePlan]:
+    """Reads and writes what an erasure has still to remove as JSON."""
     return TypeAdapter(ErasurePlan)
 
 
 @cache
-def _receipts() -> TypeAdapter[ErasureReceipt]:
+def erasure_receipts() -> TypeAdapter[ErasureReceipt]:
+    """Reads and writes an erasure's receipt as JSON."""
     return TypeAdapter(ErasureReceipt)

@@ -7,13 +7,13 @@ names what it writes, so that the second run changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.errors import ReconcilerError
-from reconciler.ports.graph import EngineDescription, Graph, Row
+from reconciler.ports.graph import EngineDescription, Graph, Purged, Row
 from reconciler.service.stores.retry import call_with_retries
 
 __all__ = ["PatientGraph"]
@@ -66,9 +66,13 @@ class PatientGraph:
         """Bring the schema to the newest version, which is returned; tried once."""
         return self._graph.migrate(embedding_dimension)
 
-    def purge(self) -> list[str]:
+    def expect_purge(self, key: str, texts: Iterable[str]) -> None:
+        """Have the engine keep what it is to search its files for; asked once."""
+        self._graph.expect_purge(key, texts)
+
+    def purge(self, key: str = "") -> Purged:
         """Have the engine let go of removed bytes; asked once."""
-        return self._graph.purge()
+        return self._graph.purge(key)
 
     def describe(self) -> EngineDescription:
         """Engine, version and location, without any secret in it."""

@@ -44,7 +44,7 @@ class TaskStore:
             at: the time now (UTC).
 
         Raises:
-            ErasedError: the contact is being erased; nothing was kept.
+            ErasedError: the contact is being erased, or the session was; nothing was kept.
         """
         given = {
             "tenant": scope.tenant,
@@ -57,12 +57,14 @@ class TaskStore:
             "goal": goal,
             "state": str(TaskState.START),
             "session_id": session_id,
+            "session_key": scope.session_key(session_id),
         }
         try:
             return self._written("upsert_task", scope, task_id, at, given)
         except UnknownTaskError:
             raise ErasedError(
-                f"contact {scope.contact_id} is being erased, and takes no task until that is done"
+                f"contact {scope.contact_id} is being erased, or session {session_id} was erased, "
+                "and takes no task; begin it in another session, or later"
             ) from None
 
     def find_task(self, scope: Scope, task_id: str) -> Task | None:

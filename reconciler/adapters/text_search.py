@@ -1,0 +1,132 @@
+"""Looks for many texts in the bytes of large files, all of them in one pass.
+
+A text may stand in a file in part only, where something else was written over it or where it is cut
+by a page. So a long one is looked for in slices, each by itself: of a part of 47 bytes one slice
+at least is whole. Never here: which files, or what follows from a find.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["TextSearch"]
+
+TEXT_BYTES_MIN = 6
+"""Shorter ones stand in any large file by chance: four given bytes in one of 64 MB in 1.5 %."""
+_SLICE_BYTES = 24
+_WHOLE_BYTES_MAX = 32
+
+_CHUNK_BYTES = 1 << 18
+_TOLD_BYTES = 256 << 20
+_WORD_BYTES = 8
+_BUCKET_BITS = 20
+_PREFIX_MASK = np.uint64((1 << 8 * TEXT_BYTES_MIN) - 1)
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: spreads prefixes evenly
+_SHIFT = np.uint64(64 - _BUCKET_BITS)
+
+_log = logging.getLogger(__name__)
+
+
+class TextSearch:
+    """Texts that are looked for: in UTF-8, as JSON says them, and as Python keeps them in memory.
+
+    Args:
+        texts: what to look for, line by line; shorter lines than ``TEXT_BYTES_MIN`` are left out.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        lines = {line.strip() for text in texts for line in text.splitlines()}
+        slices = {line: frozenset(_slices(line)) for line in lines}
+        self._slices = {line: found for line, found in slices.items() if found}
+        self._by_prefix: dict[bytes, set[bytes]] = {}
+        for each in frozenset().union(*self._slices.values()):
+            self._by_prefix.setdefault(each[:TEXT_BYTES_MIN], set()).add(each)
+        self._are_buckets = np.zeros(1 << _BUCKET_BITS, dtype=np.bool_)
+        prefixes = b"".join(prefix.ljust(_WORD_BYTES, b"\0") for prefix in self._by_prefix)
+        self._are_buckets[_buckets(np.frombuffer(prefixes, dtype="<u8"))] = True
+
+    def __len__(self) -> int:
+        """How many different texts are looked for."""
+        return len(self._slices)
+
+    def texts_with(self, slices: Collection[bytes]) -> set[str]:
+        """The texts of which one of these slices is a part."""
+        return {line for line, own in self._slices.items() if not own.isdisjoint(slices)}
+
+    def found_in(self, paths: Iterable[Path]) -> set[bytes]:
+        """The slices that stand in one of these files; a file that is gone holds none."""
+        found: set[bytes] = set()
+        for path in paths:
+            if self._by_prefix:
+                self._search(path, found)
+        return found
+
+    def _search(self, path: Path, found: set[bytes]) -> None:
+        overlap, told = b"", 0
+        for read_bytes, chunk in _chunks(path):
+            content = overlap + chunk
+            self._search_bytes(content, found)
+            overlap = content[-_WHOLE_BYTES_MAX:]
+            if read_bytes - told >= _TOLD_BYTES:
+                told = read_bytes
+                _log.info("%s: searched %d MiB for what was erased", path, read_bytes >> 20)
+
+    def _search_bytes(self, content: bytes, found: set[bytes]) -> None:
+        """Look at each place of the bytes: eight at a time are one number, at eight beginnings."""
+        padded = content + bytes(2 * _WORD_BYTES)
+        for first in range(_WORD_BYTES):
+            count = -(-(len(content) - first) // _WORD_BYTES)
+            if count <= 0:
+                return
+            words = np.frombuffer(padded, dtype="<u8", offset=first, count=count)
+            for number in np.flatnonzero(self._are_buckets.take(_buckets(words))).tolist():
+                place = number * _WORD_BYTES + first
+                prefix = content[place : place + TEXT_BYTES_MIN]
+                for each in self._by_prefix.get(prefix, ()):
+                    if each not in found and content.startswith(each, place):
+                        found.add(each)
+
+
+def _buckets(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    buckets = words & _PREFIX_MASK
+    buckets *= _FACTOR
+    buckets >>= _SHIFT
+    return buckets.view(np.int64)  # as numpy wants them to look something up
+
+
+def _slices(line: str) -> Iterator[bytes]:
+    for form in _forms(line):
+        if len(form) <= _WHOLE_BYTES_MAX:
+            yield from [form] * (len(form) >= TEXT_BYTES_MIN)
+            continue
+        starts = [*range(0, len(form) - _SLICE_BYTES, _SLICE_BYTES), len(form) - _SLICE_BYTES]
+        yield from (form[first : first + _SLICE_BYTES] for first in starts)
+
+
+def _forms(line: str) -> set[bytes]:
+    """The bytes of a text, however it is kept."""
+    in_json = (json.dumps(line, ensure_ascii=escaped)[1:-1] for escaped in (True, False))
+    forms = {each.encode("utf-8", "surrogatepass") for each in (line, *in_json)}
+    if not line.isascii():
+        in_memory = "latin-1" if max(line) <= "\xff" else "utf-16-le"
+        forms.add(line.encode(in_memory, "surrogatepass"))
+    return forms
+
+
+def _chunks(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The bytes of a file, chunk by chunk, and how many were read."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return
+    with file:
+        read_bytes = 0
+        while chunk := file.read(_CHUNK_BYTES):
+            read_bytes += len(chunk)
+            yield read_bytes, chunk
