@@ -4,7 +4,7 @@ MATCH (:Agent {tenant: $tenant, agent_id: $agent_id})-[:KNOWS]->(:Contact {conta
 MATCH (new)-[link:SUPERSEDES]->(old:Fact)
 OPTIONAL MATCH (decision:Decision {action: 'UPDATE'})-[:WROTE]->(new)
 RETURN link.at AS at, new.text AS now, old.text AS before, link.decided_by AS decided_by,
-       round(link.cosine, 3) AS cosine, link.reason AS reason, decision.proposed_by AS proposed_by,
+       link.cosine AS cosine, link.reason AS reason, decision.proposed_by AS proposed_by,
        decision.decision_id AS decision_id
 ORDER BY at DESC
 LIMIT 200
