@@ -87,6 +87,7 @@ NOT_EXPORTED: Mapping[str, frozenset[str]] = {
         }
     ),
     "Decision": frozenset({"title"}),
+    "COMPARED_WITH": frozenset({"title"}),
     "Job": frozenset({"locked_by", "leased_by"}),
 }
 """What has a place of its own, follows from the rest (captions), or means nothing in another store:
