@@ -33,12 +33,12 @@ HASH_KEY = "sixteen characters and more"
 
 
 def test_from_compose_to_a_memory_that_is_served_read_scraped_and_moved(
-    neo4j_engine: EngineUnderTest, tmp_path: Path
+    one_neo4j: EngineUnderTest, tmp_path: Path
 ) -> None:
     image = dict(re.findall(r"(RECONCILER_\w+)=(\S+)", RECIPE))
     own = {"RECONCILER_GATE__HASH_KEY": HASH_KEY, "RECONCILER_EMBEDDER__MODEL": "noop"}
     everywhere = os.environ | image | own | {"XDG_DATA_HOME": str(tmp_path), "COLUMNS": "200"}
-    environment = everywhere | environment_of(neo4j_engine)
+    environment = everywhere | environment_of(one_neo4j)
     run(environment, "init")
     [create] = re.findall(r"run --rm mcp (token create .+)", COMPOSE)
     token = run(environment, *create.split()).strip()

@@ -22,15 +22,15 @@ QUERIES = {query.name: query for query in saved_queries()}
 
 
 @pytest.fixture
-def session(neo4j_engine: EngineUnderTest) -> Iterator[neo4j.Session]:
+def session(one_neo4j: EngineUnderTest) -> Iterator[neo4j.Session]:
     """A store in which each query has something to find, beside another contact's."""
-    with Memory.open(embedder=HashingEmbedder(), **neo4j_engine.settings_arguments) as memory:
+    with Memory.open(embedder=HashingEmbedder(), **one_neo4j.settings_arguments) as memory:
         fill(memory, "priya")
         fill(memory, "dana")
-    namesake = neo4j_engine.settings_arguments | {"tenant": "acme"}
+    namesake = one_neo4j.settings_arguments | {"tenant": "acme"}
     with Memory.open(embedder=HashingEmbedder(), **namesake) as memory:
         memory.add_contact_note("crm", "priya", "Rows on the river every Sunday.")
-    with session_of(neo4j_engine) as session:
+    with session_of(one_neo4j) as session:
         yield session
 
 
@@ -95,10 +95,8 @@ def test_they_ask_for_one_tenant_only(session: neo4j.Session) -> None:
     }
 
 
-def test_they_say_what_the_memory_says(
-    session: neo4j.Session, neo4j_engine: EngineUnderTest
-) -> None:
-    with Memory.open(embedder=HashingEmbedder(), **neo4j_engine.settings_arguments) as memory:
+def test_they_say_what_the_memory_says(session: neo4j.Session, one_neo4j: EngineUnderTest) -> None:
+    with Memory.open(embedder=HashingEmbedder(), **one_neo4j.settings_arguments) as memory:
         chains = memory.history("crm", "priya")
         decisions = list(memory.all_decisions("crm", "priya"))
         pending = memory.pending("crm", "priya")
@@ -149,10 +147,10 @@ def test_they_say_what_the_memory_says(
 
 
 def test_what_was_believed_on_a_day_is_what_a_recall_as_of_then_knows(
-    session: neo4j.Session, neo4j_engine: EngineUnderTest
+    session: neo4j.Session, one_neo4j: EngineUnderTest
 ) -> None:
     asked = QUERIES["10_believed_on_a_day"].text.replace("datetime()", "$day", 1)
-    with Memory.open(embedder=HashingEmbedder(), **neo4j_engine.settings_arguments) as memory:
+    with Memory.open(embedder=HashingEmbedder(), **one_neo4j.settings_arguments) as memory:
         facts = [fact for chain in memory.history("crm", "priya") for fact in chain.facts]
         for day in sorted({fact.recorded_at for fact in facts}):
             known = memory.recall("crm", "priya", as_of=day, limit=99)

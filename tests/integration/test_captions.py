@@ -27,8 +27,8 @@ Nodes = dict[str, list[tuple[set[str], dict[str, Any]]]]
 
 
 @pytest.fixture
-def memory(neo4j_engine: EngineUnderTest) -> Iterator[Memory]:
-    with Memory.open(embedder=HashingEmbedder(), **neo4j_engine.settings_arguments) as memory:
+def memory(one_neo4j: EngineUnderTest) -> Iterator[Memory]:
+    with Memory.open(embedder=HashingEmbedder(), **one_neo4j.settings_arguments) as memory:
         yield memory
 
 
@@ -93,11 +93,11 @@ def fill(memory: Memory) -> None:
 
 
 def test_every_node_has_a_caption_that_can_be_read(
-    memory: Memory, neo4j_engine: EngineUnderTest
+    memory: Memory, one_neo4j: EngineUnderTest
 ) -> None:
     fill(memory)
-    check_captions(nodes(neo4j_engine))
-    check_cosines(cosines(neo4j_engine))
+    check_captions(nodes(one_neo4j))
+    check_cosines(cosines(one_neo4j))
 
 
 def check_captions(found: Nodes) -> None:
@@ -114,17 +114,15 @@ def check_captions(found: Nodes) -> None:
     assert "chat-17" in {node["title"] for _, node in found["Session"]}
 
 
-def test_a_fact_wears_the_label_of_how_it_ended(
-    memory: Memory, neo4j_engine: EngineUnderTest
-) -> None:
+def test_a_fact_wears_the_label_of_how_it_ended(memory: Memory, one_neo4j: EngineUnderTest) -> None:
     fill(memory)
-    before = {node["fact_id"]: node["state"] for _, node in nodes(neo4j_engine)["Fact"]}
+    before = {node["fact_id"]: node["state"] for _, node in nodes(one_neo4j)["Fact"]}
     assert set(before.values()) == {"live", "superseded", "revoked", "erased"}
-    check_labels(neo4j_engine)
+    check_labels(one_neo4j)
 
 
 def test_what_holds_again_wears_no_label_of_an_end(
-    memory: Memory, neo4j_engine: EngineUnderTest
+    memory: Memory, one_neo4j: EngineUnderTest
 ) -> None:
     pune = lives_in(memory, "Pune")
     memory.add_contact_note(AGENT, PRIYA, "Likes green tea.")
@@ -133,9 +131,9 @@ def test_what_holds_again_wears_no_label_of_an_end(
     )
     memory.revert(AGENT, PRIYA, moved.decision_id, by="operator:anna", reason="Wrong contact.")
     assert {pune: "live"}.items() <= {
-        node["fact_id"]: node["state"] for _, node in nodes(neo4j_engine)["Fact"]
+        node["fact_id"]: node["state"] for _, node in nodes(one_neo4j)["Fact"]
     }.items()
-    check_labels(neo4j_engine)
+    check_labels(one_neo4j)
 
 
 def check_labels(engine: EngineUnderTest) -> None:
@@ -145,12 +143,12 @@ def check_labels(engine: EngineUnderTest) -> None:
 
 
 def test_a_store_from_before_gets_them_when_it_is_brought_up_to_date(
-    memory: Memory, neo4j_engine: EngineUnderTest
+    memory: Memory, one_neo4j: EngineUnderTest
 ) -> None:
     fill(memory)
-    expected, links = nodes(neo4j_engine), cosines(neo4j_engine)
+    expected, links = nodes(one_neo4j), cosines(one_neo4j)
     memory.close()
-    with session_of(neo4j_engine) as session:
+    with session_of(one_neo4j) as session:
         session.run("MATCH (n) WHERE NOT n:Contact AND NOT n:Job REMOVE n.name, n.title").consume()
         session.run("MATCH (n:Fact) REMOVE n:Superseded:Revoked:Erased").consume()
         session.run(
@@ -158,14 +156,14 @@ def test_a_store_from_before_gets_them_when_it_is_brought_up_to_date(
         ).consume()
         session.run("MATCH ()-[compared:COMPARED_WITH]->() REMOVE compared.title").consume()
         session.run("MATCH (store:Store) SET store.schema_version = 7").consume()
-    arguments = neo4j_engine.settings_arguments
+    arguments = one_neo4j.settings_arguments
     Memory.open(embedder=HashingEmbedder(), migrate=True, **arguments).close()
-    assert nodes(neo4j_engine) == expected
-    assert cosines(neo4j_engine) == links
+    assert nodes(one_neo4j) == expected
+    assert cosines(one_neo4j) == links
 
 
 def test_a_restored_memory_has_them_too(
-    memory: Memory, neo4j_engine: EngineUnderTest, tmp_path: Path
+    memory: Memory, one_neo4j: EngineUnderTest, tmp_path: Path
 ) -> None:
     memory.close()
     embedded = embedded_engine(tmp_path).settings_arguments
@@ -173,8 +171,8 @@ def test_a_restored_memory_has_them_too(
         fill(source)
         source.export(tmp_path / "out.jsonl", vectors=True)
     Memory.restore(
-        tmp_path / "out.jsonl", embedder=HashingEmbedder(), **neo4j_engine.settings_arguments
+        tmp_path / "out.jsonl", embedder=HashingEmbedder(), **one_neo4j.settings_arguments
     )
-    check_captions(nodes(neo4j_engine))
-    check_labels(neo4j_engine)
-    check_cosines(cosines(neo4j_engine))
+    check_captions(nodes(one_neo4j))
+    check_labels(one_neo4j)
+    check_cosines(cosines(one_neo4j))

@@ -51,6 +51,12 @@ class OtherEmbedder(HashingEmbedder):
         return np.roll(super().embed(texts), 1, axis=1)
 
 
+@pytest.fixture
+def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
+    """The two Neo4j lines share their queries, which ``test_model_store.py`` tries on both."""
+    return one_of_each
+
+
 def opened(engine: EngineUnderTest, embedder: Any = OLD) -> Memory:
     """The engine's memory, under a model."""
     return Memory.open(embedder=embedder, **SEED, **engine.settings_arguments)
