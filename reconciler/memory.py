@@ -1377,6 +1377,7 @@ class Memory:
         """
         chosen = self.settings.tenant if tenant is None else tenant
         given = {"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id}
+        check_identifier("agent_id", agent_id, InvalidScopeError)
         defaults = _checked_ids(given)
         if contact_id is not None and contact_from is not None:
             raise InvalidRequestError("give either contact_id or contact_from, not both")

@@ -250,7 +250,7 @@ def test_bad_input_ends_with_exit_code_two_and_nothing_printed(run: Run) -> None
 
 def test_an_answer_that_is_not_this_persons_to_give_ends_with_exit_code_two(run: Run) -> None:
     decision_id = _hold(run)
-    for by, mend in (("operator", "who proposed it"), ("agent:crm", "neither may any agent")):
+    for by, mend in (("operator", "who proposed it"), ("agent:crm", "no agent may")):
         code, out, err = run("confirm", decision_id, *SCOPE, "--by", by)
         assert (code, out, mend in err) == (2, "", True)
     assert len(json_of(run, "pending", *AGENT)) == 1

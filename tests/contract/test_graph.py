@@ -691,10 +691,10 @@ def test_a_cosine_never_leaves_its_range(graph: Graph) -> None:
     assert max(told) <= 1
 
 
-def test_a_cosine_of_one_half_is_exactly_that(graph: Graph) -> None:
+def test_a_cosine_of_one_half_is_told_as_it_is_and_not_rescaled(graph: Graph) -> None:
     store_beneath_a_fact(graph, [EAST])
     [told] = predecessors(graph, [0.5] * 4 + [0.0] * (DIMENSION - 4))
-    assert told["cosine"] == 0.5
+    assert told["cosine"] == pytest.approx(0.5, abs=1e-6)  # processors round differently
 
 
 def test_vectors_leave_a_neighbourhood_as_they_came_bit_for_bit(graph: Graph) -> None:

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -44,6 +45,8 @@ USUAL: Mapping[str, Any] = {
     "text": "Lives in Pune",
     "turns": [TURN],
     "lines": [],
+    "system": "mem0",
+    "source": Path(__file__).parents[1] / "peer_exports" / "mem0.json",
     "profile": "seed",
     "relation": "same",
     "reason": "It has ended.",

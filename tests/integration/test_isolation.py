@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -77,7 +78,8 @@ MEMORY: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(
         (
             *("archive", "briefing", "contact", "decisions", "disputes", "evidence_about"),
-            *("expiring", "export", "export_page", "health", "import_notes", "jobs", "pending"),
+            *("expiring", "export", "export_page", "health", "import_from"),
+            *("import_notes", "jobs", "pending"),
             *("profile", "recall", "recall_about", "refusals", "replay", "report", "tasks"),
             *("all_decisions", "check_known", "erasures", "value"),
         ),
@@ -130,6 +132,8 @@ GIVEN: Mapping[str, Any] = {
     "profile": "seed",
     "goal": "Find the cat",
     "turns": [Turn(role="contact", text="I like tea.")],
+    "system": "mem0",
+    "source": Path(__file__).parents[1] / "peer_exports" / "mem0.json",
 }
 """What the methods take beside scope and ids."""
 
