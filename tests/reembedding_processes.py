@@ -26,12 +26,16 @@ SEED = {"reconcile": {"profile": "seed"}}
 
 
 def move_on(told: Connection, arguments: dict[str, Any]) -> None:
-    """Say that it begins, and move the store to where it is going, or else to the other model."""
+    """Move the store to where it is going, or else to the other model; say that, and each batch."""
     with opened_reembedding(load_settings(**arguments)) as reembedding:
         found = reembedding.status()
         wanted = found.next_model or (OLD if found.model == NEW.model_id else NEW).model_id
         told.send("moving")
-        reembedding.run(NEW if wanted == NEW.model_id else OLD, batch_size=2)
+        reembedding.run(
+            NEW if wanted == NEW.model_id else OLD,
+            batch_size=2,
+            on_progress=lambda *_: told.send("embedding"),
+        )
         told.send("moved")
 
 
