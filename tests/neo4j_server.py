@@ -32,7 +32,14 @@ from neo4j.exceptions import AuthError, DriverError, Neo4jError
 from reconciler.entrypoints.browser_pack import PackServer, docker_name, server_settings
 from tests.neo4j_artefacts import LINES, DockerParts, JavaParts, ServerNotAvailableError, prepare
 
-__all__ = ["Neo4jServer", "ServerFailedError", "ServerNotAvailableError", "say", "start"]
+__all__ = [
+    "Neo4jServer",
+    "ServerFailedError",
+    "ServerNotAvailableError",
+    "free_ports",
+    "say",
+    "start",
+]
 
 START_SECONDS_MAX = 180
 PORT_ATTEMPTS_MAX = 5
@@ -110,7 +117,7 @@ def start_prepared(parts: JavaParts | DockerParts, *, full_speed: bool = False) 
     for attempts_left in reversed(range(PORT_ATTEMPTS_MAX)):
         home = Path(tempfile.mkdtemp(prefix="reconciler-neo4j-"))
         try:
-            password, ports = secrets.token_urlsafe(18), _free_ports()
+            password, ports = secrets.token_urlsafe(18), free_ports()
             return _launch(parts, home, ports, password, discard=True, full_speed=full_speed)
         except ServerFailedError as error:
             if not attempts_left or not any(sign in str(error) for sign in PORT_TAKEN):
@@ -259,7 +266,8 @@ def _is_open(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _free_ports() -> Ports:
+def free_ports() -> Ports:
+    """Two that nobody listens on at the moment."""
     with socket.socket() as bolt, socket.socket() as http:
         bolt.bind(("127.0.0.1", 0))
         http.bind(("127.0.0.1", 0))
