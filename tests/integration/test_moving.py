@@ -353,8 +353,8 @@ def other_scope(lines: list[bytes]) -> list[bytes]:
 
 
 SPOILT: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
-    "empty": (lambda lines: [], "is no export"),
-    "foreign": (lambda lines: [b'{"text": "a note"}\n'], "is no export"),
+    "empty": (lambda lines: [], "neither an export nor"),
+    "foreign": (lambda lines: [b'{"text": "a note"}\n'], "neither an export nor"),
     "newer": (newer, "newer version .* install that version"),
     "cut in a line": (lambda lines: [*lines[:9], lines[9][:20]], "cut off"),
     "cut between lines": (lambda lines: lines[:9], "cut off|not both there"),

@@ -171,7 +171,7 @@ def test_no_terms_find_nothing() -> None:
 
 @pytest.mark.parametrize("term", ["", " ", "*", "* *", "a*b", "**", "-"])
 def test_a_term_that_says_nothing_is_refused(term: str) -> None:
-    with pytest.raises(ConfigurationError, match="no term"):
+    with pytest.raises(ConfigurationError, match="is not a term"):
         terms(term)
 
 
