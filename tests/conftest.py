@@ -32,6 +32,7 @@ from tests.engines import (
 from tests.mortal_server import MortalServer
 from tests.neo4j_artefacts import JavaParts, prepare
 from tests.neo4j_server import ServerFailedError, ServerNotAvailableError, say
+from tests.storage_crasher import CannotCompileError, StorageCrasher, compiled
 
 try:
     CHOICE = Choice(os.environ)
@@ -81,6 +82,25 @@ def neo4j_engine(request: pytest.FixtureRequest) -> EngineUnderTest:
 def one_neo4j(request: pytest.FixtureRequest) -> EngineUnderTest:
     """One Neo4j with an empty store, for what is up to this side of the connection."""
     return _neo4j(request.param)
+
+
+def cannot_run(reason: str) -> None:
+    """Where everything has to run, what cannot is a failure."""
+    if CHOICE.must_run_all:
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def crasher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StorageCrasher]:
+    """What forks processes whose writes to the disk fail at a chosen call."""
+    try:
+        library = compiled(tmp_path_factory.mktemp("library"))
+    except CannotCompileError as error:
+        cannot_run(str(error))
+    crasher = StorageCrasher(library)
+    yield crasher
+    crasher.close()
 
 
 @pytest.fixture

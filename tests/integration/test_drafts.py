@@ -20,25 +20,13 @@ from reconciler.adapters.drafts import draft_folder, remove_abandoned_drafts
 from reconciler.testing import HashingEmbedder
 from tests import faults, raw_store
 from tests.engines import EngineUnderTest
-from tests.storage_crasher import CannotCompileError, Fault, StorageCrasher, compiled
+from tests.storage_crasher import Fault, StorageCrasher
 
 EMBEDDER = HashingEmbedder(16)
 pytestmark = pytest.mark.faults
 CALLS_SAMPLED = 2
 WORD = "quoxbrightwave"
 DRAFTS = ".reconciler-draft-*"
-
-
-@pytest.fixture(scope="module")
-def crasher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StorageCrasher]:
-    """What forks the processes."""
-    try:
-        library = compiled(tmp_path_factory.mktemp("library"))
-    except CannotCompileError as error:
-        pytest.skip(str(error))
-    crasher = StorageCrasher(library)
-    yield crasher
-    crasher.close()
 
 
 @pytest.fixture(scope="module")

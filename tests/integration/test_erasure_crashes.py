@@ -22,7 +22,7 @@ from tests import faults, raw_store
 from tests.engines import EngineUnderTest
 from tests.erasure_planting import AGENT, ASKED, Words, forget_all, opened, plant
 from tests.job_crasher import Victim
-from tests.storage_crasher import CannotCompileError, Fault, StorageCrasher, compiled
+from tests.storage_crasher import Fault, StorageCrasher
 
 KILLS_OF_A_CONTACT = 4
 KILLS = faults.times(3)
@@ -134,18 +134,6 @@ def test_no_planted_word_is_left_after_kills_at_random_moments(
     assert raw_store.query(one_of_each, VECTORS) == []
     with capsys.disabled():
         print(f"{len(words.given)} words, {KILLS} kills, at: {dict(stages)}")  # noqa: T201
-
-
-@pytest.fixture(scope="module")
-def crasher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StorageCrasher]:
-    """What forks the processes."""
-    try:
-        library = compiled(tmp_path_factory.mktemp("library"))
-    except CannotCompileError as error:
-        pytest.skip(str(error))
-    crasher = StorageCrasher(library)
-    yield crasher
-    crasher.close()
 
 
 @pytest.mark.slow

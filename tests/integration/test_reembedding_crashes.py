@@ -7,7 +7,6 @@ import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from tests import faults, raw_store
 from tests.engines import EngineUnderTest
 from tests.job_crasher import Victim
 from tests.reembedding_processes import NEW, OLD, SEED, move_on, write_and_recall, write_on
-from tests.storage_crasher import CannotCompileError, Fault, StorageCrasher, compiled
+from tests.storage_crasher import Fault, StorageCrasher
 
 KILLS = faults.times(6)
 CALLS_SAMPLED = 6
@@ -115,18 +114,6 @@ def test_a_move_that_is_killed_at_random_moments_loses_nothing(engine: EngineUnd
     finish(engine)
     assert check_store(engine, texts) == NEW.model_id
     assert set(check_moved(engine).values()) == texts
-
-
-@pytest.fixture(scope="module")
-def crasher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StorageCrasher]:
-    """What forks the processes."""
-    try:
-        library = compiled(tmp_path_factory.mktemp("library"))
-    except CannotCompileError as error:
-        pytest.skip(str(error))
-    crasher = StorageCrasher(library)
-    yield crasher
-    crasher.close()
 
 
 @pytest.mark.slow

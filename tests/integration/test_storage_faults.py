@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -29,34 +29,15 @@ from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.errors import ConfigurationError, GraphStorageError
 from reconciler.testing import HashingEmbedder
 from tests import faults
-from tests.conftest import CHOICE
+from tests.conftest import cannot_run
 from tests.engines import EngineUnderTest
 from tests.integration.test_crashes import halves
-from tests.storage_crasher import CannotCompileError, Ended, Fault, StorageCrasher, compiled
+from tests.storage_crasher import Ended, Fault, StorageCrasher
 
 pytestmark = pytest.mark.faults
 PAGES_SAMPLED = 12
 KILLED = 9
 KNOWN = ("Has two children.", "Drives a red car.")
-
-
-def cannot_run(reason: str) -> None:
-    """Where everything has to run, what cannot is a failure."""
-    if CHOICE.must_run_all:
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="module")
-def crasher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StorageCrasher]:
-    """What forks the processes."""
-    try:
-        library = compiled(tmp_path_factory.mktemp("library"))
-    except CannotCompileError as error:
-        cannot_run(str(error))
-    crasher = StorageCrasher(library)
-    yield crasher
-    crasher.close()
 
 
 def opened(path: Path, **given: Any) -> Memory:
