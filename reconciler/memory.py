@@ -1837,6 +1837,9 @@ class Memory:
     def drain(self, on_progress: Callable[[Job], None] = lambda _: None) -> list[Job]:
         """Work all jobs off in this thread, until each is done or dead; those of this call.
 
+        A job whose extractor fails is waited for and tried again, which may take many minutes;
+        ``worker().work_once()`` makes one attempt.
+
         Raises:
             GraphUnavailableError: the engine stayed away; what is not done waits.
         """

@@ -97,6 +97,12 @@ def message(text: str | None, stop_reason: str = "end_turn", **other: Any) -> Re
     return Reply(body=json.dumps(reply).encode())
 
 
+def tool_call(name: str, sent: Mapping[str, Any], call_id: str) -> Reply:
+    """A message in which the model calls a tool and waits for its result."""
+    block = {"type": "tool_use", "id": call_id, "name": name, "input": dict(sent)}
+    return message(None, stop_reason="tool_use", content=[block])
+
+
 def answer(**fields: Any) -> Reply:
     """A message whose text is that JSON object."""
     return message(json.dumps(fields))

@@ -1,14 +1,17 @@
-"""The command line in this process: what tests of commands share."""
+"""The command line, in this process and installed: what tests of commands share."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from tests.engines import EngineUnderTest
 
-__all__ = ["Run", "environment_of", "json_of"]
+__all__ = ["Installed", "Run", "environment_of", "json_of"]
 
 Run = Callable[..., tuple[int, str, str]]
 """Runs a command by its words: exit code, output, errors."""
@@ -31,3 +34,34 @@ def json_of(run: Run, *arguments: str) -> Any:
     code, out, err = run(*arguments, "--json")
     assert code == 0, err
     return json.loads(out)
+
+
+class Installed(NamedTuple):
+    """The wheel in a virtual environment of its own.
+
+    Attributes:
+        packages: the folder that holds its package.
+        scripts: the folder that holds its commands.
+    """
+
+    packages: Path
+    scripts: Path
+
+    def python(self, *arguments: str, cwd: Path, typed: str = "", **environment: str) -> str:
+        """Run its Python in a folder: what was printed, where it ends well."""
+        return self.run("python", *arguments, cwd=cwd, typed=typed, **environment)
+
+    def run(self, command: str, *arguments: str, cwd: Path, typed: str = "", **more: str) -> str:
+        """Run one of its commands in a folder: what was printed, where it ends well."""
+        inherited = {name: each for name, each in os.environ.items() if name != "PYTHONPATH"}
+        ended = subprocess.run(
+            [str(self.scripts / command), *arguments],
+            cwd=cwd,
+            env=inherited | {"COLUMNS": "200"} | more,
+            input=typed,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout

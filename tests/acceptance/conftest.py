@@ -1,14 +1,20 @@
-"""What acceptance tests have: one engine, and commands that are run in this process."""
+"""What acceptance tests have: one engine, commands run in this process, and the built wheel."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import sysconfig
+import venv
 from pathlib import Path
 
 import pytest
 
 from reconciler.entrypoints.cli import main
-from tests.command_line import Run, environment_of
+from tests.command_line import Installed, Run, environment_of
 from tests.engines import EngineUnderTest, embedded_engine
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -44,3 +50,26 @@ def run(
     for name, value in environment_of(engine).items():
         monkeypatch.setenv(name, value)
     return command_line
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the sdist, built from the checkout, and the wheel, built from the sdist."""
+    folder = tmp_path_factory.mktemp("built")
+    build = [sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """A virtual environment into which pip installed the wheel; its dependencies are ours."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, with_pip=False)
+    [packages] = folder.glob("lib/python*/site-packages")
+    (packages / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(folder)]
+    [wheel] = built.glob("*.whl")
+    install = ["install", "--quiet", "--no-deps", "--ignore-installed", str(wheel)]
+    subprocess.run([*pip, *install], check=True)
+    return Installed(packages, folder / "bin")

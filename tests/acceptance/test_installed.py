@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import email
 import email.message
-import os
 import re
 import subprocess
 import sys
@@ -14,58 +13,26 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import Installed
 from tests.documents import documents
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.xdist_group("installed")  # built once, not by each worker
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the sdist, built from the checkout, and the wheel, built from the sdist."""
-    folder = tmp_path_factory.mktemp("built")
-    build = [sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)]
-    subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, unpacked into a folder of its own."""
-    folder = tmp_path_factory.mktemp("installed")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    [wheel] = built.glob("*.whl")
-    subprocess.run([*pip, "--no-deps", "--target", str(folder), str(wheel)], check=True)
-    return folder
-
-
-def _python(installed: Path, *arguments: str, cwd: Path) -> str:
-    environment = os.environ | {"PYTHONPATH": str(installed), "COLUMNS": "200"}
-    ended = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
-
-
 def test_the_installed_wheel_brings_its_queries_and_prompts(
-    installed: Path, tmp_path: Path
+    installed: Installed, tmp_path: Path
 ) -> None:
     script = (
         "import reconciler.queries as q; print(q.__file__); "
         "print(*(q.resource_path(name) for name in ('cypher', 'config', 'browser')))"
     )
-    found = _python(installed, "-c", script, cwd=tmp_path).split()
-    assert all(Path(each).is_relative_to(installed) for each in found)
+    found = installed.python("-c", script, cwd=tmp_path).split()
+    assert all(Path(each).is_relative_to(installed.packages) for each in found)
 
 
-def test_the_installed_wheel_runs_the_demo(installed: Path, tmp_path: Path) -> None:
-    shown = _python(installed, "-m", "reconciler", "demo", cwd=tmp_path)
+def test_the_installed_wheel_runs_the_demo(installed: Installed, tmp_path: Path) -> None:
+    shown = installed.python("-m", "reconciler", "demo", cwd=tmp_path)
     assert len(re.findall(r"^day", shown, re.MULTILINE)) == 47
     assert "UPDATE  0.979  slot      The contract renews on the 1st of March." in shown
     assert "ADD     0.911  guard     Has three children, Nils, Astrid and Leif." in shown
@@ -75,8 +42,10 @@ def test_the_installed_wheel_runs_the_demo(installed: Path, tmp_path: Path) -> N
     assert "Recall: Does she prefer phone or email?" in shown
 
 
-def test_the_installed_command_says_which_version_it_is(installed: Path, tmp_path: Path) -> None:
-    shown = _python(installed, str(installed / "bin" / "reconciler"), "--version", cwd=tmp_path)
+def test_the_installed_command_says_which_version_it_is(
+    installed: Installed, tmp_path: Path
+) -> None:
+    shown = installed.run("reconciler", "--version", cwd=tmp_path)
     assert metadata.version("graph-memory-reconciler") in shown
 
 
@@ -87,8 +56,8 @@ def test_a_package_index_takes_what_is_built(built: Path) -> None:
     assert (ended.returncode, ended.stdout.count("PASSED")) == (0, 2), ended.stdout
 
 
-def test_a_package_index_shows_the_readme_with_links_that_work_there(installed: Path) -> None:
-    [file] = installed.glob("*.dist-info/METADATA")
+def test_a_package_index_shows_the_readme_with_links_that_work_there(installed: Installed) -> None:
+    [file] = installed.packages.glob("*.dist-info/METADATA")
     shown = email.message_from_string(file.read_text(encoding="utf-8"))
     links = re.findall(r"\]\(([^)]+)\)", str(shown.get_payload()))
     [home] = [url for name, url in _urls(shown) if name == "Homepage"]
@@ -120,12 +89,12 @@ def test_the_sdist_holds_the_whole_project_and_nothing_that_was_made_of_it(built
 
 
 def test_the_code_in_the_documents_runs_and_prints_what_it_says(
-    installed: Path, tmp_path: Path
+    installed: Installed, tmp_path: Path
 ) -> None:
     blocks = re.findall(r"```python\n(.*?)```", documents(), re.DOTALL)
     code = "\n".join(blocks)
     opened = code.replace("Memory.open()", f"Memory.open(embedded_path={str(tmp_path / 'm')!r})")
-    printed = _python(installed, "-c", opened, cwd=tmp_path)
+    printed = installed.python("-c", opened, cwd=tmp_path)
     shown = [re.findall(r"print\(.*\n((?: +# .*\n)+)", block) for block in blocks]
     promised = re.findall(
         r"^ +# ([A-Z0-9].+)$", "".join(each for found in shown for each in found), re.M

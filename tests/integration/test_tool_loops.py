@@ -12,7 +12,7 @@ import pytest
 
 from reconciler import Memory, anthropic_functions
 from reconciler.testing import HashingEmbedder
-from tests.anthropic_server import AnthropicServer, Reply, message
+from tests.anthropic_server import AnthropicServer, message, tool_call
 from tests.engines import embedded_engine
 
 ADD, RECALL = "add_contact_note", "recall_contact"
@@ -40,14 +40,9 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 def server() -> Iterator[AnthropicServer]:
     """A model that calls what the script says, one tool after the other."""
     with AnthropicServer() as running:
-        calls = [tool_use(name, sent, f"toolu_{n}") for n, (name, sent, _) in enumerate(SCRIPT)]
+        calls = [tool_call(name, sent, f"toolu_{n}") for n, (name, sent, _) in enumerate(SCRIPT)]
         running.answers(*calls, message("Noted."))
         yield running
-
-
-def tool_use(name: str, sent: Mapping[str, Any], call_id: str) -> Reply:
-    block = {"type": "tool_use", "id": call_id, "name": name, "input": dict(sent)}
-    return message(None, stop_reason="tool_use", content=[block])
 
 
 def results(server: AnthropicServer) -> list[tuple[str, bool]]:
