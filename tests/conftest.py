@@ -44,7 +44,7 @@ NEO4J_NOT_CHOSEN = pytest.param(
 )
 
 
-def _params(names: list[str]) -> list[Any]:
+def params_of(names: list[str]) -> list[Any]:
     """Engines as parameters: a worker gets all tests of a Neo4j, so that it is started once."""
     marks = {name: pytest.mark.xdist_group(name) for name in CHOICE.neo4j_names}
     return [pytest.param(name, marks=marks.get(name, ())) for name in names]
@@ -57,28 +57,29 @@ if os.environ.get("CI"):
     hypothesis.settings.load_profile("ci")
 
 
-@pytest.fixture(params=_params(CHOICE.names))
+@pytest.fixture(params=params_of(CHOICE.names))
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTest:
     """Each engine that was chosen, with an empty store: for the contract and for races."""
     return _engine(request.param, tmp_path)
 
 
-@pytest.fixture(params=_params(CHOICE.one_of_each))
+@pytest.fixture(params=params_of(CHOICE.one_of_each))
 def one_of_each(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTest:
     """The embedded engine and one Neo4j, for what is told through the facade.
 
-    What the two lines could do differently is in the contract and in the races.
+    What the two lines could do differently is in the contract and in the races. ``make faults``
+    runs on all of them.
     """
     return _engine(request.param, tmp_path)
 
 
-@pytest.fixture(params=_params(CHOICE.neo4j_names) or [NEO4J_NOT_CHOSEN])
+@pytest.fixture(params=params_of(CHOICE.neo4j_names) or [NEO4J_NOT_CHOSEN])
 def neo4j_engine(request: pytest.FixtureRequest) -> EngineUnderTest:
     """Each Neo4j that was chosen, with an empty store."""
     return _neo4j(request.param)
 
 
-@pytest.fixture(params=_params(CHOICE.neo4j_names[-1:]) or [NEO4J_NOT_CHOSEN])
+@pytest.fixture(params=params_of(CHOICE.neo4j_names[-1:]) or [NEO4J_NOT_CHOSEN])
 def one_neo4j(request: pytest.FixtureRequest) -> EngineUnderTest:
     """One Neo4j with an empty store, for what is up to this side of the connection."""
     return _neo4j(request.param)
@@ -150,8 +151,16 @@ def pytest_configure(config: pytest.Config) -> None:
         scrub_environment()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave to ``make faults`` the faults that take too long for ``make test``."""
+    """Leave to ``make faults`` what takes too long for ``make test``; keep together what shares.
+
+    Tests that share a fixture of their module go to one worker. Two workers would make it twice,
+    and some are dear: PyTorch with a model, a conversation of months.
+    """
+    for item in items:
+        if _shares_a_fixture(item) and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
     if faults.EVERY_CALL:
         return
     marks = {item: item.get_closest_marker("faults") for item in items}
@@ -172,6 +181,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if not _is_worker(session.config):
         for name in names:
             SERVERS.start(name)
+
+
+def _shares_a_fixture(item: pytest.Item) -> bool:
+    """Whether it takes a fixture that its own module makes once."""
+    fixtures = getattr(item, "_fixtureinfo").name2fixturedefs  # noqa: B009  # no public way
+    made = [definitions[-1] for definitions in fixtures.values()]
+    own = [each for each in made if each.baseid == item.nodeid.partition("::")[0]]
+    return any(each.scope in ("module", "session") for each in own)
 
 
 def _is_worker(config: pytest.Config) -> bool:

@@ -6,6 +6,7 @@ import contextlib
 import io
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from reconciler import Memory
 from reconciler.errors import SchemaError
 from reconciler.testing import HashingEmbedder
 from tests import faults
+from tests.conftest import CHOICE, params_of
 from tests.engines import EngineUnderTest
 from tests.job_crasher import Victim, migrate
 from tests.old_stores import LAST_COMMITS, put_store
@@ -28,7 +30,22 @@ LATEST_KILL_SECONDS = {True: 0.3, False: 1.0}
 """About as long as a migration takes, on the embedded engine and on a server."""
 
 
-@pytest.fixture(params=LAST_COMMITS)
+ON_A_SERVER = {1, 4, 7}
+"""The versions that ``make test`` brings up to date on Neo4j too; ``make faults`` does with all."""
+
+
+def _pairs() -> Iterator[Any]:
+    for engine in params_of(CHOICE.one_of_each):
+        for version in LAST_COMMITS:
+            is_for_faults = engine.values != ("embedded",) and version not in ON_A_SERVER
+            rare = [pytest.mark.faults(only=True)] if is_for_faults else []
+            yield pytest.param(*engine.values, version, marks=[*engine.marks, *rare])
+
+
+pytestmark = pytest.mark.parametrize(("one_of_each", "version"), list(_pairs()), indirect=True)
+
+
+@pytest.fixture
 def version(request: pytest.FixtureRequest) -> int:
     """Each older version."""
     return int(request.param)

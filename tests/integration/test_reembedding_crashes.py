@@ -36,12 +36,10 @@ VECTORS = """
     fact.embedding, fact.next_embedding_model, fact.next_embedding_bytes"""
 
 
-if not faults.EVERY_CALL:
-
-    @pytest.fixture
-    def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
-        """One Neo4j; ``make faults`` has them all."""
-        return one_of_each
+@pytest.fixture
+def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
+    """One Neo4j; ``make faults`` has them all."""
+    return one_of_each
 
 
 def plant(engine: EngineUnderTest, count: int = FACTS) -> set[str]:
