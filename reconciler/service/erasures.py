@@ -225,7 +225,7 @@ class Erasures:
         store.remove_facts(erasure.scope, plan.fact_ids, at)
         store.revive_facts(plan.revived_ids)
         if erasure.kind is ErasureKind.CONTACT:
-            store.remove_name(erasure.scope)
+            store.remove_contact_words(erasure.scope)
 
     def _going(self, erasure: Erasure, known: Known) -> _Going:
         """What goes, by ids: what was planned; or all that is there, where everything goes."""

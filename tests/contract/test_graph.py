@@ -383,7 +383,7 @@ ERASING: dict[str, dict[str, Any]] = {
     "list_scope_tasks": CONTACT,
     "list_tombstones": CONTACT,
     "remove_conflict_reasons": CONTACT | {"fact_ids": [SECOND["fact_id"]]},
-    "remove_contact_name": CONTACT,
+    "remove_contact_words": CONTACT | {"erased": "[erased]"},
     "remove_decision_spans": ABOUT_EPISODE,
     "remove_decisions": {
         "decisions": [

@@ -126,6 +126,14 @@ def test_a_forgotten_contact_leaves_ids_actions_and_counts(memory: Memory) -> No
     assert (contact.facts, contact.erased_facts, contact.name) == (2, 2, PRIYA)
 
 
+def test_a_forgotten_contact_takes_the_reasons_of_earlier_erasures_along(memory: Memory) -> None:
+    pune = lives_in(memory, "Pune")
+    say(memory, "Likes tea.")
+    forget(memory, fact_id=pune.fact_id, reason="Her solicitor, Ms. Quill, asked.")
+    forget(memory, reason="Ticket 12.")
+    assert [each.reason for each in memory.erasures(AGENT, PRIYA)] == ["[erased]", "Ticket 12."]
+
+
 def test_a_forgotten_fact_goes_with_its_restatements_and_not_with_what_it_contradicted(
     memory: Memory,
 ) -> None:

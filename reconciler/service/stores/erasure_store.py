@@ -209,9 +209,9 @@ class ErasureStore:
         for some in _batches(task_keys):
             self._graph.run("remove_task_words", {"task_keys": some})
 
-    def remove_name(self, scope: Scope) -> None:
-        """Take the contact's name away."""
-        self._graph.run("remove_contact_name", _contact(scope))
+    def remove_contact_words(self, scope: Scope) -> None:
+        """Take away the contact's name, and the reasons of what was forgotten of it earlier."""
+        self._graph.run("remove_contact_words", _contact(scope) | {"erased": ERASED})
 
     def words(self, scope: Scope) -> list[Words]:
         """All that is kept of a contact in words, node by node, read again from the graph."""

@@ -1,0 +1,10 @@
+// Take away a contact's name, whose id stays, and why parts of it were forgotten earlier.
+// mode: write
+// params: contact_key, erased
+// returns: contact_key
+MATCH (contact:Contact {contact_key: $contact_key})
+SET contact.name = contact.contact_id
+WITH contact
+OPTIONAL MATCH (erasure:Erasure {state: 'done'})-[:ERASES]->(contact)
+SET erasure.reason = $erased
+RETURN DISTINCT contact.contact_key AS contact_key
