@@ -1171,7 +1171,7 @@ def _recalling(settings: Settings, embedding_model: str) -> Recalling:
     from reconciler.domain.recalling.recallable import Recalling
 
     given = settings.recall
-    names = {each.name for each in fields(RankingPolicy)}
+    names = {field.name for field in fields(RankingPolicy)}
     return Recalling(
         ranking=RankingPolicy(**given.model_dump(include=names)),
         floor=_recall_floor(given, embedding_model),

@@ -150,7 +150,7 @@ class Memory:
         check_flags(migrate=migrate, warm_up=warm_up, must_exist=must_exist)
         if settings is not None and arguments:
             raise ConfigurationError("give Memory.open either settings or single settings")
-        if any(isinstance(each, dict) for each in (embedder, arbiter, extractor)):
+        if any(isinstance(part, dict) for part in (embedder, arbiter, extractor)):
             raise ConfigurationError(
                 "embedder, arbiter and extractor must be objects here; give their settings as "
                 "Memory.open(load_settings(embedder={...}))"
@@ -369,7 +369,7 @@ class Memory:
                 scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at
             )
         found = self._services.recall.recall(scope, query.strip(), count, wanted, budget)
-        self._services.use_trace.note(each.fact.fact_id for each in found)
+        self._services.use_trace.note(hit.fact.fact_id for hit in found)
         return found
 
     def briefing(
@@ -393,7 +393,7 @@ class Memory:
 
         facts = self.recall(agent_id, contact_id, query, tenant=tenant, limit=limit)
         pending = self.pending(agent_id, contact_id, tenant=tenant)
-        asked = tuple(each for each in pending if is_for_the_contact(each))
+        asked = tuple(item for item in pending if is_for_the_contact(item))
         return Briefing(facts=tuple(facts), pending=asked)
 
     def value(
@@ -428,7 +428,7 @@ class Memory:
             raise InvalidRequestError(f"attribute {attribute!r} names nothing; name it in words")
         wanted = (asked.subject, asked.attribute)
         values = self.profile(agent_id, contact_id, tenant=tenant)
-        return [each for each in values if (each.subject, each.attribute) == wanted]
+        return [current for current in values if (current.subject, current.attribute) == wanted]
 
     def profile(
         self, agent_id: str, contact_id: str, *, tenant: str | None = None
@@ -479,7 +479,7 @@ class Memory:
         count = self._limit(limit)
         found = self._services.finding.about(scope, name, count, all_contacts=all_contacts)
         if not all_contacts:  # an operator who looks around is no use of a fact
-            self._services.use_trace.note(each.fact.fact_id for each in found)
+            self._services.use_trace.note(hit.fact.fact_id for hit in found)
         return found
 
     def find(
@@ -690,8 +690,10 @@ class Memory:
         contacts = self.contacts(agent_id, tenant=tenant)
         if contact_id is not None:
             wanted = self._scope(tenant, agent_id, contact_id).contact_id
-            contacts = [each for each in contacts if each.contact_id == wanted]
-        scoped = [(self._scope(tenant, agent_id, each.contact_id), each) for each in contacts]
+            contacts = [contact for contact in contacts if contact.contact_id == wanted]
+        scoped = [
+            (self._scope(tenant, agent_id, contact.contact_id), contact) for contact in contacts
+        ]
         whose = self._scope(tenant, agent_id, "any")
         return self._services.health.report(whose, scoped, on_progress)
 
@@ -899,7 +901,7 @@ class Memory:
             GraphUnavailableError: the engine stayed away.
         """
         candidate = candidate.as_typed()
-        now, times = self._services.clock(), [each.said_at for each in candidate.evidence]
+        now, times = self._services.clock(), [evidence.said_at for evidence in candidate.evidence]
         for at in (candidate.note.said_at, candidate.note.holds_from, *times):
             not_in_the_future(at, now)
         return self._services.gate.propose(candidate, PROPOSAL_DOOR)
@@ -1092,7 +1094,7 @@ class Memory:
         if agent_id is not None and not scopes:
             return []
         found = self._services.erasures.find(scopes, is_unfinished=unfinished)
-        return [each for each in found if each.scope.tenant == chosen]
+        return [erasure for erasure in found if erasure.scope.tenant == chosen]
 
     def finish_erasures(self) -> list[Erasure]:
         """Finish all erasures of the store that were cut off; those of this call, finished.
@@ -1101,7 +1103,7 @@ class Memory:
             GraphUnavailableError: the engine stayed away, or was used by others; call again.
         """
         found = self._services.erasures
-        return [found.finish(each) for each in found.find([], is_unfinished=True)]
+        return [found.finish(erasure) for erasure in found.find([], is_unfinished=True)]
 
     def _word_of(self, by: str, scope: Scope, reason: str) -> Candidate:
         """Why a person, who is no agent, decides about what is known, as that person's word."""
@@ -1269,7 +1271,7 @@ class Memory:
         settings = self.settings.model_copy(update={"reconcile": chosen})
         policy = build_policy(settings, self.embedding_model)
         decisions = self.all_decisions(agent_id, contact_id, tenant=tenant)
-        return [replay(each, policy) for each in decisions if _is_replayable(each)]
+        return [replay(decision, policy) for decision in decisions if _is_replayable(decision)]
 
     def correct(
         self,
@@ -1495,7 +1497,7 @@ class Memory:
         self.check_known(agent_id, contact_id, tenant=tenant)
         contacts = self.contacts(agent_id, tenant=tenant)
         if contact_id is not None:
-            contacts = [each for each in contacts if each.contact_id == whose.contact_id]
+            contacts = [contact for contact in contacts if contact.contact_id == whose.contact_id]
         return self._services.report.html(whose, contacts)
 
     def _export_filter(
@@ -1879,12 +1881,12 @@ class Memory:
 
         Not from a signal's handler, as ``interrupt_extraction``.
         """
-        for each in self._worker_threads:
-            each.ask_to_stop()
+        for thread in self._worker_threads:
+            thread.ask_to_stop()
         if self._worker_threads:
             self.interrupt_extraction()
-        for each in self._worker_threads:
-            each.stop()
+        for thread in self._worker_threads:
+            thread.stop()
 
     def _instant(self, name: str, at: datetime | None) -> datetime | None:
         """A time that has come, in UTC."""
@@ -1897,8 +1899,8 @@ class Memory:
         if contact_id is not None:
             return [self._scope(tenant, agent_id, contact_id)]
         return [
-            self._scope(tenant, agent_id, each.contact_id)
-            for each in self.contacts(agent_id, tenant=tenant)
+            self._scope(tenant, agent_id, contact.contact_id)
+            for contact in self.contacts(agent_id, tenant=tenant)
         ]
 
     def _scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
@@ -2140,7 +2142,7 @@ def _is_replayable(decision: Decision) -> bool:
     by_hand = (DecidedBy.GATE, DecidedBy.AMENDMENT)
     is_over = decision.decided_by is DecidedBy.ORDER and not decision.is_history
     is_by_rule = decision.action.is_reconciled and decision.decided_by not in by_hand
-    texts = (decision.text, *(each.text for each in decision.compared_with))
+    texts = (decision.text, *(fact.text for fact in decision.compared_with))
     return is_by_rule and not is_over and ERASED not in texts
 
 

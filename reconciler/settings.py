@@ -300,8 +300,8 @@ def load_settings(**arguments: Any) -> Settings:
         raise ConfigurationError(f"settings: {error}") from error
     except ValidationError as error:
         found = "; ".join(
-            f"{'.'.join(map(str, each['loc'])) or 'settings'}: {each['msg']}"
-            for each in error.errors(include_url=False, include_input=False)
+            f"{'.'.join(map(str, problem['loc'])) or 'settings'}: {problem['msg']}"
+            for problem in error.errors(include_url=False, include_input=False)
         )
         raise ConfigurationError(f"settings: {found}") from error
 

@@ -115,12 +115,12 @@ def write_backup(
             "schema_version": _schema_version(folder / _STORE),
             "made_at": made_at.isoformat(),
             "hash_key": hash_key,
-            "members": {each.name: _told(each) for each in members},
+            "members": {member.name: _told(member) for member in members},
         }
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             archive.writestr(_MANIFEST, json.dumps(manifest, indent=2))
-            for each in members:
-                archive.write(each, each.name)
+            for member in members:
+                archive.write(member, member.name)
         with zipfile.ZipFile(file) as archive:
             found = _manifest(archive, path)
             for name in found["members"]:
@@ -183,7 +183,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     """What the archive says of itself, once it is one that this version reads."""
-    if any(each.compress_type not in _PACKED for each in archive.infolist()):
+    if any(entry.compress_type not in _PACKED for entry in archive.infolist()):
         raise InvalidArchiveError(
             f"{path} is not a backup of this program: it is packed differently; nothing was changed"
         )
@@ -214,7 +214,7 @@ def _check_room(
     archive: zipfile.ZipFile, manifest: dict[str, Any], folder: Path, path: Path
 ) -> None:
     """Let an archive through whose parts have the length that it tells, and fit on the disk."""
-    lengths = {each.filename: each.file_size for each in archive.infolist()}
+    lengths = {entry.filename: entry.file_size for entry in archive.infolist()}
     for name, told in manifest["members"].items():
         if not isinstance(told, dict) or told.get("bytes") != lengths.get(name):
             raise InvalidArchiveError(

@@ -198,7 +198,7 @@ def _restore_text(report: RestoreReport) -> str:
 
 def _plain(report: ExportReport | RestoreReport) -> dict[str, Any]:
     """As plain values. ``asdict`` makes another counter of a counter's pairs."""
-    given = {each.name: getattr(report, each.name) for each in fields(report)}
+    given = {field.name: getattr(report, field.name) for field in fields(report)}
     return {
         name: dict(value) if isinstance(value, Counter) else value for name, value in given.items()
     }

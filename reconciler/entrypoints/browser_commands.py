@@ -54,7 +54,7 @@ def browser(
     whose = (agent, contact, tenant or load_settings().tenant)
     if write is not None:
         made = _write(write, _checked(base_url), whose, overwrite=overwrite)
-        told = _links(base_url) | {"files": [without_named_secrets(str(each)) for each in made]}
+        told = _links(base_url) | {"files": [without_named_secrets(str(path)) for path in made]}
         where = without_named_secrets(str(write))
         show(as_json, told, lambda: f"{len(made)} files in {where}.\n{_text(told)}")
         return

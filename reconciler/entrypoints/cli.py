@@ -206,7 +206,7 @@ def _app_of(called: Sequence[str]) -> typer.Typer:
 
     Where there is none of that name, as for ``--help``, all of them, to be listed.
     """
-    wanted = [each for each in app.registered_commands if _name_of(each) in called]
+    wanted = [command for command in app.registered_commands if _name_of(command) in called]
     if not wanted:
         _group_commands()
         return app
@@ -220,7 +220,7 @@ def _group_commands() -> None:
     """Put the commands under headings, in the order of those."""
     headings = {name: heading for heading, names in _GROUPS.items() for name in names.split()}
     places = {name: place for place, name in enumerate(headings)}
-    app.registered_commands.sort(key=lambda each: places.get(_name_of(each), len(places)))
+    app.registered_commands.sort(key=lambda command: places.get(_name_of(command), len(places)))
     for command in app.registered_commands:
         command.rich_help_panel = headings.get(_name_of(command), "Others")
     for group in app.registered_groups:
@@ -429,7 +429,7 @@ def recall(
     near = f" that is near to: {asked}" if asked else ""
     known = "was known" if as_of else "is known"
     nothing = f"Nothing {known} of contact {contact} of agent {agent}{near}"
-    tokens, facts = token_count(told), [asdict(each) for each in ranked]
+    tokens, facts = token_count(told), [asdict(hit) for hit in ranked]
     takes = f"As a prompt these take about {tokens:,} tokens; --prompt shows it."
     show(
         as_json,
@@ -471,7 +471,7 @@ def history(
         nothing = f"Nothing was known of contact {contact} of agent {agent} then."
     show(
         as_json,
-        [asdict(each) for each in chains],
+        [asdict(chain) for chain in chains],
         lambda: history_tree(contact, chains) if chains else nothing,
     )
 
@@ -504,7 +504,7 @@ def decisions(
             tenant=tenant,
             limit=limit,
         )
-    show(as_json, [each.to_dict() for each in made], lambda: decisions_table(made))
+    show(as_json, [decision.to_dict() for decision in made], lambda: decisions_table(made))
 
 
 @app.command()
@@ -558,10 +558,13 @@ def replay_decisions(
 
     with reading(agent, contact, tenant) as memory:
         replayed = memory.replay(profile, agent, contact, tenant=tenant)
-    changed = [each for each in replayed if not each.is_same or each.would_ask]
+    changed = [change for change in replayed if not change.is_same or change.would_ask]
     show(
         as_json,
-        {"decisions": len(replayed), "changed": [_replayed_values(each) for each in changed]},
+        {
+            "decisions": len(replayed),
+            "changed": [_replayed_values(change) for change in changed],
+        },
         lambda: Group(replay_table(summarise(replayed)), replay_changes_table(changed)),
     )
 
@@ -622,7 +625,7 @@ def calibrate_thresholds(
     draw_curves(report, made[1])
     show(
         as_json,
-        report.to_dict() | {"files": [str(each) for each in made]},
+        report.to_dict() | {"files": [str(path) for path in made]},
         lambda: Group(
             calibration_tables(report),
             f"\nWritten: {made[0]}, {made[1]}\n"
@@ -636,7 +639,7 @@ def contacts(agent: Agent, tenant: Tenant = None, as_json: AsJson = False) -> No
     """List an agent's contacts."""
     with reading(agent, None, tenant) as memory:
         found = memory.contacts(agent, tenant=tenant)
-    show(as_json, [asdict(each) for each in found], lambda: contacts_table(found))
+    show(as_json, [asdict(contact) for contact in found], lambda: contacts_table(found))
 
 
 @app.command()
@@ -699,15 +702,15 @@ def _measured_from_decisions(
         return pairs_from_decisions(decisions, memory.embedding_model), memory.embedding_model
 
 
-def _replayed_values(each: Replayed) -> dict[str, Any]:
+def _replayed_values(replayed: Replayed) -> dict[str, Any]:
     return {
-        "decision_id": each.decision.decision_id,
-        "text": each.decision.text,
-        "before": each.before,
-        "after": each.after,
-        "decided_by": each.verdict.decided_by,
-        "reason": each.verdict.reason,
-        "would_ask": each.would_ask,
+        "decision_id": replayed.decision.decision_id,
+        "text": replayed.decision.text,
+        "before": replayed.before,
+        "after": replayed.after,
+        "decided_by": replayed.verdict.decided_by,
+        "reason": replayed.verdict.reason,
+        "would_ask": replayed.would_ask,
     }
 
 
@@ -724,5 +727,5 @@ def _remove_demo(path: Path) -> None:
 
     if path.exists():
         open_graph(load_settings(graph="embedded", embedded_path=path)).close()
-    for each in (path, path.with_name(f"{path.name}.wal")):
-        each.unlink(missing_ok=True)
+    for file in (path, path.with_name(f"{path.name}.wal")):
+        file.unlink(missing_ok=True)

@@ -38,7 +38,7 @@ def disputes(
     """List what contradicts each other and was not settled yet, with the question to ask."""
     with reading(agent, contact, tenant) as memory:
         found = memory.disputes(agent, contact, tenant=tenant)
-    show(as_json, [each.to_dict() for each in found], lambda: disputes_view(found))
+    show(as_json, [dispute.to_dict() for dispute in found], lambda: disputes_view(found))
 
 
 def resolve(

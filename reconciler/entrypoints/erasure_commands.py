@@ -96,8 +96,8 @@ def erasures(
             found = memory.finish_erasures()
         else:
             found = memory.erasures(agent, contact, unfinished=unfinished, tenant=tenant)
-    show(as_json, [each.to_dict() for each in found], lambda: _erasures_view(found))
-    if finish and not all(each.is_finished and each.receipt.is_clean for each in found):
+    show(as_json, [erasure.to_dict() for erasure in found], lambda: _erasures_view(found))
+    if finish and not all(erasure.is_finished and erasure.receipt.is_clean for erasure in found):
         raise typer.Exit(1)
 
 
@@ -118,8 +118,10 @@ def _erasure_panel(erasure: Erasure) -> RenderableType:
         told.append(
             shown(f"files searched for {receipt.searched_texts} texts: {_in_files(erasure)}")
         )
-    told += [shown(f"still hold words of it: {each}", "yellow") for each in receipt.elsewhere_ids]
-    told += [shown(each, "dim") for each in receipt.traces]
+    told += [
+        shown(f"still hold words of it: {text_id}", "yellow") for text_id in receipt.elsewhere_ids
+    ]
+    told += [shown(trace, "dim") for trace in receipt.traces]
     state = "dry run" if receipt.is_dry_run else str(erasure.state)
     return panel(
         lines(*told),

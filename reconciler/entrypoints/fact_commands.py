@@ -40,7 +40,7 @@ def expiring(
     """List the live facts that go silent soon, each with the question that would renew it."""
     with reading(agent, contact, tenant) as memory:
         found = memory.expiring(agent, contact, days=days, tenant=tenant)
-    show(as_json, [asdict(each) for each in found], lambda: expiring_view(found))
+    show(as_json, [asdict(fact) for fact in found], lambda: expiring_view(found))
 
 
 def revert(

@@ -54,7 +54,7 @@ def archive(
         found = memory.archive(
             agent, contact, by=by, reason=reason, floor=floor, dry_run=dry_run, tenant=tenant
         )
-    show(as_json, [each.to_dict() for each in found], lambda: _view(found))
+    show(as_json, [archived.to_dict() for archived in found], lambda: _view(found))
 
 
 def unarchive(
@@ -76,7 +76,9 @@ def _view(found: Sequence[Archived]) -> Group:
     return Group(*map(_panel, found)) if found else Group("Nothing has faded so far.")
 
 
-def _panel(each: Archived) -> Panel:
-    done = "would be archived" if each.decision is None else f"by {each.decision.decision_id}"
-    facts = [shown(f"{fact.fact_id}  {fact.text}") for fact in each.facts]
-    return panel(lines(*facts), title=each.contact_id, subtitle=done)
+def _panel(archived: Archived) -> Panel:
+    done = (
+        "would be archived" if archived.decision is None else f"by {archived.decision.decision_id}"
+    )
+    facts = [shown(f"{fact.fact_id}  {fact.text}") for fact in archived.facts]
+    return panel(lines(*facts), title=archived.contact_id, subtitle=done)

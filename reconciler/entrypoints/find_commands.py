@@ -61,7 +61,7 @@ def about(
             agent, contact, name, all_contacts=all_contacts, tenant=tenant, limit=limit
         )
     asked = f"About {without_named_secrets(name)}"
-    show(as_json, [asdict(each) for each in found], lambda: _view(asked, found))
+    show(as_json, [asdict(hit) for hit in found], lambda: _view(asked, found))
 
 
 def find(
@@ -102,7 +102,7 @@ def find(
             trust=trust,
         )
     asked = f"Find: {without_named_secrets(query)}"
-    show(as_json, [asdict(each) for each in found], lambda: _view(asked, found))
+    show(as_json, [asdict(hit) for hit in found], lambda: _view(asked, found))
 
 
 def _view(asked: str, found: Sequence[FoundFact]) -> Table | str:
@@ -112,12 +112,12 @@ def _view(asked: str, found: Sequence[FoundFact]) -> Table | str:
     shown_table.add_column("contact, found by", overflow="fold")
     id_column(shown_table, "fact")
     shown_table.add_column("said last, whose word", overflow="fold")
-    for each in found:
-        fact = each.fact
-        how = str(each.found_in) if each.similarity is None else f"cosine {each.similarity:.3f}"
+    for hit in found:
+        fact = hit.fact
+        how = str(hit.found_in) if hit.similarity is None else f"cosine {hit.similarity:.3f}"
         said = f"{fact.last_confirmed_at:%Y-%m-%d}"
         shown_table.add_row(
-            lines(shown(each.contact_id), Text(how, "dim")),
+            lines(shown(hit.contact_id), Text(how, "dim")),
             fact_lines(fact),
             lines(Text(said), Text(fact.word, "dim")),
         )

@@ -54,7 +54,7 @@ def pending(
     """List what waits for an answer, held or in dispute, with the question to ask."""
     with reading(agent, contact, tenant) as memory:
         found = memory.pending(agent, contact, tenant=tenant)
-    show(as_json, [each.to_dict() for each in found], lambda: pending_view(found))
+    show(as_json, [item.to_dict() for item in found], lambda: pending_view(found))
 
 
 def confirm(
@@ -131,7 +131,7 @@ def refusals(
     """Count what the gate refused, by contact and reason."""
     with reading(agent, contact, tenant) as memory:
         counts = memory.refusals(agent, contact, tenant=tenant)
-    show(as_json, [asdict(each) for each in counts], lambda: refusals_table(counts))
+    show(as_json, [asdict(count) for count in counts], lambda: refusals_table(counts))
 
 
 @policy_app.command("check")

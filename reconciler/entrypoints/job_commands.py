@@ -129,7 +129,7 @@ def jobs(
     """List jobs, the newest first: how each stands, and how a dead one is retried."""
     with reading(agent, contact, tenant) as memory:
         found = memory.jobs(agent, contact, state=state, tenant=tenant, limit=limit)
-    show(as_json, [each.to_dict() for each in found], lambda: jobs_table(found, _now()))
+    show(as_json, [job.to_dict() for job in found], lambda: jobs_table(found, _now()))
 
 
 def job(
@@ -182,11 +182,11 @@ def drain(as_json: AsJson = False) -> None:
     with _signals() as asked, Memory.open(warm_up=True) as memory:
         extractor = describe_extractor(memory.settings)
         ended = _drain(memory, asked, as_json)
-    plain = {"extractor": extractor, "jobs": [each.to_dict() for each in ended]}
+    plain = {"extractor": extractor, "jobs": [job.to_dict() for job in ended]}
     show(as_json, plain, lambda: drained_view(ended, extractor))
     if (number := asked.number) is not None:
         raise typer.Exit(128 + number)
-    if any(each.state is JobState.DEAD for each in ended):
+    if any(job.state is JobState.DEAD for job in ended):
         raise typer.Exit(1)
 
 
@@ -235,7 +235,7 @@ def worker(
         _LOG.info("reading with %s", describe_extractor(memory.settings))
         if address is not None:
             _LOG.info("metrics at %s", address)
-        thread = memory.start_worker(lambda each: _report(each, as_json))
+        thread = memory.start_worker(lambda job: _report(job, as_json))
         while thread.is_alive and not asked.wait(_POLL_SECONDS):
             pass
         is_broken = not thread.is_alive
@@ -257,8 +257,8 @@ def _retry_all_dead(
     with Memory.open() as memory:
         dead = memory.jobs(agent, contact, state=JobState.DEAD, tenant=tenant, limit=_DEAD_JOBS_MAX)
         # Workers take about what has been due the longest: what was handed over first goes first.
-        begun = [_retried(memory, each) for each in reversed(dead)]
-    show(as_json, [each.to_dict() for each in begun], lambda: retried_all_words(len(begun)))
+        begun = [_retried(memory, job) for job in reversed(dead)]
+    show(as_json, [job.to_dict() for job in begun], lambda: retried_all_words(len(begun)))
 
 
 def _retried(memory: Memory, dead: Job) -> Job:
@@ -279,8 +279,8 @@ class _Signals:
     def take(self, number: int, _: object) -> None:
         """The handler; the next of them ends the process at once."""
         self.number = number
-        for each in _STOP_SIGNALS:
-            signal.signal(each, signal.SIG_DFL)
+        for signal_number in _STOP_SIGNALS:
+            signal.signal(signal_number, signal.SIG_DFL)
         self.wake()
 
     def wake(self) -> None:
@@ -302,12 +302,14 @@ def _signals() -> Iterator[_Signals]:
     From before the memory is opened, which may wait for a server or another process.
     """
     asked = _Signals()
-    before = {each: signal.signal(each, asked.take) for each in _STOP_SIGNALS}
+    before = {
+        signal_number: signal.signal(signal_number, asked.take) for signal_number in _STOP_SIGNALS
+    }
     try:
         yield asked
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for signal_number, handler in before.items():
+            signal.signal(signal_number, handler)
 
 
 def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
@@ -338,7 +340,7 @@ def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
 @contextmanager
 def _progress(total: int, is_quiet: bool) -> Iterator[Callable[[Job], None]]:
     with bar("jobs", total, is_quiet) as update:
-        yield lambda each: update(advance=each.state in _ENDED)
+        yield lambda job: update(advance=job.state in _ENDED)
 
 
 def _unfinished(report: QueueReport) -> int:

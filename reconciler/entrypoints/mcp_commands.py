@@ -161,7 +161,7 @@ def _serve_http(
     from reconciler.entrypoints.mcp_server.desk import Desk
     from reconciler.entrypoints.mcp_server.http_door import PATH, is_loopback, listen, serve_http
 
-    if not any(each.is_good(datetime.now(UTC)) for each in tokens.all()):
+    if not any(token.is_good(datetime.now(UTC)) for token in tokens.all()):
         _LOG.warning("there is no token yet, so nobody is let in; see `reconciler token create`")
     if address.certificate is None and not is_loopback(address.host):
         _LOG.warning(
@@ -237,7 +237,7 @@ def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     """List the tokens and what each may reach; a token itself is never shown."""
     now = datetime.now(UTC)
     found = _token_file(tokens).all()
-    show(as_json, [each.to_dict(now) for each in found], lambda: _tokens_table(found, now))
+    show(as_json, [token.to_dict(now) for token in found], lambda: _tokens_table(found, now))
 
 
 @token_app.command()
@@ -299,16 +299,16 @@ def _tokens_table(tokens: Sequence[Token], now: datetime) -> Table:
         made.add_column(
             column, overflow="fold", min_width=_TOKEN_ID_WIDTH if column == "id" else None
         )
-    for each in tokens:
-        grant = each.grant
+    for token in tokens:
+        grant = token.grant
         made.add_row(
-            each.token_id,
+            token.token_id,
             shown(grant.name),
             str(grant.profile),
             shown(grant.tenant),
             shown(", ".join(grant.agent_ids)),
             shown(grant.contact_id or "any"),
-            f"{each.expires_at:%Y-%m-%d}" if each.expires_at else "never",
-            each.state(now),
+            f"{token.expires_at:%Y-%m-%d}" if token.expires_at else "never",
+            token.state(now),
         )
     return made

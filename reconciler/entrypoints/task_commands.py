@@ -45,7 +45,7 @@ def tasks(
     """List an agent's tasks, those that changed last first; --state open is what to resume."""
     with reading(agent, contact, tenant) as memory:
         found = memory.tasks(agent, contact, state=state, tenant=tenant, limit=limit)
-    show(as_json, [asdict(each) for each in found], lambda: _table(found))
+    show(as_json, [asdict(task) for task in found], lambda: _table(found))
 
 
 def _table(found: Sequence[Task]) -> Table:
@@ -53,18 +53,18 @@ def _table(found: Sequence[Task]) -> Table:
     id_column(view, "task")
     for name in ("state", "goal", "done"):
         view.add_column(name, overflow="fold")
-    for each in found:
+    for task in found:
         view.add_row(
             lines(
-                shown(each.task_id),
-                shown(each.scope.contact_id, "dim"),
-                Text(f"{each.changed_at:%Y-%m-%d %H:%M}", "dim"),
+                shown(task.task_id),
+                shown(task.scope.contact_id, "dim"),
+                Text(f"{task.changed_at:%Y-%m-%d %H:%M}", "dim"),
             ),
-            each.state,
+            task.state,
             lines(
-                shown(each.goal),
-                *([shown(f"waits for: {each.blocker}", "dim")] * bool(each.blocker)),
+                shown(task.goal),
+                *([shown(f"waits for: {task.blocker}", "dim")] * bool(task.blocker)),
             ),
-            lines(*map(shown, each.done)),
+            lines(*map(shown, task.done)),
         )
     return view

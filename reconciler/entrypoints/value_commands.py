@@ -84,7 +84,7 @@ def _show(as_json: bool, found: Sequence[SlotValue], title: str) -> None:
     nothing = f"No value is known of {title}."
     show(
         as_json,
-        [asdict(each) for each in found],
+        [asdict(current) for current in found],
         lambda: _values_table(title, found) if found else nothing,
     )
 
@@ -95,12 +95,15 @@ def _values_table(title: str, values: Sequence[SlotValue]) -> Table:
     made.add_column("attribute", overflow="fold")
     id_column(made, "value, its fact")
     made.add_column(_SINCE, no_wrap=True)
-    for each in values:
-        disputed = [shown("in dispute", "red")] if each.is_disputed else []
+    for current in values:
+        disputed = [shown("in dispute", "red")] if current.is_disputed else []
         made.add_row(
-            lines(shown(each.attribute), *_about(each.subject)),
-            lines(shown(each.value), *disputed, shown(each.fact_id, "dim")),
-            lines(Text(f"{each.since:%Y-%m-%d}, {each.observations}×"), Text(each.word, "dim")),
+            lines(shown(current.attribute), *_about(current.subject)),
+            lines(shown(current.value), *disputed, shown(current.fact_id, "dim")),
+            lines(
+                Text(f"{current.since:%Y-%m-%d}, {current.observations}×"),
+                Text(current.word, "dim"),
+            ),
         )
     return made
 

@@ -92,9 +92,9 @@ class Finding:
             for contact_id, fact in self._told(facts)
             if (place := found_in(fact, wanted))
         ]
-        found.sort(key=lambda each: each.fact.last_confirmed_at, reverse=True)
+        found.sort(key=lambda hit: hit.fact.last_confirmed_at, reverse=True)
         order = tuple(FoundIn)
-        return sorted(found, key=lambda each: order.index(each.found_in or FoundIn.TEXT))[:limit]
+        return sorted(found, key=lambda hit: order.index(hit.found_in or FoundIn.TEXT))[:limit]
 
     def nearest(
         self, scope: Scope, query: str, limit: int, wanted: RecallFilter
@@ -136,13 +136,15 @@ class Finding:
             rows *= _OVERFETCH
 
     def _passing(self, asked: _Asked, near: list[Near]) -> list[FoundFact]:
-        facts = self._store.find_agents_facts(asked.scope, [each.fact_id for each in near])
+        facts = self._store.find_agents_facts(
+            asked.scope, [near_fact.fact_id for near_fact in near]
+        )
         least = -1.0 if asked.wanted.min_score is None else asked.wanted.min_score
         found = (
-            FoundFact(contact_id=each.contact_id, fact=fact, similarity=each.cosine)
-            for each in near
-            if (fact := facts.get(each.fact_id)) and self._is_told(fact)
-            if asked.wanted.fits(fact) and each.cosine >= least
+            FoundFact(contact_id=near_fact.contact_id, fact=fact, similarity=near_fact.cosine)
+            for near_fact in near
+            if (fact := facts.get(near_fact.fact_id)) and self._is_told(fact)
+            if asked.wanted.fits(fact) and near_fact.cosine >= least
         )
         return list(islice(found, asked.limit))
 

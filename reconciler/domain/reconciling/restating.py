@@ -26,7 +26,7 @@ from reconciler.domain.records.slots import Slot
 
 __all__ = ["confirmed", "expiry_of", "observed", "restating", "written_fact"]
 
-_BROUGHT = tuple(each.name for each in fields(Remembered))
+_BROUGHT = tuple(field.name for field in fields(Remembered))
 
 _WORDS = re.compile(r"\w+")
 _FILLS_SLOTS = SourceKind.EXTRACTOR

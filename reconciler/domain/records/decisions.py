@@ -430,7 +430,7 @@ class Archived:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         made = None if self.decision is None else self.decision.to_dict()
-        facts = [_plain(asdict(each)) for each in self.facts]
+        facts = [_plain(asdict(fact)) for fact in self.facts]
         return {"contact_id": self.contact_id, "facts": facts, "decision": made}
 
 
@@ -486,7 +486,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, StrEnum):
         return str(value)
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return value

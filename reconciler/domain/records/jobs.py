@@ -58,7 +58,7 @@ class Outcomes:
     @classmethod
     def of(cls, decisions: Iterable[Decision], left_out: int) -> Outcomes:
         """The numbers of these decisions."""
-        made = Counter(_OUTCOMES[each.action] for each in decisions)
+        made = Counter(_OUTCOMES[decision.action] for decision in decisions)
         return cls(**made, left_out=left_out)
 
 

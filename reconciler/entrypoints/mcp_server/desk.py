@@ -42,7 +42,7 @@ _MESSAGES_MAX = 1_000
 _ROLES = ("user", "assistant", "tool")
 """Who may have spoken in what an agent hands over: an operator speaks for themselves."""
 
-OPERATOR_TOOL_NAMES = tuple(each.name for each in OPERATOR_TOOLS)
+OPERATOR_TOOL_NAMES = tuple(tool.name for tool in OPERATOR_TOOLS)
 _VIEWS = ("profile", "history")
 _URI = "memory://contacts/"
 _COMPLAINT_LENGTH_MAX = 600
@@ -95,11 +95,13 @@ class Desk:
     def tools(self, grant: Grant) -> list[dict[str, Any]]:
         """The tools of a grant, as ``tools/list`` has them."""
         if grant.profile is Profile.OPERATOR:
-            return [self._of_operator(grant, each) for each in OPERATOR_TOOLS]
+            return [self._of_operator(grant, tool) for tool in OPERATOR_TOOLS]
         # Whose tools they are makes no difference to what they are called and take.
         some = self._memory.agent_tools(grant.agent_ids[0], "any", tenant=grant.tenant)
         listed = some.definitions("mcp")
-        return [_scoped(each, grant) for each in (*listed, _hand_over_definition(grant))]
+        return [
+            _scoped(definition, grant) for definition in (*listed, _hand_over_definition(grant))
+        ]
 
     def call(self, grant: Grant, name: str, arguments: Mapping[str, Any]) -> ToolReply:
         """What a tool answers; no mistake of a client's raises anything but this.
@@ -308,7 +310,7 @@ def _handed_over(about: ContactMemory, bound_id: str | None, given: Mapping[str,
     messages = given.get("messages")
     if not isinstance(messages, list) or not 0 < len(messages) <= _MESSAGES_MAX:
         raise InvalidRequestError(f"messages must be a list of 1 to {_MESSAGES_MAX:,} messages")
-    about.submit_session(session_id, [_message(*each) for each in enumerate(messages, 1)])
+    about.submit_session(session_id, [_message(*numbered) for numbered in enumerate(messages, 1)])
     return (
         f"The conversation is kept, {len(messages)} messages. It is read in the background, and "
         "what it says about the contact is judged like any note."

@@ -101,7 +101,7 @@ class ContactPage:
             sessions=sessions,
             turns={key: sorted(said, key=_place) for key, said in turns.items()},
             words={
-                key: sorted(said, key=lambda each: _place(each[0])) for key, said in words.items()
+                key: sorted(said, key=lambda pair: _place(pair[0])) for key, said in words.items()
             },
             tasks=sorted(self._nodes(scope, "Task").values(), key=_started),
         )

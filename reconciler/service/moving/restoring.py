@@ -335,7 +335,7 @@ class _Writing:
     def _page(self, contact_key: str, version: int, page: Sequence[Node | Link]) -> None:
         first = page[0]
         if isinstance(first, Node):
-            nodes = [each for each in page if isinstance(each, Node)]
+            nodes = [item for item in page if isinstance(item, Node)]
             rows = self._rows(first.label, nodes)
             model = self._embedder.model_id
             self._store.restore_nodes(contact_key, version, first.label, rows, model)
@@ -347,9 +347,9 @@ class _Writing:
 
     def _rows(self, label: str, nodes: Sequence[Node]) -> list[tuple[Row, Any]]:
         if label == "Job":
-            return [(_as_due(each.properties, self._clock()), None) for each in nodes]
+            return [(_as_due(node.properties, self._clock()), None) for node in nodes]
         if label != "Fact":
-            return [(each.properties, None) for each in nodes]
+            return [(node.properties, None) for node in nodes]
         return list(self._facts(nodes))
 
     def _facts(self, nodes: Sequence[Node]) -> Iterator[tuple[Row, Any]]:
@@ -359,8 +359,8 @@ class _Writing:
         from reconciler.service.embedding import embed
 
         model = self._embedder.model_id
-        is_own = [each.properties.get("embedding_model") == model for each in nodes]
-        kept = [each.vector if own else None for each, own in zip(nodes, is_own, strict=True)]
+        is_own = [other.properties.get("embedding_model") == model for other in nodes]
+        kept = [other.vector if own else None for other, own in zip(nodes, is_own, strict=True)]
         lacking = [place for place, vector in enumerate(kept) if vector is None]
         made = embed(self._embedder, [nodes[place].properties["text"] for place in lacking])
         self.report.embedded += len(lacking) if self._embedder.dimension else 0
@@ -582,7 +582,7 @@ class _ContactCheck:
             is_own &= node.node_id.startswith(f"{self._key}/")
         if node.label == "Fact":
             is_own &= isinstance(node.properties.get("text"), str)
-        is_own &= all(self._is_told(each, node, scope) for each in self._in_json(node))
+        is_own &= all(self._is_told(value, node, scope) for value in self._in_json(node))
         if not is_own or node.node_id in ids:
             raise InvalidArchiveError(
                 f"contact {self._key}: {node.label} {node.node_id} is another's, or comes twice"

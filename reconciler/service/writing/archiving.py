@@ -80,7 +80,7 @@ class Archiving:
     def _faded(self, scope: Scope, policy: DecayPolicy) -> list[Fact]:
         """What a sweep about the contact would archive now, the most faded first."""
         conflicts = self._store.list_conflicts(scope)
-        disputed = [each for pair in conflicts for each in (pair.new_id, pair.old_id)]
+        disputed = [fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)]
         return faded(self._store.list_facts(scope), disputed, self._clock(), policy)
 
     def _archived(self, candidate: Candidate, policy: DecayPolicy, door: str) -> Archived | None:

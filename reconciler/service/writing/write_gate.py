@@ -181,11 +181,11 @@ class WriteGate:
         left = list(judged)
         while left:
             alone, together, left = _next_of_each_contact(left)
-            for each in alone:
-                yield self._propose(each, door, may_commit=True)
+            for candidate in alone:
+                yield self._propose(candidate, door, may_commit=True)
             for first in range(0, len(together), _BATCH_DECISIONS):
                 some = together[first : first + _BATCH_DECISIONS]
-                submissions = [self._submission(each, door) for each, _ in some]
+                submissions = [self._submission(candidate, door) for candidate, _ in some]
                 vectors = [vector for _, vector in some]
                 yield from self._reconciler.reconcile_many(submissions, vectors)
 
@@ -403,7 +403,9 @@ class WriteGate:
                 return earlier.as_replay()
             later = resting_on(decision, made)
             if later and not and_later:
-                raise RevertRefusedError(_refusal(later), tuple(each.decision_id for each in later))
+                raise RevertRefusedError(
+                    _refusal(later), tuple(other.decision_id for other in later)
+                )
             facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
             links = self._store.list_supersessions(scope)
             conflicts = self._store.list_conflicts(scope, is_open=False)
@@ -468,7 +470,7 @@ class WriteGate:
         own = self._store.as_own_episodes(scope, given, cleaned)
         candidate = replace(candidate, evidence=own)
         found = replace(judged, cleaned=replace(judged.cleaned, candidate=candidate))
-        if not any(each.is_pending_erasure for each in own):
+        if not any(evidence.is_pending_erasure for evidence in own):
             return found
         return replace(found, assessment=assess(found.cleaned, found.policy, self._clock()))
 
@@ -507,16 +509,16 @@ def _next_of_each_contact(
     left: list[tuple[Judged, _Vector | None]] = []
     begun: set[str] = set()
     waiting: set[str] = set()
-    for each, vector in judged:
-        key = each.scope.contact_key
+    for candidate, vector in judged:
+        key = candidate.scope.contact_key
         if key in waiting or (vector is None and key in begun):
             waiting.add(key)
-            left.append((each, vector))
+            left.append((candidate, vector))
         elif vector is None:
-            alone.append(each)
+            alone.append(candidate)
         else:
             begun.add(key)
-            together.append((each, vector))
+            together.append((candidate, vector))
     return alone, together, left
 
 
@@ -565,7 +567,7 @@ def _voiding(commit: Commit, ended: Fact) -> Commit:
 
 def _refusal(later: Sequence[Decision]) -> str:
     """Which decisions stand in the way of a revert, and what to do."""
-    shown = [f'{each.decision_id} ({each.action} "{each.text}")' for each in later[:_SHOWN_MAX]]
+    shown = [f'{other.decision_id} ({other.action} "{other.text}")' for other in later[:_SHOWN_MAX]]
     more = [f"{len(later) - _SHOWN_MAX} more"] if len(later) > _SHOWN_MAX else []
     return (
         f"later decisions rest on it: {', '.join([*shown, *more])}; revert those first, the newest "
@@ -590,8 +592,8 @@ def judge(candidate: Candidate, cleaner: Cleaner, now: datetime) -> Judged:
 def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
     """The candidate that a decision was about, as far as it is on record."""
     found = decision.gate
-    own = [each for each in evidence if each.episode_id == decision.episode_id]
-    others = [each for each in evidence if each.episode_id != decision.episode_id]
+    own = [item for item in evidence if item.episode_id == decision.episode_id]
+    others = [item for item in evidence if item.episode_id != decision.episode_id]
     return Candidate(
         note=replace(
             decision.note,
