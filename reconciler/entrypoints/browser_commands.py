@@ -31,23 +31,30 @@ def add_browser_commands(app: typer.Typer) -> None:
 
 def browser(
     agent: Annotated[
-        str, typer.Option("--agent", help="Whose memory the guide asks about.")
+        str, typer.Option("--agent", help="The agent that the guide's queries ask about.")
     ] = "demo",
-    contact: Annotated[str, typer.Option("--contact", help="About whom it asks.")] = "dana",
+    contact: Annotated[
+        str, typer.Option("--contact", help="The contact that the guide's queries ask about.")
+    ] = "dana",
     tenant: Tenant = None,
     write: Annotated[
         Path | None,
         typer.Option("--write", help="Write the files into this folder instead of serving them."),
     ] = None,
     base_url: Annotated[
-        str, typer.Option("--base-url", help="With --write: where the files will be found.")
+        str,
+        typer.Option(
+            "--base-url", help="With --write: the address that the files will be served from."
+        ),
     ] = _BASE_URL,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="On 127.0.0.1; 0 for any.")] = 8474,
-    open_: Annotated[bool, typer.Option("--open", help="Open Neo4j Browser, too.")] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port on 127.0.0.1; 0 picks a free one.")
+    ] = 8474,
+    open_: Annotated[bool, typer.Option("--open", help="Also open Neo4j Browser.")] = False,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Give Neo4j Browser style, guide and queries: serve them until Ctrl-C, or write them."""
+    """Serve style, guide and queries to Neo4j Browser until Ctrl-C, or write them to files."""
     from reconciler.entrypoints.browser_pack import PackServer
     from reconciler.settings import load_settings
 

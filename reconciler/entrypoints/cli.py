@@ -152,14 +152,14 @@ _new_app = partial(
 )
 
 _GROUPS: Mapping[str, str] = {
-    "Begin here": "demo add recall history contacts init doctor",
-    "What is known of a contact": "briefing profile value about find evidence decisions explain "
+    "Start here": "demo add recall history contacts init doctor",
+    "What is known about a contact": "briefing profile value about find evidence decisions explain "
     "tasks report browser",
     "Questions, disputes and corrections": "pending confirm reject withdraw disputes resolve amend "
     "revoke revert refusals expiring",
     "Memory for MCP clients": "mcp token",
     "Conversations read in the background": "extract worker jobs job retry drain",
-    "Moving, keeping and forgetting": "import export restore backup forget erasures archive "
+    "Backup, export and erasure": "import export restore backup forget erasures archive "
     "unarchive reembed",
     "How well it works": "health policy correct calibrate replay",
 }
@@ -238,7 +238,7 @@ def _options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_say_version, is_eager=True, help="Print the version and leave."
+            "--version", callback=_say_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
 ) -> None:
@@ -251,7 +251,7 @@ def _name_of(command: CommandInfo | TyperInfo) -> str:
 
 @app.command()
 def init(as_json: AsJson = False) -> None:
-    """Make the store ready, or bring an older one up to date. Harmless when it is."""
+    """Set up the store, or upgrade an older one; does nothing if it is up to date."""
     with Memory.open(migrate=True) as memory:
         engine = memory.describe()
         made = {**asdict(engine), "embedding_model": memory.embedding_model}
@@ -261,7 +261,7 @@ def init(as_json: AsJson = False) -> None:
 @app.command()
 def demo(
     here: Annotated[
-        bool, typer.Option("--here", help="In the configured store, not in a file of its own.")
+        bool, typer.Option("--here", help="Use the configured store instead of a file of its own.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -292,48 +292,65 @@ def demo(
 
 @app.command()
 def add(
-    text: Annotated[str, typer.Argument(help="One fact, in a sentence.")],
+    text: Annotated[str, typer.Argument(help="One fact, in one sentence.")],
     agent: Agent,
     contact: ContactId,
-    subject: Annotated[str | None, typer.Option(help="About whom, if not the contact.")] = None,
-    attribute: Annotated[str | None, typer.Option(help="What is said, for example city.")] = None,
-    value: Annotated[str | None, typer.Option(help="Its value, for example Pune.")] = None,
+    subject: Annotated[
+        str | None, typer.Option(help="Whom or what it is about; default: the contact.")
+    ] = None,
+    attribute: Annotated[str | None, typer.Option(help="The attribute, for example city.")] = None,
+    value: Annotated[
+        str | None, typer.Option(help="The attribute's value, for example Pune.")
+    ] = None,
     single_valued: Annotated[
         bool | None,
         typer.Option(
             "--single-valued/--many-valued",
-            help="Of an attribute that is not in config/attributes.toml.",
+            help="For an attribute that config/attributes.toml lacks: whether it holds one value.",
         ),
     ] = None,
     tenant: Tenant = None,
-    contact_name: Annotated[str | None, typer.Option(help="How a person would call it.")] = None,
+    contact_name: Annotated[str | None, typer.Option(help="The contact's name.")] = None,
     source_kind: Annotated[
-        SourceKind, typer.Option(help="Whose word it is.")
+        SourceKind, typer.Option(help="Whose word it is, and so how far it is trusted.")
     ] = SourceKind.OPERATOR,
-    source_reference: Annotated[str | None, typer.Option(help="Where to look it up.")] = None,
-    said_at: Annotated[str | None, typer.Option(help="ISO 8601 with a zone; default now.")] = None,
+    source_reference: Annotated[
+        str | None, typer.Option(help="Where its source can be looked up.")
+    ] = None,
+    said_at: Annotated[
+        str | None, typer.Option(help="When it was said, ISO 8601 with a zone; default: now.")
+    ] = None,
     valid_from: Annotated[
-        str | None, typer.Option(help="From when it is true, ISO 8601; default when it was said.")
+        str | None,
+        typer.Option(
+            help="Since when it is true, ISO 8601 with a zone; default: when it was said."
+        ),
     ] = None,
     importance: Annotated[
-        float | None, typer.Option(help="0 to 1; default: judged from its words.")
+        float | None, typer.Option(help="Its importance, 0 to 1; default: judged from the words.")
     ] = None,
     category: Annotated[
-        Category | None, typer.Option(help="What kind of thing it says; default: read from it.")
+        Category | None, typer.Option(help="The category; default: read from the text.")
     ] = None,
-    topic: Annotated[str | None, typer.Option(help="A field of life, for example work.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="A word to find it by.")] = None,
+    topic: Annotated[str | None, typer.Option(help="The topic, for example work.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="A tag to find it by; repeat for several.")
+    ] = None,
     artefact: Annotated[
-        str | None, typer.Option(help="What it points to, by a reference; never fetched.")
+        str | None, typer.Option(help="A reference to what it points to; never fetched.")
     ] = None,
     proposed_by: Annotated[
-        str, typer.Option(help="Who puts it forward, and so may not confirm it.")
+        str, typer.Option(help="Who proposes it, and so may not confirm it.")
     ] = "operator",
-    session: Annotated[str | None, typer.Option(help="The evidence's session.")] = None,
-    idempotency_key: Annotated[str | None, typer.Option(help="The same key, one decision.")] = None,
+    session: Annotated[
+        str | None, typer.Option(help="The id of the session that it comes from.")
+    ] = None,
+    idempotency_key: Annotated[
+        str | None, typer.Option(help="Calls with the same key make one decision.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add a note about a contact; it clears the write gate, then meets what is known."""
+    """Add a note about a contact: the gate checks it, then it is compared with known facts."""
     with Memory.open(warm_up=True) as memory:
         decision = memory.add_contact_note(
             agent,
@@ -365,11 +382,16 @@ def add(
 def recall(
     agent: Agent,
     contact: ContactId,
-    query: Annotated[str, typer.Argument(help="What is asked; empty ranks all live facts.")] = "",
+    query: Annotated[
+        str, typer.Argument(help="What to look for; default: rank all live facts.")
+    ] = "",
     tenant: Tenant = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Return at most this many.")
+    ] = None,
     budget_tokens: Annotated[
-        int | None, typer.Option(min=1, help="As many as make a prompt of so many tokens.")
+        int | None,
+        typer.Option(min=1, help="Return as many facts as fit a prompt of this many tokens."),
     ] = None,
     attribute: OfAttribute = None,
     category: OfCategory = None,
@@ -382,22 +404,23 @@ def recall(
     until: SaidUntil = None,
     trust: TrustedAs = None,
     as_of: Annotated[
-        str | None, typer.Option(help="What the memory knew then; ISO 8601 with a zone.")
+        str | None, typer.Option(help="What the memory knew at this time; ISO 8601 with a zone.")
     ] = None,
     valid_at: Annotated[
-        str | None, typer.Option(help="What was true then; ISO 8601 with a zone.")
+        str | None, typer.Option(help="What was true at this time; ISO 8601 with a zone.")
     ] = None,
     prompt: Annotated[
         bool,
         typer.Option(
-            "--prompt", help="As a model is given them: fenced, as data; with --json both."
+            "--prompt",
+            help="Print the facts as a model gets them, fenced as data; with --json, print both.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Recall the live facts that fit a query best, with their ranking.
 
-    What orders or forbids something is always there, beside the limit and whatever is asked.
+    What orders or forbids something is always included, beyond the limit and whatever the query.
     """
     with reading(agent, contact, tenant, warm_up=True) as memory:
         ranked = memory.recall(
@@ -444,10 +467,10 @@ def history(
     contact: ContactId,
     fact: Annotated[str | None, typer.Option("--fact", help="Only this fact's chain.")] = None,
     at: Annotated[
-        str | None, typer.Option(help="As the memory held it then, ISO 8601 with a zone.")
+        str | None, typer.Option(help="As the memory was at this time; ISO 8601 with a zone.")
     ] = None,
     png: Annotated[
-        Path | None, typer.Option("--png", help="Also draw it over time, into this file.")
+        Path | None, typer.Option("--png", help="Also draw a timeline into this PNG file.")
     ] = None,
     overwrite: Overwrite = False,
     tenant: Tenant = None,
@@ -481,17 +504,26 @@ def decisions(
     agent: Agent,
     contact: MaybeContactId = None,
     disposal: Annotated[
-        Disposal | None, typer.Option(help="Only what the gate disposed of so.")
+        Disposal | None, typer.Option(help="Only decisions that the gate disposed of in this way.")
     ] = None,
-    reason: Annotated[GateReason | None, typer.Option(help="Only for this reason.")] = None,
-    door: Annotated[str | None, typer.Option(help="live, import, proposal or operator.")] = None,
-    since: Annotated[str | None, typer.Option(help="ISO 8601 with a zone.")] = None,
-    until: Annotated[str | None, typer.Option(help="ISO 8601 with a zone; not included.")] = None,
+    reason: Annotated[
+        GateReason | None, typer.Option(help="Only decisions made for this reason.")
+    ] = None,
+    door: Annotated[
+        str | None,
+        typer.Option(help="Only decisions through this door: live, import, proposal or operator."),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only decisions at or after this time; ISO 8601 with a zone.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Only decisions before this time; ISO 8601 with a zone.")
+    ] = None,
     tenant: Tenant = None,
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List decisions, refusals among them, the newest first, with their reasons."""
+    """List decisions with their reasons, refusals included, newest first."""
     with reading(agent, contact, tenant) as memory:
         made = memory.decisions(
             agent,
@@ -509,7 +541,9 @@ def decisions(
 
 @app.command()
 def explain(
-    decision_id: Annotated[str, typer.Argument(help="As `reconciler decisions` prints it.")],
+    decision_id: Annotated[
+        str, typer.Argument(help="The decision's id, as `reconciler decisions` prints it.")
+    ],
     agent: Agent,
     contact: ContactId,
     tenant: Tenant = None,
@@ -523,16 +557,19 @@ def explain(
 
 @app.command()
 def correct(
-    decision_id: Annotated[str, typer.Argument(help="As `reconciler decisions` prints it.")],
+    decision_id: Annotated[
+        str, typer.Argument(help="The decision's id, as `reconciler decisions` prints it.")
+    ],
     relation: Annotated[
-        Relation, typer.Argument(help="How the note really related to the fact it was decided on.")
+        Relation,
+        typer.Argument(help="How the note really relates to the fact that it was compared with."),
     ],
     agent: Agent,
     contact: ContactId,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a decision should have been, for calibration; no fact is changed."""
+    """Record what a decision should have been, for calibration; no fact changes."""
     with Memory.open() as memory:
         decision = memory.correct(agent, contact, decision_id, relation, tenant=tenant)
     show(
@@ -547,12 +584,12 @@ def replay_decisions(
     agent: Agent,
     profile: Annotated[str, typer.Option(help="seed, minilm, or a profile's TOML file.")],
     contact: Annotated[
-        str | None, typer.Option("--contact", help="Only decisions about this one.")
+        str | None, typer.Option("--contact", help="Only decisions about this contact.")
     ] = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what another profile would have decided, from the recorded decisions; write nothing."""
+    """Show what another profile would have decided on the recorded notes; write nothing."""
     from reconciler.domain.review.replay import summarise
     from reconciler.entrypoints.calibration_report import replay_changes_table, replay_table
 
@@ -575,24 +612,35 @@ def calibrate_thresholds(
         Path | None, typer.Argument(callback=existing, help="Labelled pairs, JSON lines.")
     ] = None,
     from_decisions: Annotated[
-        bool, typer.Option("--from-decisions", help="Labels from the arbiter and from corrections.")
+        bool,
+        typer.Option(
+            "--from-decisions", help="Take labels from the arbiter's answers and from corrections."
+        ),
     ] = False,
-    agent: Annotated[str | None, typer.Option("--agent", help="Whose decisions.")] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option("--agent", help="With --from-decisions: the agent whose decisions to use."),
+    ] = None,
     contact: Annotated[
-        str | None, typer.Option("--contact", help="Only decisions about this one.")
+        str | None, typer.Option("--contact", help="Only decisions about this contact.")
     ] = None,
     tenant: Tenant = None,
     bound: Annotated[
-        float, typer.Option(help="Distinct pairs that may be superseded, as a share.")
+        float, typer.Option(help="The share of distinct pairs that may be superseded.")
     ] = 0.01,
     source: Annotated[
-        list[str] | None, typer.Option(help="Choose on these sources only; report all.")
+        list[str] | None,
+        typer.Option(
+            help="Choose thresholds from this source only, and report on all; repeat for several."
+        ),
     ] = None,
     name: Annotated[str, typer.Option(help="The profile's name.")] = "calibrated",
     folder: Annotated[
-        Path, typer.Option(file_okay=False, help="Where NAME.toml and NAME.png go.")
+        Path, typer.Option(file_okay=False, help="The folder for NAME.toml and NAME.png.")
     ] = Path(),
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace them.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace them if they exist.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure the model on labelled pairs; write a profile of thresholds and a picture.

@@ -29,15 +29,15 @@ def evidence(
     agent: Agent,
     contact: ContactId,
     fact: Annotated[
-        str | None, typer.Option("--fact", help="The fact, as `reconciler history` gives its id.")
+        str | None, typer.Option("--fact", help="The fact's id, as `reconciler history` prints it.")
     ] = None,
     about: Annotated[
-        str | None, typer.Option("--about", help="An attribute, or words that stand in the fact.")
+        str | None, typer.Option("--about", help="An attribute, or words that occur in the fact.")
     ] = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a fact rests on: who said it, when, in which session, and who took it up."""
+    """Show what a fact rests on: who said it, when, in which session, and who recorded it."""
     if (fact is None) is (about is None):
         raise InvalidRequestError("say which fact: either --fact with its id, or --about")
     with reading(agent, contact, tenant) as memory:

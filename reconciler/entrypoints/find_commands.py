@@ -45,11 +45,11 @@ def add_find_commands(app: typer.Typer) -> None:
 
 
 def about(
-    name: Annotated[str, typer.Argument(help="Somebody or something, as one would write it.")],
+    name: Annotated[str, typer.Argument(help="A person or a thing, as you would write it.")],
     agent: Agent,
     contact: ContactId,
     all_contacts: Annotated[
-        bool, typer.Option("--all-contacts", help="Also of the agent's other contacts.")
+        bool, typer.Option("--all-contacts", help="Also search the agent's other contacts.")
     ] = False,
     tenant: Tenant = None,
     limit: MaybeLimit = None,
@@ -65,7 +65,7 @@ def about(
 
 
 def find(
-    query: Annotated[str, typer.Argument(help="What is asked.")],
+    query: Annotated[str, typer.Argument(help="What to look for.")],
     agent: Agent,
     tenant: Tenant = None,
     limit: MaybeLimit = None,
@@ -75,7 +75,7 @@ def find(
     tags: OfTags = None,
     subject: OfSubject = None,
     min_score: Annotated[
-        float | None, typer.Option(help="Only what is so near, by its cosine.")
+        float | None, typer.Option(help="Only facts with at least this cosine similarity.")
     ] = None,
     min_confidence: MinConfidence = None,
     since: SaidSince = None,
@@ -83,7 +83,7 @@ def find(
     trust: TrustedAs = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the live facts of all of an agent's contacts that are nearest to a query."""
+    """Search all of an agent's contacts for the live facts nearest to a query."""
     with reading(agent, None, tenant, warm_up=True) as memory:
         found = memory.find(
             agent,

@@ -32,7 +32,7 @@ def health(
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how well a memory is kept: what is twice there, stale, in dispute, or waits."""
+    """Report a memory's duplicates, stale facts, disputes and open questions."""
     with reading(agent, contact, tenant) as memory:
         report = memory.health(agent, contact, tenant=tenant)
     show(as_json, report.to_dict(), lambda: _view(report))

@@ -54,9 +54,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add_job_commands"]
 
-JobId = Annotated[str, typer.Argument(help="As `reconciler jobs` prints it.")]
-OnlyAgent = Annotated[str | None, typer.Option("--agent", help="Only this one's.")]
-OnlyContact = Annotated[str | None, typer.Option("--contact", help="Only about this one.")]
+JobId = Annotated[str, typer.Argument(help="The job's id, as `reconciler jobs` prints it.")]
+OnlyAgent = Annotated[str | None, typer.Option("--agent", help="Only this agent's jobs.")]
+OnlyContact = Annotated[str | None, typer.Option("--contact", help="Only jobs about this contact.")]
 
 _LOG = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
@@ -80,24 +80,26 @@ def extract(
         ),
     ],
     agent: Agent,
-    contact: Annotated[str, typer.Option("--contact", help="With whom the conversation was.")],
+    contact: Annotated[
+        str, typer.Option("--contact", help="The contact whom the conversation was with.")
+    ],
     session: Annotated[
         str | None,
         typer.Option(help="The session's id; default: the file's name without its last suffix."),
     ] = None,
     tenant: Tenant = None,
-    channel: Annotated[str, typer.Option(help="How it was held.")] = "chat",
+    channel: Annotated[str, typer.Option(help="The channel of the conversation.")] = "chat",
     started_at: Annotated[
         str | None,
         typer.Option(help="ISO 8601 with a zone; default: its first message's time, or now."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hand a conversation over to be read in the background; prints the id of its job.
+    """Hand over a conversation to be read in the background; print its job's id.
 
     A message has "role" (user or contact, assistant or agent, operator, tool, system) and "content"
-    or "text", and may have "timestamp" and "id". Handed over again under the same session id, only
-    what is new in it is read.
+    or "text", and may have "timestamp" and "id". If you hand it over again under the same session
+    id, only what is new is read.
     """
     from reconciler.service.sessions.transcripts import read_turns
 
@@ -121,12 +123,12 @@ def extract(
 def jobs(
     agent: OnlyAgent = None,
     contact: OnlyContact = None,
-    state: Annotated[JobState | None, typer.Option(help="Only those that stand so.")] = None,
+    state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
     tenant: Tenant = None,
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List jobs, the newest first: how each stands, and how a dead one is retried."""
+    """List jobs, newest first, with their states and how to retry dead ones."""
     with reading(agent, contact, tenant) as memory:
         found = memory.jobs(agent, contact, state=state, tenant=tenant, limit=limit)
     show(as_json, [job.to_dict() for job in found], lambda: jobs_table(found, _now()))
@@ -135,7 +137,7 @@ def jobs(
 def job(
     job_id: JobId, agent: Agent, contact: ContactId, tenant: Tenant = None, as_json: AsJson = False
 ) -> None:
-    """Show one job in full: its session's summary, its numbers, its last error and what to do."""
+    """Show one job in full: its session's summary, its counts, its last error and what to do."""
     with Memory.open(must_exist=True) as memory:
         found = memory.job(agent, contact, job_id, tenant=tenant)
         record = memory.session(agent, contact, found.session_id, tenant=tenant)
@@ -145,18 +147,19 @@ def job(
 
 def retry(
     job_id: Annotated[
-        str | None, typer.Argument(help="As `reconciler jobs` prints it; or give --all-dead.")
+        str | None,
+        typer.Argument(help="The job's id, as `reconciler jobs` prints it; or give --all-dead."),
     ] = None,
-    all_dead: Annotated[bool, typer.Option("--all-dead", help="Every job that is dead.")] = False,
+    all_dead: Annotated[bool, typer.Option("--all-dead", help="Retry every dead job.")] = False,
     agent: OnlyAgent = None,
     contact: OnlyContact = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have a dead job, or one that waits for its next attempt, started again at once.
+    """Retry a dead job now, or one that waits for its next attempt.
 
-    One job is named with its --agent and --contact. With --all-dead all dead ones of the tenant, or
-    those of one agent or contact; the oldest first.
+    To retry one job, give its id, --agent and --contact. --all-dead retries all dead jobs of the
+    tenant, or of one agent or contact, oldest first.
     """
     if (job_id is None) is not all_dead:
         raise InvalidRequestError(
@@ -173,9 +176,9 @@ def retry(
 
 
 def drain(as_json: AsJson = False) -> None:
-    """Work off all jobs that wait, then return; exit code 1 if one is dead at the end.
+    """Process all waiting jobs, then return; exit code 1 if one is dead at the end.
 
-    Ctrl-C gives the job under way back before its next step; a second one stops at once.
+    Ctrl-C puts the current job back in the queue before its next step; a second one stops at once.
     """
     from reconciler.entrypoints.doctor import describe_extractor
 
@@ -197,27 +200,29 @@ def worker(
             "--metrics-port",
             min=0,
             max=65_535,
-            help="Answer Prometheus, /healthz and /readyz on this port; 0 takes a free one.",
+            help="Serve /metrics, /healthz and /readyz on this port; 0 picks a free one.",
         ),
     ] = None,
     metrics_host: Annotated[
         str,
-        typer.Option("--metrics-host", help="Listen there; 0.0.0.0 in a container."),
+        typer.Option(
+            "--metrics-host", help="The address for --metrics-port; 0.0.0.0 in a container."
+        ),
     ] = "127.0.0.1",
     health_seconds: Annotated[
         int,
         typer.Option(
             "--health-seconds",
             min=0,
-            help="For Prometheus, read `health` of all agents every so many seconds; 0 never.",
+            help="How often to read all agents' health for /metrics, in seconds; 0 for never.",
         ),
     ] = 300,
     as_json: AsJson = False,
 ) -> None:
-    """Work jobs off as they come, until SIGTERM or Ctrl-C; with --json a line per ended job.
+    """Process jobs as they arrive, until SIGTERM or Ctrl-C; with --json, one line per ended job.
 
-    The job under way then goes back and waits; nothing of it is lost. Any number of workers may run
-    on one Neo4j. The embedded engine serves one process at a time: there, use `reconciler drain`.
+    The current job then goes back to the queue; nothing is lost. Any number of workers may run on
+    one Neo4j. The embedded engine serves one process at a time: use `reconciler drain` there.
     """
     from reconciler.entrypoints.doctor import describe_extractor
     from reconciler.entrypoints.health_metrics import reading_health

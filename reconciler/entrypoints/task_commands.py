@@ -36,13 +36,16 @@ def tasks(
     agent: Agent,
     contact: MaybeContactId = None,
     state: Annotated[
-        str | None, typer.Option("--state", help="Only these; open for all that have not ended.")
+        str | None,
+        typer.Option(
+            "--state", help="Only tasks in this state; open means all that have not ended."
+        ),
     ] = None,
     tenant: Tenant = None,
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List an agent's tasks, those that changed last first; --state open is what to resume."""
+    """List an agent's tasks, last changed first; --state open shows what to resume."""
     with reading(agent, contact, tenant) as memory:
         found = memory.tasks(agent, contact, state=state, tenant=tenant, limit=limit)
     show(as_json, [asdict(task) for task in found], lambda: _table(found))

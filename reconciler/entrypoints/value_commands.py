@@ -41,14 +41,16 @@ def add_value_commands(app: typer.Typer) -> None:
 
 
 def value(
-    attribute: Annotated[str, typer.Argument(help="What is asked, for example city.")],
+    attribute: Annotated[str, typer.Argument(help="The attribute, for example city.")],
     agent: Agent,
     contact: ContactId,
-    subject: Annotated[str | None, typer.Option(help="About whom, if not the contact.")] = None,
+    subject: Annotated[
+        str | None, typer.Option(help="Whom or what it is about; default: the contact.")
+    ] = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what an attribute is now: its value or values, since when, and whose word it is."""
+    """Show an attribute's current value or values, since when, and whose word it is."""
     with reading(agent, contact, tenant) as memory:
         found = memory.value(agent, contact, attribute, subject=subject, tenant=tenant)
     _show(as_json, found, f"{attribute} of {subject or contact}")
@@ -66,12 +68,14 @@ def profile(
 def briefing(
     agent: Agent,
     contact: ContactId,
-    query: Annotated[str, typer.Argument(help="What it is about; empty for everything.")] = "",
+    query: Annotated[
+        str, typer.Argument(help="What the conversation is about; default: everything.")
+    ] = "",
     limit: MaybeLimit = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what to know and what to ask when a conversation opens, as a model is given it."""
+    """Show what to know and what to ask when a conversation opens, as a model gets it."""
     with reading(agent, contact, tenant, warm_up=bool(query)) as memory:
         found = memory.briefing(agent, contact, query, tenant=tenant, limit=limit)
     if as_json:
