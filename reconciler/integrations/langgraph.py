@@ -111,7 +111,7 @@ def langgraph_tools(
 
     Args:
         memory: what is asked; whoever opened it closes it.
-        tenant: whose deployment; None for the configured one.
+        tenant: the tenant; None for the configured one.
         can_recall: whether there is ``recall_contact``.
         budget_tokens: how much one recall gives; None for 500.
     """
@@ -160,7 +160,7 @@ class ReconcilerStore(BaseStore):
     Args:
         memory: what is asked; whoever opened it closes it.
         source_kind: whose word a value is that does not say; a model's guess is never written.
-        tenant: whose deployment; None for the configured one.
+        tenant: the tenant; None for the configured one.
         session_id: the conversation that is filed; None for one per UTC day.
         deletes_as: in whose name ``delete`` ends facts; None refuses it.
         on_decision: told what became of every value that was put, since ``put`` returns nothing.

@@ -36,7 +36,8 @@ class FactEvidenceReader:
         """What one fact about the contact rests on.
 
         Raises:
-            UnknownFactError: the contact has none of that id; another's is answered alike.
+            UnknownFactError: the contact has none of that id; another contact's gives the same
+                error.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
         fact = self._store.find_fact(scope, fact_id)

@@ -74,7 +74,7 @@ class Finding:
         Args:
             scope: the contact, or with ``all_contacts`` any of the agent's.
             name: as somebody would write it.
-            limit: at most so many.
+            limit: at most this many.
             all_contacts: whether those of the agent's other contacts are found too.
 
         Raises:
@@ -104,7 +104,7 @@ class Finding:
         Args:
             scope: any contact of the agent.
             query: what is asked.
-            limit: at most so many; as many as there are, if that are fewer.
+            limit: at most this many; as many as there are, if that are fewer.
             wanted: which facts are asked for; its ``min_score`` is a raw cosine.
 
         Raises:

@@ -419,7 +419,7 @@ class MemoryExtractor:
         Raises:
             InvalidSessionError: the session is empty, too large, or was not said yet; nothing was
                 stored.
-            GraphUnavailableError: the engine stayed away; hand it over again.
+            GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
         self._reader.check_size(session)
         now, job_id = self._clock(), str(uuid.uuid4())

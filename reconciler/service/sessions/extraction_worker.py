@@ -117,7 +117,7 @@ class ExtractionWorker:
         holds.
 
         Raises:
-            GraphUnavailableError: the engine stayed away; what is not done waits.
+            GraphUnavailableError: the engine stayed unavailable; what is not done waits.
         """
         ended: dict[str, Job] = {}
         while not self._stopping.is_set():
@@ -144,7 +144,7 @@ class ExtractionWorker:
         What goes wrong with it ends on the job, not here.
 
         Raises:
-            GraphUnavailableError: the engine stayed away.
+            GraphUnavailableError: the engine stayed unavailable.
         """
         lease = self._take()
         if lease is None:

@@ -265,7 +265,7 @@ class MemoryStore:
             scope: any contact of the agent.
             word: in small letters; it may be part of a longer one.
             offset: how many come before the page.
-            limit: at most so many.
+            limit: at most this many.
 
         Returns:
             Each with its contact's id.

@@ -48,8 +48,8 @@ class PatientGraph:
         """The rows of one named query.
 
         Raises:
-            GraphUnavailableError: the engine stayed away. Whether the last try was written is
-                unknown then.
+            GraphUnavailableError: the engine stayed unavailable. Whether the last try was written
+                is unknown then.
             GraphConflictError: another writer came first.
         """
         return call_with_retries(

@@ -99,7 +99,7 @@ class MemoryContext:
     Raises:
         UnknownTaskError: there is no such task, and no goal to begin it with.
         InvalidRequestError: an id or the goal cannot be used.
-        GraphUnavailableError: the engine stayed away.
+        GraphUnavailableError: the engine stayed unavailable.
     """
 
     def __init__(

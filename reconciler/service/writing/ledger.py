@@ -129,8 +129,8 @@ class Ledger:
             tried: attempts that were made before.
 
         Raises:
-            GraphUnavailableError: the engine stayed away. Whether the last attempt was written is
-                unknown then; the same call with the same idempotency key settles it.
+            GraphUnavailableError: the engine stayed unavailable. Whether the last attempt was
+                written is unknown then; the same call with the same idempotency key settles it.
             GraphConflictError: other writers came first too often; nothing was written.
         """
 

@@ -130,8 +130,8 @@ class MemoryReconciler:
 
         Raises:
             EmbeddingError: the model failed; nothing was written.
-            GraphUnavailableError: the engine stayed away. Whether the last attempt was written is
-                unknown then; the same call with the same idempotency key settles it.
+            GraphUnavailableError: the engine stayed unavailable. Whether the last attempt was
+                written is unknown then; the same call with the same idempotency key settles it.
             GraphConflictError: other writers came first too often; nothing was written.
         """
         if submission.assessment.disposal is not Disposal.ADMIT:

@@ -210,7 +210,7 @@ class WriteGate:
             InvalidNoteError: it was confirmed by nobody knows whom, its evidence is not what is
                 stored under its ids, or its proposer's name is reserved.
             EmbeddingError: the model failed; nothing was written.
-            GraphUnavailableError: the engine stayed away.
+            GraphUnavailableError: the engine stayed unavailable.
             GraphConflictError: other writers came first too often; nothing was written.
         """
         if not may_be_fallback:
