@@ -1359,7 +1359,7 @@ class AsyncMemoryCalls:
         return await self._threads.run(self._sync.report, agent_id, contact_id, tenant=tenant)
 
     async def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
-        """Write the embedded store and the key of its hashes into one archive, while it is in use.
+        """Back up the embedded store and its hash key into one archive, while it is in use.
 
         See ``Memory.backup``.
         """

@@ -914,7 +914,7 @@ def write_new(path: Path, content: bytes, *, overwrite: bool) -> None:
     """A file for its owner's eyes, which has its name only once it is whole.
 
     Raises:
-        ConfigurationError: it cannot be written, or is there already.
+        ConfigurationError: it cannot be written, or exists already.
     """
     from reconciler.adapters.store_backups import new_file
 
@@ -935,7 +935,7 @@ def export_to(
     """An export in a file, which has its name only once it is whole.
 
     Raises:
-        ConfigurationError: the file cannot be written, or is there already.
+        ConfigurationError: the file cannot be written, or exists already.
         GraphError: the engine is away, or somebody writes about a contact without a pause.
     """
     from reconciler.adapters.store_backups import new_file

@@ -1055,7 +1055,8 @@ class Memory:
             traces of it may remain.
 
         Raises:
-            InvalidScopeError: tenant, agent or contact cannot be used, or nothing is known of them.
+            InvalidScopeError: tenant, agent or contact cannot be used, or nothing is known about
+                them.
             InvalidAnswerError: this person may not ask for it.
             UnknownFactError, InvalidSessionError: the contact has no such fact or session.
             InvalidRequestError: more than one part is named, or one that cannot be used.
@@ -1329,9 +1330,9 @@ class Memory:
 
         Args:
             lines: one JSON object each, with ``text`` and optionally the door's other arguments.
-            tenant: of lines that name none; None for the configured one.
-            agent_id: of lines that name none.
-            contact_id: of lines that name none.
+            tenant: for lines that name none; None for the configured one.
+            agent_id: for lines that name none.
+            contact_id: for lines that name none.
             on_progress: called with how many more lines were processed.
 
         Raises:
@@ -1359,28 +1360,28 @@ class Memory:
     ) -> ImportReport:
         """Import what another memory system holds, through gate and reconciler.
 
-        The whole source is read before anything is written. Records come in the order of time; what
-        has ended there is kept as history. Run again, only what is new or has changed is judged.
+        The whole source is read before anything is written. Records are imported oldest first; what
+        has ended there is kept as history. Another run imports only what is new or has changed.
 
         Args:
             system: ``mem0``, ``graphiti``, ``neo4j-agent-memory`` or ``langmem``.
             source: its export, or the URI of the Neo4j that it writes to.
-            agent_id: whose notes these become.
-            contact_id: about whom all records are; None to read that from each.
+            agent_id: the agent whose notes these become.
+            contact_id: the contact of all records; None to read it from each record.
             contact_from: the key of a record that names the contact, with dots between keys; None
                 for ``user_id``, ``group_id``, ``user`` or ``namespace.last``, as the system has it.
             tenant: the tenant; None for the configured one.
             source_kind: whose word a record counts as.
-            username: of the Neo4j that is read.
-            password: of the Neo4j that is read.
-            database: of the Neo4j that is read; None for its default one.
-            on_progress: told how many more records are dealt with.
+            username: for the Neo4j source.
+            password: for the Neo4j source.
+            database: of the Neo4j source; None for its default.
+            on_progress: called with how many more records were processed.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            InvalidRequestError: no such system is known, the source is no export of it or is cut
-                off, or a record does not say whose it is; nothing was written.
-            ConfigurationError: the Neo4j that is read cannot be reached.
+            InvalidRequestError: the system is unknown, the source is not its export or is cut off,
+                or a record does not name its contact; nothing was written.
+            ConfigurationError: the Neo4j source cannot be reached.
         """
         chosen = self.settings.tenant if tenant is None else tenant
         given = {"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id}
@@ -1414,28 +1415,28 @@ class Memory:
     ) -> ExportReport:
         """Write the memory as lines of JSON, which ``restore`` reads into either engine.
 
-        Contact after contact, a page at a time, each as it stands at one moment, while others go
-        on reading and writing. ``config/export.schema.json`` describes a line; the last one counts
-        them, so that half a file is known for one.
+        It goes contact by contact, a page at a time, each as of one moment, while others read and
+        write. ``config/export.schema.json`` describes a line; the last line counts the others, so
+        that an incomplete file is recognised.
 
         Args:
-            out: a file to be made, or where the bytes go.
-            agent_id: whose contacts; None for all of them.
-            contact_id: this one only.
-            tenant: whose deployment. None for the configured one where an agent is named, else for
-                every tenant in the store.
-            vectors: also the facts' vectors, so that no model is needed to restore them.
-            keys: also the secrets of the store: the key that ids are made of, and the key of the
-                hashes. For a move; not for anybody else's eyes.
-            overwrite: replace the file, if it is there.
-            on_progress: told how many more contacts were written.
+            out: the file to write, or a binary stream.
+            agent_id: only this agent's contacts; None for all.
+            contact_id: only this contact.
+            tenant: the tenant; None for the configured one if an agent is named, else for every
+                tenant in the store.
+            vectors: include the facts' vectors, so that restoring needs no model.
+            keys: include the store's secrets: the key that ids are made with and the hash key.
+                For moving a store; keep the file safe.
+            overwrite: replace the file if it exists.
+            on_progress: called with how many more contacts were written.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used, or a contact without an
                 agent.
             InvalidRequestError: nothing is known of the contact.
-            ConfigurationError: the file cannot be written, or is there already.
-            GraphConflictError: somebody writes about a contact without a pause.
+            ConfigurationError: the file cannot be written, or exists already.
+            GraphConflictError: a contact is written to without a pause.
         """
         from pathlib import Path
 
@@ -1461,8 +1462,8 @@ class Memory:
     def export_page(self, agent_id: str, contact_id: str, *, tenant: str | None = None) -> str:
         """All that is stored about a contact, as one HTML page that a person can read and print.
 
-        Facts now and before, the words that they rest on, decisions in plain words, what waits for
-        an answer, conversations and tasks. It needs no network and holds no script.
+        It has current and past facts, the words that they rest on, decisions in plain words, open
+        questions, conversations and tasks. It needs no network and holds no script.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -1477,7 +1478,7 @@ class Memory:
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            UnknownContactError: there is nothing; the text says to check the names.
+            UnknownContactError: there is nothing; the message says to check the names.
         """
         from reconciler.service.stores.archive_store import ContactFilter
 
@@ -1490,9 +1491,9 @@ class Memory:
     ) -> str:
         """How facts followed each other, as one HTML document with timelines, for an analyst.
 
-        Also disputes, questions, refusals, and what was decided on which day. It needs no network
-        and holds no script. It tells of at most 2,000 facts and 100 contacts, those decided about
-        last, and says what it left out.
+        It also has disputes, questions, refusals, and decisions by day. It needs no network and
+        holds no script. It shows at most 2,000 facts and 100 contacts, those of the latest
+        decisions, and says what it left out.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -1517,18 +1518,18 @@ class Memory:
         return ContactFilter(**given)
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
-        """Write the embedded store and the key of its hashes into one archive, while it is in use.
+        """Back up the embedded store and its hash key into one archive, while it is in use.
 
-        The log is folded in, and writers wait while the file is copied. The archive is read again
-        and opened before it has its name; ``restore`` puts it where there is no memory yet.
+        The log is merged, and writers wait while the file is copied. The archive is read back and
+        opened before it gets its name; ``restore`` needs a place without a memory.
 
         Args:
-            path: the archive to be made.
-            overwrite: replace it, if it is there.
+            path: the archive to write.
+            overwrite: replace it if it exists.
 
         Raises:
-            ConfigurationError: the archive cannot be written, or is there already; or the engine is
-                a server, which has backups of its own.
+            ConfigurationError: the archive cannot be written, or exists already; or the engine is a
+                server, which has its own backups.
             GraphUnavailableError: others read without a pause, or the disk has no room.
         """
         from pathlib import Path
@@ -1550,28 +1551,28 @@ class Memory:
         """Move the store to another embedding model, while others recall and write.
 
         Every fact, live or ended, gets a vector of the new model beside the one that it has. Then
-        the store is bound to the new model, at one stroke: from there on this memory, and every
-        other that is open with the old model, raises ``SchemaError`` where it compares or writes,
-        and is to be opened again with the settings that the report names. A run that was cut off
-        is called again, and goes on.
+        the store is bound to the new model in one step. From then on this memory, and every other
+        one that is open with the old model, raises ``SchemaError`` where it compares or writes;
+        reopen it with the settings that the report names. If a run is interrupted, call it again to
+        continue.
 
         Args:
-            model: as the setting RECONCILER_EMBEDDER__MODEL names it; or an embedder, which the
+            model: a name as for the setting RECONCILER_EMBEDDER__MODEL; or an embedder, which the
                 caller closes.
             profile: a profile that was calibrated on the model, by name or path; None for a
                 shipped or the configured one.
-            uncalibrated: accept a profile that was measured on no model, such as ``seed``.
-            batch_size: facts that are embedded together, from 1 to 10,000.
-            on_progress: told how many facts have a new vector, of how many.
+            uncalibrated: accept a profile that was not measured on any model, such as ``seed``.
+            batch_size: how many facts to embed at once, 1 to 10,000.
+            on_progress: called with how many facts have a new vector, of how many.
 
         Raises:
             ConfigurationError: the model cannot be loaded or does not embed, or no profile was
                 calibrated on it. Nothing was changed.
-            InvalidRequestError: the store is bound to that model already, moves to another one, or
-                the move was given up meanwhile.
+            InvalidRequestError: the store is bound to that model already, is moving to another one,
+                or the move was cancelled meanwhile.
             EmbeddingError: the model failed; what was embedded before stays.
             GraphConflictError: others wrote without a pause; all is embedded, call again.
-            GraphError: the engine is away; call again.
+            GraphError: the engine is unavailable; call again.
         """
         from reconciler.bootstrap import reembed
 

@@ -130,7 +130,7 @@ class MapKeys:
 
     def _check_map(self, value: Any, path: str) -> None:
         if not isinstance(value, dict):
-            raise QueryFileError(f"{path}: must be a map, and is {type(value).__name__}")
+            raise QueryFileError(f"{path}: must be a map, not {type(value).__name__}")
         if self.names == ANY_KEYS:
             _check_property_names(value, path)
         elif value.keys() != set(self.names):

@@ -63,10 +63,10 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     """A file for its owner's eyes, which has its name only once it is written to its end.
 
     Raises:
-        ConfigurationError: it is there already, or cannot be written.
+        ConfigurationError: it exists already, or cannot be written.
     """
     if path.exists() and not overwrite:
-        raise ConfigurationError(f"{path} is there already; name another file, or overwrite it")
+        raise ConfigurationError(f"{path} already exists; name another file, or overwrite it")
     try:
         with draft_folder(path) as folder:
             draft = folder / path.name
@@ -100,7 +100,7 @@ def write_backup(
         overwrite: whether an archive of that name may be replaced.
 
     Raises:
-        ConfigurationError: the archive cannot be written, or is there already.
+        ConfigurationError: the archive cannot be written, or exists already.
         GraphUnavailableError: the store is too busy to be copied.
     """
     with new_file(path, overwrite=overwrite) as file, draft_folder(path) as folder:
@@ -163,7 +163,7 @@ def _check_place(main: Path) -> None:
     files = EmbeddedFiles(main)
     if main.exists() or files.has_log:
         raise ConfigurationError(
-            f"there is a memory at {main} already; set RECONCILER_EMBEDDED_PATH to a file that is "
+            f"there is already a memory at {main}; set RECONCILER_EMBEDDED_PATH to a file that is "
             "not there yet, or move that memory elsewhere"
         )
 
@@ -257,7 +257,9 @@ def _check_store(store: Path, manifest: dict[str, Any], path: Path) -> None:
     except ReconcilerError as error:
         raise InvalidArchiveError(f"{path} holds no store that opens: {error}") from error
     if found != manifest["schema_version"]:
-        raise InvalidArchiveError(f"{path} holds another store than it says; nothing was changed")
+        raise InvalidArchiveError(
+            f"{path} holds another store than its manifest names; nothing was changed"
+        )
 
 
 def _place_key(key: Path, place: Path) -> None:
@@ -283,9 +285,7 @@ def _move(source: Path, target: Path) -> None:
     try:
         os.link(source, target)
     except FileExistsError as error:
-        raise ConfigurationError(
-            f"{target} came into being meanwhile; nothing was moved"
-        ) from error
+        raise ConfigurationError(f"{target} was created meanwhile; nothing was moved") from error
     except OSError:  # a file system without links, or another one
         shutil.move(source, target)
     with suppress(OSError):

@@ -141,8 +141,8 @@ def mcp(
             return
         if agents or contact or session:
             raise InvalidRequestError(
-                "over HTTP the token says who may reach what: leave --agent, --contact and "
-                "--session out, and give them to `reconciler token create`"
+                "over HTTP the token decides who may access what: omit --agent, --contact and "
+                "--session here, and give them to `reconciler token create`"
             )
         _check_can_serve()
         from reconciler.entrypoints.mcp_server.http_door import Address

@@ -314,7 +314,7 @@ def _check_known(scope: Scope, target: ErasureTarget, known: Known) -> None:
     """
     if not (known.session_keys or known.decisions):
         raise InvalidScopeError(
-            f"nothing is known of contact {scope.contact_id} of agent {scope.agent_id}; "
+            f"nothing is known about contact {scope.contact_id} of agent {scope.agent_id}; "
             "`reconciler contacts` lists those of an agent"
         )
     if target.fact_id is not None and target.fact_id not in {e.fact_id for e in known.facts}:

@@ -178,7 +178,7 @@ def test_a_file_that_is_there_is_not_replaced_unasked(
     path = tmp_path / "one.zip"
     path.write_text("precious")
     with opened(source) as memory:
-        with pytest.raises(ConfigurationError, match="is there already"):
+        with pytest.raises(ConfigurationError, match="already exists"):
             memory.backup(path)
         assert path.read_text() == "precious"
         memory.backup(path, overwrite=True)
@@ -273,7 +273,7 @@ SPOILT = {
     "of a newer schema": (lambda a, t: changed(a, t, schema_version=99), "newer version"),
     "of an older schema than it says": (
         lambda a, t: changed(a, t, schema_version=3),
-        "another store than it says",
+        "another store than its manifest names",
     ),
     "with a path in it": (climbing, "lacks a part"),
 }

@@ -340,7 +340,7 @@ def test_a_move_that_is_given_up_leaves_nothing(engine: EngineUnderTest) -> None
 def test_a_move_that_is_given_up_while_it_runs_ends_with_an_error(engine: EngineUnderTest) -> None:
     planted(engine)
     with opened(engine) as memory:
-        with pytest.raises(InvalidRequestError, match="was given up meanwhile"):
+        with pytest.raises(InvalidRequestError, match="was cancelled meanwhile"):
             memory.reembed(
                 NEW, batch_size=3, on_progress=lambda *_: memory.cancel_reembed() and None, **USUAL
             )

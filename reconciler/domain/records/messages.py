@@ -211,4 +211,4 @@ def _from_epoch(message: Message, name: str, value: float) -> datetime:
         seconds = value / 1000 if abs(value) > _EPOCH_SECONDS_MAX else value
         return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
-        raise message.wrong(f"{name} {value!r} is no time that a calendar has") from None
+        raise message.wrong(f"{name} {value!r} is not a date that exists") from None

@@ -314,7 +314,7 @@ class AttributeBook:
         usable = _attribute_name(attribute.name)
         if attribute.name != usable or not usable or len(usable) > NAME_LENGTH_MAX:
             mend = usable[:NAME_LENGTH_MAX] or "favourite_colour"
-            raise _misfit(attribute.name, f"is no usable name; write it like {mend}")
+            raise _misfit(attribute.name, f"is not a usable name; write it like {mend}")
         taken = self._by_key.setdefault(_squeezed(usable), attribute)
         if taken is not attribute:
             raise _misfit(attribute.name, f"has the same name as {taken.name}; rename one")

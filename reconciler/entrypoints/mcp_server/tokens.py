@@ -124,8 +124,8 @@ class TokenFile:
         with self._changing() as contents:
             if len(contents.tokens) >= _TOKENS_MAX:
                 raise ConfigurationError(
-                    f"{self.path} holds {_TOKENS_MAX} tokens, as many as are taken; use another "
-                    "with --tokens"
+                    f"{self.path} holds {_TOKENS_MAX} tokens, the most it may hold; name another "
+                    "file with --tokens"
                 )
             made = Token(
                 token_id=secrets.token_hex(4),
@@ -211,7 +211,7 @@ class TokenFile:
         except OSError as error:
             raise self._unusable(error.strerror) from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise self._unusable("it is no file of tokens") from error
+            raise self._unusable("it is not a token file") from error
 
     @contextmanager
     def _changing(self) -> Iterator[_Contents]:
@@ -254,7 +254,7 @@ class TokenFile:
             raise self._unusable(error.strerror) from error
 
     def _unusable(self, why: str | None) -> ConfigurationError:
-        return ConfigurationError(f"the file of tokens {self.path} cannot be used: {why}")
+        return ConfigurationError(f"the token file {self.path} cannot be used: {why}")
 
 
 def _token(given: dict[str, Any]) -> Token:

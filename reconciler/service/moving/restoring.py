@@ -306,7 +306,7 @@ class _Writing:
         if not (accept_other_key or self._is_going_on()):
             raise InvalidArchiveError(
                 "the store has contacts, and makes ids with another key than the store that was "
-                "exported: idempotency keys and turns of before would not be recognised. Restore "
+                "exported: earlier idempotency keys and turns would not be recognised. Restore "
                 "into an empty store an export that was made with its keys, or accept that "
                 "(--other-key)"
             )
@@ -507,14 +507,14 @@ class _Reading:
             told |= counts if isinstance(counts, dict) else {}
         if told != dict(counted) or end.get("sha256") != digest.hexdigest():
             raise InvalidArchiveError(
-                f"{self._path} was changed or damaged: its last line does not fit what it holds. "
-                "Nothing was written; export once more"
+                f"{self._path} was changed or damaged: its last line does not match its content. "
+                "Nothing was written; export it again"
             )
 
     def _cut_off(self) -> InvalidArchiveError:
         return InvalidArchiveError(
             f"{self._path} is cut off: its last line, which counts what it holds, is missing. "
-            "Nothing was written; export once more"
+            "Nothing was written; export it again"
         )
 
     def _open(self) -> Any:

@@ -116,8 +116,8 @@ class Report:
         """
         if not contacts:
             raise UnknownContactError(
-                f"nothing is known of contact {whose.contact_id} of agent {whose.agent_id}; check "
-                "both names"
+                f"nothing is known about contact {whose.contact_id} of agent {whose.agent_id}; "
+                "check both names"
             )
         last_first = sorted(contacts, key=_last_decided, reverse=True)
         told = last_first[:CONTACTS_MAX]

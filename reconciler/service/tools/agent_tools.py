@@ -192,7 +192,7 @@ def _told_of(name: str, error: ReconcilerError) -> str:
     is_note = name == ADD_CONTACT_NOTE
     if isinstance(error, GraphUnavailableError):
         return (
-            "Not confirmed as stored: the memory does not answer now. Send the same call once more "
+            "Not confirmed as stored: the memory does not answer now. Send the same call again "
             "a little later; it is stored once at most."
             if is_note
             else "Nothing was recalled: the memory does not answer now. Try again a little later, "

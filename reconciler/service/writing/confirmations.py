@@ -109,7 +109,7 @@ class Confirmations:
         held, earlier = self._held(scope, decision_id, (Action.HOLD, Action.ADMIT))
         if earlier is None:
             if by != held.proposal.proposed_by and is_agent(by, held.scope):
-                raise InvalidAnswerError(f"{by} may take back its own proposals only")
+                raise InvalidAnswerError(f"{by} may withdraw only its own proposals")
             earlier = self._gate.answer(held, Action.WITHDRAW, by)
         return _same_answer(earlier, _BACK)
 

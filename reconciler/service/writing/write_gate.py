@@ -314,8 +314,8 @@ class WriteGate:
         )
         if judged.assessment.disposal is Disposal.REJECT:
             raise InvalidAnswerError(
-                f"the gate refuses this in spite of the yes: {judged.assessment.detail}; "
-                "nothing was kept, and the question waits on"
+                f"the gate refuses this despite the yes: {judged.assessment.detail}; "
+                "nothing was stored, and the question stays open"
             )
         if judged.is_admitted:
             return self._reconciler.reconcile(submission)
@@ -427,7 +427,7 @@ class WriteGate:
     def _judged_anew(self, candidate: Candidate) -> Judged:
         if candidate.confirmed_by:
             raise InvalidNoteError(
-                "a candidate comes without confirmed_by; hold it, then let it be confirmed"
+                "a candidate must not have confirmed_by; propose it, then confirm it"
             )
         return self.judge(candidate)
 
@@ -620,7 +620,7 @@ def _refuse_fallback(candidate: Candidate) -> None:
     """Raw words are held to no floor, so nobody may call theirs so."""
     if candidate.is_fallback:
         raise InvalidNoteError(
-            f"proposed_by {candidate.proposed_by!r} is reserved; give who puts it forward"
+            f"proposed_by {candidate.proposed_by!r} is reserved; name who proposes it"
         )
 
 
