@@ -201,7 +201,7 @@ class AnthropicExtractor:
         """What is worth remembering in the window; the port says what is promised.
 
         Raises:
-            ExtractionUnavailableError: no answer in time, or turned away, with the wait that the
+            ExtractionUnavailableError: no answer in time, or rejected, with the wait that the
                 server asked for.
             ExtractionRefusedError: the model declined.
             ExtractionAnswerError: the answer was cut off or is not what was asked for.

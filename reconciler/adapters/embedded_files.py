@@ -243,7 +243,7 @@ class EmbeddedFiles:
         return found.st_mtime_ns, found.st_size, self.log_bytes
 
     def put_in_place(self, draft: EmbeddedFiles, stamp: tuple[int, int, int]) -> None:
-        """Put a store that is whole in this one's place, at one stroke, while nobody has it open.
+        """Put a store that is whole in this one's place, in one step, while nobody has it open.
 
         Before it and after it the main file is a whole store that needs no log.
 

@@ -199,7 +199,7 @@ class EmbeddedGraph:
     def purge(self, key: str = "") -> Purged:
         """See ``Graph.purge``: the store is written again, and takes its own place.
 
-        What was removed is then looked for in it, and where it is found, that is done once more.
+        What was removed is then looked for in it, and where it is found, that is done again.
         Everybody else waits meanwhile, as for a long query.
         """
         from reconciler.adapters.text_search import TextSearch  # loads numpy

@@ -91,9 +91,9 @@ class Neo4jGraph:
         username, password: the account.
         database: its name.
         pool_size_max: connections kept for concurrent callers.
-        connect_timeout_seconds: a server that does not answer within this is away.
+        connect_timeout_seconds: a server that does not answer within this counts as unavailable.
         silence_timeout_seconds: a server that shows no sign of life for so long, while a query is
-            under way, is away.
+            under way, counts as unavailable.
         query_timeout_seconds: the server ends a query that takes longer; one that is alive and
             busy gets as long.
 

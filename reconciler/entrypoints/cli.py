@@ -147,8 +147,8 @@ _new_app = partial(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="A memory for agents that reconciles every note before it is written.",
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong input, 3 configuration, 4 the graph is away, "
-    "locked or its disk full, 5 schema or model differs, 6 the model failed.",
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong input, 3 configuration, 4 the graph is "
+    "unavailable, locked or its disk full, 5 schema or model differs, 6 the model failed.",
 )
 
 _GROUPS: Mapping[str, str] = {
@@ -197,7 +197,7 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         sys.exit(130)
     finally:
-        gc.freeze()  # else the interpreter looks through all objects once more as it ends: 0.1 s
+        gc.freeze()  # else the interpreter looks through all objects again as it ends: 0.1 s
     sys.exit(0)
 
 

@@ -1,4 +1,4 @@
-"""The background door's commands: hand sessions over, see their jobs, have them worked off.
+"""The background door's commands: hand sessions over, see their jobs, process them.
 
 Turns arguments into calls of ``Memory``, and signals into a worker's stop. What a session says, and
 what is remembered of it, is none of this module's business; it logs neither.
@@ -318,7 +318,7 @@ def _signals() -> Iterator[_Signals]:
 
 
 def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
-    """The jobs that were worked off; in a thread, so that a signal finds this one free."""
+    """The processed jobs; in a thread, so that a signal finds this one free."""
     report = memory.queue()
     with (
         _progress(_unfinished(report), is_quiet) as advance,

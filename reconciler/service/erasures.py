@@ -190,7 +190,7 @@ class Erasures:
         return said_by(*_going_of(known, plan, drafted.kind))
 
     def _removed(self, erasure: Erasure) -> Erasure:
-        """The erasure with its words gone from the graph, and looked for once more."""
+        """The erasure with its words gone from the graph, and searched for again."""
         scope = erasure.scope
         with self._ledger.turn_at(scope) as take_turn:
             take_turn()

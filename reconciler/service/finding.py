@@ -29,7 +29,7 @@ __all__ = ["Finding"]
 
 _PAGE_ROWS = 500
 _OVERFETCH = 4
-"""Facts that are fetched for each that is wanted, at first: some have ended, or fit no filter."""
+"""Facts that are fetched for each one wanted, at first: some have ended, or fit no filter."""
 
 _INDEXED_MAX = 4_000
 """Facts that the index is asked for at most; then the agent's own are looked at one by one."""

@@ -102,7 +102,7 @@ class PastRecall:
 
 
 def _true(facts: Iterable[Fact], at: datetime) -> list[Fact]:
-    """What was true then; that it was put by since makes it no less so."""
+    """What was true then; that it was archived since does not change that."""
     is_put_by = FactState.ARCHIVED
     return [
         replace(fact, state=FactState.LIVE) if fact.state is is_put_by else fact
@@ -111,7 +111,7 @@ def _true(facts: Iterable[Fact], at: datetime) -> list[Fact]:
 
 
 def _held(facts: Iterable[Fact]) -> list[Fact]:
-    """What was held to be true, expired or put by or not."""
+    """What was held to be true, expired, archived or not."""
     return [fact for fact in facts if not fact.has_ended]
 
 

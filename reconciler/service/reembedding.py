@@ -1,7 +1,7 @@
 """Reembedding: a store moves to another embedding model, while others recall and write.
 
 First every fact gets a vector of the next model beside the one that it has; then the store is bound
-to that model, at one stroke. Until then all see the old one alone, from then on the new one alone:
+to that model, in one step. Until then all see the old one alone, from then on the new one alone:
 who still runs with the old one is told so at its next write, or comparison. A run may be cut off
 anywhere; the next one goes on where it stopped.
 """
@@ -114,7 +114,7 @@ class Reembedding:
             EmbeddingError: the model failed; what was embedded before stays.
             GraphConflictError: others wrote without a pause, or a contact is not restored whole;
                 all is embedded, and the next run takes the last step.
-            GraphError: the engine is away; run it again.
+            GraphError: the engine is unavailable; run it again.
         """
         batch_size = _checked_size(batch_size)
         if not self._alone.acquire(blocking=False):

@@ -142,7 +142,7 @@ def _slot_told_by(fact: Fact, by: Decision) -> Slot | None:
 
 
 def observed(fact: Fact) -> Fact:
-    """The fact, counted once more: an older note said the same, and lies beneath it."""
+    """The fact, counted again: an older note said the same, and lies beneath it."""
     return replace(fact, observations=fact.observations + 1)
 
 

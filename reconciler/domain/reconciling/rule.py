@@ -471,7 +471,7 @@ def _is_conflict(note: Note, fact: Neighbour, findings: tuple[Finding, ...]) -> 
 def _without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
     """The verdict, unless the fact that it ends says more than the note.
 
-    Such a fact stays. A note all of whose words stand in it counts as said once more, where it is
+    Such a fact stays. A note all of whose words stand in it counts as said again, where it is
     known to say the same; any other stands beside it: a word that only the note has may be news,
     and a more trusted word stands for itself.
 

@@ -106,7 +106,7 @@ class Candidate:
         confidence: the extractor's own, 0 to 1; None where nobody extracted it.
         proposed_by: who put it forward; whoever that is may not confirm it.
         confirmed_by: who said yes to it after it was held; only the gate's own answers set it, and
-            what comes with it already is turned away.
+            what comes with it already is refused.
         is_reworded: whether they said so in other words than they were asked about.
         ended_at: until when it was true, where that is over; only an import says so. It is kept as
             history from the start. Time-zone aware, kept in UTC.

@@ -139,7 +139,7 @@ class Undo:
     """What a decision changed about facts that lived on, so that it can be undone.
 
     Attributes:
-        before: how the facts stood that it counted once more; with REVERT, all that it changed.
+        before: how the facts stood that it counted again; with REVERT, all that it changed.
         decision_ids: with REVERT, what it undid, the newest first.
         unlinked, linked: with REVERT, which supersessions no longer hold, and which hold again.
         unrested, rested: with REVERT, what facts no longer rest on, and rest on again.
@@ -371,7 +371,7 @@ class Decision:
     def answer(self) -> str:
         """What became of it, for the agent that proposed it, and what to say.
 
-        What reads as a directive to the agent is not said to it once more.
+        What reads as a directive to the agent is not said to it again.
         """
         if self.gate and self.gate.reason is GateReason.DIRECTIVE and self.action is Action.HOLD:
             return _QUARANTINED
@@ -415,7 +415,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archived:
-    """What a sweep put by about a contact, or would put by.
+    """What a sweep archived about a contact, or would archive.
 
     Attributes:
         contact_id: about whom.

@@ -36,7 +36,7 @@ class Outcomes:
     Attributes:
         added: new facts.
         superseding: facts that took another's place.
-        known: what was known already, and was counted once more.
+        known: what was known already, and was counted again.
         held: waiting for somebody's yes.
         refused: by the gate, each with its decision and reason; or of no use at all, which the
             worker's log tells.

@@ -1,8 +1,8 @@
 """The desk: what a client of the MCP server gets for what it asks. Knows nothing of the protocol.
 
 An agent's tools are those of ``Memory.agent_tools``, and one that hands a conversation over. An
-operator's are those of ``operator_desk``. Whatever a client sends comes
-back as words; what lies beyond its grant is answered as what there is none of.
+operator's are those of ``operator_desk``. Whatever a client sends comes back as
+words; what lies beyond its grant gets the same answer as what does not exist.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class TokenFile:
         return made, secret
 
     def revoke(self, token_id: str) -> Token:
-        """Take a token back; the next request with it is turned away. Harmless when repeated.
+        """Revoke a token; the next request with it is rejected. May be repeated.
 
         Raises:
             InvalidRequestError: there is none of that id.

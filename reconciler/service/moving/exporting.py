@@ -89,7 +89,7 @@ class Exporter:
 
         Raises:
             GraphConflictError: somebody writes about a contact without a pause.
-            GraphError: the engine is away.
+            GraphError: the engine is unavailable.
         """
         report, digest = ExportReport(with_keys=with_keys), hashlib.sha256()
 

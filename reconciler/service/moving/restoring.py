@@ -167,7 +167,7 @@ class Restorer:
             EmbeddingError: the model failed; run it again.
             GraphConflictError: somebody wrote about a contact while it was restored.
             SchemaError: the store was moved to another model meanwhile.
-            GraphError: the engine is away; run it again.
+            GraphError: the engine is unavailable; run it again.
         """
         writing = _Writing(checked, store, embedder, clock)
         report = writing.report

@@ -87,7 +87,7 @@ class ExtractionWorker:
         self._stopping = threading.Event()
 
     def run(self, on_job: Callable[[Job], None] = lambda _: None) -> None:
-        """Work until ``stop``; where the engine is away, wait for it.
+        """Work until ``stop``; where the engine is unavailable, wait for it.
 
         An outage is logged when it begins and when it is over, not at every attempt in between.
 

@@ -1,7 +1,7 @@
 """The archive store: alone names the queries that export and restore. Decides nothing.
 
 What it reads and writes are whole nodes and relationships, as they are kept, of one contact after
-the other. What they mean is none of its business.
+the other. What they mean is not its business.
 """
 
 from __future__ import annotations

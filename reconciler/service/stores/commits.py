@@ -94,7 +94,7 @@ def contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
     kept = [commit.decision.note for commit in commits if commit.decision.action.is_reconciled]
     names = [note.contact_name for note in kept if note.contact_name]
     ended: list[str] = []
-    # A fact may be said once more and end in one batch: where it stands after all of it is written.
+    # A fact may be said again and end in one batch: where it stands after all of it is written.
     changes = (change for commit in commits for change in _state_maps(commit))
     states = list({change["fact_id"]: change for change in changes}.values())
     return {

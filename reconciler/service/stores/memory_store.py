@@ -538,7 +538,7 @@ class MemoryStore:
         """The version of a contact, and the rows of a query that gives it in each of them."""
         if rows := self._graph.run(query, asked):
             return int(rows[0]["version"]), rows
-        # No live fact, or no contact: look at the version first and then once more, so that a
+        # No live fact, or no contact: look at the version first and then again, so that a
         # fact written in between fails the version check instead of being missed.
         version = self.contact_version(scope)
         rows = self._graph.run(query, asked)

@@ -1,6 +1,6 @@
 """The session store: alone names the queries of sessions and jobs. Decides nothing.
 
-What becomes a fact is none of its business: facts and decisions are the memory store's.
+What becomes a fact is not its business: facts and decisions are the memory store's.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """An agent's tools: what its model calls in the middle of a conversation, bound to one contact.
 
 Whoever builds the agent says whose memory it is, in which conversation, and whether it may recall;
-no argument of a model's can. A model's mistakes, and a memory that is away, come back as words that
-the model can act on. Nothing that answers for a person may ever be reached from here.
+no argument of a model's can. A model's mistakes, and a memory that is unavailable, come back as
+words that the model can act on. Nothing that answers for a person may ever be reached from here.
 """
 
 from __future__ import annotations

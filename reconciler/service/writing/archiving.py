@@ -1,4 +1,4 @@
-"""Archiving: what has faded is put by, out of recall; or taken up again. Not for agents.
+"""Archiving: faded facts are archived, out of recall, or made live again. Not for agents.
 
 A sweep about a contact is one decision, whose record holds how each fact stood, so that it is
 reverted like any other.

@@ -90,7 +90,7 @@ class ImportReport:
 
     @property
     def merged(self) -> int:
-        """How many took the place of a fact, or only said it once more."""
+        """How many took the place of a fact, or only repeated it."""
         return self._count(Action.UPDATE, Action.SKIP)
 
     @property

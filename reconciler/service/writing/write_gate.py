@@ -475,7 +475,7 @@ class WriteGate:
         return replace(found, assessment=assess(found.cleaned, found.policy, self._clock()))
 
     def _with_precedents(self, judged: Judged) -> Judged:
-        """Judged once more with what became of the same inference before, where that may matter."""
+        """Judged again with what became of the same inference before, where that may matter."""
         is_thin = judged.assessment.is_held or judged.assessment.reason is GateReason.BELOW_FLOOR
         if judged.is_reconciled or not (is_thin or judged.is_admitted):
             return judged
