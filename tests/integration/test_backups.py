@@ -208,7 +208,7 @@ def test_a_backup_is_not_restored_into_a_server(archive: Path) -> None:
 def test_a_backup_is_not_restored_where_a_memory_is(archive: Path, target: EngineUnderTest) -> None:
     restored(target, archive)
     before = path_of(target).read_bytes()
-    with pytest.raises(ConfigurationError, match="there is a memory"):
+    with pytest.raises(ConfigurationError, match="there is already a memory"):
         restored(target, archive)
     assert path_of(target).read_bytes() == before
 
@@ -219,7 +219,7 @@ def test_a_log_alone_is_a_memory_that_is_not_overwritten(
     log = EmbeddedFiles(path_of(target)).log
     log.parent.mkdir()
     log.write_bytes(b"the newest of what was remembered")
-    with pytest.raises(ConfigurationError, match="there is a memory"):
+    with pytest.raises(ConfigurationError, match="there is already a memory"):
         restored(target, archive)
 
 

@@ -266,7 +266,7 @@ def test_nobody_is_asked_about_what_is_over(memory: Memory, tmp_path: Path) -> N
 
 
 def test_an_unknown_system_and_two_ways_to_the_contact_are_refused(memory: Memory) -> None:
-    with pytest.raises(InvalidRequestError, match="none of mem0, graphiti"):
+    with pytest.raises(InvalidRequestError, match="use one of mem0, graphiti"):
         imported(memory, "letta", MEM0[1])
     with pytest.raises(InvalidRequestError, match="not both"):
         imported(memory, *MEM0, contact_id="anna", contact_from="user_id")

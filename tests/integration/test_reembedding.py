@@ -467,7 +467,7 @@ def test_two_runs_at_once_in_a_process_are_refused(engine: EngineUnderTest) -> N
         refused: list[InvalidRequestError] = []
 
         def again(*_: int) -> None:
-            with pytest.raises(InvalidRequestError, match="wait for that") as caught:
+            with pytest.raises(InvalidRequestError, match="wait until that ends") as caught:
                 memory.reembed(NEW, **USUAL)
             refused.append(caught.value)
 

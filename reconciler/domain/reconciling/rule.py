@@ -187,7 +187,7 @@ def check_judgement(judgement: Judgement, neighbour_count: int) -> None:
             neighbours that were shown.
     """
     if judgement.action not in ACTIONS_OF_RELATION[judgement.relation]:
-        raise ArbiterAnswerError(f"it says {judgement.relation}, but {judgement.action}")
+        raise ArbiterAnswerError(f"it says {judgement.relation} and yet {judgement.action}")
     is_shown = type(judgement.target) is int and 1 <= judgement.target <= neighbour_count
     if judgement.action is not Action.ADD and not is_shown:
         raise ArbiterAnswerError(
