@@ -131,7 +131,7 @@ def take_in(task: MemoryContext, subtask: str, result: Result) -> None:
     notes = []
     if result.entity:  # a result may make something known worth knowing now
         found = task.recall_about(result.entity, budget_tokens=30)
-        notes += [f"recalled about {result.entity}: {each.fact.text}" for each in found]
+        notes += [f"recalled about {result.entity}: {hit.fact.text}" for hit in found]
     if result.decided:
         task.task_memory.checkpoint([result.decided])
         notes.append(f"decided: {result.decided}")
@@ -152,18 +152,18 @@ def finish(memory: Memory, task: MemoryContext) -> None:
     task.succeed()
     record = task.episodes()
     proposed = task.propose_durable(record)
-    for each in proposed:
-        if each.decision.action is Action.ADMIT:
-            task.commit(each.candidate, each.decision)
+    for proposal in proposed:
+        if proposal.decision.action is Action.ADMIT:
+            task.commit(proposal.candidate, proposal.decision)
     way = task.propose_procedure("move a delivery", PROCEDURE, record)  # waits for an operator
 
     gated = Table("gate", "why", "proposed", title="\nThe write gate", title_justify="left")
-    for decision in (*(each.decision for each in proposed), way):
+    for decision in (*(proposal.decision for proposal in proposed), way):
         gated.add_row(decision.action, decision.gate.reason if decision.gate else "", decision.text)
     known, waiting = memory.recall(AGENT, CONTACT, QUESTION), memory.pending(AGENT, CONTACT)
     console.print(gated, f"\nRecall: {QUESTION}", as_prompt(known), sep="\n")
-    console.print("\nWaiting for a yes", *(each.question for each in waiting), sep="\n- ")
-    count = Counter(each.decision.action for each in proposed)
+    console.print("\nWaiting for a yes", *(decision.question for decision in waiting), sep="\n- ")
+    count = Counter(proposal.decision.action for proposal in proposed)
     console.print(
         f"\ndone: {len(done)} of {len(PLAN)} steps, {count[Action.ADMIT]} facts, "
         f"{len(waiting)} waiting, {count[Action.REJECT]} refused"
@@ -173,8 +173,8 @@ def finish(memory: Memory, task: MemoryContext) -> None:
 def _go_on(task: MemoryContext) -> None:
     kept = task.resume()
     console.print(f"found the task {TASK} interrupted: {len(kept.done)} of {len(PLAN)} steps done")
-    for each in kept.decided:
-        console.print(f"    decided: {each}")
+    for sentence in kept.decided:
+        console.print(f"    decided: {sentence}")
     console.print(f"    blocked: {kept.blocker}")
 
 

@@ -139,7 +139,7 @@ class _Handler(BaseHTTPRequestHandler):
 def _next_call(request: Mapping[str, Any]) -> dict[str, Any]:
     """The first step of the plan that is not done; a farewell where all are."""
     done = _data(request)["done"]
-    step = next((each for each in PLAN if each.subtask not in done), None)
+    step = next((step for step in PLAN if step.subtask not in done), None)
     if step is None:
         return _message([_text("Everything is done.")], "end_turn")
     call = {
@@ -157,7 +157,7 @@ def _extraction(request: Mapping[str, Any]) -> dict[str, Any]:
     answer = {
         "reasoning": "The contact says where the studio is, what the ramp bears and what is liked.",
         "summary": "A piano's delivery was moved to Friday afternoon.",
-        "candidates": [_candidate(each, episodes) for each in _CANDIDATES],
+        "candidates": [_candidate(candidate, episodes) for candidate in _CANDIDATES],
     }
     return _message([_text(json.dumps(answer))], "end_turn")
 
@@ -166,7 +166,7 @@ def _candidate(
     scripted: Mapping[str, Any], episodes: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     cue = scripted.get("shown_in", scripted["span"])
-    number = next(each["number"] for each in episodes if cue in each["text"])
+    number = next(episode["number"] for episode in episodes if cue in episode["text"])
     return {
         "text": scripted["text"],
         "category": scripted["category"],

@@ -390,11 +390,11 @@ class AsyncContactMemory:
         return await self._threads.run(self._sync.briefing, query, limit=limit)
 
     async def value(self, attribute: str, *, subject: str | None = None) -> list[SlotValue]:
-        """What an attribute is now; see ``Memory.value``."""
+        """An attribute's current value or values; see ``Memory.value``."""
         return await self._threads.run(self._sync.value, attribute, subject=subject)
 
     async def profile(self) -> list[SlotValue]:
-        """What all of the contact's slots hold now; see ``Memory.profile``."""
+        """The current values of all of the contact's slots; see ``Memory.profile``."""
         return await self._threads.run(self._sync.profile)
 
     async def recall_about(self, name: str, *, limit: int | None = None) -> list[FoundFact]:
@@ -418,15 +418,15 @@ class AsyncContactMemory:
     async def archive(
         self, *, by: str = "operator", floor: float | None = None, dry_run: bool = False
     ) -> list[Archived]:
-        """Put by what has faded about the contact; see ``Memory.archive``."""
+        """Archive the contact's faded facts; see ``Memory.archive``."""
         return await self._threads.run(self._sync.archive, by=by, floor=floor, dry_run=dry_run)
 
     async def unarchive(self, fact_id: str, *, by: str = "operator") -> Decision:
-        """Have an archived fact recalled again; see ``Memory.unarchive``."""
+        """Make an archived fact live again; see ``Memory.unarchive``."""
         return await self._threads.run(self._sync.unarchive, fact_id, by=by)
 
     async def disputes(self) -> list[Dispute]:
-        """What contradicts each other and was not settled yet; see ``Memory.disputes``."""
+        """Facts that contradict each other and are not settled; see ``Memory.disputes``."""
         return await self._threads.run(self._sync.disputes)
 
     async def report(self) -> str:
@@ -434,13 +434,13 @@ class AsyncContactMemory:
         return await self._threads.run(self._sync.report)
 
     async def export_page(self) -> str:
-        """All that is kept of the contact, as one HTML document; see ``Memory.export_page``."""
+        """All that is stored about the contact, as an HTML page; see ``Memory.export_page``."""
         return await self._threads.run(self._sync.export_page)
 
     async def export(
         self, out: str | Path | IO[bytes], *, vectors: bool = False, overwrite: bool = False
     ) -> ExportReport:
-        """Write all that is kept of the contact as lines of JSON; see ``Memory.export``."""
+        """Write all that is stored about the contact as lines of JSON; see ``Memory.export``."""
         return await self._threads.run(self._sync.export, out, vectors=vectors, overwrite=overwrite)
 
     async def decisions(
@@ -453,7 +453,7 @@ class AsyncContactMemory:
         until: datetime | None = None,
         limit: int = 50,
     ) -> list[Decision]:
-        """The newest decisions, refusals among them; see ``Memory.decisions``."""
+        """The newest decisions, refusals included; see ``Memory.decisions``."""
         return await self._threads.run(
             self._sync.decisions,
             disposal=disposal,
@@ -472,7 +472,7 @@ class AsyncContactMemory:
         channel: str = "chat",
         started_at: datetime | None = None,
     ) -> str:
-        """Hand a session over; the id of its job. See ``Memory.submit_session``."""
+        """Hand over a session; returns its job's id. See ``Memory.submit_session``."""
         return await self._threads.run(
             self._sync.submit_session, session_id, turns, channel=channel, started_at=started_at
         )
@@ -513,7 +513,7 @@ class AsyncContactMemory:
         )
 
     async def tasks(self, *, state: TaskState | str | None = None, limit: int = 50) -> list[Task]:
-        """The contact's tasks, those that changed last first; see ``Memory.tasks``."""
+        """The contact's tasks, last changed first; see ``Memory.tasks``."""
         return await self._threads.run(self._sync.tasks, state=state, limit=limit)
 
     async def forget(
@@ -527,7 +527,7 @@ class AsyncContactMemory:
         reason: str,
         dry_run: bool = False,
     ) -> Erasure:
-        """Erase the contact, or a part of what is known of it; see ``Memory.forget``."""
+        """Erase what is known about the contact, or part of it; see ``Memory.forget``."""
         return await self._threads.run(
             self._sync.forget,
             fact_id=fact_id,
@@ -549,7 +549,7 @@ class AsyncMemoryCalls:
 
     @property
     def settings(self) -> Settings:
-        """What this memory was opened with.
+        """The settings that this memory was opened with.
 
         See ``Memory.settings``.
         """
@@ -571,7 +571,7 @@ class AsyncMemoryCalls:
         return await self._threads.run(self._sync.warm_up)
 
     async def describe(self) -> EngineDescription:
-        """Which engine keeps this memory, and where; asks it, so it also tells that it answers.
+        """Which engine keeps this memory, and where. It asks the engine, so it is also a check.
 
         See ``Memory.describe``.
         """
@@ -586,7 +586,7 @@ class AsyncMemoryCalls:
         tenant: str | None = None,
         **fields: Unpack[NoteFields],
     ) -> Decision:
-        """Remember something about a contact; the decision says what became of it.
+        """Remember something about a contact; the decision says what was done with it.
 
         See ``Memory.add_contact_note``.
         """
@@ -597,7 +597,7 @@ class AsyncMemoryCalls:
     def contact(
         self, agent_id: str, contact_id: str, *, tenant: str | None = None
     ) -> AsyncContactMemory:
-        """What this memory offers about one contact, who need not be named at each call.
+        """This memory bound to one contact, who then need not be named at each call.
 
         See ``Memory.contact``.
         """
@@ -670,7 +670,7 @@ class AsyncMemoryCalls:
         tenant: str | None = None,
         limit: int | None = None,
     ) -> Briefing:
-        """What to know and what to ask when a conversation opens: a recall, and what waits.
+        """What to know and what to ask when a conversation opens: a recall, and open questions.
 
         See ``Memory.briefing``.
         """
@@ -687,7 +687,7 @@ class AsyncMemoryCalls:
         subject: str | None = None,
         tenant: str | None = None,
     ) -> list[SlotValue]:
-        """What an attribute is now: its value, or several where it holds many or is in dispute.
+        """An attribute's current value, or several where it holds many or is in dispute.
 
         See ``Memory.value``.
         """
@@ -698,7 +698,7 @@ class AsyncMemoryCalls:
     async def profile(
         self, agent_id: str, contact_id: str, *, tenant: str | None = None
     ) -> list[SlotValue]:
-        """What all of a contact's slots hold now, the contact's own first, by attribute.
+        """The current values of all of a contact's slots, the contact's own first, by attribute.
 
         See ``Memory.profile``.
         """
@@ -765,7 +765,7 @@ class AsyncMemoryCalls:
     async def evidence(
         self, agent_id: str, contact_id: str, fact_id: str, *, tenant: str | None = None
     ) -> FactEvidence:
-        """What a fact rests on: each turn, who said it, when and where, and which decision took it.
+        """What a fact rests on: each turn, who said it, when and where, and which decision used it.
 
         See ``Memory.evidence``.
         """
@@ -797,7 +797,7 @@ class AsyncMemoryCalls:
         tenant: str | None = None,
         limit: int = 50,
     ) -> list[Decision]:
-        """The newest decisions, refusals among them, with what each was compared with.
+        """The newest decisions, refusals included, with what each was compared with.
 
         See ``Memory.decisions``.
         """
@@ -831,7 +831,7 @@ class AsyncMemoryCalls:
         days: float = 30,
         tenant: str | None = None,
     ) -> list[ExpiringFact]:
-        """The live facts that go silent within so many days, the next one first, with a question.
+        """The live facts that expire within this many days, the next one first, with a question.
 
         See ``Memory.expiring``.
         """
@@ -847,7 +847,7 @@ class AsyncMemoryCalls:
         tenant: str | None = None,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> HealthReport:
-        """How well an agent's memory is kept, in numbers: what is twice there, stale, or waits.
+        """The health of an agent's memory in numbers: duplicates, stale facts, open questions.
 
         See ``Memory.health``.
         """
@@ -876,7 +876,7 @@ class AsyncMemoryCalls:
     async def disputes(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
     ) -> list[Dispute]:
-        """What contradicts each other and was not settled yet, the newest of each contact first.
+        """Facts that contradict each other and are not settled, each contact's newest first.
 
         See ``Memory.disputes``.
         """
@@ -892,7 +892,7 @@ class AsyncMemoryCalls:
         reason: str,
         tenant: str | None = None,
     ) -> Decision:
-        """Settle a dispute: what is kept holds, and what is in dispute with it ends, on record.
+        """Settle a dispute: the facts to keep hold, and those in dispute with them end, on record.
 
         See ``Memory.resolve``.
         """
@@ -916,7 +916,7 @@ class AsyncMemoryCalls:
         said_at: datetime | None = None,
         tenant: str | None = None,
     ) -> Decision:
-        """Put a fact right, as an operator: the new one ends it, whoever said it, on record.
+        """Correct a fact, as an operator: the new fact replaces it, whoever said it, on record.
 
         See ``Memory.amend``.
         """
@@ -946,7 +946,7 @@ class AsyncMemoryCalls:
         text: str | None = None,
         tenant: str | None = None,
     ) -> Decision:
-        """Remember what was held, as the word of who said yes; once, however often it is called.
+        """Store a held note as the word of whoever said yes; once, however often it is called.
 
         See ``Memory.confirm``.
         """
@@ -963,7 +963,7 @@ class AsyncMemoryCalls:
         *,
         tenant: str | None = None,
     ) -> Decision:
-        """Keep the answer no: nothing is remembered, and the same is not asked again.
+        """Record the answer no: nothing is stored, and the question is not asked again.
 
         See ``Memory.reject``.
         """
@@ -980,7 +980,7 @@ class AsyncMemoryCalls:
         *,
         tenant: str | None = None,
     ) -> Decision:
-        """Take back what was held, so that nobody is asked; it may be proposed again.
+        """Withdraw a held note, so that nobody is asked; it may be proposed again.
 
         See ``Memory.withdraw``.
         """
@@ -989,7 +989,7 @@ class AsyncMemoryCalls:
         )
 
     async def propose(self, candidate: Candidate) -> Decision:
-        """How the gate disposes of a candidate, on record. Writes no fact, also if admitted.
+        """Record how the gate disposes of a candidate. Writes no fact, even if it is admitted.
 
         See ``Memory.propose``.
         """
@@ -998,7 +998,7 @@ class AsyncMemoryCalls:
     async def commit(
         self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None
     ) -> Decision:
-        """Remember what a proposal was admitted for; once, however often it is called.
+        """Write the fact of an admitted proposal; once, however often it is called.
 
         See ``Memory.commit``.
         """
@@ -1039,7 +1039,7 @@ class AsyncMemoryCalls:
         never: bool = False,
         tenant: str | None = None,
     ) -> Decision:
-        """End a fact without another in its place; its history is kept.
+        """End a fact without replacing it; its history is kept.
 
         See ``Memory.revoke``.
         """
@@ -1094,7 +1094,7 @@ class AsyncMemoryCalls:
         dry_run: bool = False,
         tenant: str | None = None,
     ) -> Erasure:
-        """Erase what is known of a contact, or a part of it, for good; nothing brings it back.
+        """Erase what is known about a contact, or part of it, for good; it cannot be undone.
 
         See ``Memory.forget``.
         """
@@ -1120,7 +1120,7 @@ class AsyncMemoryCalls:
         unfinished: bool = False,
         tenant: str | None = None,
     ) -> list[Erasure]:
-        """What was asked to be forgotten, the oldest first, and how far each erasure got.
+        """The erasures that were asked for, oldest first, and how far each one got.
 
         See ``Memory.erasures``.
         """
@@ -1129,7 +1129,7 @@ class AsyncMemoryCalls:
         )
 
     async def finish_erasures(self) -> list[Erasure]:
-        """Finish all erasures of the store that were cut off; those of this call, finished.
+        """Finish all interrupted erasures of the store; returns those that this call finished.
 
         See ``Memory.finish_erasures``.
         """
@@ -1146,7 +1146,7 @@ class AsyncMemoryCalls:
         dry_run: bool = False,
         tenant: str | None = None,
     ) -> list[Archived]:
-        """Put by what has faded: out of recall, kept, and live again as soon as somebody says it.
+        """Archive faded facts: recall leaves them out, and they are live again once repeated.
 
         See ``Memory.archive``.
         """
@@ -1171,7 +1171,7 @@ class AsyncMemoryCalls:
         reason: str = "It is needed again.",
         tenant: str | None = None,
     ) -> Decision:
-        """Have an archived fact recalled again, as it stood.
+        """Make an archived fact live again, as it was.
 
         See ``Memory.unarchive``.
         """
@@ -1235,7 +1235,7 @@ class AsyncMemoryCalls:
         *,
         tenant: str | None = None,
     ) -> Decision:
-        """Keep how a note really related to the fact it was decided on; no fact is changed.
+        """Record how a note really relates to the fact that it was compared with; changes no fact.
 
         See ``Memory.correct``.
         """
@@ -1259,7 +1259,7 @@ class AsyncMemoryCalls:
         contact_id: str | None = None,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:
-        """Import JSON lines; see ``NoteImport``. Run again, it takes up where it stopped."""
+        """Import JSON lines; see ``NoteImport``. Run it again to continue where it stopped."""
         return await self._threads.run(
             self._sync.import_notes,
             lines,
@@ -1315,7 +1315,7 @@ class AsyncMemoryCalls:
         overwrite: bool = False,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> ExportReport:
-        """Write what is kept as lines of JSON, which ``restore`` reads into either engine.
+        """Write the memory as lines of JSON, which ``restore`` reads into either engine.
 
         See ``Memory.export``.
         """
@@ -1334,7 +1334,7 @@ class AsyncMemoryCalls:
     async def export_page(
         self, agent_id: str, contact_id: str, *, tenant: str | None = None
     ) -> str:
-        """All that is kept of a contact, as one HTML document that a person can read and print.
+        """All that is stored about a contact, as one HTML page that a person can read and print.
 
         See ``Memory.export_page``.
         """
@@ -1343,7 +1343,7 @@ class AsyncMemoryCalls:
     async def check_known(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
     ) -> None:
-        """Make sure that there is anything known of a contact, or of any of an agent's.
+        """Check that anything is known about a contact, or about any of an agent's.
 
         See ``Memory.check_known``.
         """
@@ -1359,7 +1359,7 @@ class AsyncMemoryCalls:
         return await self._threads.run(self._sync.report, agent_id, contact_id, tenant=tenant)
 
     async def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
-        """Write the embedded store and the key of its hashes into one archive, while it is in use.
+        """Back up the embedded store and its hash key into one archive, while it is in use.
 
         See ``Memory.backup``.
         """
@@ -1388,14 +1388,14 @@ class AsyncMemoryCalls:
         )
 
     async def model_move(self) -> ModelMove:
-        """Which model the store is bound to, and how far it is on its way to another one.
+        """Which model the store is bound to, and how far a move to another one is.
 
         See ``Memory.model_move``.
         """
         return await self._threads.run(self._sync.model_move)
 
     async def cancel_reembed(self) -> ModelMove:
-        """Give up a move to another model that is under way; what was embedded for it is removed.
+        """Cancel a running move to another model; what was embedded for it is removed.
 
         See ``Memory.cancel_reembed``.
         """
@@ -1403,7 +1403,7 @@ class AsyncMemoryCalls:
 
     @property
     def extractor(self) -> AsyncMemoryExtractor:
-        """The background door: takes whole sessions, and says what became of them.
+        """The background door: takes whole sessions, and says what was learned from them.
 
         See ``Memory.extractor``.
         """
@@ -1420,7 +1420,7 @@ class AsyncMemoryCalls:
         channel: str = "chat",
         started_at: datetime | None = None,
     ) -> str:
-        """Hand a session over; the id of the job that will read it. See ``MemoryExtractor``."""
+        """Hand over a session; returns its job's id. See ``MemoryExtractor``."""
         return await self._threads.run(
             self._sync.submit_session,
             agent_id,
@@ -1443,7 +1443,7 @@ class AsyncMemoryCalls:
         keeps_outcome: bool = True,
         tenant: str | None = None,
     ) -> AsyncMemoryContext:
-        """The memory of one task of an agent that works in a loop: begun, or gone on with.
+        """The memory of one task of an agent that works in a loop, started or resumed.
 
         See ``Memory.task``.
         """
@@ -1470,7 +1470,7 @@ class AsyncMemoryCalls:
         tenant: str | None = None,
         limit: int = 50,
     ) -> list[Task]:
-        """An agent's tasks, those that changed last first; ``task`` goes on with one.
+        """An agent's tasks, last changed first; ``task`` resumes one.
 
         See ``Memory.tasks``.
         """
@@ -1481,7 +1481,7 @@ class AsyncMemoryCalls:
     async def session(
         self, agent_id: str, contact_id: str, session_id: str, *, tenant: str | None = None
     ) -> SessionRecord:
-        """A session as it is kept: its summary, and what became of its candidates.
+        """A session as it is stored: its summary, and what was decided about its candidates.
 
         See ``Memory.session``.
         """
@@ -1492,7 +1492,7 @@ class AsyncMemoryCalls:
     async def job(
         self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None
     ) -> Job:
-        """One of a contact's jobs, as it stands.
+        """One of a contact's jobs, in its present state.
 
         See ``Memory.job``.
         """
@@ -1507,7 +1507,7 @@ class AsyncMemoryCalls:
         tenant: str | None = None,
         limit: int = 50,
     ) -> list[Job]:
-        """Jobs, the newest first.
+        """Jobs, newest first.
 
         See ``Memory.jobs``.
         """
@@ -1518,7 +1518,7 @@ class AsyncMemoryCalls:
     async def retry(
         self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None
     ) -> Job:
-        """Have a dead job, or one that waits, started again at once.
+        """Retry a dead or waiting job now.
 
         See ``Memory.retry``.
         """
@@ -1534,7 +1534,7 @@ class AsyncMemoryCalls:
         return await self._threads.run(self._sync.queue)
 
     async def drain(self, on_progress: Callable[[Job], None] = lambda _: None) -> list[Job]:
-        """Work all jobs off in this thread, until each is done or dead; those of this call.
+        """Process all jobs in this thread until each is done or dead; returns those of this call.
 
         See ``Memory.drain``.
         """
@@ -1555,14 +1555,14 @@ class AsyncMemoryCalls:
         return await self._threads.run(self._sync.start_worker, on_job)
 
     async def interrupt_extraction(self) -> None:
-        """End the calls of the extractor that are under way in this memory; it can be called again.
+        """End the extractor's running calls in this memory; it may be called repeatedly.
 
         See ``Memory.interrupt_extraction``.
         """
         await self._threads.run(self._sync.interrupt_extraction)
 
     async def stop_workers(self) -> None:
-        """Have the workers of ``start_worker`` give their jobs back and end; harmless without any.
+        """Stop the workers of ``start_worker``; their jobs go back to the queue.
 
         See ``Memory.stop_workers``.
         """

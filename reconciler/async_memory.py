@@ -45,8 +45,8 @@ class AsyncMemory(AsyncMemoryCalls):
 
     Open it once and keep it. Each call is made in one of a bounded number of threads; ``contact``
     and ``agent_tools`` only bind and are not awaited, nor are properties. A cancelled call that had
-    begun is finished behind: what it wrote is whole, and stays. What a caller hands over to be
-    called, such as ``on_progress``, is called in such a thread.
+    begun is finished in the background: what it wrote is complete and stays. Callbacks such as
+    ``on_progress`` are called in such a thread.
 
     Args:
         memory: an open memory; it is closed with this.
@@ -82,10 +82,10 @@ class AsyncMemory(AsyncMemoryCalls):
     ) -> Opening[Self]:
         """Open the memory that the settings describe: ``async with`` it, or await it and close it.
 
-        All arguments that ``Memory.open`` has, too, mean the same, but for ``warm_up``: it is True
-        here, and the memory is open only when the model is loaded, so that no call waits for it.
-        ``threads`` says how many calls are made at the same time, while others wait, and
-        ``closing_seconds_max`` how long ``close`` waits for calls under way.
+        Arguments have the same meaning as in ``Memory.open``, except ``warm_up``: it is True here,
+        and opening ends only when the model is loaded, so that no call waits for it. ``threads``
+        says how many calls run at the same time, while others wait, and ``closing_seconds_max``
+        how long ``close`` waits for running calls.
 
         Raises:
             As ``Memory.open``; with ``warm_up`` also as ``Memory.warm_up``.
@@ -124,7 +124,7 @@ class AsyncMemory(AsyncMemoryCalls):
         on_progress: Callable[[int, int], None] = lambda *_: None,
         **arguments: Any,
     ) -> Backup | RestoreReport:
-        """Put a backup, or an export, where the settings look for a memory.
+        """Restore a backup or an export to where the settings look for a memory.
 
         See ``Memory.restore``.
         """
@@ -157,9 +157,9 @@ class AsyncMemory(AsyncMemoryCalls):
         await self.close()
 
     async def close(self) -> None:
-        """Wait for calls under way, within the bound, and close the memory; harmless when repeated.
+        """Wait for running calls, within the bound, and close the memory; may be repeated.
 
-        Calls that come later, or had not begun when the time was over, fail.
+        Later calls, and those that had not begun in time, fail.
         """
         close_it = partial(self._threads.close, self._sync.close, self._closing_seconds_max)
         await awaited_in_a_thread(close_it)

@@ -102,8 +102,8 @@ class Threads:
         """What the call's iterator gives, taken from it in a thread, a page at a time."""
         iterator = await self.run(call, *args, **kwargs)
         while page := await self.run(_page_of, iterator):
-            for each in page:
-                yield each
+            for item in page:
+                yield item
 
     def close(self, then: Callable[[], None], seconds_max: float = CLOSING_SECONDS_MAX) -> None:
         """Take no more calls, wait for those there are, and do what is to be done last.

@@ -374,7 +374,7 @@ class Services:
 
     @_Part
     def archiving(self) -> Archiving:
-        """What puts by what has faded."""
+        """What archives faded facts."""
         from reconciler.service.writing.archiving import Archiving
 
         return Archiving(
@@ -627,7 +627,7 @@ def build_services(
 
     Raises:
         ConfigurationError: something in the settings cannot work.
-        GraphError: the engine is away, locked, or holds a store of another schema or model.
+        GraphError: the engine is unavailable, locked, or holds a store of another schema or model.
     """
     clock = clock or _now
     with ExitStack() as stack:
@@ -701,7 +701,7 @@ def check_memory_exists(settings: Settings) -> None:
 
     Raises:
         ConfigurationError: there is none.
-        GraphError: the engine is away.
+        GraphError: the engine is unavailable.
     """
     if path := file_of_memory(settings):
         place = str(path)
@@ -914,7 +914,7 @@ def write_new(path: Path, content: bytes, *, overwrite: bool) -> None:
     """A file for its owner's eyes, which has its name only once it is whole.
 
     Raises:
-        ConfigurationError: it cannot be written, or is there already.
+        ConfigurationError: it cannot be written, or exists already.
     """
     from reconciler.adapters.store_backups import new_file
 
@@ -935,8 +935,8 @@ def export_to(
     """An export in a file, which has its name only once it is whole.
 
     Raises:
-        ConfigurationError: the file cannot be written, or is there already.
-        GraphError: the engine is away, or somebody writes about a contact without a pause.
+        ConfigurationError: the file cannot be written, or exists already.
+        GraphError: the engine is unavailable, or somebody writes about a contact without a pause.
     """
     from reconciler.adapters.store_backups import new_file
 
@@ -959,7 +959,7 @@ def opened_reembedding(settings: Settings) -> Iterator[Reembedding]:
 
     Raises:
         ConfigurationError: there is no store.
-        GraphError: the engine is away, locked, or holds a store of another schema.
+        GraphError: the engine is unavailable, locked, or holds a store of another schema.
     """
     check_memory_exists(settings)
     with closing(open_graph(settings)) as graph:
@@ -1046,7 +1046,7 @@ def restore_memory(
     Raises:
         InvalidArchiveError: it is neither, or cannot be used; nothing was changed.
         ConfigurationError: the settings cannot work, or a backup meets a memory.
-        GraphError: the engine is away, locked, or holds a store of another schema or model.
+        GraphError: the engine is unavailable, locked, or holds a store of another schema or model.
     """
     from reconciler.adapters.store_backups import is_backup, restore_backup
 
@@ -1154,7 +1154,7 @@ def _open_store(store: MemoryStore, embedder: Embedder, attempts_max: int, now: 
     def once(_: int) -> bytes:
         return store.open(embedder.model_id, embedder.dimension, now)
 
-    # Not for long where the server is away: whoever opens a memory wants to know at once.
+    # Not for long where the server is unavailable: whoever opens a memory wants to know at once.
     return call_with_retries(
         RetryPolicy(attempts_max=attempts_max, unavailable_seconds_max=0.0), once
     )
@@ -1171,7 +1171,7 @@ def _recalling(settings: Settings, embedding_model: str) -> Recalling:
     from reconciler.domain.recalling.recallable import Recalling
 
     given = settings.recall
-    names = {each.name for each in fields(RankingPolicy)}
+    names = {field.name for field in fields(RankingPolicy)}
     return Recalling(
         ranking=RankingPolicy(**given.model_dump(include=names)),
         floor=_recall_floor(given, embedding_model),

@@ -46,20 +46,20 @@ def load_profile(name: str) -> Profile:
     is_shipped = re.fullmatch(r"[\w-]+", name) is not None
     path = folder / f"{name}.toml" if is_shipped else Path(name)
     if not _is_file(path):
-        shipped = ", ".join(sorted(each.stem for each in folder.glob("*.toml")))
+        shipped = ", ".join(sorted(file.stem for file in folder.glob("*.toml")))
         raise ConfigurationError(
             f"no profile {name}; give one of {shipped}, or the path of a profile's TOML file"
         )
     values = _parsed(path, _text_of(path))
     wanted = {"name", *_THRESHOLDS}
-    thresholds = [values.get(each) for each in _THRESHOLDS]
+    thresholds = [values.get(key) for key in _THRESHOLDS]
     if not wanted <= values.keys() or not all(map(_is_number, thresholds)):
         raise ConfigurationError(f"{path} is not a profile; it needs {', '.join(sorted(wanted))}")
     model = values.get("embedding_model")
     return Profile(
         name=str(values["name"]),
         embedding_model=None if model is None else str(model),
-        **{each: float(values[each]) for each in _THRESHOLDS},
+        **{key: float(values[key]) for key in _THRESHOLDS},
     )
 
 
@@ -91,7 +91,7 @@ def profiles_of(embedding_model: str) -> list[str]:
 
 
 def _recall_floor(path: Path, given: object) -> RecallFloor:
-    names = {each.name for each in fields(RecallFloor)}
+    names = {field.name for field in fields(RecallFloor)}
     if (
         not isinstance(given, dict)
         or given.keys() != names

@@ -1,8 +1,8 @@
 """Every error that this package raises on purpose, and nothing else.
 
     ReconcilerError
-    ├── ConfigurationError          the operator's fault: settings, password, database, model
-    ├── InvalidRequestError         the caller's fault; nothing was read or written
+    ├── ConfigurationError          the operator's mistake: settings, password, database, model
+    ├── InvalidRequestError         the caller's mistake; nothing was read or written
     │   ├── InvalidScopeError
     │   ├── InvalidNoteError
     │   ├── InvalidAnswerError
@@ -21,23 +21,23 @@
     │   ├── ArbiterUnavailableError
     │   ├── ArbiterRefusedError
     │   └── ArbiterAnswerError
-    ├── ExtractionError             the extractor gave no usable answer; the job is tried again
+    ├── ExtractionError             the extractor gave no usable answer; the job is retried
     │   ├── ExtractionUnavailableError
     │   ├── ExtractionRefusedError
     │   └── ExtractionAnswerError
     ├── LeaseLostError              another worker has the job by now
     ├── GraphError
-    │   ├── GraphUnavailableError   away, restarting or too slow            (retryable)
+    │   ├── GraphUnavailableError   down, restarting or too slow            (retryable)
     │   ├── GraphConflictError      another writer was there first          (retryable)
     │   ├── GraphLockedError        another process holds the embedded file
-    │   ├── GraphStorageError       the disk is full or failing; writes wait for a reopening
+    │   ├── GraphStorageError       the disk is full or failing; no writes until it is reopened
     │   ├── SchemaError             the store is older, newer or of another model
     │   └── QueryError              the engine rejected a query
-    └── QueryFileError              a file under cypher/ breaks the header's promises
+    └── QueryFileError              a file under cypher/ does not match its header
 
 An adapter translates its library's errors into these, most specific first, and keeps the original
-as ``__cause__``; an error about what a caller gave has none, for it would quote it. Entry points
-turn them into exit codes by one table each.
+as ``__cause__``. An error about a caller's input has none, because it would quote the input. Each
+entry point turns them into exit codes by one table.
 """
 
 from __future__ import annotations
@@ -83,21 +83,21 @@ __all__ = [
 
 
 class ReconcilerError(Exception):
-    """The base of all errors of this package; its text says what to do.
+    """The base of all errors of this package; its message says what to do.
 
-    An error may repeat what it was given, and is printed, logged and stored; so its text never
-    holds a secret that a name gives away.
+    An error may repeat its input, and is printed, logged and stored. So its message never holds a
+    secret that can be recognised by its name.
     """
 
     retryable = False
-    """Whether the same call may succeed when it is simply made again."""
+    """Whether the same call may succeed when it is repeated."""
 
     def __init__(self, text: str = "") -> None:
         super().__init__(without_named_secrets(text))
 
 
 class ConfigurationError(ReconcilerError):
-    """Something the operator set cannot work: a setting, a password, a database, a model."""
+    """A setting, a password, a database or a model that the operator chose cannot be used."""
 
 
 class InvalidRequestError(ReconcilerError):
@@ -113,7 +113,7 @@ class InvalidNoteError(InvalidRequestError):
 
 
 class InvalidAnswerError(InvalidRequestError):
-    """Nothing waits for this answer, it lapsed, or it is not this person's to give."""
+    """Nothing waits for this answer, the question lapsed, or this person may not answer it."""
 
 
 class InvalidArchiveError(InvalidRequestError):
@@ -121,7 +121,7 @@ class InvalidArchiveError(InvalidRequestError):
 
 
 class UnknownContactError(InvalidRequestError):
-    """Nothing is known of the contact, or of any contact of the agent."""
+    """Nothing is known about the contact, or about any contact of the agent."""
 
 
 class UnknownDecisionError(InvalidRequestError):
@@ -129,10 +129,10 @@ class UnknownDecisionError(InvalidRequestError):
 
 
 class RevertRefusedError(InvalidRequestError):
-    """Later decisions rest on what is to be undone.
+    """Later decisions rest on the one to be undone.
 
     Attributes:
-        decision_ids: those decisions, the newest first.
+        decision_ids: those later decisions, newest first.
     """
 
     def __init__(self, text: str = "", decision_ids: tuple[str, ...] = ()) -> None:
@@ -149,11 +149,11 @@ class InvalidSessionError(InvalidRequestError):
 
 
 class ErasedError(InvalidRequestError):
-    """It was erased, or is being erased; nothing can follow from it any more."""
+    """The target was erased, or is being erased; nothing more can be written about it."""
 
 
 class IllegalMemoryOperationError(InvalidRequestError):
-    """The state of the task allows no such read or write; the text says what it allows."""
+    """The task's state does not allow this read or write; the message says what it allows."""
 
 
 class UnknownJobError(InvalidRequestError):
@@ -173,7 +173,7 @@ class ArbiterError(ReconcilerError):
 
 
 class ArbiterUnavailableError(ArbiterError):
-    """The arbiter could not be reached in time, or turned the call away."""
+    """The arbiter could not be reached in time, or rejected the call."""
 
 
 class ArbiterRefusedError(ArbiterError):
@@ -181,14 +181,14 @@ class ArbiterRefusedError(ArbiterError):
 
 
 class ArbiterAnswerError(ArbiterError):
-    """The answer was cut off, malformed, contradictory, or pointed at no neighbour."""
+    """The answer was cut off, malformed or contradictory, or named no neighbour."""
 
 
 class ExtractionError(ReconcilerError):
     """The extractor gave no usable answer.
 
     Attributes:
-        retry_after_seconds: how long the server asked to be left alone, or None.
+        retry_after_seconds: how long the server asked to wait before the next call, or None.
     """
 
     def __init__(self, text: str, retry_after_seconds: float | None = None) -> None:
@@ -197,7 +197,7 @@ class ExtractionError(ReconcilerError):
 
 
 class ExtractionUnavailableError(ExtractionError):
-    """The extractor could not be reached in time, or turned the call away."""
+    """The extractor could not be reached in time, or rejected the call."""
 
 
 class ExtractionRefusedError(ExtractionError):
@@ -209,7 +209,7 @@ class ExtractionAnswerError(ExtractionError):
 
 
 class LeaseLostError(ReconcilerError):
-    """Another worker has the job by now; what was done stands, and is not done twice."""
+    """Another worker has the job by now; finished work is kept and not repeated."""
 
 
 class GraphError(ReconcilerError):
@@ -217,7 +217,7 @@ class GraphError(ReconcilerError):
 
 
 class GraphUnavailableError(GraphError):
-    """The engine is away, restarting, or did not answer in time."""
+    """The engine is down, restarting, or did not answer in time."""
 
     retryable = True
 
@@ -233,7 +233,7 @@ class GraphLockedError(GraphError):
 
 
 class GraphStorageError(GraphError):
-    """The disk is full or failing; nothing is written until the memory is opened again."""
+    """The disk is full or failing; nothing is written until the memory is reopened."""
 
 
 class SchemaError(GraphError):
@@ -245,4 +245,4 @@ class QueryError(GraphError):
 
 
 class QueryFileError(ReconcilerError):
-    """A query file is missing, malformed, or does not keep its header's promises."""
+    """A query file is missing, malformed, or does not match its header."""

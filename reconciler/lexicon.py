@@ -57,7 +57,7 @@ class Cue:
     @property
     def literals(self) -> tuple[str, ...]:
         """What it needs, each as a text holds it."""
-        return tuple(each.replace("␣", " ") for each in self.needs.split())
+        return tuple(word.replace("␣", " ") for word in self.needs.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +269,9 @@ class Cues:
         ]
         needs = [lexicon.cues[name][number].literals for name, number in self._places]
         self._always = frozenset(at for at, literals in enumerate(needs) if not literals)
-        self._literals = Literals((each, at) for at, all_ in enumerate(needs) for each in all_)
+        self._literals = Literals(
+            (literal, at) for at, all_ in enumerate(needs) for literal in all_
+        )
 
     def read(self, text: str, folded: str | None = None) -> Held:
         """The text, to ask for the cues that it holds.
@@ -331,7 +333,7 @@ class Held:
     def worth_trying(self, name: str) -> Sequence[tuple[Cue, re.Pattern[str]]]:
         """The cues of a list that the text may hold, in the file's order, compiled."""
         numbers, cues = self._numbers.get(name, ()), self._cues
-        return [(cues.cue(name, each), cues.pattern(name, each)) for each in numbers]
+        return [(cues.cue(name, number), cues.pattern(name, number)) for number in numbers]
 
     def matches(self, name: str) -> Iterator[tuple[Cue, re.Match[str]]]:
         """The cues of a list that the text holds, each where it first does."""

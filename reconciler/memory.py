@@ -150,7 +150,7 @@ class Memory:
         check_flags(migrate=migrate, warm_up=warm_up, must_exist=must_exist)
         if settings is not None and arguments:
             raise ConfigurationError("give Memory.open either settings or single settings")
-        if any(isinstance(each, dict) for each in (embedder, arbiter, extractor)):
+        if any(isinstance(part, dict) for part in (embedder, arbiter, extractor)):
             raise ConfigurationError(
                 "embedder, arbiter and extractor must be objects here; give their settings as "
                 "Memory.open(load_settings(embedder={...}))"
@@ -184,16 +184,16 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Give the engine, the model and the connections back; harmless when called again.
+        """Close the engine, the model and the connections; calling it again does nothing.
 
-        Workers in this process stop first; their jobs wait for others.
+        Workers in this process stop first; their jobs go back to the queue.
         """
         self.stop_workers()
         self._services.closing.close()
 
     @property
     def settings(self) -> Settings:
-        """What this memory was opened with."""
+        """The settings that this memory was opened with."""
         return self._services.settings
 
     @property
@@ -204,10 +204,10 @@ class Memory:
     def warm_up(self) -> float:
         """Wait until the model is loaded and has embedded once; returns the seconds of that wait.
 
-        What reads and judges notes is loaded, too, so that no note waits for anything of it.
+        It also loads what reads and judges notes, so that no note has to wait for it.
 
         Raises:
-            ConfigurationError: the model cannot be loaded; the text says what to install or set.
+            ConfigurationError: the model cannot be loaded; the message says what to install or set.
             EmbeddingError: the model was loaded and failed.
         """
         seconds = self._services.embedder.warm_up()
@@ -215,7 +215,7 @@ class Memory:
         return seconds
 
     def describe(self) -> EngineDescription:
-        """Which engine keeps this memory, and where; asks it, so it also tells that it answers."""
+        """Which engine keeps this memory, and where. It asks the engine, so it is also a check."""
         return self._services.store.describe()
 
     def add_contact_note(
@@ -227,26 +227,27 @@ class Memory:
         tenant: str | None = None,
         **fields: Unpack[NoteFields],
     ) -> Decision:
-        """Remember something about a contact; the decision says what became of it.
+        """Remember something about a contact; the decision says what was done with it.
 
         The write gate comes first. What the contact or an operator said is reconciled at once,
         unless it is sensitive, not meant as it stands, or a directive; then it is held or refused,
-        and ``answer`` says what to tell. What was read out of something is only proposed here.
+        and ``answer`` says what to tell the agent's model. What was read from a text or a tool is
+        only proposed here.
 
         Args:
-            agent_id: which agent remembers.
+            agent_id: the agent whose memory it is.
             contact_id: whom the note is about.
             text: one fact, 1 to 2,000 characters.
-            tenant: whose deployment; None for the configured one.
-            **fields: what comes with the text, each optional: ``NoteFields`` lists them and says
-                what each means. Unless given, ``source_kind`` is ``user_explicit``, and the
-                gate judges ``importance`` from the words.
+            tenant: the tenant; None for the configured one.
+            **fields: optional fields beside the text; ``NoteFields`` documents them. By default
+                ``source_kind`` is ``user_explicit``, and the gate judges ``importance`` from the
+                words.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used; nothing was written.
             InvalidNoteError: the note cannot be used; nothing was written.
             EmbeddingError: the model failed; nothing was written.
-            GraphUnavailableError: the engine stayed away; call again with the same key.
+            GraphUnavailableError: the engine stayed unavailable; call again with the same key.
             GraphConflictError: other writers came first too often; nothing was written.
         """
         return self._services.live_door.add(
@@ -256,12 +257,12 @@ class Memory:
     def contact(
         self, agent_id: str, contact_id: str, *, tenant: str | None = None
     ) -> ContactMemory:
-        """What this memory offers about one contact, who need not be named at each call.
+        """This memory bound to one contact, who then need not be named at each call.
 
         Args:
-            agent_id: which agent remembers.
-            contact_id: about whom; a contact of whom nothing is known has an empty memory.
-            tenant: whose deployment; None for the configured one.
+            agent_id: the agent whose memory it is.
+            contact_id: the contact; one about whom nothing is known has an empty memory.
+            tenant: the tenant; None for the configured one.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -284,13 +285,14 @@ class Memory:
         proposed a note.
 
         Args:
-            agent_id: which agent remembers.
-            contact_id: with whom it talks.
-            tenant: whose deployment; None for the configured one.
-            session_id: the conversation that it is in. Repetitions in one conversation do not
-                corroborate each other; None files all notes of the agent's in one.
+            agent_id: the agent whose memory it is.
+            contact_id: the contact that it talks with.
+            tenant: the tenant; None for the configured one.
+            session_id: the current conversation. Repetitions in one conversation do not
+                corroborate each other; with None, all of the agent's notes count as one
+                conversation.
             can_recall: whether there is ``recall_contact``.
-            budget_tokens: how much one recall gives; None for 500.
+            budget_tokens: the most tokens that one recall returns; None for 500.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -325,28 +327,28 @@ class Memory:
     ) -> list[RankedFact]:
         """The live facts about a contact that fit a query best, and all standing constraints.
 
-        Facts are chosen by closeness in meaning and in words, some at a time, and those that were
-        chosen are ordered by 0.7 similarity + 0.2 recency + 0.1 importance, unless the settings
+        Facts are chosen by closeness in meaning and in words, some at a time, and the chosen ones
+        are ordered by 0.7 similarity + 0.2 recency + 0.1 importance, unless the settings
         differ. If nothing is near, nothing is recalled. Without an embedder words alone count, and
         facts that hold none of the query's are left out. An empty query ranks all live facts.
 
-        What orders or forbids something comes behind them, marked as standing, whatever is asked,
-        outside limit, floor and filters.
+        What orders or forbids something follows them, marked as standing, whatever the query;
+        limit, floor and filters do not apply to it.
 
         Args:
-            agent_id: which agent remembers.
+            agent_id: the agent whose memory it is.
             contact_id: about whom.
-            query: what is asked, in words.
-            tenant: whose deployment; None for the configured one.
-            limit: at most so many, beside what is standing; None for the configured number, or,
-                with a budget, for as many as fit.
-            budget_tokens: as many as make prompt lines of so many tokens, at about four characters
-                a token; what is standing takes its room first, and always stays.
+            query: what to look for, in words.
+            tenant: the tenant; None for the configured one.
+            limit: at most this many, not counting standing ones; None for the configured number,
+                or, with a budget, for as many as fit.
+            budget_tokens: as many facts as fit prompt lines of this many tokens, at about four
+                characters a token; standing ones are counted first and always included.
             as_of: what the memory knew at that instant, time-zone aware; None for now.
-            valid_at: what was true in the world at that instant, time-zone aware, also of what has
-                ended since because something newer took its place; None for what holds.
-            **filters: which facts may answer; ``RecallFilter`` says what each means. Attribute and
-                subject go by any name that the book knows.
+            valid_at: what was true in the world at that instant, time-zone aware, including facts
+                that a newer one has replaced since; None for what is true now.
+            **filters: which facts may be returned; ``RecallFilter`` documents them. Attribute and
+                subject may be given by any name that the attribute book knows.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -369,7 +371,7 @@ class Memory:
                 scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at
             )
         found = self._services.recall.recall(scope, query.strip(), count, wanted, budget)
-        self._services.use_trace.note(each.fact.fact_id for each in found)
+        self._services.use_trace.note(hit.fact.fact_id for hit in found)
         return found
 
     def briefing(
@@ -381,10 +383,10 @@ class Memory:
         tenant: str | None = None,
         limit: int | None = None,
     ) -> Briefing:
-        """What to know and what to ask when a conversation opens: a recall, and what waits.
+        """What to know and what to ask when a conversation opens: a recall, and open questions.
 
-        Of what waits it has what the contact may answer; ``confirm``, ``reject`` and ``resolve``
-        take the answers.
+        It has only the questions that the contact may answer; ``confirm``, ``reject`` and
+        ``resolve`` take the answers.
 
         Raises:
             As ``recall``.
@@ -393,7 +395,7 @@ class Memory:
 
         facts = self.recall(agent_id, contact_id, query, tenant=tenant, limit=limit)
         pending = self.pending(agent_id, contact_id, tenant=tenant)
-        asked = tuple(each for each in pending if is_for_the_contact(each))
+        asked = tuple(item for item in pending if is_for_the_contact(item))
         return Briefing(facts=tuple(facts), pending=asked)
 
     def value(
@@ -405,17 +407,17 @@ class Memory:
         subject: str | None = None,
         tenant: str | None = None,
     ) -> list[SlotValue]:
-        """What an attribute is now: its value, or several where it holds many or is in dispute.
+        """An attribute's current value, or several where it holds many or is in dispute.
 
-        The newest first; none where nobody said, or where what was said last is that it is no
-        longer so.
+        The newest comes first. It is empty where nobody named a value, or where the last thing said
+        is that it no longer holds.
 
         Args:
-            agent_id: which agent remembers.
+            agent_id: the agent whose memory it is.
             contact_id: about whom.
-            attribute: by any name that the book knows, for example ``city``.
-            subject: whose, if not the contact's, for example ``wife``.
-            tenant: whose deployment; None for the configured one.
+            attribute: any name of it that the attribute book knows, for example ``city``.
+            subject: whom or what it is about, for example ``wife``; None for the contact.
+            tenant: the tenant; None for the configured one.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -428,14 +430,14 @@ class Memory:
             raise InvalidRequestError(f"attribute {attribute!r} names nothing; name it in words")
         wanted = (asked.subject, asked.attribute)
         values = self.profile(agent_id, contact_id, tenant=tenant)
-        return [each for each in values if (each.subject, each.attribute) == wanted]
+        return [current for current in values if (current.subject, current.attribute) == wanted]
 
     def profile(
         self, agent_id: str, contact_id: str, *, tenant: str | None = None
     ) -> list[SlotValue]:
-        """What all of a contact's slots hold now, the contact's own first, by attribute.
+        """The current values of all of a contact's slots, the contact's own first, by attribute.
 
-        Each with since when, whose word it is, how often it was said, and whether it is in dispute.
+        Each says since when, whose word it is, how often it was said, and whether it is disputed.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -457,17 +459,17 @@ class Memory:
         """The live facts that mention somebody or something by name, as whole words.
 
         Facts about the name come first, then those that have it as their value, then those whose
-        words mention it; of equals the one said last. Likeness counts for nothing: who asks about
-        ACME is told of no other company.
+        words mention it; of equals the one said last. Similarity does not count: a question
+        about ACME finds no other company.
 
         Args:
-            agent_id: which agent remembers.
+            agent_id: the agent whose memory it is.
             contact_id: whose facts.
-            name: as somebody would write it; "ACME Corp." also finds "ACME".
-            all_contacts: whether facts of the agent's other contacts are found too. For an
-                operator; what one contact said is not another's to hear.
-            tenant: whose deployment; None for the configured one.
-            limit: at most so many; None for the configured number.
+            name: the name as people write it; "ACME Corp." also finds "ACME".
+            all_contacts: also find facts of the agent's other contacts. For an operator only: one
+                contact must not hear what another said.
+            tenant: the tenant; None for the configured one.
+            limit: at most this many; None for the configured number.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -479,7 +481,7 @@ class Memory:
         count = self._limit(limit)
         found = self._services.finding.about(scope, name, count, all_contacts=all_contacts)
         if not all_contacts:  # an operator who looks around is no use of a fact
-            self._services.use_trace.note(each.fact.fact_id for each in found)
+            self._services.use_trace.note(hit.fact.fact_id for hit in found)
         return found
 
     def find(
@@ -493,15 +495,15 @@ class Memory:
     ) -> list[FoundFact]:
         """The live facts of all of an agent's contacts that are nearest to a query. For operators.
 
-        On Neo4j a vector index finds them, approximately; where it does not find enough, and on the
-        embedded engine, each fact of the agent's is looked at.
+        On Neo4j a vector index finds them, approximately. Where it does not find enough, and on the
+        embedded engine, every fact of the agent is compared.
 
         Args:
             agent_id: whose contacts.
-            query: what is asked, 1 to 2,000 characters.
-            tenant: whose deployment; None for the configured one.
-            limit: at most so many; None for the configured number.
-            **filters: as ``recall`` takes them; ``min_score`` is of the raw cosine here.
+            query: what to look for, 1 to 2,000 characters.
+            tenant: the tenant; None for the configured one.
+            limit: at most this many; None for the configured number.
+            **filters: as ``recall`` takes them; ``min_score`` is the raw cosine here.
 
         Raises:
             InvalidScopeError: tenant or agent cannot be used.
@@ -530,12 +532,12 @@ class Memory:
         """What superseded what, and why: a contact's chains, or the one that a fact is in.
 
         Args:
-            agent_id: which agent remembers.
+            agent_id: the agent whose memory it is.
             contact_id: whom the facts are about.
             fact_id: only the chain that this fact is in.
-            at: what the memory held at that instant, time-zone aware: the facts that it had then,
-                as they stood then, from the decisions on record. None for now.
-            tenant: whose deployment; None for the configured one.
+            at: the memory as it was at that instant, time-zone aware, rebuilt from the recorded
+                decisions. None for now.
+            tenant: the tenant; None for the configured one.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -548,19 +550,20 @@ class Memory:
     def evidence(
         self, agent_id: str, contact_id: str, fact_id: str, *, tenant: str | None = None
     ) -> FactEvidence:
-        """What a fact rests on: each turn, who said it, when and where, and which decision took it.
+        """What a fact rests on: each turn, who said it, when and where, and which decision used it.
 
-        Where the contact never said it, ``statement`` says so, and whose words they are instead.
+        If the contact never said it, ``statement`` says so, and whose words they are instead.
 
         Args:
-            agent_id: which agent remembers.
+            agent_id: the agent whose memory it is.
             contact_id: whom the fact is about.
             fact_id: the fact, live or ended; ``history`` and ``recall`` give ids.
-            tenant: whose deployment; None for the configured one.
+            tenant: the tenant; None for the configured one.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            UnknownFactError: the contact has no fact of that id; another's is answered alike.
+            UnknownFactError: the contact has no fact of that id; another contact's gives the same
+                error.
         """
         scope = self._scope(tenant, agent_id, contact_id)
         return self._services.fact_evidence.of_fact(scope, fact_id)
@@ -571,14 +574,14 @@ class Memory:
         """What each fact about something rests on, as ``evidence``; the live ones first.
 
         Args:
-            agent_id: which agent remembers.
+            agent_id: the agent whose memory it is.
             contact_id: whom the facts are about.
-            about: an attribute's name, ``city`` for example, or words that all stand in the fact.
-            tenant: whose deployment; None for the configured one.
+            about: an attribute's name, ``city`` for example, or words that all occur in the fact.
+            tenant: the tenant; None for the configured one.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            InvalidRequestError: ``about`` says nothing.
+            InvalidRequestError: ``about`` is blank.
         """
         check_text("about", about, TEXT_LENGTH_MAX)
         scope = self._scope(tenant, agent_id, contact_id)
@@ -597,7 +600,7 @@ class Memory:
         tenant: str | None = None,
         limit: int = 50,
     ) -> list[Decision]:
-        """The newest decisions, refusals among them, with what each was compared with.
+        """The newest decisions, refusals included, with what each was compared with.
 
         Args:
             agent_id: whose decisions.
@@ -608,7 +611,7 @@ class Memory:
             since: only those made at or after it, time-zone aware.
             until: only those made before it, time-zone aware.
             tenant: None for the configured one.
-            limit: at most so many.
+            limit: at most this many.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -646,9 +649,9 @@ class Memory:
         days: float = 30,
         tenant: str | None = None,
     ) -> list[ExpiringFact]:
-        """The live facts that go silent within so many days, the next one first, with a question.
+        """The live facts that expire within this many days, the next one first, with a question.
 
-        A yes is the same note again, which renews the fact; a no is ``revoke``.
+        If the answer is yes, add the same note again, which renews the fact; if no, ``revoke`` it.
 
         Args:
             agent_id: whose facts.
@@ -674,7 +677,7 @@ class Memory:
         tenant: str | None = None,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> HealthReport:
-        """How well an agent's memory is kept, in numbers: what is twice there, stale, or waits.
+        """The health of an agent's memory in numbers: duplicates, stale facts, open questions.
 
         Each contact's facts are read and compared with each other, so this takes a while.
 
@@ -682,7 +685,7 @@ class Memory:
             agent_id: whose memory.
             contact_id: only that of one contact; None for all of the agent's.
             tenant: None for the configured one.
-            on_progress: told how many more contacts were looked at.
+            on_progress: called with how many more contacts were read.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -690,8 +693,10 @@ class Memory:
         contacts = self.contacts(agent_id, tenant=tenant)
         if contact_id is not None:
             wanted = self._scope(tenant, agent_id, contact_id).contact_id
-            contacts = [each for each in contacts if each.contact_id == wanted]
-        scoped = [(self._scope(tenant, agent_id, each.contact_id), each) for each in contacts]
+            contacts = [contact for contact in contacts if contact.contact_id == wanted]
+        scoped = [
+            (self._scope(tenant, agent_id, contact.contact_id), contact) for contact in contacts
+        ]
         whose = self._scope(tenant, agent_id, "any")
         return self._services.health.report(whose, scoped, on_progress)
 
@@ -701,7 +706,7 @@ class Memory:
         """``health`` of every agent of the store, of all tenants; for an operator's monitoring.
 
         Args:
-            on_progress: told how many more contacts were looked at.
+            on_progress: called with how many more contacts were read.
         """
         return [
             self.health(agent_id, tenant=tenant, on_progress=on_progress)
@@ -713,8 +718,8 @@ class Memory:
     ) -> list[Decision | Dispute]:
         """What waits for an answer; ``question`` is what to ask.
 
-        First the decisions that are held, which ``confirm`` and ``reject`` answer, then what is in
-        dispute, which ``resolve`` answers; of each the newest first.
+        First the held decisions, which ``confirm`` and ``reject`` answer, then the disputes, which
+        ``resolve`` settles; each newest first.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -724,7 +729,7 @@ class Memory:
     def disputes(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
     ) -> list[Dispute]:
-        """What contradicts each other and was not settled yet, the newest of each contact first.
+        """Facts that contradict each other and are not settled, each contact's newest first.
 
         ``question`` is what to ask, and ``resolve`` takes the answer.
 
@@ -743,18 +748,18 @@ class Memory:
         reason: str,
         tenant: str | None = None,
     ) -> Decision:
-        """Settle a dispute: what is kept holds, and what is in dispute with it ends, on record.
+        """Settle a dispute: the facts to keep hold, and those in dispute with them end, on record.
 
-        Called again with the same facts, it returns the first decision, as a replay.
+        Another call with the same facts returns the first decision, marked ``replayed``.
 
         Args:
-            agent_id: which agent remembers.
+            agent_id: the agent whose memory it is.
             contact_id: whom it is about.
-            keep: the id of the fact that holds; several where all of them do, so that they are in
-                dispute no longer. An id of a fact that was said again since counts as the later's.
+            keep: the id of the fact that holds; several ids if all of them hold and the dispute is
+                over. If a fact has been said again since, its old id still works.
             by: ``contact`` with the contact's own answer, or an operator's name; never an agent.
-            reason: why, in a sentence.
-            tenant: whose deployment; None for the configured one.
+            reason: why, in one sentence.
+            tenant: the tenant; None for the configured one.
 
         Raises:
             InvalidScopeError, InvalidNoteError: the arguments cannot be used.
@@ -783,30 +788,30 @@ class Memory:
         said_at: datetime | None = None,
         tenant: str | None = None,
     ) -> Decision:
-        """Put a fact right, as an operator: the new one ends it, whoever said it, on record.
+        """Correct a fact, as an operator: the new fact replaces it, whoever said it, on record.
 
         An operator's plain note ranks below the contact's word and ends nothing of theirs; this
         does. What the contact says later ends the amendment like any other fact.
 
         Args:
-            agent_id: which agent remembers.
+            agent_id: the agent whose memory it is.
             contact_id: whom it is about.
-            text: what holds, in a sentence, 1 to 2,000 characters.
-            fact_id: the live fact to amend. In its place, ``attribute`` amends what is filed there.
-            subject: about whom the attribute is; None for the contact.
-            attribute: what is said, for example ``city``; not beside ``fact_id``.
-            value: what it is now; wherever there is an attribute.
-            single_valued: of an attribute that is not known, whether it holds one value at a time.
+            text: what is true, in one sentence, 1 to 2,000 characters.
+            fact_id: the live fact to correct; or give ``attribute``.
+            subject: whom or what the attribute is about; None for the contact.
+            attribute: the attribute to correct, for example ``city``; not with ``fact_id``.
+            value: the attribute's value now; required with an attribute.
+            single_valued: for an unknown attribute, whether it holds one value at a time.
             by: the operator's name.
-            reason: why, in a sentence.
-            said_at: from when it holds, time-zone aware; None for now.
-            tenant: whose deployment; None for the configured one.
+            reason: why, in one sentence.
+            said_at: since when it is true, time-zone aware; None for now.
+            tenant: the tenant; None for the configured one.
 
         Raises:
             InvalidScopeError, InvalidNoteError: the arguments cannot be used.
             UnknownFactError: the contact has no fact of that id, or it has ended.
-            InvalidAnswerError: it is the contact's name or an agent's.
-            InvalidRequestError: there is nothing to amend, or it holds from later on.
+            InvalidAnswerError: ``by`` names the contact or an agent.
+            InvalidRequestError: there is nothing to amend, or the fact begins after ``said_at``.
         """
         slot: SlotFields = {
             "subject": subject,
@@ -835,22 +840,23 @@ class Memory:
         text: str | None = None,
         tenant: str | None = None,
     ) -> Decision:
-        """Remember what was held, as the word of who said yes; once, however often it is called.
+        """Store a held note as the word of whoever said yes; once, however often it is called.
 
         Args:
-            agent_id: which agent remembers.
+            agent_id: the agent whose memory it is.
             contact_id: whom it is about.
             decision_id: the held decision.
-            by: ``contact`` with the contact's own answer, or an operator's name; never who
-                proposed it.
-            text: the fact in the words of the answer; None for those that were asked about.
-            tenant: whose deployment; None for the configured one.
+            by: ``contact`` with the contact's own answer, or an operator's name; never
+                whoever proposed it.
+            text: the fact in the words of the answer; None for the words of the question.
+            tenant: the tenant; None for the configured one.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            UnknownDecisionError: the contact has no such decision; another's is answered alike.
-            InvalidAnswerError: nothing waits under that id, it lapsed, was answered otherwise, or
-                is not this person's to answer.
+            UnknownDecisionError: the contact has no such decision; another contact's gives the same
+                error.
+            InvalidAnswerError: nothing waits under that id, it lapsed, was answered differently, or
+                this person may not answer it.
         """
         scope = self._scope(tenant, agent_id, contact_id)
         return self._services.confirmations.confirm(scope, decision_id, by, text)
@@ -864,7 +870,7 @@ class Memory:
         *,
         tenant: str | None = None,
     ) -> Decision:
-        """Keep the answer no: nothing is remembered, and the same is not asked again.
+        """Record the answer no: nothing is stored, and the question is not asked again.
 
         Raises:
             As ``confirm``.
@@ -881,7 +887,7 @@ class Memory:
         *,
         tenant: str | None = None,
     ) -> Decision:
-        """Take back what was held, so that nobody is asked; it may be proposed again.
+        """Withdraw a held note, so that nobody is asked; it may be proposed again.
 
         Raises:
             As ``confirm``.
@@ -890,16 +896,16 @@ class Memory:
         return self._services.confirmations.withdraw(scope, decision_id, by)
 
     def propose(self, candidate: Candidate) -> Decision:
-        """How the gate disposes of a candidate, on record. Writes no fact, also if admitted.
+        """Record how the gate disposes of a candidate. Writes no fact, even if it is admitted.
 
         Raises:
-            InvalidNoteError: a text is too long, it has not been said yet, was confirmed by nobody
-                knows whom, its evidence is not what is stored under its ids, or its proposer's
-                name is reserved.
-            GraphUnavailableError: the engine stayed away.
+            InvalidNoteError: a text is too long, its time lies in the future, it names nobody who
+                confirmed it, its evidence is not what is stored under its ids, or its
+                proposer's name is reserved.
+            GraphUnavailableError: the engine stayed unavailable.
         """
         candidate = candidate.as_typed()
-        now, times = self._services.clock(), [each.said_at for each in candidate.evidence]
+        now, times = self._services.clock(), [evidence.said_at for evidence in candidate.evidence]
         for at in (candidate.note.said_at, candidate.note.holds_from, *times):
             not_in_the_future(at, now)
         return self._services.gate.propose(candidate, PROPOSAL_DOOR)
@@ -907,12 +913,12 @@ class Memory:
     def commit(
         self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None
     ) -> Decision:
-        """Remember what a proposal was admitted for; once, however often it is called.
+        """Write the fact of an admitted proposal; once, however often it is called.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
             UnknownDecisionError: the contact has no such decision.
-            InvalidRequestError: it is no proposal that the gate admitted.
+            InvalidRequestError: it is not a proposal that the gate admitted.
         """
         scope = self._scope(tenant, agent_id, contact_id)
         return self._services.gate.commit(scope, decision_id, PROPOSAL_DOOR)
@@ -949,21 +955,21 @@ class Memory:
         never: bool = False,
         tenant: str | None = None,
     ) -> Decision:
-        """End a fact without another in its place; its history is kept.
+        """End a fact without replacing it; its history is kept.
 
         Args:
             agent_id: whose memory.
             contact_id: about whom.
             fact_id: the fact, live, expired or archived.
-            by: who says so, ``contact`` or an operator's name.
-            reason: why, in a sentence.
-            never: whether it was not true at any time, so that its interval becomes empty. What
-                it had once replaced stays ended; ``revert`` the decision that wrote it for that.
+            by: who decides, ``contact`` or an operator's name.
+            reason: why, in one sentence.
+            never: whether it was never true, so that its interval becomes empty. What it once
+                replaced stays ended; to undo that, ``revert`` the decision that wrote it.
             tenant: None for the configured one.
 
         Raises:
             InvalidScopeError, InvalidNoteError: the arguments cannot be used.
-            InvalidAnswerError: it is not this person's to revoke.
+            InvalidAnswerError: this person may not revoke it.
             UnknownFactError: the contact has no fact of that id, or it has ended.
         """
         check_flags(never=never)
@@ -984,24 +990,24 @@ class Memory:
     ) -> Decision:
         """Undo a decision: what it wrote no longer holds, and what it ended holds again.
 
-        What lives again has its old interval, evidence, counts and open conflicts. What was undone
-        stays in the graph. A revert is a decision, so it can be reverted too. Undone already, the
-        decision that did it is returned, marked ``replayed``.
+        Facts that hold again get back their interval, evidence, counts and open conflicts. What was
+        undone stays in the graph. A revert is a decision, so it can be reverted too. If the
+        decision is undone already, the revert that did it is returned, marked ``replayed``.
 
         Args:
             agent_id: whose memory.
             contact_id: about whom.
-            decision_id: what is undone.
-            by: who says so, ``contact`` or an operator's name.
-            reason: why, in a sentence.
+            decision_id: the decision to undo.
+            by: who decides, ``contact`` or an operator's name.
+            reason: why, in one sentence.
             and_later: whether the later decisions that rest on it are undone too.
             tenant: None for the configured one.
 
         Raises:
             InvalidScopeError, InvalidNoteError: the arguments cannot be used.
-            InvalidAnswerError: it is not this person's to undo.
+            InvalidAnswerError: this person may not undo it.
             UnknownDecisionError: the contact has no decision of that id.
-            RevertRefusedError: later decisions rest on it; the text lists them.
+            RevertRefusedError: later decisions rest on it; the message lists them.
             InvalidRequestError: it changed no fact, or did not keep what it changed.
         """
         check_flags(and_later=and_later)
@@ -1025,35 +1031,36 @@ class Memory:
         dry_run: bool = False,
         tenant: str | None = None,
     ) -> Erasure:
-        """Erase what is known of a contact, or a part of it, for good; nothing brings it back.
+        """Erase what is known about a contact, or part of it, for good; it cannot be undone.
 
-        Texts, vectors, values, spans, reasons, summaries and what jobs and tasks hold go; ids,
-        actions, counts and times stay. A fact goes with all that says the same. Cut off at any
-        moment, the same call finishes it. What was erased and is said again is held with a
-        question, which the contact's own yes settles.
+        Texts, vectors, values, spans, reasons, summaries and the contents of jobs and tasks are
+        erased; ids, actions, counts and times stay. A fact is erased with everything that says the
+        same. If it is interrupted, the same call finishes it. If something erased is said again, it
+        is held with a question, which the contact's own yes settles.
 
         Args:
             agent_id: whose memory.
-            contact_id: about whom; without one of the next three, all that is known goes.
-            fact_id: only this fact, in whatever state.
+            contact_id: the contact; without one of the next three, everything is erased.
+            fact_id: only this fact, whatever its state.
             session_id: only this session, and the facts that were learnt from it.
-            attribute: only what is filed under it, now or ever.
-            subject: about whom the attribute is; None for the contact.
+            attribute: only what is or ever was stored under it.
+            subject: whom or what the attribute is about; None for the contact.
             by: who asks for it, ``contact`` or an operator's name.
-            reason: why, in a sentence; it is kept, unless it repeats what is to go.
-            dry_run: only say what would go, and change nothing.
+            reason: why, in one sentence; it is kept, unless it repeats what is to be erased.
+            dry_run: only report what would be erased, and change nothing.
             tenant: None for the configured one.
 
         Returns:
-            The erasure with its receipt: what was removed, what was looked at afterwards, and where
-            bytes of it may still be.
+            The erasure with its receipt: what was removed, what was searched afterwards, and where
+            traces of it may remain.
 
         Raises:
-            InvalidScopeError: tenant, agent or contact cannot be used, or nothing is known of them.
-            InvalidAnswerError: it is not this person's to ask for.
+            InvalidScopeError: tenant, agent or contact cannot be used, or nothing is known about
+                them.
+            InvalidAnswerError: this person may not ask for it.
             UnknownFactError, InvalidSessionError: the contact has no such fact or session.
             InvalidRequestError: more than one part is named, or one that cannot be used.
-            GraphUnavailableError: the engine stayed away, or was used by others; call again.
+            GraphUnavailableError: the engine stayed unavailable or busy; call again.
         """
         from reconciler.domain.records.erasures import ErasureTarget
 
@@ -1072,12 +1079,12 @@ class Memory:
         unfinished: bool = False,
         tenant: str | None = None,
     ) -> list[Erasure]:
-        """What was asked to be forgotten, the oldest first, and how far each erasure got.
+        """The erasures that were asked for, oldest first, and how far each one got.
 
         Args:
             agent_id: whose memory; None for all of the tenant's.
             contact_id: only about one contact.
-            unfinished: only those that were cut off, and wait to be finished.
+            unfinished: only those that were interrupted and have to be finished.
             tenant: None for the configured one.
 
         Raises:
@@ -1092,16 +1099,16 @@ class Memory:
         if agent_id is not None and not scopes:
             return []
         found = self._services.erasures.find(scopes, is_unfinished=unfinished)
-        return [each for each in found if each.scope.tenant == chosen]
+        return [erasure for erasure in found if erasure.scope.tenant == chosen]
 
     def finish_erasures(self) -> list[Erasure]:
-        """Finish all erasures of the store that were cut off; those of this call, finished.
+        """Finish all interrupted erasures of the store; returns those that this call finished.
 
         Raises:
-            GraphUnavailableError: the engine stayed away, or was used by others; call again.
+            GraphUnavailableError: the engine stayed unavailable or busy; call again.
         """
         found = self._services.erasures
-        return [found.finish(each) for each in found.find([], is_unfinished=True)]
+        return [found.finish(erasure) for erasure in found.find([], is_unfinished=True)]
 
     def _word_of(self, by: str, scope: Scope, reason: str) -> Candidate:
         """Why a person, who is no agent, decides about what is known, as that person's word."""
@@ -1131,30 +1138,30 @@ class Memory:
         dry_run: bool = False,
         tenant: str | None = None,
     ) -> list[Archived]:
-        """Put by what has faded: out of recall, kept, and live again as soon as somebody says it.
+        """Archive faded facts: recall leaves them out, and they are live again once repeated.
 
         What fades, and how fast, follows from importance, from when it was last said, and from how
-        often it was recalled. What binds, was confirmed, is in dispute or says how something is
-        done is never archived; nothing is deleted. A sweep about a contact is one decision, which
-        ``revert`` undoes; ``unarchive`` takes one fact up again.
+        often it was recalled. Instructions, confirmed facts, disputed facts and procedures
+        are never archived; nothing is deleted. What is archived about a contact in one call is one
+        decision, which ``revert`` undoes; ``unarchive`` makes one fact live again.
 
         Args:
             agent_id: whose facts.
             contact_id: only those about one contact; None for all of the agent's.
-            by: who has it done, an operator's name.
-            reason: why, in a sentence.
-            floor: of what less is left is archived, 0 to 1; None for the configured one.
-            dry_run: only say what would be archived.
-            tenant: whose deployment; None for the configured one.
+            by: the operator's name.
+            reason: why, in one sentence.
+            floor: archive facts whose weight is below this, 0 to 1; None for the configured one.
+            dry_run: only report what would be archived.
+            tenant: the tenant; None for the configured one.
 
         Returns:
-            For each contact with anything to archive the facts, and the decision that put them by;
+            For each contact with facts to archive, those facts and the decision that archived them;
             no decision with ``dry_run``.
 
         Raises:
             InvalidScopeError, InvalidNoteError: the arguments cannot be used.
-            InvalidRequestError: the floor is no number from 0 to 1.
-            InvalidAnswerError: it is not this person's to do.
+            InvalidRequestError: the floor is not a number from 0 to 1.
+            InvalidAnswerError: this person may not do it.
         """
         from reconciler.bootstrap import build_decay
 
@@ -1180,19 +1187,19 @@ class Memory:
         reason: str = "It is needed again.",
         tenant: str | None = None,
     ) -> Decision:
-        """Have an archived fact recalled again, as it stood.
+        """Make an archived fact live again, as it was.
 
         Args:
             agent_id: whose memory.
             contact_id: about whom.
             fact_id: the archived fact.
-            by: who has it done, ``contact`` or an operator's name.
-            reason: why, in a sentence.
-            tenant: whose deployment; None for the configured one.
+            by: who decides, ``contact`` or an operator's name.
+            reason: why, in one sentence.
+            tenant: the tenant; None for the configured one.
 
         Raises:
             InvalidScopeError, InvalidNoteError: the arguments cannot be used.
-            InvalidAnswerError: it is not this person's to do.
+            InvalidAnswerError: this person may not do it.
             UnknownFactError: the contact has no fact of that id.
             InvalidRequestError: it is not archived.
         """
@@ -1207,7 +1214,8 @@ class Memory:
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            UnknownDecisionError: the contact has none of that id; another's is answered alike.
+            UnknownDecisionError: the contact has no decision of that id; another contact's gives
+                the same error.
         """
         scope = self._scope(tenant, agent_id, contact_id)
         return self._services.records.decision(scope, decision_id)
@@ -1269,7 +1277,7 @@ class Memory:
         settings = self.settings.model_copy(update={"reconcile": chosen})
         policy = build_policy(settings, self.embedding_model)
         decisions = self.all_decisions(agent_id, contact_id, tenant=tenant)
-        return [replay(each, policy) for each in decisions if _is_replayable(each)]
+        return [replay(decision, policy) for decision in decisions if _is_replayable(decision)]
 
     def correct(
         self,
@@ -1280,20 +1288,20 @@ class Memory:
         *,
         tenant: str | None = None,
     ) -> Decision:
-        """Keep how a note really related to the fact it was decided on; no fact is changed.
+        """Record how a note really relates to the fact that it was compared with; changes no fact.
 
         Calibration from decisions learns from it, and ``explain`` mentions it.
 
         Args:
-            agent_id: which agent remembers.
+            agent_id: the agent whose memory it is.
             contact_id: whom the decision is about.
-            decision_id: which decision.
+            decision_id: the decision.
             relation: same, refines, replaces, coexists or unrelated.
-            tenant: whose deployment; None for the configured one.
+            tenant: the tenant; None for the configured one.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            InvalidRequestError: no such relation, or nothing that it could be of.
+            InvalidRequestError: there is no such relation, or the decision compared no fact.
             UnknownDecisionError: the contact has no decision of that id.
         """
         right = one_of(Relation, "relation", relation)
@@ -1318,14 +1326,14 @@ class Memory:
         contact_id: str | None = None,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:
-        """Import JSON lines; see ``NoteImport``. Run again, it takes up where it stopped.
+        """Import JSON lines; see ``NoteImport``. Run it again to continue where it stopped.
 
         Args:
             lines: one JSON object each, with ``text`` and optionally the door's other arguments.
-            tenant: of lines that name none; None for the configured one.
-            agent_id: of lines that name none.
-            contact_id: of lines that name none.
-            on_progress: told how many more lines are dealt with.
+            tenant: for lines that name none; None for the configured one.
+            agent_id: for lines that name none.
+            contact_id: for lines that name none.
+            on_progress: called with how many more lines were processed.
 
         Raises:
             InvalidScopeError: one of the three cannot be used.
@@ -1352,28 +1360,28 @@ class Memory:
     ) -> ImportReport:
         """Import what another memory system holds, through gate and reconciler.
 
-        The whole source is read before anything is written. Records come in the order of time; what
-        has ended there is kept as history. Run again, only what is new or has changed is judged.
+        The whole source is read before anything is written. Records are imported oldest first; what
+        has ended there is kept as history. Another run imports only what is new or has changed.
 
         Args:
             system: ``mem0``, ``graphiti``, ``neo4j-agent-memory`` or ``langmem``.
             source: its export, or the URI of the Neo4j that it writes to.
-            agent_id: whose notes these become.
-            contact_id: about whom all records are; None to read that from each.
+            agent_id: the agent whose notes these become.
+            contact_id: the contact of all records; None to read it from each record.
             contact_from: the key of a record that names the contact, with dots between keys; None
                 for ``user_id``, ``group_id``, ``user`` or ``namespace.last``, as the system has it.
-            tenant: whose deployment; None for the configured one.
+            tenant: the tenant; None for the configured one.
             source_kind: whose word a record counts as.
-            username: of the Neo4j that is read.
-            password: of the Neo4j that is read.
-            database: of the Neo4j that is read; None for its default one.
-            on_progress: told how many more records are dealt with.
+            username: for the Neo4j source.
+            password: for the Neo4j source.
+            database: of the Neo4j source; None for its default.
+            on_progress: called with how many more records were processed.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            InvalidRequestError: no such system is known, the source is no export of it or is cut
-                off, or a record does not say whose it is; nothing was written.
-            ConfigurationError: the Neo4j that is read cannot be reached.
+            InvalidRequestError: the system is unknown, the source is not its export or is cut off,
+                or a record does not name its contact; nothing was written.
+            ConfigurationError: the Neo4j source cannot be reached.
         """
         chosen = self.settings.tenant if tenant is None else tenant
         given = {"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id}
@@ -1405,30 +1413,30 @@ class Memory:
         overwrite: bool = False,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> ExportReport:
-        """Write what is kept as lines of JSON, which ``restore`` reads into either engine.
+        """Write the memory as lines of JSON, which ``restore`` reads into either engine.
 
-        Contact after contact, a page at a time, each as it stands at one moment, while others go
-        on reading and writing. ``config/export.schema.json`` describes a line; the last one counts
-        them, so that half a file is known for one.
+        It goes contact by contact, a page at a time, each as of one moment, while others read and
+        write. ``config/export.schema.json`` describes a line; the last line counts the others, so
+        that an incomplete file is recognised.
 
         Args:
-            out: a file to be made, or where the bytes go.
-            agent_id: whose contacts; None for all of them.
-            contact_id: this one only.
-            tenant: whose deployment. None for the configured one where an agent is named, else for
-                every tenant in the store.
-            vectors: also the facts' vectors, so that no model is needed to restore them.
-            keys: also the secrets of the store: the key that ids are made of, and the key of the
-                hashes. For a move; not for anybody else's eyes.
-            overwrite: replace the file, if it is there.
-            on_progress: told how many more contacts were written.
+            out: the file to write, or a binary stream.
+            agent_id: only this agent's contacts; None for all.
+            contact_id: only this contact.
+            tenant: the tenant; None for the configured one if an agent is named, else for every
+                tenant in the store.
+            vectors: include the facts' vectors, so that restoring needs no model.
+            keys: include the store's secrets: the key that ids are made with and the hash key.
+                For moving a store; keep the file safe.
+            overwrite: replace the file if it exists.
+            on_progress: called with how many more contacts were written.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used, or a contact without an
                 agent.
             InvalidRequestError: nothing is known of the contact.
-            ConfigurationError: the file cannot be written, or is there already.
-            GraphConflictError: somebody writes about a contact without a pause.
+            ConfigurationError: the file cannot be written, or exists already.
+            GraphConflictError: a contact is written to without a pause.
         """
         from pathlib import Path
 
@@ -1452,10 +1460,10 @@ class Memory:
         )
 
     def export_page(self, agent_id: str, contact_id: str, *, tenant: str | None = None) -> str:
-        """All that is kept of a contact, as one HTML document that a person can read and print.
+        """All that is stored about a contact, as one HTML page that a person can read and print.
 
-        Facts now and before, the words that they rest on, decisions in plain words, what waits for
-        an answer, conversations and tasks. It needs no network and holds no script.
+        It has current and past facts, the words that they rest on, decisions in plain words, open
+        questions, conversations and tasks. It needs no network and holds no script.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -1466,11 +1474,11 @@ class Memory:
     def check_known(
         self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
     ) -> None:
-        """Make sure that there is anything known of a contact, or of any of an agent's.
+        """Check that anything is known about a contact, or about any of an agent's.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            UnknownContactError: there is nothing; the text says to check the names.
+            UnknownContactError: there is nothing; the message says to check the names.
         """
         from reconciler.service.stores.archive_store import ContactFilter
 
@@ -1483,9 +1491,9 @@ class Memory:
     ) -> str:
         """How facts followed each other, as one HTML document with timelines, for an analyst.
 
-        Also disputes, questions, refusals, and what was decided on which day. It needs no network
-        and holds no script. It tells of at most 2,000 facts and 100 contacts, those decided about
-        last, and says what it left out.
+        It also has disputes, questions, refusals, and decisions by day. It needs no network and
+        holds no script. It shows at most 2,000 facts and 100 contacts, those of the latest
+        decisions, and says what it left out.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -1495,7 +1503,7 @@ class Memory:
         self.check_known(agent_id, contact_id, tenant=tenant)
         contacts = self.contacts(agent_id, tenant=tenant)
         if contact_id is not None:
-            contacts = [each for each in contacts if each.contact_id == whose.contact_id]
+            contacts = [contact for contact in contacts if contact.contact_id == whose.contact_id]
         return self._services.report.html(whose, contacts)
 
     def _export_filter(
@@ -1510,18 +1518,18 @@ class Memory:
         return ContactFilter(**given)
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
-        """Write the embedded store and the key of its hashes into one archive, while it is in use.
+        """Back up the embedded store and its hash key into one archive, while it is in use.
 
-        The log is folded in, and writers wait while the file is copied. The archive is read again
-        and opened before it has its name; ``restore`` puts it where there is no memory yet.
+        The log is merged, and writers wait while the file is copied. The archive is read back and
+        opened before it gets its name; ``restore`` needs a place without a memory.
 
         Args:
-            path: the archive to be made.
-            overwrite: replace it, if it is there.
+            path: the archive to write.
+            overwrite: replace it if it exists.
 
         Raises:
-            ConfigurationError: the archive cannot be written, or is there already; or the engine is
-                a server, which has backups of its own.
+            ConfigurationError: the archive cannot be written, or exists already; or the engine is a
+                server, which has its own backups.
             GraphUnavailableError: others read without a pause, or the disk has no room.
         """
         from pathlib import Path
@@ -1543,28 +1551,28 @@ class Memory:
         """Move the store to another embedding model, while others recall and write.
 
         Every fact, live or ended, gets a vector of the new model beside the one that it has. Then
-        the store is bound to the new model, at one stroke: from there on this memory, and every
-        other that is open with the old model, raises ``SchemaError`` where it compares or writes,
-        and is to be opened again with the settings that the report names. A run that was cut off
-        is called again, and goes on.
+        the store is bound to the new model in one step. From then on this memory, and every other
+        one that is open with the old model, raises ``SchemaError`` where it compares or writes;
+        reopen it with the settings that the report names. If a run is interrupted, call it again to
+        continue.
 
         Args:
-            model: as the setting RECONCILER_EMBEDDER__MODEL names it; or an embedder, which the
+            model: a name as for the setting RECONCILER_EMBEDDER__MODEL; or an embedder, which the
                 caller closes.
             profile: a profile that was calibrated on the model, by name or path; None for a
                 shipped or the configured one.
-            uncalibrated: accept a profile that was measured on no model, such as ``seed``.
-            batch_size: facts that are embedded together, from 1 to 10,000.
-            on_progress: told how many facts have a new vector, of how many.
+            uncalibrated: accept a profile that was not measured on any model, such as ``seed``.
+            batch_size: how many facts to embed at once, 1 to 10,000.
+            on_progress: called with how many facts have a new vector, of how many.
 
         Raises:
             ConfigurationError: the model cannot be loaded or does not embed, or no profile was
                 calibrated on it. Nothing was changed.
-            InvalidRequestError: the store is bound to that model already, moves to another one, or
-                the move was given up meanwhile.
+            InvalidRequestError: the store is bound to that model already, is moving to another one,
+                or the move was cancelled meanwhile.
             EmbeddingError: the model failed; what was embedded before stays.
             GraphConflictError: others wrote without a pause; all is embedded, call again.
-            GraphError: the engine is away; call again.
+            GraphError: the engine is unavailable; call again.
         """
         from reconciler.bootstrap import reembed
 
@@ -1586,14 +1594,14 @@ class Memory:
         )
 
     def model_move(self) -> ModelMove:
-        """Which model the store is bound to, and how far it is on its way to another one."""
+        """Which model the store is bound to, and how far a move to another one is."""
         return self._services.reembedding.status()
 
     def cancel_reembed(self) -> ModelMove:
-        """Give up a move to another model that is under way; what was embedded for it is removed.
+        """Cancel a running move to another model; what was embedded for it is removed.
 
         Raises:
-            InvalidRequestError: the store does not move, or has moved already.
+            InvalidRequestError: no move is running, or it has finished.
         """
         return self._services.reembedding.cancel()
 
@@ -1609,11 +1617,10 @@ class Memory:
         on_progress: Callable[[int, int], None] = lambda *_: None,
         **arguments: Any,
     ) -> Backup | RestoreReport:
-        """Put a backup, or an export, where the settings look for a memory.
+        """Restore a backup or an export to where the settings look for a memory.
 
-        A backup goes where there is no memory yet. An export goes into a new store or into one that
-        knows none of its contacts, of either engine; where it was killed, it is run again and goes
-        on.
+        A backup needs a place without a memory. An export needs a new store, or one that has none
+        of its contacts, of either engine; if it was interrupted, run it again to continue.
 
         Args:
             path: what ``backup`` or ``export`` wrote.
@@ -1621,17 +1628,18 @@ class Memory:
             embedder: instead of the configured one; it makes the vectors that an export lacks, or
                 has of another model.
             clock: the time now, UTC-aware, for tests; None for this machine's.
-            accept_other_key: an export also into a store that has contacts, and makes ids with
-                another key: idempotency keys of before are then not recognised.
-            on_progress: told how many contacts are there, of how many.
+            accept_other_key: also restore an export into a store that has contacts and makes ids
+                with another key; earlier idempotency keys are then not recognised.
+            on_progress: called with how many contacts are restored, of how many.
             **arguments: single settings, as ``load_settings`` takes them.
 
         Raises:
             InvalidArchiveError: the file is neither, is cut off, damaged, of a newer version, or
                 does not go with what the store holds. Nothing was changed.
-            ConfigurationError: a setting cannot work, or a backup meets a memory.
+            ConfigurationError: a setting cannot be used, or there is a memory at the backup's
+                place.
             GraphConflictError: somebody wrote about a contact while it was restored.
-            GraphError: the engine is away or locked, or the store is of another model.
+            GraphError: the engine is unavailable or locked, or the store has another model.
         """
         from pathlib import Path
 
@@ -1650,7 +1658,7 @@ class Memory:
 
     @property
     def extractor(self) -> MemoryExtractor:
-        """The background door: takes whole sessions, and says what became of them."""
+        """The background door: takes whole sessions, and says what was learned from them."""
         return self._services.memory_extractor
 
     def submit_session(
@@ -1664,22 +1672,22 @@ class Memory:
         channel: str = "chat",
         started_at: datetime | None = None,
     ) -> str:
-        """Hand a session over; the id of the job that will read it. See ``MemoryExtractor``.
+        """Hand over a session; returns its job's id. See ``MemoryExtractor``.
 
         Args:
-            agent_id: which agent remembers.
-            contact_id: with whom the session was.
-            session_id: its id; under the same one only what is new is added.
+            agent_id: the agent whose memory it is.
+            contact_id: the contact that the session was with.
+            session_id: its id; if the session exists, only new turns are added.
             turns: in their order, at least one; messages as chat APIs have them, dictionaries with
                 ``role`` and ``content``, are taken as well.
-            tenant: whose deployment; None for the configured one.
-            channel: how it was held.
+            tenant: the tenant; None for the configured one.
+            channel: the channel of the conversation.
             started_at: when it began, time-zone aware; None for its first turn's time, or now.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used; nothing was stored.
             InvalidSessionError: the session cannot be used; nothing was stored.
-            GraphUnavailableError: the engine stayed away; hand it over again.
+            GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
         from reconciler.domain.records.messages import turns_of
         from reconciler.domain.records.sessions import Session
@@ -1706,20 +1714,20 @@ class Memory:
         keeps_outcome: bool = True,
         tenant: str | None = None,
     ) -> MemoryContext:
-        """The memory of one task of an agent that works in a loop: begun, or gone on with.
+        """The memory of one task of an agent that works in a loop, started or resumed.
 
         Args:
-            agent_id: which agent.
-            contact_id: for whom it works.
+            agent_id: the agent.
+            contact_id: the contact for whom it works.
             task_id: the task; one that has not ended opens as interrupted, to be resumed.
-            goal: what is to be achieved, for a task that is to begin.
+            goal: what a new task is to achieve.
             session_id: where its episodes are kept; None for a session of the task's own.
-            keeps_outcome: whether what came of it is proposed to the gate when it ends.
-            tenant: whose deployment; None for the configured one.
+            keeps_outcome: whether its outcome is proposed to the gate when it ends.
+            tenant: the tenant; None for the configured one.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            UnknownTaskError: there is no such task, and no goal to begin it with.
+            UnknownTaskError: there is no such task, and no goal to start one with.
         """
         from reconciler.service.tasks.memory_context import MemoryContext
 
@@ -1752,15 +1760,15 @@ class Memory:
         tenant: str | None = None,
         limit: int = 50,
     ) -> list[Task]:
-        """An agent's tasks, those that changed last first; ``task`` goes on with one.
+        """An agent's tasks, last changed first; ``task`` resumes one.
 
         Args:
             agent_id: whose tasks.
             contact_id: only those for one contact; None for all of the agent's.
-            state: only those in this state; ``open`` for all that have not ended, which are those
-                to resume, however they stopped. None for all.
-            tenant: whose deployment; None for the configured one.
-            limit: at most so many.
+            state: only those in this state; ``open`` for all that have not ended, which can be
+                resumed. None for all.
+            tenant: the tenant; None for the configured one.
+            limit: at most this many.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -1775,22 +1783,23 @@ class Memory:
     def session(
         self, agent_id: str, contact_id: str, session_id: str, *, tenant: str | None = None
     ) -> SessionRecord:
-        """A session as it is kept: its summary, and what became of its candidates.
+        """A session as it is stored: its summary, and what was decided about its candidates.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            InvalidSessionError: none of that id was handed over.
+            InvalidSessionError: no session of that id was handed over.
         """
         return self._services.session_store.get_session(
             self._scope(tenant, agent_id, contact_id), session_id
         )
 
     def job(self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None) -> Job:
-        """One of a contact's jobs, as it stands.
+        """One of a contact's jobs, in its present state.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            UnknownJobError: the contact has none of that id; another's is answered alike.
+            UnknownJobError: the contact has none of that id; another contact's gives the same
+                error.
         """
         return self._services.session_store.get_job(
             self._scope(tenant, agent_id, contact_id), job_id
@@ -1805,7 +1814,7 @@ class Memory:
         tenant: str | None = None,
         limit: int = 50,
     ) -> list[Job]:
-        """Jobs, the newest first.
+        """Jobs, newest first.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -1823,7 +1832,7 @@ class Memory:
     def retry(
         self, agent_id: str, contact_id: str, job_id: str, *, tenant: str | None = None
     ) -> Job:
-        """Have a dead job, or one that waits, started again at once.
+        """Retry a dead or waiting job now.
 
         Raises:
             As ``job``.
@@ -1835,13 +1844,13 @@ class Memory:
         return self._services.session_store.count_jobs()
 
     def drain(self, on_progress: Callable[[Job], None] = lambda _: None) -> list[Job]:
-        """Work all jobs off in this thread, until each is done or dead; those of this call.
+        """Process all jobs in this thread until each is done or dead; returns those of this call.
 
-        A job whose extractor fails is waited for and tried again, which may take many minutes;
+        A job whose extractor fails is retried after a wait, which may take many minutes;
         ``worker().work_once()`` makes one attempt.
 
         Raises:
-            GraphUnavailableError: the engine stayed away; what is not done waits.
+            GraphUnavailableError: the engine stayed unavailable; unfinished jobs wait.
         """
         return self.worker().drain(on_progress)
 
@@ -1849,7 +1858,7 @@ class Memory:
         """A worker that the caller runs, and stops.
 
         Args:
-            on_stage: told at each stage of a job; for tests.
+            on_stage: called at each stage of a job; for tests.
         """
         from reconciler.bootstrap import build_worker
 
@@ -1859,7 +1868,7 @@ class Memory:
         """A worker in a thread of this process, until it is stopped or the memory is closed.
 
         Args:
-            on_job: told in that thread, after each attempt, how its job stands.
+            on_job: called in that thread after each attempt, with the job's state.
         """
         from reconciler.service.sessions.extraction_worker import WorkerThread
 
@@ -1868,23 +1877,23 @@ class Memory:
         return thread
 
     def interrupt_extraction(self) -> None:
-        """End the calls of the extractor that are under way in this memory; it can be called again.
+        """End the extractor's running calls in this memory; it may be called repeatedly.
 
         Not from a signal's handler, which may interrupt whoever holds the extractor's lock.
         """
         self._services.extractor.close()
 
     def stop_workers(self) -> None:
-        """Have the workers of ``start_worker`` give their jobs back and end; harmless without any.
+        """Stop the workers of ``start_worker``; their jobs go back to the queue.
 
         Not from a signal's handler, as ``interrupt_extraction``.
         """
-        for each in self._worker_threads:
-            each.ask_to_stop()
+        for thread in self._worker_threads:
+            thread.ask_to_stop()
         if self._worker_threads:
             self.interrupt_extraction()
-        for each in self._worker_threads:
-            each.stop()
+        for thread in self._worker_threads:
+            thread.stop()
 
     def _instant(self, name: str, at: datetime | None) -> datetime | None:
         """A time that has come, in UTC."""
@@ -1897,8 +1906,8 @@ class Memory:
         if contact_id is not None:
             return [self._scope(tenant, agent_id, contact_id)]
         return [
-            self._scope(tenant, agent_id, each.contact_id)
-            for each in self.contacts(agent_id, tenant=tenant)
+            self._scope(tenant, agent_id, contact.contact_id)
+            for contact in self.contacts(agent_id, tenant=tenant)
         ]
 
     def _scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
@@ -1921,8 +1930,8 @@ class ContactMemory:
         priya.recall("Where does she live?")
 
     Args:
-        memory: what is asked; it must stay open.
-        scope: whose memory.
+        memory: the memory that answers; it must stay open.
+        scope: the tenant, agent and contact.
     """
 
     def __init__(self, memory: Memory, scope: Scope) -> None:
@@ -1958,11 +1967,11 @@ class ContactMemory:
         return self._of(self._memory.briefing)(query, limit=limit)
 
     def value(self, attribute: str, *, subject: str | None = None) -> list[SlotValue]:
-        """What an attribute is now; see ``Memory.value``."""
+        """An attribute's current value or values; see ``Memory.value``."""
         return self._of(self._memory.value)(attribute, subject=subject)
 
     def profile(self) -> list[SlotValue]:
-        """What all of the contact's slots hold now; see ``Memory.profile``."""
+        """The current values of all of the contact's slots; see ``Memory.profile``."""
         return self._of(self._memory.profile)()
 
     def recall_about(self, name: str, *, limit: int | None = None) -> list[FoundFact]:
@@ -1986,15 +1995,15 @@ class ContactMemory:
     def archive(
         self, *, by: str = "operator", floor: float | None = None, dry_run: bool = False
     ) -> list[Archived]:
-        """Put by what has faded about the contact; see ``Memory.archive``."""
+        """Archive the contact's faded facts; see ``Memory.archive``."""
         return self._of(self._memory.archive)(by=by, floor=floor, dry_run=dry_run)
 
     def unarchive(self, fact_id: str, *, by: str = "operator") -> Decision:
-        """Have an archived fact recalled again; see ``Memory.unarchive``."""
+        """Make an archived fact live again; see ``Memory.unarchive``."""
         return self._of(self._memory.unarchive)(fact_id, by=by)
 
     def disputes(self) -> list[Dispute]:
-        """What contradicts each other and was not settled yet; see ``Memory.disputes``."""
+        """Facts that contradict each other and are not settled; see ``Memory.disputes``."""
         return self._of(self._memory.disputes)()
 
     def report(self) -> str:
@@ -2002,13 +2011,13 @@ class ContactMemory:
         return self._of(self._memory.report)()
 
     def export_page(self) -> str:
-        """All that is kept of the contact, as one HTML document; see ``Memory.export_page``."""
+        """All that is stored about the contact, as an HTML page; see ``Memory.export_page``."""
         return self._of(self._memory.export_page)()
 
     def export(
         self, out: str | Path | IO[bytes], *, vectors: bool = False, overwrite: bool = False
     ) -> ExportReport:
-        """Write all that is kept of the contact as lines of JSON; see ``Memory.export``."""
+        """Write all that is stored about the contact as lines of JSON; see ``Memory.export``."""
         scope = self._scope
         return self._memory.export(
             out,
@@ -2029,7 +2038,7 @@ class ContactMemory:
         until: datetime | None = None,
         limit: int = 50,
     ) -> list[Decision]:
-        """The newest decisions, refusals among them; see ``Memory.decisions``."""
+        """The newest decisions, refusals included; see ``Memory.decisions``."""
         return self._of(self._memory.decisions)(
             disposal=disposal, reason=reason, door=door, since=since, until=until, limit=limit
         )
@@ -2042,7 +2051,7 @@ class ContactMemory:
         channel: str = "chat",
         started_at: datetime | None = None,
     ) -> str:
-        """Hand a session over; the id of its job. See ``Memory.submit_session``."""
+        """Hand over a session; returns its job's id. See ``Memory.submit_session``."""
         return self._of(self._memory.submit_session)(
             session_id, turns, channel=channel, started_at=started_at
         )
@@ -2073,7 +2082,7 @@ class ContactMemory:
         )
 
     def tasks(self, *, state: TaskState | str | None = None, limit: int = 50) -> list[Task]:
-        """The contact's tasks, those that changed last first; see ``Memory.tasks``."""
+        """The contact's tasks, last changed first; see ``Memory.tasks``."""
         return self._of(self._memory.tasks)(state=state, limit=limit)
 
     def forget(
@@ -2087,7 +2096,7 @@ class ContactMemory:
         reason: str,
         dry_run: bool = False,
     ) -> Erasure:
-        """Erase the contact, or a part of what is known of it; see ``Memory.forget``."""
+        """Erase what is known about the contact, or part of it; see ``Memory.forget``."""
         return self._of(self._memory.forget)(
             fact_id=fact_id,
             session_id=session_id,
@@ -2140,7 +2149,7 @@ def _is_replayable(decision: Decision) -> bool:
     by_hand = (DecidedBy.GATE, DecidedBy.AMENDMENT)
     is_over = decision.decided_by is DecidedBy.ORDER and not decision.is_history
     is_by_rule = decision.action.is_reconciled and decision.decided_by not in by_hand
-    texts = (decision.text, *(each.text for each in decision.compared_with))
+    texts = (decision.text, *(fact.text for fact in decision.compared_with))
     return is_by_rule and not is_over and ERASED not in texts
 
 

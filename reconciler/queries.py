@@ -130,7 +130,7 @@ class MapKeys:
 
     def _check_map(self, value: Any, path: str) -> None:
         if not isinstance(value, dict):
-            raise QueryFileError(f"{path}: must be a map, and is {type(value).__name__}")
+            raise QueryFileError(f"{path}: must be a map, not {type(value).__name__}")
         if self.names == ANY_KEYS:
             _check_property_names(value, path)
         elif value.keys() != set(self.names):
@@ -322,7 +322,7 @@ def parse_query(name: str, text: str) -> Query:
         mode=header["mode"].strip(),
         params=frozenset(_names(header["params"])),
         returns=tuple(_names(header["returns"])),
-        statements=tuple(_with_maps(each, loop, maps) for each in statements),
+        statements=tuple(_with_maps(statement, loop, maps) for statement in statements),
         maps=_map_keys(maps),
         loop=loop,
         takes_times_as_text=bool(times),
@@ -382,8 +382,8 @@ def _with_maps(statement: Statement, loop: Loop | None, maps: Mapping[str, list[
 def _places(loop: Loop | None, statement: Statement) -> dict[str, str]:
     """What list each loop's name goes through, by its whole path."""
     places: dict[str, str] = {}
-    for each in (*((loop,) if loop else ()), *statement.loops):
-        places[each.name] = _real(each.path, places)
+    for outer in (*((loop,) if loop else ()), *statement.loops):
+        places[outer.name] = _real(outer.path, places)
     return places
 
 
@@ -409,7 +409,7 @@ def _loop(text: str) -> Loop | None:
 
 def _last_returning(statements: tuple[Statement, ...]) -> str:
     """The text of the statement whose rows are the query's."""
-    returning = [each.text for each in statements if "RETURN" in each.text]
+    returning = [statement.text for statement in statements if "RETURN" in statement.text]
     return (returning or [statements[-1].text])[-1]
 
 
@@ -437,7 +437,7 @@ def _statement(part: str) -> Statement:
         text=code.strip(),
         params=frozenset(PARAMETER.findall(code)),
         condition=(condition[1], frozenset(_names(condition[2]))) if condition else None,
-        loops=tuple(loop for each in _LOOP.findall(part) if (loop := _loop(each))),
+        loops=tuple(loop for text in _LOOP.findall(part) if (loop := _loop(text))),
     )
 
 

@@ -49,4 +49,6 @@ def resource_path(name: str) -> Path:
 
 def engine_names() -> tuple[str, ...]:
     """The engines that have a dialect: every folder of ``cypher/`` that holds migrations."""
-    return tuple(sorted(each.parent.name for each in resource_path("cypher").glob("*/migrations")))
+    return tuple(
+        sorted(folder.parent.name for folder in resource_path("cypher").glob("*/migrations"))
+    )

@@ -63,7 +63,7 @@ __all__ = [
 _PREFIX = "RECONCILER_"
 _log = logging.getLogger(__name__)
 
-# A default that a policy has stands there, beside what it means and where it comes from.
+# A policy's default is defined there, with its meaning and its source.
 _ARBITRATION = ArbitrationPolicy()
 _DECAY = DecayPolicy()
 _EXTRACTION = ExtractionPolicy()
@@ -136,7 +136,7 @@ class RecallSettings(_Group):
 
 
 class LifeSettings(_Group):
-    """How the use of facts is noted, and how what nobody says any more fades."""
+    """How the use of facts is recorded, and how facts that nobody repeats fade."""
 
     use_flush_seconds: float = Field(default=10.0, ge=0)
     decay_half_life_days: float = Field(default=_DECAY.half_life_days, gt=0)
@@ -144,7 +144,7 @@ class LifeSettings(_Group):
 
 
 class EmbedderSettings(_Group):
-    """Which model embeds."""
+    """Which model embeds texts."""
 
     model: str = Field(default="minilm", min_length=1)
     batch_size: int = Field(default=64, ge=1)
@@ -152,7 +152,7 @@ class EmbedderSettings(_Group):
 
 
 class ArbiterSettings(_Group):
-    """Who judges the band between the thresholds, how often, and what that costs."""
+    """Which model judges notes between the thresholds, how often, and at what cost."""
 
     mode: Literal["auto", "off"] = "auto"
     model: str = Field(default="claude-haiku-4-5", min_length=1)
@@ -175,7 +175,7 @@ class ArbiterSettings(_Group):
 
 
 class ExtractorSettings(_Group):
-    """Who reads sessions, in which pieces, and what is done where nobody could."""
+    """Which model reads sessions, in what pieces, and the fallback if none can."""
 
     mode: Literal["auto", "explicit"] = "auto"
     model: str = Field(default="claude-haiku-4-5", min_length=1)
@@ -192,7 +192,7 @@ class ExtractorSettings(_Group):
 
 
 class JobsSettings(_Group):
-    """How often a session is tried, and how long a worker may be silent."""
+    """How often a session is retried, and how long a worker may be silent."""
 
     attempts_max: int = Field(default=_JOBS.attempts_max, ge=1)
     backoff_seconds: float = Field(default=_JOBS.backoff_seconds, ge=0)
@@ -202,14 +202,14 @@ class JobsSettings(_Group):
 
 
 class LogSettings(_Group):
-    """How commands that run for long log; no level: what each command finds worth telling."""
+    """How long-running commands log; without a level, each command uses its own."""
 
     level: Literal["debug", "info", "warning", "error"] | None = None
     format: Literal["text", "json"] = "text"
 
 
 class Settings(BaseSettings):
-    """Everything that can be set, frozen. Build it with ``load_settings``."""
+    """All settings, frozen. Build it with ``load_settings``."""
 
     model_config = SettingsConfigDict(
         env_prefix=_PREFIX,
@@ -250,7 +250,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments, then environment, then usual names, then files, the most special first."""
+        """Arguments, then environment, then usual names, then files; the most specific first."""
         return (
             init_settings,
             env_settings,
@@ -283,14 +283,14 @@ class _UsualNames(PydanticBaseSettingsSource):
 
 
 def load_settings(**arguments: Any) -> Settings:
-    """The settings as they hold now.
+    """Load the settings.
 
     Args:
         **arguments: settings by name, groups as dicts: ``reconcile={"cosine_add_max": 0.7}``.
 
     Raises:
-        ConfigurationError: a value is out of range, unknown or in contradiction; the text names
-            each one.
+        ConfigurationError: a value is out of range, unknown or contradictory; the message
+            names each one.
     """
     for name in filter(_is_unknown, os.environ):
         _warn_of(name)
@@ -300,14 +300,14 @@ def load_settings(**arguments: Any) -> Settings:
         raise ConfigurationError(f"settings: {error}") from error
     except ValidationError as error:
         found = "; ".join(
-            f"{'.'.join(map(str, each['loc'])) or 'settings'}: {each['msg']}"
-            for each in error.errors(include_url=False, include_input=False)
+            f"{'.'.join(map(str, problem['loc'])) or 'settings'}: {problem['msg']}"
+            for problem in error.errors(include_url=False, include_input=False)
         )
         raise ConfigurationError(f"settings: {found}") from error
 
 
 def _is_unknown(variable: str) -> bool:
-    """Whether it looks like a setting and is none; a wrong name within a group is an error."""
+    """Whether it looks like a setting but is not one; a wrong name in a group is an error."""
     if not variable.upper().startswith(_PREFIX):
         return False
     setting, nested, _ = variable.upper().partition("__")

@@ -1,5 +1,5 @@
 // Mark what is to be erased, in one transaction and at one version of the contact: from here on the
-// gate knows, jobs end or begin anew, and what says the same again is held. No row means that somebody
+// gate knows, jobs end or start again, and what says the same again is held. No row means that somebody
 // else came first.
 // mode: write
 // params: contact_key, version, next_version, is_whole, erasure, fact_ids, tombstone_keys, ended_keys, rewound_keys, episodes, at

@@ -1,4 +1,4 @@
-// Bind the store to the model that it was moving to, at one stroke; no row where it does not move
+// Bind the store to the model that it was moving to, in one step; no row where it does not move
 // there, a fact still lacks its vector, or a contact is being restored. Each contact's version moves,
 // so that what any process keeps of it is loaded again. Columns change their names, however many
 // facts there are: no vector is touched.

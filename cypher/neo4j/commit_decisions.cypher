@@ -92,7 +92,7 @@ CALL (each) {
   MERGE (episode)-[:`IN`]->(session)
 }
 // The decision, with the new fact or without one, and what both rest on. A map's times are texts,
-// and are set once more. The procedure keeps the vector in half the space of a SET.
+// and are set again. The procedure keeps the vector in half the space of a SET.
 CALL (contact, each) {
   UNWIND each.commits AS commit
   WITH contact, commit WHERE commit.fact IS NOT NULL

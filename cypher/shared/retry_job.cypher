@@ -1,4 +1,4 @@
-// Have a contact's job that is dead, or waits, begun anew now; no row means that it is neither, or
+// Have a contact's job that is dead, or waits, started again now; no row means that it is neither, or
 // anybody else's.
 // mode: write
 // params: job_id, tenant, agent_id, contact_id, at

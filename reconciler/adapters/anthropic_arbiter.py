@@ -111,10 +111,10 @@ def _data(note: Note, neighbours: Sequence[Neighbour]) -> dict[str, Any]:
         "facts": [
             {
                 "number": number,
-                "text": each.text,
-                **_circumstances(each.valid_from, each.trust, each.slot),
+                "text": neighbour.text,
+                **_circumstances(neighbour.valid_from, neighbour.trust, neighbour.slot),
             }
-            for number, each in enumerate(neighbours, start=1)
+            for number, neighbour in enumerate(neighbours, start=1)
         ],
     }
 

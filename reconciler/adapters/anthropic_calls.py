@@ -72,7 +72,7 @@ class Connection:
         api_key: sent to the API only; in no log and no error.
         model: a Claude model that supports structured outputs.
         timeout_seconds: a whole call, retries included.
-        retries_max: tries after the first, for calls that were turned away or broke off.
+        retries_max: tries after the first, for calls that were rejected or broke off.
         base_url: where the API is; None for Anthropic's own.
 
     Raises:
@@ -100,7 +100,7 @@ class Failures:
     """What a caller's three kinds of failure are called.
 
     Attributes:
-        unavailable: no answer in time, or turned away; for how long, in seconds, or None.
+        unavailable: no answer in time, or rejected; for how long, in seconds, or None.
         refused: the model declined.
         answer: cut off, or not what was asked for.
     """

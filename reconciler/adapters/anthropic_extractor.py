@@ -137,7 +137,8 @@ class _Candidate(BaseModel):
             importance=self.importance,
             confidence=self.confidence,
             citations=tuple(
-                Citation(episode=each.episode, span=each.span) for each in self.citations
+                Citation(episode=citation.episode, span=citation.span)
+                for citation in self.citations
             ),
             topic=self.topic,
             subject=self.subject,
@@ -200,7 +201,7 @@ class AnthropicExtractor:
         """What is worth remembering in the window; the port says what is promised.
 
         Raises:
-            ExtractionUnavailableError: no answer in time, or turned away, with the wait that the
+            ExtractionUnavailableError: no answer in time, or rejected, with the wait that the
                 server asked for.
             ExtractionRefusedError: the model declined.
             ExtractionAnswerError: the answer was cut off or is not what was asked for.
@@ -208,12 +209,12 @@ class AnthropicExtractor:
         found: list[Extracted] = []
         summary, costs = "", []
         for _ in range(CALLS_MAX):
-            given = list(dict.fromkeys(each.text for each in found))
+            given = list(dict.fromkeys(candidate.text for candidate in found))
             answer, usage = self._calls.ask(_data(window, given))
             costs.append(usage)
             summary = summary or _summary(answer.summary)
-            read = [each.extracted() for each in answer.candidates]
-            new = [each for each in read if each.text not in given]
+            read = [candidate.extracted() for candidate in answer.candidates]
+            new = [candidate for candidate in read if candidate.text not in given]
             found += new
             if len(read) < ANSWER_CANDIDATES_MAX or not new:
                 break
@@ -234,20 +235,20 @@ def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:
         given: the candidates that earlier answers about it gave.
     """
     episodes = [
-        _shown(number, each, each.episode_id in window.new_ids)
-        for number, each in enumerate(window.episodes, start=1)
+        _shown(number, episode, episode.episode_id in window.new_ids)
+        for number, episode in enumerate(window.episodes, start=1)
     ]
     return {"episodes": episodes, "given": list(given)} if given else {"episodes": episodes}
 
 
 def _summed(costs: Sequence[Usage | None]) -> Usage | None:
     """What all calls cost together, as far as it is known."""
-    known = [each for each in costs if each]
+    known = [cost for cost in costs if cost]
     if not known:
         return None
     return Usage(
-        input_tokens=sum(each.input_tokens for each in known),
-        output_tokens=sum(each.output_tokens for each in known),
+        input_tokens=sum(cost.input_tokens for cost in known),
+        output_tokens=sum(cost.output_tokens for cost in known),
     )
 
 

@@ -44,14 +44,14 @@ def anthropic_functions(tools: _Tools, *, strict: bool = False) -> list[BetaBuil
         tools: as ``Memory.agent_tools`` gives them.
         strict: as ``AgentTools.definitions`` takes it.
     """
-    return [_Function(tools, each) for each in tools.definitions(strict=strict)]
+    return [_Function(tools, definition) for definition in tools.definitions(strict=strict)]
 
 
 def async_anthropic_functions(
     tools: _AsyncTools, *, strict: bool = False
 ) -> list[BetaAsyncBuiltinFunctionTool]:
     """The same for an ``AsyncAnthropic``, of the tools of an ``AsyncMemory``."""
-    return [_AsyncFunction(tools, each) for each in tools.definitions(strict=strict)]
+    return [_AsyncFunction(tools, definition) for definition in tools.definitions(strict=strict)]
 
 
 class _Function(BetaBuiltinFunctionTool):

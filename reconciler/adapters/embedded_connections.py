@@ -98,7 +98,7 @@ class EmbeddedConnections:
         with ExitStack() as stack:
             queues = [self._readers.turns] * (CONNECTIONS_MAX - 1)
             are_taken = True
-            for turn in [stack.enter_context(each.turn()) for each in queues]:
+            for turn in [stack.enter_context(queue.turn()) for queue in queues]:
                 are_taken &= turn.take(max(deadline - time.monotonic(), 0.0))
             yield are_taken
 
@@ -130,7 +130,7 @@ class EmbeddedConnections:
         deadline = time.monotonic() + self._query_timeout_seconds
         everybody = (self._writer.turns, *[self._readers.turns] * (CONNECTIONS_MAX - 1))
         with ExitStack() as stack:
-            for turn in [stack.enter_context(each.turn()) for each in everybody]:
+            for turn in [stack.enter_context(queue.turn()) for queue in everybody]:
                 turn.take(max(deadline - time.monotonic(), 0.0))
             for connection in list(self._open):
                 self._end(connection)

@@ -220,7 +220,7 @@ class EmbeddedFiles:
         needed = _SPARE_BYTES + 3 * _size(self.main) + _SPARE_FACTOR * self.log_bytes
         if shutil.disk_usage(self.main.parent).free < needed:
             raise OSError(
-                f"{needed >> 20} MiB are needed beside it to write it again; free some space"
+                f"{needed >> 20} MiB are needed beside it to write it again; free some disk space"
             )
 
     @contextmanager
@@ -243,7 +243,7 @@ class EmbeddedFiles:
         return found.st_mtime_ns, found.st_size, self.log_bytes
 
     def put_in_place(self, draft: EmbeddedFiles, stamp: tuple[int, int, int]) -> None:
-        """Put a store that is whole in this one's place, at one stroke, while nobody has it open.
+        """Put a store that is whole in this one's place, in one step, while nobody has it open.
 
         Before it and after it the main file is a whole store that needs no log.
 
@@ -367,7 +367,7 @@ class EmbeddedFiles:
         if self._frozen_log.exists() and not self.has_room_to_checkpoint():
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main}: a crash left a checkpoint to be finished, "
-                f"and {self.main.parent} has no room for it; free some space"
+                f"and {self.main.parent} has no room for it; free some disk space"
             )
 
     def _may_be_mended(self, error: Exception) -> bool:

@@ -199,7 +199,7 @@ class EmbeddedGraph:
     def purge(self, key: str = "") -> Purged:
         """See ``Graph.purge``: the store is written again, and takes its own place.
 
-        What was removed is then looked for in it, and where it is found, that is done once more.
+        What was removed is then looked for in it, and where it is found, that is done again.
         Everybody else waits meanwhile, as for a long query.
         """
         from reconciler.adapters.text_search import TextSearch  # loads numpy
@@ -539,7 +539,11 @@ def _run_script(
     connection: PlanningConnection, query: Query, given: Mapping[str, Any]
 ) -> list[Row]:
     """The rows of the script's runs: one, or one for each element of the list it goes through."""
-    return [row for each in query.repetitions(given) for row in _run_once(connection, query, each)]
+    return [
+        row
+        for repetition in query.repetitions(given)
+        for row in _run_once(connection, query, repetition)
+    ]
 
 
 def _run_once(connection: PlanningConnection, query: Query, given: Mapping[str, Any]) -> list[Row]:
@@ -547,8 +551,8 @@ def _run_once(connection: PlanningConnection, query: Query, given: Mapping[str, 
     rows: list[Row] = []
     for statement in query.statements:
         returns, found = "RETURN" in statement.text, []
-        for each in statement.repetitions(given):
-            told = connection.rows(*bound(statement, each))
+        for repetition in statement.repetitions(given):
+            told = connection.rows(*bound(statement, repetition))
             if returns and not told:
                 return []
             found += told if returns else []  # to change a table gives a row of the engine's own

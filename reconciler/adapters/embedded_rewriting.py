@@ -106,7 +106,7 @@ def _tables(connection: PlanningConnection) -> Iterator[_Table]:
     for row in connection.rows("CALL show_tables() RETURN name, type"):
         name = str(row["name"])
         told = connection.rows(f"CALL table_info('{name}') RETURN *")
-        columns = tuple(str(each["name"]) for each in told)
+        columns = tuple(str(column["name"]) for column in told)
         if row["type"] == "NODE":
             yield _Table(name, columns)
         else:

@@ -71,15 +71,18 @@ def _key(statement: Statement) -> tuple[str, ...]:
         parts = [about, statement.attribute, statement.value]
     else:
         parts = [statement.text]
-    return (statement.speech, *(canonical_text(each).casefold() for each in parts))
+    return (statement.speech, *(canonical_text(part).casefold() for part in parts))
 
 
 def _candidate(mentions: list[tuple[int, Statement]]) -> Extracted:
     """One candidate for all mentions, in the words of the weightiest, then the first."""
     best = max(
-        (each for _, each in mentions), key=lambda each: (_importance(each), _confidence(each))
+        (statement for _, statement in mentions),
+        key=lambda statement: (_importance(statement), _confidence(statement)),
     )
-    citations = dict.fromkeys(Citation(episode=number, span=each.span) for number, each in mentions)
+    citations = dict.fromkeys(
+        Citation(episode=number, span=statement.span) for number, statement in mentions
+    )
     return Extracted(
         text=best.text,
         category=best.category,

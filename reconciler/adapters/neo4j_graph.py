@@ -91,9 +91,9 @@ class Neo4jGraph:
         username, password: the account.
         database: its name.
         pool_size_max: connections kept for concurrent callers.
-        connect_timeout_seconds: a server that does not answer within this is away.
+        connect_timeout_seconds: a server that does not answer within this counts as unavailable.
         silence_timeout_seconds: a server that shows no sign of life for so long, while a query is
-            under way, is away.
+            under way, counts as unavailable.
         query_timeout_seconds: the server ends a query that takes longer; one that is alive and
             busy gets as long.
 
@@ -433,7 +433,7 @@ def _rows(columns: tuple[str, ...], found: list[list[Any]]) -> list[Row]:
         for row in rows:
             if (told := row[name]) is not None:  # it may name its zone behind its offset
                 row[name] = datetime.fromisoformat(told.partition("[")[0]).astimezone(UTC)
-    if rows and any(isinstance(each, _MAPS) for each in rows[0].values()):
+    if rows and any(isinstance(value, _MAPS) for value in rows[0].values()):
         return [{name: _plain(value) for name, value in row.items()} for row in rows]
     return rows
 

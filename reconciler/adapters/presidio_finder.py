@@ -99,9 +99,9 @@ def _load_rules() -> Iterator[_Rule]:
         yield _own(presidio, SensitiveKind.EMAIL, *_EMAIL)
         yield from _loaded_shapes()
         yield _card_rule(presidio)
-        for each in _LABELLED:
-            made = _own(presidio, each.kind, each.pattern)
-            yield replace(made, accepts=each.accepts, digits_min=each.digits_min)
+        for labelled in _LABELLED:
+            made = _own(presidio, labelled.kind, labelled.pattern)
+            yield replace(made, accepts=labelled.accepts, digits_min=labelled.digits_min)
 
 
 def _own(presidio: ModuleType, kind: SensitiveKind, *patterns: str) -> _Rule:
@@ -115,13 +115,13 @@ def _loaded_shapes() -> Iterator[_Rule]:
     for module, entity, kind, accepts, score_min, digits_min in _SHAPES:
         loaded = import_module(f"presidio_analyzer.{module}_recognizer")
         (made,) = (
-            each
-            for name, each in vars(loaded).items()
-            if name.endswith("Recognizer") and getattr(each, "__module__", "") == loaded.__name__
+            value
+            for name, value in vars(loaded).items()
+            if name.endswith("Recognizer") and getattr(value, "__module__", "") == loaded.__name__
         )
         recogniser = made()
         if score_min < _CHECKED:  # else a weak pattern is as good as a strong one
-            strong = [each for each in recogniser.patterns if each.score >= score_min]
+            strong = [pattern for pattern in recogniser.patterns if pattern.score >= score_min]
             recogniser.patterns = strong
         yield _Rule(recogniser, entity, kind, accepts, score_min, digits_min)
 

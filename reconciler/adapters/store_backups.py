@@ -63,10 +63,10 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     """A file for its owner's eyes, which has its name only once it is written to its end.
 
     Raises:
-        ConfigurationError: it is there already, or cannot be written.
+        ConfigurationError: it exists already, or cannot be written.
     """
     if path.exists() and not overwrite:
-        raise ConfigurationError(f"{path} is there already; name another file, or overwrite it")
+        raise ConfigurationError(f"{path} already exists; name another file, or overwrite it")
     try:
         with draft_folder(path) as folder:
             draft = folder / path.name
@@ -100,7 +100,7 @@ def write_backup(
         overwrite: whether an archive of that name may be replaced.
 
     Raises:
-        ConfigurationError: the archive cannot be written, or is there already.
+        ConfigurationError: the archive cannot be written, or exists already.
         GraphUnavailableError: the store is too busy to be copied.
     """
     with new_file(path, overwrite=overwrite) as file, draft_folder(path) as folder:
@@ -115,12 +115,12 @@ def write_backup(
             "schema_version": _schema_version(folder / _STORE),
             "made_at": made_at.isoformat(),
             "hash_key": hash_key,
-            "members": {each.name: _told(each) for each in members},
+            "members": {member.name: _told(member) for member in members},
         }
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             archive.writestr(_MANIFEST, json.dumps(manifest, indent=2))
-            for each in members:
-                archive.write(each, each.name)
+            for member in members:
+                archive.write(member, member.name)
         with zipfile.ZipFile(file) as archive:
             found = _manifest(archive, path)
             for name in found["members"]:
@@ -163,7 +163,7 @@ def _check_place(main: Path) -> None:
     files = EmbeddedFiles(main)
     if main.exists() or files.has_log:
         raise ConfigurationError(
-            f"there is a memory at {main} already; set RECONCILER_EMBEDDED_PATH to a file that is "
+            f"there is already a memory at {main}; set RECONCILER_EMBEDDED_PATH to a file that is "
             "not there yet, or move that memory elsewhere"
         )
 
@@ -183,7 +183,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     """What the archive says of itself, once it is one that this version reads."""
-    if any(each.compress_type not in _PACKED for each in archive.infolist()):
+    if any(entry.compress_type not in _PACKED for entry in archive.infolist()):
         raise InvalidArchiveError(
             f"{path} is not a backup of this program: it is packed differently; nothing was changed"
         )
@@ -214,7 +214,7 @@ def _check_room(
     archive: zipfile.ZipFile, manifest: dict[str, Any], folder: Path, path: Path
 ) -> None:
     """Let an archive through whose parts have the length that it tells, and fit on the disk."""
-    lengths = {each.filename: each.file_size for each in archive.infolist()}
+    lengths = {entry.filename: entry.file_size for entry in archive.infolist()}
     for name, told in manifest["members"].items():
         if not isinstance(told, dict) or told.get("bytes") != lengths.get(name):
             raise InvalidArchiveError(
@@ -257,7 +257,9 @@ def _check_store(store: Path, manifest: dict[str, Any], path: Path) -> None:
     except ReconcilerError as error:
         raise InvalidArchiveError(f"{path} holds no store that opens: {error}") from error
     if found != manifest["schema_version"]:
-        raise InvalidArchiveError(f"{path} holds another store than it says; nothing was changed")
+        raise InvalidArchiveError(
+            f"{path} holds another store than its manifest names; nothing was changed"
+        )
 
 
 def _place_key(key: Path, place: Path) -> None:
@@ -283,9 +285,7 @@ def _move(source: Path, target: Path) -> None:
     try:
         os.link(source, target)
     except FileExistsError as error:
-        raise ConfigurationError(
-            f"{target} came into being meanwhile; nothing was moved"
-        ) from error
+        raise ConfigurationError(f"{target} was created meanwhile; nothing was moved") from error
     except OSError:  # a file system without links, or another one
         shutil.move(source, target)
     with suppress(OSError):

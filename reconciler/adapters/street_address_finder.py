@@ -161,8 +161,8 @@ class _Forms:
     def compiled(cls) -> _Forms:
         front = rf"(?<![\w./$€£#-]){_NOT_YEAR}(?:{_UNIT},?[ ])?(?:\d{{1,5}}[ ])??"
         cued = (
-            (regex.compile(cue), tuple(regex.compile(f"{front}(?:{form})") for form in each))
-            for cue, each in _FORMS.items()
+            (regex.compile(cue), tuple(regex.compile(f"{front}(?:{form})") for form in forms))
+            for cue, forms in _FORMS.items()
         )
         return cls(tuple(cued), regex.compile(_TAIL))
 

@@ -45,8 +45,8 @@ class TextSearch:
         slices = {line: frozenset(_slices(line)) for line in lines}
         self._slices = {line: found for line, found in slices.items() if found}
         self._by_prefix: dict[bytes, set[bytes]] = {}
-        for each in frozenset().union(*self._slices.values()):
-            self._by_prefix.setdefault(each[:TEXT_BYTES_MIN], set()).add(each)
+        for part in frozenset().union(*self._slices.values()):
+            self._by_prefix.setdefault(part[:TEXT_BYTES_MIN], set()).add(part)
         self._are_buckets = np.zeros(1 << _BUCKET_BITS, dtype=np.bool_)
         prefixes = b"".join(prefix.ljust(_WORD_BYTES, b"\0") for prefix in self._by_prefix)
         self._are_buckets[_buckets(np.frombuffer(prefixes, dtype="<u8"))] = True
@@ -88,9 +88,9 @@ class TextSearch:
             for number in np.flatnonzero(self._are_buckets.take(_buckets(words))).tolist():
                 place = number * _WORD_BYTES + first
                 prefix = content[place : place + TEXT_BYTES_MIN]
-                for each in self._by_prefix.get(prefix, ()):
-                    if each not in found and content.startswith(each, place):
-                        found.add(each)
+                for part in self._by_prefix.get(prefix, ()):
+                    if part not in found and content.startswith(part, place):
+                        found.add(part)
 
 
 def _buckets(words: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -112,7 +112,7 @@ def _slices(line: str) -> Iterator[bytes]:
 def _forms(line: str) -> set[bytes]:
     """The bytes of a text, however it is kept."""
     in_json = (json.dumps(line, ensure_ascii=escaped)[1:-1] for escaped in (True, False))
-    forms = {each.encode("utf-8", "surrogatepass") for each in (line, *in_json)}
+    forms = {spelling.encode("utf-8", "surrogatepass") for spelling in (line, *in_json)}
     if not line.isascii():
         in_memory = "latin-1" if max(line) <= "\xff" else "utf-16-le"
         forms.add(line.encode(in_memory, "surrogatepass"))

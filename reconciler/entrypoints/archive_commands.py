@@ -31,37 +31,41 @@ def add_archive_commands(app: typer.Typer) -> None:
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="The archive to be made.")],
+    file: Annotated[Path, typer.Argument(help="The archive to write.")],
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the embedded store and the key of its hashes into one archive, and verify it."""
+    """Back up the embedded store and its hash key into one archive, and verify it."""
     with _opened("backup") as memory:
         made = memory.backup(file, overwrite=overwrite)
     show(as_json, asdict(made), lambda: _backup_text(made))
 
 
 def export(
-    out: Annotated[Path, typer.Option("--out", help="The file to be made; - for the output.")],
-    agent: Annotated[str | None, typer.Option("--agent", help="Whose contacts.")] = None,
-    contact: Annotated[str | None, typer.Option("--contact", help="Only this one.")] = None,
+    out: Annotated[Path, typer.Option("--out", help="The file to write; - for standard output.")],
+    agent: Annotated[
+        str | None, typer.Option("--agent", help="Only this agent's contacts.")
+    ] = None,
+    contact: Annotated[
+        str | None, typer.Option("--contact", help="Only this contact; needs --agent.")
+    ] = None,
     tenant: Tenant = None,
     vectors: Annotated[
-        bool, typer.Option("--vectors", help="Also vectors: to restore them needs no model.")
+        bool, typer.Option("--vectors", help="Include vectors, so that restoring needs no model.")
     ] = False,
     keys: Annotated[
         bool,
         typer.Option(
-            "--keys", help="Also the store's secret keys, for a move; keep the file safe."
+            "--keys", help="Include the store's secret keys, to move a store; keep the file safe."
         ),
     ] = False,
     html: Annotated[
-        bool, typer.Option("--html", help="One contact as a document for a person to read.")
+        bool, typer.Option("--html", help="Write one contact as an HTML page for a person to read.")
     ] = False,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write what is kept as lines of JSON, which either engine restores; or for a person."""
+    """Export as JSON lines, which either engine restores; or one contact for a person to read."""
     if out == _STANDARD_OUTPUT and as_json:
         raise InvalidRequestError("with --out - the output is the export; leave --json out")
     if html:
@@ -140,13 +144,13 @@ def restore(
         bool,
         typer.Option(
             "--other-key",
-            help="Also into a store with contacts that makes ids with another key; idempotency "
-            "keys of before are then not recognised.",
+            help="Accept a store that has contacts and makes ids with another key; earlier "
+            "idempotency keys are then not recognised.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Restore a backup where no memory is, or an export into either engine; resumes."""
+    """Restore a backup into a new store, or an export into either engine; run again to resume."""
     with progress(file.name, as_json) as advance:
         done = Memory.restore(file, accept_other_key=other_key, on_progress=advance)
     if isinstance(done, Backup):
@@ -198,7 +202,7 @@ def _restore_text(report: RestoreReport) -> str:
 
 def _plain(report: ExportReport | RestoreReport) -> dict[str, Any]:
     """As plain values. ``asdict`` makes another counter of a counter's pairs."""
-    given = {each.name: getattr(report, each.name) for each in fields(report)}
+    given = {field.name: getattr(report, field.name) for field in fields(report)}
     return {
         name: dict(value) if isinstance(value, Counter) else value for name, value in given.items()
     }

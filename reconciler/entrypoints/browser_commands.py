@@ -31,30 +31,37 @@ def add_browser_commands(app: typer.Typer) -> None:
 
 def browser(
     agent: Annotated[
-        str, typer.Option("--agent", help="Whose memory the guide asks about.")
+        str, typer.Option("--agent", help="The agent that the guide's queries ask about.")
     ] = "demo",
-    contact: Annotated[str, typer.Option("--contact", help="About whom it asks.")] = "dana",
+    contact: Annotated[
+        str, typer.Option("--contact", help="The contact that the guide's queries ask about.")
+    ] = "dana",
     tenant: Tenant = None,
     write: Annotated[
         Path | None,
         typer.Option("--write", help="Write the files into this folder instead of serving them."),
     ] = None,
     base_url: Annotated[
-        str, typer.Option("--base-url", help="With --write: where the files will be found.")
+        str,
+        typer.Option(
+            "--base-url", help="With --write: the address that the files will be served from."
+        ),
     ] = _BASE_URL,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="On 127.0.0.1; 0 for any.")] = 8474,
-    open_: Annotated[bool, typer.Option("--open", help="Open Neo4j Browser, too.")] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port on 127.0.0.1; 0 picks a free one.")
+    ] = 8474,
+    open_: Annotated[bool, typer.Option("--open", help="Also open Neo4j Browser.")] = False,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Give Neo4j Browser style, guide and queries: serve them until Ctrl-C, or write them."""
+    """Serve style, guide and queries to Neo4j Browser until Ctrl-C, or write them to files."""
     from reconciler.entrypoints.browser_pack import PackServer
     from reconciler.settings import load_settings
 
     whose = (agent, contact, tenant or load_settings().tenant)
     if write is not None:
         made = _write(write, _checked(base_url), whose, overwrite=overwrite)
-        told = _links(base_url) | {"files": [without_named_secrets(str(each)) for each in made]}
+        told = _links(base_url) | {"files": [without_named_secrets(str(path)) for path in made]}
         where = without_named_secrets(str(write))
         show(as_json, told, lambda: f"{len(made)} files in {where}.\n{_text(told)}")
         return
@@ -77,7 +84,7 @@ def _write(
     files = {folder / name: content for name, content in pack_files(base_url, *whose).items()}
     there = next((path for path in files if path.exists()), None)
     if there is not None and not overwrite:
-        raise ConfigurationError(f"{there} is there already; name another folder, or overwrite it")
+        raise ConfigurationError(f"{there} already exists; name another folder, or overwrite it")
     try:
         (folder / "queries").mkdir(parents=True, exist_ok=True)
     except OSError as error:

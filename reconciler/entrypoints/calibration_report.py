@@ -68,8 +68,12 @@ def errors_table(report: CalibrationReport) -> Table:
     found = table("What goes wrong, in percent of the pairs (95 % interval)")
     found.add_column("error, by source", no_wrap=True)
     found.add_column("pairs", justify="right")
-    for each in shown:
-        name = f"{each.name}, with an arbiter" if each.is_arbitrated else each.name
+    for measurement in shown:
+        name = (
+            f"{measurement.name}, with an arbiter"
+            if measurement.is_arbitrated
+            else measurement.name
+        )
         found.add_column(name, justify="right")
     for error, attribute in _ERRORS:
         found.add_row(Text(error, style="bold"))
@@ -81,7 +85,7 @@ def errors_table(report: CalibrationReport) -> Table:
 
 def _error_rows(shown: Sequence[Measurement], attribute: str) -> Iterator[tuple[str | Text, ...]]:
     for row, scores in enumerate(shown[0].scores):
-        rates: list[Rate] = [getattr(each.scores[row], attribute) for each in shown]
+        rates: list[Rate] = [getattr(measurement.scores[row], attribute) for measurement in shown]
         if rates[0].of:
             cells = [_share_with_interval(rate) for rate in rates]
             yield (Text("  ").append(_source(scores)), f"{rates[0].of:,}", *cells)
@@ -153,21 +157,21 @@ def replay_table(summary: ReplaySummary) -> Table:
 
 def replay_changes_table(replayed: Sequence[Replayed]) -> Table:
     """The decisions that would be otherwise, one a row, at most fifty."""
-    changed = [each for each in replayed if not each.is_same or each.would_ask]
+    changed = [change for change in replayed if not change.is_same or change.would_ask]
     found = table(f"Decided otherwise: {len(changed):,}")
     found.add_column("then, now", no_wrap=True)
     id_column(found, "note")
     found.add_column("why now", overflow="fold")
-    for each in changed[:_CHANGES_SHOWN_MAX]:
-        cosine = each.decision.cosine
-        ask = "; would ask the arbiter" if each.would_ask else ""
+    for change in changed[:_CHANGES_SHOWN_MAX]:
+        cosine = change.decision.cosine
+        ask = "; would ask the arbiter" if change.would_ask else ""
         found.add_row(
             lines(
-                Text(f"{each.before} → {each.after}"),
+                Text(f"{change.before} → {change.after}"),
                 Text("—" if cosine is None else f"at {cosine:.3f}", "dim"),
             ),
-            lines(shown(each.decision.text), shown(each.decision.decision_id, "dim")),
-            shown(each.verdict.reason + ask),
+            lines(shown(change.decision.text), shown(change.decision.decision_id, "dim")),
+            shown(change.verdict.reason + ask),
         )
     if len(changed) > _CHANGES_SHOWN_MAX:
         found.caption = f"and {len(changed) - _CHANGES_SHOWN_MAX:,} more"
@@ -181,7 +185,7 @@ def _source(scores: Scores) -> Text:
 def _share_with_interval(rate: Rate) -> Text:
     if rate.share is None:
         return Text("—", style="dim")
-    low, high = (f"{100 * each:.0f}" for each in rate.interval)
+    low, high = (f"{100 * bound:.0f}" for bound in rate.interval)
     return Text.assemble(f"{100 * rate.share:.1f} ", (f"{low}–{high}", "dim"))
 
 
@@ -273,7 +277,7 @@ def _compose(figure: Figure, report: CalibrationReport) -> None:
 
 def _draw_ridge(axes: Axes, report: CalibrationReport, label: PairLabel) -> None:
     """How often each cosine comes with one label; every pair counts once."""
-    cosines = [each.cosine for each in report.pairs if each.pair.label is label]
+    cosines = [pair.cosine for pair in report.pairs if pair.pair.label is label]
     heights, edges = np.histogram(cosines, bins=_BINS, range=axes.get_xlim())
     axes.stairs(heights, edges, fill=True, color=_COLOURS[label], alpha=0.9)
     axes.set_ylim(0, 1.15 * max(heights.max(), 1))
@@ -306,13 +310,13 @@ def _name_ridge(axes: Axes, label: PairLabel, count: int) -> None:
 
 def _draw_lines(axes: Axes, report: CalibrationReport) -> None:
     """What is caught and what is lost over a single threshold, over all sources."""
-    thresholds = [each.threshold for each in report.curve_guarded]
+    thresholds = [point.threshold for point in report.curve_guarded]
     for name, colour in (("settled", _CAUGHT), ("false_supersessions", _WRONG)):
         bare, guarded = _percents(report.curve_bare, name), _percents(report.curve_guarded, name)
         axes.plot(thresholds, bare, color=colour, linewidth=1.6, linestyle=_DASHED)
         axes.plot(thresholds, guarded, color=colour, linewidth=3.2)
     axes.set_ylim(0, 104)
-    axes.set_yticks(range(0, 101, 25), [f"{each} %" for each in range(0, 101, 25)])
+    axes.set_yticks(range(0, 101, 25), [f"{percent} %" for percent in range(0, 101, 25)])
     axes.grid(axis="y", color=_PALE, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(labelsize=_TEXT_POINTS, colors=_INK, length=0)
@@ -347,7 +351,7 @@ def _draw_at_cut(axes: Axes, report: CalibrationReport) -> None:
 
 
 def _percents(points: Sequence[CurvePoint], name: str) -> list[float]:
-    rates: Iterator[Rate] = (getattr(each, name) for each in points)
+    rates: Iterator[Rate] = (getattr(point, name) for point in points)
     return [100 * (rate.share or 0.0) for rate in rates]
 
 

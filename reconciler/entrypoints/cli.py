@@ -147,19 +147,19 @@ _new_app = partial(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="A memory for agents that reconciles every note before it is written.",
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong input, 3 configuration, 4 the graph is away, "
-    "locked or its disk full, 5 schema or model differs, 6 the model failed.",
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong input, 3 configuration, 4 the graph is "
+    "unavailable, locked or its disk full, 5 schema or model differs, 6 the model failed.",
 )
 
 _GROUPS: Mapping[str, str] = {
-    "Begin here": "demo add recall history contacts init doctor",
-    "What is known of a contact": "briefing profile value about find evidence decisions explain "
+    "Start here": "demo add recall history contacts init doctor",
+    "What is known about a contact": "briefing profile value about find evidence decisions explain "
     "tasks report browser",
     "Questions, disputes and corrections": "pending confirm reject withdraw disputes resolve amend "
     "revoke revert refusals expiring",
     "Memory for MCP clients": "mcp token",
     "Conversations read in the background": "extract worker jobs job retry drain",
-    "Moving, keeping and forgetting": "import export restore backup forget erasures archive "
+    "Backup, export and erasure": "import export restore backup forget erasures archive "
     "unarchive reembed",
     "How well it works": "health policy correct calibrate replay",
 }
@@ -197,7 +197,7 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         sys.exit(130)
     finally:
-        gc.freeze()  # else the interpreter looks through all objects once more as it ends: 0.1 s
+        gc.freeze()  # else the interpreter looks through all objects again as it ends: 0.1 s
     sys.exit(0)
 
 
@@ -206,7 +206,7 @@ def _app_of(called: Sequence[str]) -> typer.Typer:
 
     Where there is none of that name, as for ``--help``, all of them, to be listed.
     """
-    wanted = [each for each in app.registered_commands if _name_of(each) in called]
+    wanted = [command for command in app.registered_commands if _name_of(command) in called]
     if not wanted:
         _group_commands()
         return app
@@ -220,7 +220,7 @@ def _group_commands() -> None:
     """Put the commands under headings, in the order of those."""
     headings = {name: heading for heading, names in _GROUPS.items() for name in names.split()}
     places = {name: place for place, name in enumerate(headings)}
-    app.registered_commands.sort(key=lambda each: places.get(_name_of(each), len(places)))
+    app.registered_commands.sort(key=lambda command: places.get(_name_of(command), len(places)))
     for command in app.registered_commands:
         command.rich_help_panel = headings.get(_name_of(command), "Others")
     for group in app.registered_groups:
@@ -238,7 +238,7 @@ def _options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_say_version, is_eager=True, help="Print the version and leave."
+            "--version", callback=_say_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
 ) -> None:
@@ -251,7 +251,7 @@ def _name_of(command: CommandInfo | TyperInfo) -> str:
 
 @app.command()
 def init(as_json: AsJson = False) -> None:
-    """Make the store ready, or bring an older one up to date. Harmless when it is."""
+    """Set up the store, or upgrade an older one; does nothing if it is up to date."""
     with Memory.open(migrate=True) as memory:
         engine = memory.describe()
         made = {**asdict(engine), "embedding_model": memory.embedding_model}
@@ -261,7 +261,7 @@ def init(as_json: AsJson = False) -> None:
 @app.command()
 def demo(
     here: Annotated[
-        bool, typer.Option("--here", help="In the configured store, not in a file of its own.")
+        bool, typer.Option("--here", help="Use the configured store instead of a file of its own.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -292,48 +292,65 @@ def demo(
 
 @app.command()
 def add(
-    text: Annotated[str, typer.Argument(help="One fact, in a sentence.")],
+    text: Annotated[str, typer.Argument(help="One fact, in one sentence.")],
     agent: Agent,
     contact: ContactId,
-    subject: Annotated[str | None, typer.Option(help="About whom, if not the contact.")] = None,
-    attribute: Annotated[str | None, typer.Option(help="What is said, for example city.")] = None,
-    value: Annotated[str | None, typer.Option(help="Its value, for example Pune.")] = None,
+    subject: Annotated[
+        str | None, typer.Option(help="Whom or what it is about; default: the contact.")
+    ] = None,
+    attribute: Annotated[str | None, typer.Option(help="The attribute, for example city.")] = None,
+    value: Annotated[
+        str | None, typer.Option(help="The attribute's value, for example Pune.")
+    ] = None,
     single_valued: Annotated[
         bool | None,
         typer.Option(
             "--single-valued/--many-valued",
-            help="Of an attribute that is not in config/attributes.toml.",
+            help="For an attribute that config/attributes.toml lacks: whether it holds one value.",
         ),
     ] = None,
     tenant: Tenant = None,
-    contact_name: Annotated[str | None, typer.Option(help="How a person would call it.")] = None,
+    contact_name: Annotated[str | None, typer.Option(help="The contact's name.")] = None,
     source_kind: Annotated[
-        SourceKind, typer.Option(help="Whose word it is.")
+        SourceKind, typer.Option(help="Whose word it is, and so how far it is trusted.")
     ] = SourceKind.OPERATOR,
-    source_reference: Annotated[str | None, typer.Option(help="Where to look it up.")] = None,
-    said_at: Annotated[str | None, typer.Option(help="ISO 8601 with a zone; default now.")] = None,
+    source_reference: Annotated[
+        str | None, typer.Option(help="Where its source can be looked up.")
+    ] = None,
+    said_at: Annotated[
+        str | None, typer.Option(help="When it was said, ISO 8601 with a zone; default: now.")
+    ] = None,
     valid_from: Annotated[
-        str | None, typer.Option(help="From when it is true, ISO 8601; default when it was said.")
+        str | None,
+        typer.Option(
+            help="Since when it is true, ISO 8601 with a zone; default: when it was said."
+        ),
     ] = None,
     importance: Annotated[
-        float | None, typer.Option(help="0 to 1; default: judged from its words.")
+        float | None, typer.Option(help="Its importance, 0 to 1; default: judged from the words.")
     ] = None,
     category: Annotated[
-        Category | None, typer.Option(help="What kind of thing it says; default: read from it.")
+        Category | None, typer.Option(help="The category; default: read from the text.")
     ] = None,
-    topic: Annotated[str | None, typer.Option(help="A field of life, for example work.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="A word to find it by.")] = None,
+    topic: Annotated[str | None, typer.Option(help="The topic, for example work.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="A tag to find it by; repeat for several.")
+    ] = None,
     artefact: Annotated[
-        str | None, typer.Option(help="What it points to, by a reference; never fetched.")
+        str | None, typer.Option(help="A reference to what it points to; never fetched.")
     ] = None,
     proposed_by: Annotated[
-        str, typer.Option(help="Who puts it forward, and so may not confirm it.")
+        str, typer.Option(help="Who proposes it, and so may not confirm it.")
     ] = "operator",
-    session: Annotated[str | None, typer.Option(help="The evidence's session.")] = None,
-    idempotency_key: Annotated[str | None, typer.Option(help="The same key, one decision.")] = None,
+    session: Annotated[
+        str | None, typer.Option(help="The id of the session that it comes from.")
+    ] = None,
+    idempotency_key: Annotated[
+        str | None, typer.Option(help="Calls with the same key make one decision.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add a note about a contact; it clears the write gate, then meets what is known."""
+    """Add a note about a contact: the gate checks it, then it is compared with known facts."""
     with Memory.open(warm_up=True) as memory:
         decision = memory.add_contact_note(
             agent,
@@ -365,11 +382,16 @@ def add(
 def recall(
     agent: Agent,
     contact: ContactId,
-    query: Annotated[str, typer.Argument(help="What is asked; empty ranks all live facts.")] = "",
+    query: Annotated[
+        str, typer.Argument(help="What to look for; default: rank all live facts.")
+    ] = "",
     tenant: Tenant = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Return at most this many.")
+    ] = None,
     budget_tokens: Annotated[
-        int | None, typer.Option(min=1, help="As many as make a prompt of so many tokens.")
+        int | None,
+        typer.Option(min=1, help="Return as many facts as fit a prompt of this many tokens."),
     ] = None,
     attribute: OfAttribute = None,
     category: OfCategory = None,
@@ -382,22 +404,23 @@ def recall(
     until: SaidUntil = None,
     trust: TrustedAs = None,
     as_of: Annotated[
-        str | None, typer.Option(help="What the memory knew then; ISO 8601 with a zone.")
+        str | None, typer.Option(help="What the memory knew at this time; ISO 8601 with a zone.")
     ] = None,
     valid_at: Annotated[
-        str | None, typer.Option(help="What was true then; ISO 8601 with a zone.")
+        str | None, typer.Option(help="What was true at this time; ISO 8601 with a zone.")
     ] = None,
     prompt: Annotated[
         bool,
         typer.Option(
-            "--prompt", help="As a model is given them: fenced, as data; with --json both."
+            "--prompt",
+            help="Print the facts as a model gets them, fenced as data; with --json, print both.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Recall the live facts that fit a query best, with their ranking.
 
-    What orders or forbids something is always there, beside the limit and whatever is asked.
+    What orders or forbids something is always included, beyond the limit and whatever the query.
     """
     with reading(agent, contact, tenant, warm_up=True) as memory:
         ranked = memory.recall(
@@ -429,7 +452,7 @@ def recall(
     near = f" that is near to: {asked}" if asked else ""
     known = "was known" if as_of else "is known"
     nothing = f"Nothing {known} of contact {contact} of agent {agent}{near}"
-    tokens, facts = token_count(told), [asdict(each) for each in ranked]
+    tokens, facts = token_count(told), [asdict(hit) for hit in ranked]
     takes = f"As a prompt these take about {tokens:,} tokens; --prompt shows it."
     show(
         as_json,
@@ -444,10 +467,10 @@ def history(
     contact: ContactId,
     fact: Annotated[str | None, typer.Option("--fact", help="Only this fact's chain.")] = None,
     at: Annotated[
-        str | None, typer.Option(help="As the memory held it then, ISO 8601 with a zone.")
+        str | None, typer.Option(help="As the memory was at this time; ISO 8601 with a zone.")
     ] = None,
     png: Annotated[
-        Path | None, typer.Option("--png", help="Also draw it over time, into this file.")
+        Path | None, typer.Option("--png", help="Also draw a timeline into this PNG file.")
     ] = None,
     overwrite: Overwrite = False,
     tenant: Tenant = None,
@@ -471,7 +494,7 @@ def history(
         nothing = f"Nothing was known of contact {contact} of agent {agent} then."
     show(
         as_json,
-        [asdict(each) for each in chains],
+        [asdict(chain) for chain in chains],
         lambda: history_tree(contact, chains) if chains else nothing,
     )
 
@@ -481,17 +504,26 @@ def decisions(
     agent: Agent,
     contact: MaybeContactId = None,
     disposal: Annotated[
-        Disposal | None, typer.Option(help="Only what the gate disposed of so.")
+        Disposal | None, typer.Option(help="Only decisions that the gate disposed of in this way.")
     ] = None,
-    reason: Annotated[GateReason | None, typer.Option(help="Only for this reason.")] = None,
-    door: Annotated[str | None, typer.Option(help="live, import, proposal or operator.")] = None,
-    since: Annotated[str | None, typer.Option(help="ISO 8601 with a zone.")] = None,
-    until: Annotated[str | None, typer.Option(help="ISO 8601 with a zone; not included.")] = None,
+    reason: Annotated[
+        GateReason | None, typer.Option(help="Only decisions made for this reason.")
+    ] = None,
+    door: Annotated[
+        str | None,
+        typer.Option(help="Only decisions through this door: live, import, proposal or operator."),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only decisions at or after this time; ISO 8601 with a zone.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Only decisions before this time; ISO 8601 with a zone.")
+    ] = None,
     tenant: Tenant = None,
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List decisions, refusals among them, the newest first, with their reasons."""
+    """List decisions with their reasons, refusals included, newest first."""
     with reading(agent, contact, tenant) as memory:
         made = memory.decisions(
             agent,
@@ -504,12 +536,14 @@ def decisions(
             tenant=tenant,
             limit=limit,
         )
-    show(as_json, [each.to_dict() for each in made], lambda: decisions_table(made))
+    show(as_json, [decision.to_dict() for decision in made], lambda: decisions_table(made))
 
 
 @app.command()
 def explain(
-    decision_id: Annotated[str, typer.Argument(help="As `reconciler decisions` prints it.")],
+    decision_id: Annotated[
+        str, typer.Argument(help="The decision's id, as `reconciler decisions` prints it.")
+    ],
     agent: Agent,
     contact: ContactId,
     tenant: Tenant = None,
@@ -523,16 +557,19 @@ def explain(
 
 @app.command()
 def correct(
-    decision_id: Annotated[str, typer.Argument(help="As `reconciler decisions` prints it.")],
+    decision_id: Annotated[
+        str, typer.Argument(help="The decision's id, as `reconciler decisions` prints it.")
+    ],
     relation: Annotated[
-        Relation, typer.Argument(help="How the note really related to the fact it was decided on.")
+        Relation,
+        typer.Argument(help="How the note really relates to the fact that it was compared with."),
     ],
     agent: Agent,
     contact: ContactId,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a decision should have been, for calibration; no fact is changed."""
+    """Record what a decision should have been, for calibration; no fact changes."""
     with Memory.open() as memory:
         decision = memory.correct(agent, contact, decision_id, relation, tenant=tenant)
     show(
@@ -547,21 +584,24 @@ def replay_decisions(
     agent: Agent,
     profile: Annotated[str, typer.Option(help="seed, minilm, or a profile's TOML file.")],
     contact: Annotated[
-        str | None, typer.Option("--contact", help="Only decisions about this one.")
+        str | None, typer.Option("--contact", help="Only decisions about this contact.")
     ] = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what another profile would have decided, from the recorded decisions; write nothing."""
+    """Show what another profile would have decided on the recorded notes; write nothing."""
     from reconciler.domain.review.replay import summarise
     from reconciler.entrypoints.calibration_report import replay_changes_table, replay_table
 
     with reading(agent, contact, tenant) as memory:
         replayed = memory.replay(profile, agent, contact, tenant=tenant)
-    changed = [each for each in replayed if not each.is_same or each.would_ask]
+    changed = [change for change in replayed if not change.is_same or change.would_ask]
     show(
         as_json,
-        {"decisions": len(replayed), "changed": [_replayed_values(each) for each in changed]},
+        {
+            "decisions": len(replayed),
+            "changed": [_replayed_values(change) for change in changed],
+        },
         lambda: Group(replay_table(summarise(replayed)), replay_changes_table(changed)),
     )
 
@@ -572,24 +612,35 @@ def calibrate_thresholds(
         Path | None, typer.Argument(callback=existing, help="Labelled pairs, JSON lines.")
     ] = None,
     from_decisions: Annotated[
-        bool, typer.Option("--from-decisions", help="Labels from the arbiter and from corrections.")
+        bool,
+        typer.Option(
+            "--from-decisions", help="Take labels from the arbiter's answers and from corrections."
+        ),
     ] = False,
-    agent: Annotated[str | None, typer.Option("--agent", help="Whose decisions.")] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option("--agent", help="With --from-decisions: the agent whose decisions to use."),
+    ] = None,
     contact: Annotated[
-        str | None, typer.Option("--contact", help="Only decisions about this one.")
+        str | None, typer.Option("--contact", help="Only decisions about this contact.")
     ] = None,
     tenant: Tenant = None,
     bound: Annotated[
-        float, typer.Option(help="Distinct pairs that may be superseded, as a share.")
+        float, typer.Option(help="The share of distinct pairs that may be superseded.")
     ] = 0.01,
     source: Annotated[
-        list[str] | None, typer.Option(help="Choose on these sources only; report all.")
+        list[str] | None,
+        typer.Option(
+            help="Choose thresholds from this source only, and report on all; repeat for several."
+        ),
     ] = None,
     name: Annotated[str, typer.Option(help="The profile's name.")] = "calibrated",
     folder: Annotated[
-        Path, typer.Option(file_okay=False, help="Where NAME.toml and NAME.png go.")
+        Path, typer.Option(file_okay=False, help="The folder for NAME.toml and NAME.png.")
     ] = Path(),
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace them.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace them if they exist.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure the model on labelled pairs; write a profile of thresholds and a picture.
@@ -622,7 +673,7 @@ def calibrate_thresholds(
     draw_curves(report, made[1])
     show(
         as_json,
-        report.to_dict() | {"files": [str(each) for each in made]},
+        report.to_dict() | {"files": [str(path) for path in made]},
         lambda: Group(
             calibration_tables(report),
             f"\nWritten: {made[0]}, {made[1]}\n"
@@ -636,7 +687,7 @@ def contacts(agent: Agent, tenant: Tenant = None, as_json: AsJson = False) -> No
     """List an agent's contacts."""
     with reading(agent, None, tenant) as memory:
         found = memory.contacts(agent, tenant=tenant)
-    show(as_json, [asdict(each) for each in found], lambda: contacts_table(found))
+    show(as_json, [asdict(contact) for contact in found], lambda: contacts_table(found))
 
 
 @app.command()
@@ -699,15 +750,15 @@ def _measured_from_decisions(
         return pairs_from_decisions(decisions, memory.embedding_model), memory.embedding_model
 
 
-def _replayed_values(each: Replayed) -> dict[str, Any]:
+def _replayed_values(replayed: Replayed) -> dict[str, Any]:
     return {
-        "decision_id": each.decision.decision_id,
-        "text": each.decision.text,
-        "before": each.before,
-        "after": each.after,
-        "decided_by": each.verdict.decided_by,
-        "reason": each.verdict.reason,
-        "would_ask": each.would_ask,
+        "decision_id": replayed.decision.decision_id,
+        "text": replayed.decision.text,
+        "before": replayed.before,
+        "after": replayed.after,
+        "decided_by": replayed.verdict.decided_by,
+        "reason": replayed.verdict.reason,
+        "would_ask": replayed.would_ask,
     }
 
 
@@ -724,5 +775,5 @@ def _remove_demo(path: Path) -> None:
 
     if path.exists():
         open_graph(load_settings(graph="embedded", embedded_path=path)).close()
-    for each in (path, path.with_name(f"{path.name}.wal")):
-        each.unlink(missing_ok=True)
+    for file in (path, path.with_name(f"{path.name}.wal")):
+        file.unlink(missing_ok=True)

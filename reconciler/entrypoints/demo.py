@@ -82,7 +82,7 @@ def _show_facts(memory: Memory, contact_ids: list[str], told: int, console: Cons
     for contact in memory.contacts(DEMO_AGENT):
         if contact.contact_id not in contact_ids:
             continue
-        facts = [each.fact for each in memory.recall(DEMO_AGENT, contact.contact_id, limit=100)]
+        facts = [hit.fact for hit in memory.recall(DEMO_AGENT, contact.contact_id, limit=100)]
         live += len(facts)
         console.print()
         console.print(facts_table(f"{contact.name}: {len(facts)} live facts", facts))
@@ -98,7 +98,7 @@ def _show_longest_chain(memory: Memory, contact_ids: list[str], console: Console
         for contact_id in contact_ids
         for history in memory.history(DEMO_AGENT, contact_id)
     ]
-    contact_id, longest = max(histories, key=lambda each: len(each[1].facts))
+    contact_id, longest = max(histories, key=lambda pair: len(pair[1].facts))
     console.print(Text("The longest chain: what superseded what, and why", style="bold"))
     console.print(history_tree(contact_id, [longest]))
     console.print()

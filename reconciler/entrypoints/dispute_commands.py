@@ -35,60 +35,67 @@ def disputes(
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what contradicts each other and was not settled yet, with the question to ask."""
+    """List facts that contradict each other and are not settled, with the question to ask."""
     with reading(agent, contact, tenant) as memory:
         found = memory.disputes(agent, contact, tenant=tenant)
-    show(as_json, [each.to_dict() for each in found], lambda: disputes_view(found))
+    show(as_json, [dispute.to_dict() for dispute in found], lambda: disputes_view(found))
 
 
 def resolve(
     keep: Annotated[
         list[str],
         typer.Argument(
-            help="The fact that holds, as `reconciler disputes` prints it; several where all do."
+            help="The id of the fact that holds, as `reconciler disputes` prints it; "
+            "several if all hold."
         ),
     ],
     agent: Agent,
     contact: ContactId,
-    by: Annotated[str, typer.Option("--by", help="Whose answer: contact, or an operator's name.")],
+    by: Annotated[str, typer.Option("--by", help="Who answers: contact, or an operator's name.")],
     reason: Reason,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Settle a dispute: what is kept holds, and what is in dispute with it ends."""
+    """Settle a dispute: the facts that you name hold, and those in dispute with them end."""
     with Memory.open() as memory:
         decision = memory.resolve(agent, contact, keep, by=by, reason=reason, tenant=tenant)
     show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 
 def amend(
-    text: Annotated[str, typer.Argument(help="What holds, in a sentence.")],
+    text: Annotated[str, typer.Argument(help="What is true, in one sentence.")],
     agent: Agent,
     contact: ContactId,
     by: Annotated[str, typer.Option("--by", help="The operator's name.")],
     reason: Reason,
     fact: Annotated[
-        str | None, typer.Option("--fact", help="The fact to amend; else give --attribute.")
+        str | None,
+        typer.Option("--fact", help="The id of the fact to correct; or give --attribute."),
     ] = None,
-    subject: Annotated[str | None, typer.Option(help="About whom, if not the contact.")] = None,
+    subject: Annotated[
+        str | None, typer.Option(help="Whom or what it is about; default: the contact.")
+    ] = None,
     attribute: Annotated[
-        str | None, typer.Option(help="What is amended, for example city; not beside --fact.")
+        str | None,
+        typer.Option(help="The attribute to correct, for example city; not with --fact."),
     ] = None,
-    value: Annotated[str | None, typer.Option(help="What it is now, for example Pune.")] = None,
+    value: Annotated[
+        str | None, typer.Option(help="The attribute's value now, for example Pune.")
+    ] = None,
     single_valued: Annotated[
         bool | None,
         typer.Option(
             "--single-valued/--many-valued",
-            help="Of an attribute that is not in config/attributes.toml.",
+            help="For an attribute that config/attributes.toml lacks: whether it holds one value.",
         ),
     ] = None,
     said_at: Annotated[
-        str | None, typer.Option(help="From when it holds, ISO 8601 with a zone; default now.")
+        str | None, typer.Option(help="Since when it is true, ISO 8601 with a zone; default: now.")
     ] = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put a fact right, as an operator: the new one ends it, whoever said it."""
+    """Correct a fact, as an operator: the new fact replaces it, whoever said it."""
     with Memory.open(warm_up=True) as memory:
         decision = memory.amend(
             agent,

@@ -116,8 +116,8 @@ def _checks_without_store(settings: Settings, finding: str) -> list[Check]:
     with closing(build_embedder(settings)) as embedder:
         checks = _checks_of_parts(settings, embedder)
     none_yet = [
-        Check(name=each, is_ok=True, finding="none yet")
-        for each in ("disputes", "jobs", "erasures")
+        Check(name=name, is_ok=True, finding="none yet")
+        for name in ("disputes", "jobs", "erasures")
     ]
     return [engine, *checks, *none_yet]
 

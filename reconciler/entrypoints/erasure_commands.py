@@ -40,24 +40,27 @@ def forget(
     by: Person,
     reason: Reason,
     fact: Annotated[
-        str | None, typer.Option("--fact", help="Only this fact, and what says the same.")
+        str | None, typer.Option("--fact", help="Only this fact, and whatever says the same.")
     ] = None,
     session: Annotated[
-        str | None, typer.Option("--session", help="Only this session, and what came of it.")
+        str | None,
+        typer.Option("--session", help="Only this session, and what was learned from it."),
     ] = None,
     attribute: Annotated[
-        str | None, typer.Option("--attribute", help="Only what was ever filed under it.")
+        str | None,
+        typer.Option("--attribute", help="Only what was ever stored under this attribute."),
     ] = None,
     subject: Annotated[
-        str | None, typer.Option("--subject", help="About whom the attribute is.")
+        str | None,
+        typer.Option("--subject", help="With --attribute: whom it is about; default: the contact."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would go; change nothing.")
+        bool, typer.Option("--dry-run", help="Only show what would be erased; change nothing.")
     ] = False,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Erase what is known of a contact, or a part of it, for good; print a receipt."""
+    """Erase what is known about a contact, or part of it, for good; print a receipt."""
     with Memory.open() as memory:
         done = memory.forget(
             agent,
@@ -78,26 +81,26 @@ def forget(
 
 def erasures(
     agent: Annotated[
-        str | None, typer.Option("--agent", help="Only this agent's; all of the store's without.")
+        str | None, typer.Option("--agent", help="Only this agent; default: all agents.")
     ] = None,
     contact: MaybeContactId = None,
     unfinished: Annotated[
-        bool, typer.Option("--unfinished", help="Only those that were cut off.")
+        bool, typer.Option("--unfinished", help="Only those that were interrupted.")
     ] = False,
     finish: Annotated[
-        bool, typer.Option("--finish", help="Finish those that were cut off, in the whole store.")
+        bool, typer.Option("--finish", help="Finish the interrupted ones, in the whole store.")
     ] = False,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what was asked to be forgotten, and how far each erasure got."""
+    """List the erasures that were asked for, and how far each one got."""
     with reading(None if finish else agent, contact, tenant) as memory:
         if finish:
             found = memory.finish_erasures()
         else:
             found = memory.erasures(agent, contact, unfinished=unfinished, tenant=tenant)
-    show(as_json, [each.to_dict() for each in found], lambda: _erasures_view(found))
-    if finish and not all(each.is_finished and each.receipt.is_clean for each in found):
+    show(as_json, [erasure.to_dict() for erasure in found], lambda: _erasures_view(found))
+    if finish and not all(erasure.is_finished and erasure.receipt.is_clean for erasure in found):
         raise typer.Exit(1)
 
 
@@ -118,8 +121,10 @@ def _erasure_panel(erasure: Erasure) -> RenderableType:
         told.append(
             shown(f"files searched for {receipt.searched_texts} texts: {_in_files(erasure)}")
         )
-    told += [shown(f"still hold words of it: {each}", "yellow") for each in receipt.elsewhere_ids]
-    told += [shown(each, "dim") for each in receipt.traces]
+    told += [
+        shown(f"still hold words of it: {text_id}", "yellow") for text_id in receipt.elsewhere_ids
+    ]
+    told += [shown(trace, "dim") for trace in receipt.traces]
     state = "dry run" if receipt.is_dry_run else str(erasure.state)
     return panel(
         lines(*told),

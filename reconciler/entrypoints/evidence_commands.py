@@ -29,15 +29,15 @@ def evidence(
     agent: Agent,
     contact: ContactId,
     fact: Annotated[
-        str | None, typer.Option("--fact", help="The fact, as `reconciler history` gives its id.")
+        str | None, typer.Option("--fact", help="The fact's id, as `reconciler history` prints it.")
     ] = None,
     about: Annotated[
-        str | None, typer.Option("--about", help="An attribute, or words that stand in the fact.")
+        str | None, typer.Option("--about", help="An attribute, or words that occur in the fact.")
     ] = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a fact rests on: who said it, when, in which session, and who took it up."""
+    """Show what a fact rests on: who said it, when, in which session, and who recorded it."""
     if (fact is None) is (about is None):
         raise InvalidRequestError("say which fact: either --fact with its id, or --about")
     with reading(agent, contact, tenant) as memory:
@@ -46,7 +46,7 @@ def evidence(
             if about is not None
             else [memory.evidence(agent, contact, fact or "", tenant=tenant)]
         )
-    show(as_json, [each.to_dict() for each in found], lambda: _view(found))
+    show(as_json, [item.to_dict() for item in found], lambda: _view(found))
 
 
 def _view(found: Sequence[FactEvidence]) -> Group:
@@ -67,7 +67,7 @@ def _turn(turn: EvidenceTurn) -> Iterator[Text]:
     found_at = f", {turn.source_reference}" if turn.source_reference else ""
     yield shown(f"{turn.said_at:%Y-%m-%d %H:%M} UTC  {turn.speaker}  ({where}{found_at})", "dim")
     yield shown(f"  “{' … '.join(turn.spans) or turn.text}”")
-    for each in turn.taken_by:
+    for taker in turn.taken_by:
         of = f" for {turn.fact_id}, which it says again" if turn.is_beneath else ""
-        by = each.answered_by or each.proposed_by or "unknown"
-        yield shown(f"  {each.action} {each.decision_id} by {by}{of}", "dim")
+        by = taker.answered_by or taker.proposed_by or "unknown"
+        yield shown(f"  {taker.action} {taker.decision_id} by {by}{of}", "dim")

@@ -33,24 +33,26 @@ def add_fact_commands(app: typer.Typer) -> None:
 def expiring(
     agent: Agent,
     contact: MaybeContactId = None,
-    days: Annotated[float, typer.Option("--days", help="From now on.")] = 30,
+    days: Annotated[float, typer.Option("--days", help="How many days from now.")] = 30,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the live facts that go silent soon, each with the question that would renew it."""
+    """List the live facts that expire soon, each with the question that would renew it."""
     with reading(agent, contact, tenant) as memory:
         found = memory.expiring(agent, contact, days=days, tenant=tenant)
-    show(as_json, [asdict(each) for each in found], lambda: expiring_view(found))
+    show(as_json, [asdict(fact) for fact in found], lambda: expiring_view(found))
 
 
 def revert(
-    decision_id: Annotated[str, typer.Argument(help="As `reconciler decisions` prints it.")],
+    decision_id: Annotated[
+        str, typer.Argument(help="The decision's id, as `reconciler decisions` prints it.")
+    ],
     agent: Agent,
     contact: ContactId,
     by: Person,
     reason: Reason,
     and_later: Annotated[
-        bool, typer.Option("--and-later", help="Undo the later decisions that rest on it, too.")
+        bool, typer.Option("--and-later", help="Also undo the later decisions that rest on it.")
     ] = False,
     tenant: Tenant = None,
     as_json: AsJson = False,

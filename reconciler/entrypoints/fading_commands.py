@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["add_fading_commands"]
 
-By = Annotated[str, typer.Option("--by", help="The name of the operator who does it.")]
-Why = Annotated[str, typer.Option("--reason", help="Why, in a sentence.")]
+By = Annotated[str, typer.Option("--by", help="The operator's name.")]
+Why = Annotated[str, typer.Option("--reason", help="Why, in one sentence.")]
 
 
 def add_fading_commands(app: typer.Typer) -> None:
@@ -41,24 +41,29 @@ def archive(
     by: By = "operator",
     reason: Why = "Nobody said or needed it for long.",
     floor: Annotated[
-        float | None, typer.Option(help="Facts with less left than this are archived, 0 to 1.")
+        float | None,
+        typer.Option(
+            help="Archive facts whose weight is below this, 0 to 1; default: the configured floor."
+        ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be archived.")
+        bool, typer.Option("--dry-run", help="Only show what would be archived.")
     ] = False,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Archive what has faded: out of recall, kept, and live again as soon as somebody says it."""
+    """Archive faded facts: recall leaves them out, and they are live again once repeated."""
     with Memory.open(must_exist=dry_run) as memory:
         found = memory.archive(
             agent, contact, by=by, reason=reason, floor=floor, dry_run=dry_run, tenant=tenant
         )
-    show(as_json, [each.to_dict() for each in found], lambda: _view(found))
+    show(as_json, [archived.to_dict() for archived in found], lambda: _view(found))
 
 
 def unarchive(
-    fact_id: Annotated[str, typer.Argument(help="The fact, as `reconciler history` gives its id.")],
+    fact_id: Annotated[
+        str, typer.Argument(help="The fact's id, as `reconciler history` prints it.")
+    ],
     agent: Agent,
     contact: ContactId,
     by: By = "operator",
@@ -66,7 +71,7 @@ def unarchive(
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have an archived fact recalled again, as it stood."""
+    """Make an archived fact live again, as it was."""
     with Memory.open() as memory:
         decision = memory.unarchive(agent, contact, fact_id, by=by, reason=reason, tenant=tenant)
     show(as_json, decision.to_dict(), lambda: decision_made(decision))
@@ -76,7 +81,9 @@ def _view(found: Sequence[Archived]) -> Group:
     return Group(*map(_panel, found)) if found else Group("Nothing has faded so far.")
 
 
-def _panel(each: Archived) -> Panel:
-    done = "would be archived" if each.decision is None else f"by {each.decision.decision_id}"
-    facts = [shown(f"{fact.fact_id}  {fact.text}") for fact in each.facts]
-    return panel(lines(*facts), title=each.contact_id, subtitle=done)
+def _panel(archived: Archived) -> Panel:
+    done = (
+        "would be archived" if archived.decision is None else f"by {archived.decision.decision_id}"
+    )
+    facts = [shown(f"{fact.fact_id}  {fact.text}") for fact in archived.facts]
+    return panel(lines(*facts), title=archived.contact_id, subtitle=done)

@@ -45,11 +45,11 @@ def add_find_commands(app: typer.Typer) -> None:
 
 
 def about(
-    name: Annotated[str, typer.Argument(help="Somebody or something, as one would write it.")],
+    name: Annotated[str, typer.Argument(help="A person or a thing, as you would write it.")],
     agent: Agent,
     contact: ContactId,
     all_contacts: Annotated[
-        bool, typer.Option("--all-contacts", help="Also of the agent's other contacts.")
+        bool, typer.Option("--all-contacts", help="Also search the agent's other contacts.")
     ] = False,
     tenant: Tenant = None,
     limit: MaybeLimit = None,
@@ -61,11 +61,11 @@ def about(
             agent, contact, name, all_contacts=all_contacts, tenant=tenant, limit=limit
         )
     asked = f"About {without_named_secrets(name)}"
-    show(as_json, [asdict(each) for each in found], lambda: _view(asked, found))
+    show(as_json, [asdict(hit) for hit in found], lambda: _view(asked, found))
 
 
 def find(
-    query: Annotated[str, typer.Argument(help="What is asked.")],
+    query: Annotated[str, typer.Argument(help="What to look for.")],
     agent: Agent,
     tenant: Tenant = None,
     limit: MaybeLimit = None,
@@ -75,7 +75,7 @@ def find(
     tags: OfTags = None,
     subject: OfSubject = None,
     min_score: Annotated[
-        float | None, typer.Option(help="Only what is so near, by its cosine.")
+        float | None, typer.Option(help="Only facts with at least this cosine similarity.")
     ] = None,
     min_confidence: MinConfidence = None,
     since: SaidSince = None,
@@ -83,7 +83,7 @@ def find(
     trust: TrustedAs = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the live facts of all of an agent's contacts that are nearest to a query."""
+    """Search all of an agent's contacts for the live facts nearest to a query."""
     with reading(agent, None, tenant, warm_up=True) as memory:
         found = memory.find(
             agent,
@@ -102,7 +102,7 @@ def find(
             trust=trust,
         )
     asked = f"Find: {without_named_secrets(query)}"
-    show(as_json, [asdict(each) for each in found], lambda: _view(asked, found))
+    show(as_json, [asdict(hit) for hit in found], lambda: _view(asked, found))
 
 
 def _view(asked: str, found: Sequence[FoundFact]) -> Table | str:
@@ -112,12 +112,12 @@ def _view(asked: str, found: Sequence[FoundFact]) -> Table | str:
     shown_table.add_column("contact, found by", overflow="fold")
     id_column(shown_table, "fact")
     shown_table.add_column("said last, whose word", overflow="fold")
-    for each in found:
-        fact = each.fact
-        how = str(each.found_in) if each.similarity is None else f"cosine {each.similarity:.3f}"
+    for hit in found:
+        fact = hit.fact
+        how = str(hit.found_in) if hit.similarity is None else f"cosine {hit.similarity:.3f}"
         said = f"{fact.last_confirmed_at:%Y-%m-%d}"
         shown_table.add_row(
-            lines(shown(each.contact_id), Text(how, "dim")),
+            lines(shown(hit.contact_id), Text(how, "dim")),
             fact_lines(fact),
             lines(Text(said), Text(fact.word, "dim")),
         )

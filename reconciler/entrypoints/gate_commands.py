@@ -29,10 +29,12 @@ from reconciler.memory import Memory, note_to_check
 
 __all__ = ["add_gate_commands"]
 
-DecisionId = Annotated[str, typer.Argument(help="As `reconciler pending` prints it.")]
+DecisionId = Annotated[
+    str, typer.Argument(help="The decision's id, as `reconciler pending` prints it.")
+]
 By = Annotated[
     str,
-    typer.Option("--by", help="Whose answer: contact, or an operator's name; never the proposer."),
+    typer.Option("--by", help="Who answers: contact, or an operator's name."),
 ]
 
 policy_app = typer.Typer(no_args_is_help=True, help="Try the write gate's policy.")
@@ -51,10 +53,10 @@ def pending(
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what waits for an answer, held or in dispute, with the question to ask."""
+    """List what waits for an answer, held or disputed, with the question to ask."""
     with reading(agent, contact, tenant) as memory:
         found = memory.pending(agent, contact, tenant=tenant)
-    show(as_json, [each.to_dict() for each in found], lambda: pending_view(found))
+    show(as_json, [item.to_dict() for item in found], lambda: pending_view(found))
 
 
 def confirm(
@@ -63,12 +65,13 @@ def confirm(
     contact: ContactId,
     by: By,
     text: Annotated[
-        str | None, typer.Option("--text", help="The fact in the words of the answer.")
+        str | None,
+        typer.Option("--text", help="The fact, in the words of the answer; default: as proposed."),
     ] = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer yes to what is held; it is remembered as the word of who answered."""
+    """Answer yes to a held note; it is stored as the word of whoever answered."""
     with Memory.open() as memory:
         decision = memory.confirm(agent, contact, decision_id, by, text=text, tenant=tenant)
     show(as_json, decision.to_dict(), lambda: decision_made(decision))
@@ -82,7 +85,7 @@ def reject(
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer no to what is held; the same is not asked again."""
+    """Answer no to a held note; nobody is asked about it again."""
     with Memory.open() as memory:
         decision = memory.reject(agent, contact, decision_id, by, tenant=tenant)
     show(as_json, decision.to_dict(), lambda: decision_made(decision))
@@ -96,25 +99,25 @@ def withdraw(
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take back what is held, so that nobody is asked."""
+    """Withdraw a held note, so that nobody is asked about it."""
     with Memory.open() as memory:
         decision = memory.withdraw(agent, contact, decision_id, by, tenant=tenant)
     show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 
 def revoke(
-    fact_id: Annotated[str, typer.Argument(help="As `reconciler history` prints it.")],
+    fact_id: Annotated[
+        str, typer.Argument(help="The fact's id, as `reconciler history` prints it.")
+    ],
     agent: Agent,
     contact: ContactId,
     by: Person,
     reason: Reason,
-    never: Annotated[
-        bool, typer.Option("--never", help="It was not true at any time, so its interval is empty.")
-    ] = False,
+    never: Annotated[bool, typer.Option("--never", help="The fact was never true.")] = False,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """End a fact without another in its place; its history is kept."""
+    """End a fact without replacing it; its history is kept."""
     with Memory.open() as memory:
         decision = memory.revoke(
             agent, contact, fact_id, by=by, reason=reason, never=never, tenant=tenant
@@ -131,23 +134,23 @@ def refusals(
     """Count what the gate refused, by contact and reason."""
     with reading(agent, contact, tenant) as memory:
         counts = memory.refusals(agent, contact, tenant=tenant)
-    show(as_json, [asdict(each) for each in counts], lambda: refusals_table(counts))
+    show(as_json, [asdict(count) for count in counts], lambda: refusals_table(counts))
 
 
 @policy_app.command("check")
 def policy_check(
-    text: Annotated[str, typer.Argument(help="A note, as it would be added.")],
-    agent: Annotated[str, typer.Option("--agent", help="Whose domain applies.")] = "any",
+    text: Annotated[str, typer.Argument(help="The note, as it would be added.")],
+    agent: Annotated[str, typer.Option("--agent", help="The agent whose domain applies.")] = "any",
     source_kind: Annotated[
-        SourceKind, typer.Option(help="Whose word it is.")
+        SourceKind, typer.Option(help="Whose word it is, and so how far it is trusted.")
     ] = SourceKind.USER_EXPLICIT,
     category: Annotated[
-        Category | None, typer.Option(help="What kind of thing it says; default: read from it.")
+        Category | None, typer.Option(help="The category; default: read from the text.")
     ] = None,
-    topic: Annotated[str | None, typer.Option(help="A field of life, for example work.")] = None,
+    topic: Annotated[str | None, typer.Option(help="The topic, for example work.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what every check of the gate finds in a note; nothing is read or written."""
+    """Show what each check of the gate finds in a note; no store is read or written."""
     from reconciler.bootstrap import build_judge
     from reconciler.settings import load_settings
 

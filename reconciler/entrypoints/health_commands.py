@@ -32,7 +32,7 @@ def health(
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how well a memory is kept: what is twice there, stale, in dispute, or waits."""
+    """Report a memory's duplicates, stale facts, disputes and open questions."""
     with reading(agent, contact, tenant) as memory:
         report = memory.health(agent, contact, tenant=tenant)
     show(as_json, report.to_dict(), lambda: _view(report))
@@ -77,11 +77,11 @@ def _contacts(contacts: Iterable[ContactHealth]) -> Table:
     found = table(title if left_out else "")
     for name in _COLUMNS:
         found.add_column(name, justify="left" if name == "contact" else "right", overflow="fold")
-    for each in listed[:_CONTACTS_SHOWN_MAX]:
-        ended = each.expired + each.archived + each.superseded + each.revoked
-        numbers = (each.live, ended, each.duplicated, each.rivalled_slots, each.disputes.count,
-                   each.questions.count, each.refusals)  # fmt: skip
-        found.add_row(shown(each.contact_id or ""), *map(str, numbers))
+    for contact in listed[:_CONTACTS_SHOWN_MAX]:
+        ended = contact.expired + contact.archived + contact.superseded + contact.revoked
+        waiting = (contact.disputes.count, contact.questions.count, contact.refusals)
+        numbers = (contact.live, ended, contact.duplicated, contact.rivalled_slots, *waiting)
+        found.add_row(shown(contact.contact_id or ""), *map(str, numbers))
     return found
 
 

@@ -140,10 +140,10 @@ def reading_health(read: Read, every_seconds: float) -> Iterator[list[Collector]
 
 def _families(reports: Sequence[HealthReport], now: datetime) -> Iterator[Metric]:
     """All metrics of what was read, each with a sample for every agent."""
-    totals = [((each.tenant, each.agent_id), each.total) for each in reports]
+    totals = [((report.tenant, report.agent_id), report.total) for report in reports]
     contacts = _family("contacts", "Contacts with anything kept about them.")
-    for each in reports:
-        contacts.add_metric((each.tenant, each.agent_id), float(len(each.contacts)))
+    for report in reports:
+        contacts.add_metric((report.tenant, report.agent_id), float(len(report.contacts)))
     yield contacts
     yield _by_name("facts", "Facts by state.", "state", _STATES, totals)
     yield _by_name("kept", "What is kept beside the facts.", "kind", _KEPT, totals)
@@ -155,7 +155,7 @@ def _families(reports: Sequence[HealthReport], now: datetime) -> Iterator[Metric
         for labels, total in totals:
             counter.add_metric(labels, float(getattr(total, name)))
         yield counter
-    sizes = [each.file_bytes for each in reports if each.file_bytes is not None]
+    sizes = [report.file_bytes for report in reports if report.file_bytes is not None]
     if sizes:
         help_text = "What the files of the embedded store take up."
         yield GaugeMetricFamily("reconciler_store_bytes", help_text, value=float(sizes[-1]))

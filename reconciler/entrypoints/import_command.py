@@ -40,26 +40,31 @@ def add_import_command(app: typer.Typer) -> None:
 
 def import_file(
     file: Annotated[
-        str, typer.Argument(help="JSON lines; with --from, an export or the URI of a Neo4j.")
+        str,
+        typer.Argument(help="A file of JSON lines; with --from, an export file or a Neo4j URI."),
     ],
-    agent: Annotated[str | None, typer.Option("--agent", help="Of lines without one.")] = None,
+    agent: Annotated[
+        str | None, typer.Option("--agent", help="The agent of lines that name none.")
+    ] = None,
     contact: Annotated[
         str | None,
-        typer.Option("--contact", help="Of lines without one; with --from, of all records."),
+        typer.Option(
+            "--contact", help="The contact of lines that name none; with --from, of all records."
+        ),
     ] = None,
     tenant: Tenant = None,
     system: Annotated[
-        _System | None, typer.Option("--from", help="The memory system that the file comes from.")
+        _System | None, typer.Option("--from", help="The memory system that the data comes from.")
     ] = None,
     contact_from: Annotated[
         str | None,
         typer.Option(
-            help="With --from: the key of a record that names the contact, say metadata.customer."
+            help="With --from: the key that holds the contact, for example metadata.customer."
         ),
     ] = None,
     source_kind: Annotated[
         SourceKind | None,
-        typer.Option(help="With --from: whose word the records count as; operator without."),
+        typer.Option(help="With --from: whose word the records count as; default: operator."),
     ] = None,
     username: Annotated[str, typer.Option(help="Of the Neo4j to read from.")] = "neo4j",
     password: Annotated[
@@ -70,9 +75,9 @@ def import_file(
 ) -> None:
     """Import notes from JSON lines, or from mem0, Graphiti, neo4j-agent-memory or LangMem.
 
-    Run again, it takes up where it stopped. A line needs "text". A malformed line is reported by
-    its number, the rest goes on, and the exit code is 1. With --from, the whole source is read
-    first; one that cannot be read to its end is refused, and nothing is written.
+    Run it again to continue where it stopped. A line needs "text". A malformed line is reported by
+    its number and skipped, and the exit code is 1. With --from, the whole source is read first; if
+    it cannot be read to its end, nothing is written.
     """
     started = time.perf_counter()
     if system is None:

@@ -1,4 +1,4 @@
-"""The background door's commands: hand sessions over, see their jobs, have them worked off.
+"""The background door's commands: hand sessions over, see their jobs, process them.
 
 Turns arguments into calls of ``Memory``, and signals into a worker's stop. What a session says, and
 what is remembered of it, is none of this module's business; it logs neither.
@@ -54,9 +54,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add_job_commands"]
 
-JobId = Annotated[str, typer.Argument(help="As `reconciler jobs` prints it.")]
-OnlyAgent = Annotated[str | None, typer.Option("--agent", help="Only this one's.")]
-OnlyContact = Annotated[str | None, typer.Option("--contact", help="Only about this one.")]
+JobId = Annotated[str, typer.Argument(help="The job's id, as `reconciler jobs` prints it.")]
+OnlyAgent = Annotated[str | None, typer.Option("--agent", help="Only this agent's jobs.")]
+OnlyContact = Annotated[str | None, typer.Option("--contact", help="Only jobs about this contact.")]
 
 _LOG = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
@@ -80,24 +80,26 @@ def extract(
         ),
     ],
     agent: Agent,
-    contact: Annotated[str, typer.Option("--contact", help="With whom the conversation was.")],
+    contact: Annotated[
+        str, typer.Option("--contact", help="The contact whom the conversation was with.")
+    ],
     session: Annotated[
         str | None,
         typer.Option(help="The session's id; default: the file's name without its last suffix."),
     ] = None,
     tenant: Tenant = None,
-    channel: Annotated[str, typer.Option(help="How it was held.")] = "chat",
+    channel: Annotated[str, typer.Option(help="The channel of the conversation.")] = "chat",
     started_at: Annotated[
         str | None,
         typer.Option(help="ISO 8601 with a zone; default: its first message's time, or now."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hand a conversation over to be read in the background; prints the id of its job.
+    """Hand over a conversation to be read in the background; print its job's id.
 
     A message has "role" (user or contact, assistant or agent, operator, tool, system) and "content"
-    or "text", and may have "timestamp" and "id". Handed over again under the same session id, only
-    what is new in it is read.
+    or "text", and may have "timestamp" and "id". If you hand it over again under the same session
+    id, only what is new is read.
     """
     from reconciler.service.sessions.transcripts import read_turns
 
@@ -121,21 +123,21 @@ def extract(
 def jobs(
     agent: OnlyAgent = None,
     contact: OnlyContact = None,
-    state: Annotated[JobState | None, typer.Option(help="Only those that stand so.")] = None,
+    state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
     tenant: Tenant = None,
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List jobs, the newest first: how each stands, and how a dead one is retried."""
+    """List jobs, newest first, with their states and how to retry dead ones."""
     with reading(agent, contact, tenant) as memory:
         found = memory.jobs(agent, contact, state=state, tenant=tenant, limit=limit)
-    show(as_json, [each.to_dict() for each in found], lambda: jobs_table(found, _now()))
+    show(as_json, [job.to_dict() for job in found], lambda: jobs_table(found, _now()))
 
 
 def job(
     job_id: JobId, agent: Agent, contact: ContactId, tenant: Tenant = None, as_json: AsJson = False
 ) -> None:
-    """Show one job in full: its session's summary, its numbers, its last error and what to do."""
+    """Show one job in full: its session's summary, its counts, its last error and what to do."""
     with Memory.open(must_exist=True) as memory:
         found = memory.job(agent, contact, job_id, tenant=tenant)
         record = memory.session(agent, contact, found.session_id, tenant=tenant)
@@ -145,18 +147,19 @@ def job(
 
 def retry(
     job_id: Annotated[
-        str | None, typer.Argument(help="As `reconciler jobs` prints it; or give --all-dead.")
+        str | None,
+        typer.Argument(help="The job's id, as `reconciler jobs` prints it; or give --all-dead."),
     ] = None,
-    all_dead: Annotated[bool, typer.Option("--all-dead", help="Every job that is dead.")] = False,
+    all_dead: Annotated[bool, typer.Option("--all-dead", help="Retry every dead job.")] = False,
     agent: OnlyAgent = None,
     contact: OnlyContact = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have a dead job, or one that waits for its next attempt, started again at once.
+    """Retry a dead job now, or one that waits for its next attempt.
 
-    One job is named with its --agent and --contact. With --all-dead all dead ones of the tenant, or
-    those of one agent or contact; the oldest first.
+    To retry one job, give its id, --agent and --contact. --all-dead retries all dead jobs of the
+    tenant, or of one agent or contact, oldest first.
     """
     if (job_id is None) is not all_dead:
         raise InvalidRequestError(
@@ -173,20 +176,20 @@ def retry(
 
 
 def drain(as_json: AsJson = False) -> None:
-    """Work off all jobs that wait, then return; exit code 1 if one is dead at the end.
+    """Process all waiting jobs, then return; exit code 1 if one is dead at the end.
 
-    Ctrl-C gives the job under way back before its next step; a second one stops at once.
+    Ctrl-C puts the current job back in the queue before its next step; a second one stops at once.
     """
     from reconciler.entrypoints.doctor import describe_extractor
 
     with _signals() as asked, Memory.open(warm_up=True) as memory:
         extractor = describe_extractor(memory.settings)
         ended = _drain(memory, asked, as_json)
-    plain = {"extractor": extractor, "jobs": [each.to_dict() for each in ended]}
+    plain = {"extractor": extractor, "jobs": [job.to_dict() for job in ended]}
     show(as_json, plain, lambda: drained_view(ended, extractor))
     if (number := asked.number) is not None:
         raise typer.Exit(128 + number)
-    if any(each.state is JobState.DEAD for each in ended):
+    if any(job.state is JobState.DEAD for job in ended):
         raise typer.Exit(1)
 
 
@@ -197,27 +200,29 @@ def worker(
             "--metrics-port",
             min=0,
             max=65_535,
-            help="Answer Prometheus, /healthz and /readyz on this port; 0 takes a free one.",
+            help="Serve /metrics, /healthz and /readyz on this port; 0 picks a free one.",
         ),
     ] = None,
     metrics_host: Annotated[
         str,
-        typer.Option("--metrics-host", help="Listen there; 0.0.0.0 in a container."),
+        typer.Option(
+            "--metrics-host", help="The address for --metrics-port; 0.0.0.0 in a container."
+        ),
     ] = "127.0.0.1",
     health_seconds: Annotated[
         int,
         typer.Option(
             "--health-seconds",
             min=0,
-            help="For Prometheus, read `health` of all agents every so many seconds; 0 never.",
+            help="How often to read all agents' health for /metrics, in seconds; 0 for never.",
         ),
     ] = 300,
     as_json: AsJson = False,
 ) -> None:
-    """Work jobs off as they come, until SIGTERM or Ctrl-C; with --json a line per ended job.
+    """Process jobs as they arrive, until SIGTERM or Ctrl-C; with --json, one line per ended job.
 
-    The job under way then goes back and waits; nothing of it is lost. Any number of workers may run
-    on one Neo4j. The embedded engine serves one process at a time: there, use `reconciler drain`.
+    The current job then goes back to the queue; nothing is lost. Any number of workers may run on
+    one Neo4j. The embedded engine serves one process at a time: use `reconciler drain` there.
     """
     from reconciler.entrypoints.doctor import describe_extractor
     from reconciler.entrypoints.health_metrics import reading_health
@@ -235,7 +240,7 @@ def worker(
         _LOG.info("reading with %s", describe_extractor(memory.settings))
         if address is not None:
             _LOG.info("metrics at %s", address)
-        thread = memory.start_worker(lambda each: _report(each, as_json))
+        thread = memory.start_worker(lambda job: _report(job, as_json))
         while thread.is_alive and not asked.wait(_POLL_SECONDS):
             pass
         is_broken = not thread.is_alive
@@ -257,8 +262,8 @@ def _retry_all_dead(
     with Memory.open() as memory:
         dead = memory.jobs(agent, contact, state=JobState.DEAD, tenant=tenant, limit=_DEAD_JOBS_MAX)
         # Workers take about what has been due the longest: what was handed over first goes first.
-        begun = [_retried(memory, each) for each in reversed(dead)]
-    show(as_json, [each.to_dict() for each in begun], lambda: retried_all_words(len(begun)))
+        begun = [_retried(memory, job) for job in reversed(dead)]
+    show(as_json, [job.to_dict() for job in begun], lambda: retried_all_words(len(begun)))
 
 
 def _retried(memory: Memory, dead: Job) -> Job:
@@ -279,8 +284,8 @@ class _Signals:
     def take(self, number: int, _: object) -> None:
         """The handler; the next of them ends the process at once."""
         self.number = number
-        for each in _STOP_SIGNALS:
-            signal.signal(each, signal.SIG_DFL)
+        for signal_number in _STOP_SIGNALS:
+            signal.signal(signal_number, signal.SIG_DFL)
         self.wake()
 
     def wake(self) -> None:
@@ -302,16 +307,18 @@ def _signals() -> Iterator[_Signals]:
     From before the memory is opened, which may wait for a server or another process.
     """
     asked = _Signals()
-    before = {each: signal.signal(each, asked.take) for each in _STOP_SIGNALS}
+    before = {
+        signal_number: signal.signal(signal_number, asked.take) for signal_number in _STOP_SIGNALS
+    }
     try:
         yield asked
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for signal_number, handler in before.items():
+            signal.signal(signal_number, handler)
 
 
 def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
-    """The jobs that were worked off; in a thread, so that a signal finds this one free."""
+    """The processed jobs; in a thread, so that a signal finds this one free."""
     report = memory.queue()
     with (
         _progress(_unfinished(report), is_quiet) as advance,
@@ -338,7 +345,7 @@ def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
 @contextmanager
 def _progress(total: int, is_quiet: bool) -> Iterator[Callable[[Job], None]]:
     with bar("jobs", total, is_quiet) as update:
-        yield lambda each: update(advance=each.state in _ENDED)
+        yield lambda job: update(advance=job.state in _ENDED)
 
 
 def _unfinished(report: QueueReport) -> int:

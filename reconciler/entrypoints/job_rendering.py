@@ -151,10 +151,10 @@ def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
         found.add_column(name, justify="right")
     found.add_column("what became of it")
     for state in JobState:
-        if ended := [each for each in jobs if each.state is state]:
+        if ended := [job for job in jobs if job.state is state]:
             found.add_row(Text(state, style=_STYLES[state]), *_sums(ended))
-    dead = [each for each in jobs if each.state is JobState.DEAD]
-    reasons = [f"{each.job_id}: {_shortened(each.last_error or '')}" for each in dead]
+    dead = [job for job in jobs if job.state is JobState.DEAD]
+    reasons = [f"{job.job_id}: {_shortened(job.last_error or '')}" for job in dead]
     return Group(found, f"Read with {extractor}", *reasons, *_advice(dead))
 
 
@@ -162,10 +162,10 @@ def _sums(jobs: Sequence[Job]) -> Iterator[str]:
     from reconciler.domain.records.jobs import Outcomes
 
     yield str(len(jobs))
-    yield str(sum(each.attempts for each in jobs))
+    yield str(sum(job.attempts for job in jobs))
     counted: Counter[str] = Counter()
-    for each in jobs:
-        counted.update(asdict(each.outcomes))
+    for job in jobs:
+        counted.update(asdict(job.outcomes))
     yield outcomes_words(Outcomes(**counted))
 
 
@@ -207,10 +207,12 @@ def _outcome(job: Job) -> str:
 
 
 def _advice(jobs: Sequence[Job]) -> list[str]:
-    given = [each.advice for each in jobs if each.advice is not None]
+    given = [job.advice for job in jobs if job.advice is not None]
     if len(given) > 1:
-        tenants = sorted({each.scope.tenant for each in jobs if each.advice is not None})
-        all_dead = (f"reconciler retry --all-dead --tenant {shlex.quote(each)}" for each in tenants)
+        tenants = sorted({job.scope.tenant for job in jobs if job.advice is not None})
+        all_dead = (
+            f"reconciler retry --all-dead --tenant {shlex.quote(tenant)}" for tenant in tenants
+        )
         given += ["Or all that are dead at once:", *all_dead]
     return ["", "Dead; once the cause is gone, begin them again:", *given] if given else []
 

@@ -20,7 +20,7 @@ _DRIVER = "neo4j"
 
 
 def quiet_the_driver() -> None:
-    """Leave out what the driver says of a server that is away, at every attempt and connection.
+    """Leave out what the driver says about an unavailable server, at every attempt and connection.
 
     Our own error says so once, with what to do. Whoever sets a level for the driver is heard.
     """

@@ -47,24 +47,27 @@ _LIBRARIES = ("mcp", "uvicorn", "asyncio")
 _LOG = logging.getLogger(__name__)
 
 Agents = Annotated[
-    list[str], typer.Option("--agent", help="Whose memory; again for several agents.")
+    list[str], typer.Option("--agent", help="An agent whose memory it opens; repeat for several.")
 ]
 ProfileOption = Annotated[
-    Profile, typer.Option(help="agent adds and recalls; operator answers and looks into things.")
+    Profile, typer.Option(help="agent adds and recalls; operator answers questions and inspects.")
 ]
 Tokens = Annotated[
-    Path | None, typer.Option("--tokens", help="The file of tokens; default: with the user's data.")
+    Path | None,
+    typer.Option("--tokens", help="The token file; default: in the user's data folder."),
 ]
 
 
 class Transport(StrEnum):
-    """How clients come."""
+    """How clients connect."""
 
     STDIO = "stdio"
     HTTP = "http"
 
 
-token_app = typer.Typer(no_args_is_help=True, help="Who may come to `reconciler mcp` over HTTP.")
+token_app = typer.Typer(
+    no_args_is_help=True, help="Manage the tokens for `reconciler mcp` over HTTP."
+)
 
 
 def add_mcp_commands(app: typer.Typer) -> None:
@@ -76,52 +79,57 @@ def add_mcp_commands(app: typer.Typer) -> None:
 def mcp(
     agents: Annotated[
         list[str] | None,
-        typer.Option("--agent", help="Whose memory, on stdio; again for several agents."),
+        typer.Option("--agent", help="On stdio: the agent whose memory it is; repeat for several."),
     ] = None,
     contact: MaybeContactId = None,
     tenant: Tenant = None,
     profile: ProfileOption = Profile.AGENT,
     operator: Annotated[
-        str, typer.Option(help="In whose name an operator's answers are taken down, on stdio.")
+        str, typer.Option(help="On stdio: the name under which an operator's answers are recorded.")
     ] = "operator",
     session: Annotated[
-        str | None, typer.Option(help="The conversation that all notes are filed in, on stdio.")
+        str | None, typer.Option(help="On stdio: the id of the session that all notes belong to.")
     ] = None,
-    transport: Annotated[Transport, typer.Option(help="How clients come.")] = Transport.STDIO,
-    host: Annotated[str, typer.Option(help="Where to listen, over HTTP.")] = "127.0.0.1",
+    transport: Annotated[Transport, typer.Option(help="How clients connect.")] = Transport.STDIO,
+    host: Annotated[str, typer.Option(help="Over HTTP: the address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65_535, help="Over HTTP; 0 takes a free one.")
+        int,
+        typer.Option(
+            min=0, max=65_535, help="Over HTTP: the port to listen on; 0 picks a free one."
+        ),
     ] = 8765,
     names: Annotated[
         list[str] | None,
         typer.Option(
-            "--name", help="A host name that clients call it by, over HTTP; again for more."
+            "--name",
+            help="Over HTTP: a host name that clients use for this server; repeat for several.",
         ),
     ] = None,
     tls_certificate: Annotated[
-        Path | None, typer.Option("--tls-certificate", help="For TLS: the chain, PEM.")
+        Path | None,
+        typer.Option("--tls-certificate", help="Over HTTP: the TLS certificate chain, a PEM file."),
     ] = None,
     tls_key: Annotated[
-        Path | None, typer.Option("--tls-key", help="For TLS: its key, PEM.")
+        Path | None, typer.Option("--tls-key", help="Over HTTP: the TLS private key, a PEM file.")
     ] = None,
     tokens: Tokens = None,
     calls_per_minute: Annotated[
-        int, typer.Option(min=1, help="Requests that each token has, over HTTP.")
+        int, typer.Option(min=1, help="Over HTTP: how many requests a minute each token may make.")
     ] = 300,
     worker: Annotated[
         bool | None,
         typer.Option(
             "--worker/--no-worker",
-            help="Read in this process what is handed over; default: with the embedded engine, "
-            "which serves one process at a time.",
+            help="Process queued conversations in this process; default: only with the embedded "
+            "engine, which serves one process at a time.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Serve memory to MCP clients until SIGTERM, Ctrl-C or the end of input.
 
-    On stdio there is one client, and --agent, --contact and --profile say what it may reach. Over
-    HTTP its token does: see `reconciler token`. With --json, a line says where it listens.
+    On stdio there is one client; --agent, --contact and --profile say what it may access. Over
+    HTTP, its token does: see `reconciler token`. With --json, one line says where it listens.
     """
     from reconciler.settings import load_settings
 
@@ -133,8 +141,8 @@ def mcp(
             return
         if agents or contact or session:
             raise InvalidRequestError(
-                "over HTTP the token says who may reach what: leave --agent, --contact and "
-                "--session out, and give them to `reconciler token create`"
+                "over HTTP the token decides who may access what: omit --agent, --contact and "
+                "--session here, and give them to `reconciler token create`"
             )
         _check_can_serve()
         from reconciler.entrypoints.mcp_server.http_door import Address
@@ -161,7 +169,7 @@ def _serve_http(
     from reconciler.entrypoints.mcp_server.desk import Desk
     from reconciler.entrypoints.mcp_server.http_door import PATH, is_loopback, listen, serve_http
 
-    if not any(each.is_good(datetime.now(UTC)) for each in tokens.all()):
+    if not any(token.is_good(datetime.now(UTC)) for token in tokens.all()):
         _LOG.warning("there is no token yet, so nobody is let in; see `reconciler token create`")
     if address.certificate is None and not is_loopback(address.host):
         _LOG.warning(
@@ -209,16 +217,19 @@ def create(
     profile: ProfileOption = Profile.AGENT,
     contact: MaybeContactId = None,
     name: Annotated[
-        str, typer.Option(help="Whose it is; an operator's answers are taken down in this name.")
+        str, typer.Option(help="The owner's name; an operator's answers are recorded under it.")
     ] = "operator",
     expires: Annotated[
-        str | None, typer.Option(help="ISO 8601 with a zone, or days such as 90d; default never.")
+        str | None,
+        typer.Option(
+            help="When it expires: ISO 8601 with a zone, or days such as 90d; default: never."
+        ),
     ] = None,
     tenant: Tenant = None,
     tokens: Tokens = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token and print it, once; only its hash is kept."""
+    """Create a token and print it once; only its hash is kept."""
     grant = _grant(profile, tenant, agents, contact, name, None)
     made, secret = _token_file(tokens).create(grant, _expiry(expires))
     if as_json:
@@ -234,19 +245,21 @@ def create(
 
 @token_app.command("list")
 def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
-    """List the tokens and what each may reach; a token itself is never shown."""
+    """List the tokens and what each may access; the tokens themselves are never shown."""
     now = datetime.now(UTC)
     found = _token_file(tokens).all()
-    show(as_json, [each.to_dict(now) for each in found], lambda: _tokens_table(found, now))
+    show(as_json, [token.to_dict(now) for token in found], lambda: _tokens_table(found, now))
 
 
 @token_app.command()
 def revoke(
-    token_id: Annotated[str, typer.Argument(help="As `reconciler token list` prints it.")],
+    token_id: Annotated[
+        str, typer.Argument(help="The token's id, as `reconciler token list` prints it.")
+    ],
     tokens: Tokens = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take a token back; a running server turns the next request with it away."""
+    """Revoke a token; a running server rejects the next request that uses it."""
     found = _token_file(tokens).revoke(token_id)
     show(as_json, found.to_dict(datetime.now(UTC)), lambda: f"Revoked: {found.token_id}")
 
@@ -299,16 +312,16 @@ def _tokens_table(tokens: Sequence[Token], now: datetime) -> Table:
         made.add_column(
             column, overflow="fold", min_width=_TOKEN_ID_WIDTH if column == "id" else None
         )
-    for each in tokens:
-        grant = each.grant
+    for token in tokens:
+        grant = token.grant
         made.add_row(
-            each.token_id,
+            token.token_id,
             shown(grant.name),
             str(grant.profile),
             shown(grant.tenant),
             shown(", ".join(grant.agent_ids)),
             shown(grant.contact_id or "any"),
-            f"{each.expires_at:%Y-%m-%d}" if each.expires_at else "never",
-            each.state(now),
+            f"{token.expires_at:%Y-%m-%d}" if token.expires_at else "never",
+            token.state(now),
         )
     return made

@@ -48,7 +48,7 @@ def queue_numbers(report: QueueReport, now: datetime) -> dict[str, float]:
 
 
 class QueueCollector(Collector):
-    """The queue as it stands when it is asked for; where the graph is away, that and no more.
+    """The queue as it stands when it is asked for; if the graph is unavailable, only that.
 
     Args:
         report: counts the queue.

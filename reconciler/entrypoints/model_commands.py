@@ -22,26 +22,28 @@ def add_model_commands(app: typer.Typer) -> None:
 def reembed(
     model: Annotated[
         str | None,
-        typer.Option("--model", help="The new one, as RECONCILER_EMBEDDER__MODEL names it."),
+        typer.Option("--model", help="The new model, as RECONCILER_EMBEDDER__MODEL would name it."),
     ] = None,
     profile: Annotated[
         str | None,
-        typer.Option("--profile", help="A profile that was calibrated on it: a name or a file."),
+        typer.Option("--profile", help="A profile calibrated on the new model: a name or a file."),
     ] = None,
     uncalibrated: Annotated[
         bool,
-        typer.Option("--uncalibrated", help="Accept thresholds that were measured on no model."),
+        typer.Option(
+            "--uncalibrated", help="Accept thresholds that were not measured on any model."
+        ),
     ] = False,
-    batch: Annotated[int, typer.Option("--batch", help="Facts embedded together.")] = 256,
+    batch: Annotated[int, typer.Option("--batch", help="How many facts to embed at once.")] = 256,
     status: Annotated[
-        bool, typer.Option("--status", help="Only say how far a move is; change nothing.")
+        bool, typer.Option("--status", help="Only show the progress of a move; change nothing.")
     ] = False,
     cancel: Annotated[
-        bool, typer.Option("--cancel", help="Give a move up, and keep the present model.")
+        bool, typer.Option("--cancel", help="Cancel a move and keep the present model.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Embed all facts again with another model, and move to it; resumes where it was cut off."""
+    """Move the store to another model and embed all facts again; run again to resume."""
     from reconciler import bootstrap
     from reconciler.settings import load_settings
 

@@ -47,38 +47,45 @@ __all__ = [
     "show",
 ]
 
-Agent = Annotated[str, typer.Option("--agent", help="Which agent remembers.")]
-ContactId = Annotated[str, typer.Option("--contact", help="Whom the notes are about.")]
-Tenant = Annotated[str | None, typer.Option("--tenant", help="Whose deployment.")]
+Agent = Annotated[str, typer.Option("--agent", help="The agent whose memory it is.")]
+ContactId = Annotated[str, typer.Option("--contact", help="The contact whom the notes are about.")]
+Tenant = Annotated[
+    str | None, typer.Option("--tenant", help="The tenant; default: the configured one.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Limit = Annotated[int, typer.Option("--limit", min=1, help="At most so many.")]
-MaybeLimit = Annotated[int | None, typer.Option("--limit", min=1, help="At most so many.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="Return at most this many.")]
+MaybeLimit = Annotated[int | None, typer.Option("--limit", min=1, help="Return at most this many.")]
 MaybeContactId = Annotated[
-    str | None, typer.Option("--contact", help="Only about this one; all of the agent's without.")
+    str | None, typer.Option("--contact", help="Only this contact; default: all of the agent's.")
 ]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace the file, if it is there already.")
-]
-Person = Annotated[str, typer.Option("--by", help="contact, or an operator's name.")]
-Reason = Annotated[str, typer.Option(help="Why, in a sentence.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
+Person = Annotated[str, typer.Option("--by", help="Who decides: contact, or an operator's name.")]
+Reason = Annotated[str, typer.Option(help="Why, in one sentence.")]
 
-OfAttribute = Annotated[str | None, typer.Option(help="Only what says this, say city.")]
-OfCategory = Annotated[Category | None, typer.Option(help="Only this kind of thing.")]
-OfTopic = Annotated[str | None, typer.Option(help="Only this field of life.")]
-OfTags = Annotated[
-    list[str] | None, typer.Option("--tag", help="Only what bears this tag; again for more.")
+OfAttribute = Annotated[
+    str | None, typer.Option(help="Only facts about this attribute, for example city.")
 ]
-OfSubject = Annotated[str | None, typer.Option(help="Only what is about this one.")]
-MinScore = Annotated[float | None, typer.Option(help="Only what scores so much.")]
+OfCategory = Annotated[Category | None, typer.Option(help="Only facts of this category.")]
+OfTopic = Annotated[str | None, typer.Option(help="Only facts on this topic.")]
+OfTags = Annotated[
+    list[str] | None,
+    typer.Option("--tag", help="Only facts with this tag; repeat to require several."),
+]
+OfSubject = Annotated[str | None, typer.Option(help="Only facts about this subject.")]
+MinScore = Annotated[float | None, typer.Option(help="Only facts with at least this score.")]
 MinConfidence = Annotated[
-    float | None, typer.Option(help="Only what the gate was so sure of, 0 to 1.")
+    float | None, typer.Option(help="Only facts with at least this confidence, 0 to 1.")
 ]
 SaidSince = Annotated[
-    str | None, typer.Option(help="Only what was last said since then; ISO 8601 with a zone.")
+    str | None,
+    typer.Option(help="Only facts last said at or after this time; ISO 8601 with a zone."),
 ]
-SaidUntil = Annotated[str | None, typer.Option(help="And before then, which is not included.")]
+SaidUntil = Annotated[
+    str | None, typer.Option(help="Only facts last said before this time; ISO 8601 with a zone.")
+]
 TrustedAs = Annotated[
-    SourceKind | None, typer.Option(help="Only what rests on a word trusted so much.")
+    SourceKind | None,
+    typer.Option(help="Only facts from a source that is trusted at least this much."),
 ]
 
 STANDARD_INPUT = Path("-")

@@ -237,8 +237,8 @@ def _dispute_panel(dispute: Dispute) -> Panel:
     return panel(
         lines(
             shown(dispute.question),
-            *(shown(f"{each.fact_id}  {each.text}") for each in dispute.facts),
-            *(shown(each, "dim") for each in dispute.reasons),
+            *(shown(f"{fact.fact_id}  {fact.text}") for fact in dispute.facts),
+            *(shown(reason, "dim") for reason in dispute.reasons),
             shown(dispute.scope.as_options(), "dim"),
         ),
         title=dispute.scope.contact_id,
@@ -251,15 +251,15 @@ def expiring_view(found: Sequence[ExpiringFact]) -> Group:
     return Group(*map(_expiring_panel, found)) if found else Group("Nothing goes silent so soon.")
 
 
-def _expiring_panel(each: ExpiringFact) -> Panel:
-    until = f" · until {_day(each.fact.expires_at)}" if each.fact.expires_at else ""
+def _expiring_panel(expiring: ExpiringFact) -> Panel:
+    until = f" · until {_day(expiring.fact.expires_at)}" if expiring.fact.expires_at else ""
     return panel(
         lines(
-            shown(each.question),
+            shown(expiring.question),
             shown("Yes is the same note again; no is `reconciler revoke`.", "dim"),
         ),
-        title=each.fact.fact_id,
-        subtitle=f"{each.contact_id}{until}",
+        title=expiring.fact.fact_id,
+        subtitle=f"{expiring.contact_id}{until}",
     )
 
 
@@ -269,11 +269,11 @@ def refusals_table(counts: Sequence[RefusalCount]) -> Table:
     found.add_column("contact", overflow="fold")
     found.add_column("reason")
     found.add_column("times")
-    most = max((each.refusals for each in counts), default=1)
-    for each in counts:
-        bar = "█" * max(round(_BAR_WIDTH * each.refusals / most), 1)
-        times = Text.assemble(f"{each.refusals:>4} ", (bar, "red"))
-        found.add_row(shown(each.contact_id), each.reason, times)
+    most = max((count.refusals for count in counts), default=1)
+    for count in counts:
+        bar = "█" * max(round(_BAR_WIDTH * count.refusals / most), 1)
+        times = Text.assemble(f"{count.refusals:>4} ", (bar, "red"))
+        found.add_row(shown(count.contact_id), count.reason, times)
     return found
 
 
@@ -282,8 +282,10 @@ def assessment_view(assessment: Assessment) -> Group:
     found = table(f"Policy {assessment.policy_version}, domain {assessment.domain}")
     for name in ("check", "alone it would", "finding"):
         found.add_column(name, overflow="fold")
-    for each in assessment.findings:
-        found.add_row(each.check.replace("_", " "), _DISPOSALS[each.disposal], shown(each.detail))
+    for finding in assessment.findings:
+        found.add_row(
+            finding.check.replace("_", " "), _DISPOSALS[finding.disposal], shown(finding.detail)
+        )
     score = (f"{assessment.confidence:.2f}", "bold")
     ends = "never" if assessment.lifetime_days is None else f"after {assessment.lifetime_days} days"
     reason = (str(assessment.reason), "bold")
@@ -330,20 +332,20 @@ def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
     found.add_column("score", no_wrap=True)
     found.add_column("made of", no_wrap=True)
     id_column(found, "fact")
-    best = max((each.score for each in ranked), default=1.0) or 1.0
-    for each in ranked:
-        bar = "█" * max(round(_BAR_WIDTH * each.score / best), 1)
+    best = max((hit.score for hit in ranked), default=1.0) or 1.0
+    for hit in ranked:
+        bar = "█" * max(round(_BAR_WIDTH * hit.score / best), 1)
         found.add_row(
-            Text.assemble(f"{each.score:.3f} ", (bar, "green")),
+            Text.assemble(f"{hit.score:.3f} ", (bar, "green")),
             lines(
-                Text(f"similarity {_cosine(each.similarity)}", "dim"),
-                Text(f"recency    {each.recency:.2f}", "dim"),
-                Text(f"importance {each.fact.importance:.2f}", "dim"),
+                Text(f"similarity {_cosine(hit.similarity)}", "dim"),
+                Text(f"recency    {hit.recency:.2f}", "dim"),
+                Text(f"importance {hit.fact.importance:.2f}", "dim"),
             ),
             lines(
-                fact_lines(each.fact),
-                *([Text("standing, whatever is asked", "magenta")] if each.is_standing else []),
-                *map(_against, each.disputed_with),
+                fact_lines(hit.fact),
+                *([Text("standing, whatever is asked", "magenta")] if hit.is_standing else []),
+                *map(_against, hit.disputed_with),
             ),
         )
     return found
@@ -481,18 +483,20 @@ def _gate_remarks(decision: Decision) -> Iterator[str]:
 def _touched(decision: Decision) -> Iterator[tuple[str, str]]:
     """What became of which other fact, in a word and its id."""
     verb = "revokes fact" if decision.action is Action.REVOKE else "supersedes"
-    yield from ((verb, each) for each in decision.superseded_ids)
+    yield from ((verb, fact_id) for fact_id in decision.superseded_ids)
     undo = decision.verdict.undo
-    yield from (("undoes decision", each) for each in (undo.decision_ids if undo else ()))
+    yield from (
+        ("undoes decision", decision_id) for decision_id in (undo.decision_ids if undo else ())
+    )
     if decision.action is Action.SKIP and decision.fact_id:
         yield "repeats", decision.fact_id
     if decision.verdict.history_of_id:
         yield "history of", decision.verdict.history_of_id
-    yield from (("conflicts with", each) for each in decision.conflicting_ids)
+    yield from (("conflicts with", fact_id) for fact_id in decision.conflicting_ids)
 
 
 def _text_of(fact_id: str, decision: Decision) -> str:
-    texts = [each.text for each in decision.compared_with if each.fact_id == fact_id]
+    texts = [fact.text for fact in decision.compared_with if fact.fact_id == fact_id]
     return texts[0] if texts else fact_id
 
 

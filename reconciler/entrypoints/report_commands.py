@@ -27,13 +27,13 @@ def add_report_commands(app: typer.Typer) -> None:
 
 def report(
     agent: Agent,
-    out: Annotated[Path, typer.Option("--out", help="The HTML file to be made.")],
+    out: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
     contact: MaybeContactId = None,
     tenant: Tenant = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write timelines, disputes, questions, refusals and counts by day into one HTML file."""
+    """Write timelines, disputes, questions, refusals and daily counts into one HTML file."""
     from reconciler.bootstrap import write_new
 
     with reading(agent, contact, tenant) as memory:

@@ -36,16 +36,19 @@ def tasks(
     agent: Agent,
     contact: MaybeContactId = None,
     state: Annotated[
-        str | None, typer.Option("--state", help="Only these; open for all that have not ended.")
+        str | None,
+        typer.Option(
+            "--state", help="Only tasks in this state; open means all that have not ended."
+        ),
     ] = None,
     tenant: Tenant = None,
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List an agent's tasks, those that changed last first; --state open is what to resume."""
+    """List an agent's tasks, last changed first; --state open shows what to resume."""
     with reading(agent, contact, tenant) as memory:
         found = memory.tasks(agent, contact, state=state, tenant=tenant, limit=limit)
-    show(as_json, [asdict(each) for each in found], lambda: _table(found))
+    show(as_json, [asdict(task) for task in found], lambda: _table(found))
 
 
 def _table(found: Sequence[Task]) -> Table:
@@ -53,18 +56,18 @@ def _table(found: Sequence[Task]) -> Table:
     id_column(view, "task")
     for name in ("state", "goal", "done"):
         view.add_column(name, overflow="fold")
-    for each in found:
+    for task in found:
         view.add_row(
             lines(
-                shown(each.task_id),
-                shown(each.scope.contact_id, "dim"),
-                Text(f"{each.changed_at:%Y-%m-%d %H:%M}", "dim"),
+                shown(task.task_id),
+                shown(task.scope.contact_id, "dim"),
+                Text(f"{task.changed_at:%Y-%m-%d %H:%M}", "dim"),
             ),
-            each.state,
+            task.state,
             lines(
-                shown(each.goal),
-                *([shown(f"waits for: {each.blocker}", "dim")] * bool(each.blocker)),
+                shown(task.goal),
+                *([shown(f"waits for: {task.blocker}", "dim")] * bool(task.blocker)),
             ),
-            lines(*map(shown, each.done)),
+            lines(*map(shown, task.done)),
         )
     return view

@@ -41,14 +41,16 @@ def add_value_commands(app: typer.Typer) -> None:
 
 
 def value(
-    attribute: Annotated[str, typer.Argument(help="What is asked, for example city.")],
+    attribute: Annotated[str, typer.Argument(help="The attribute, for example city.")],
     agent: Agent,
     contact: ContactId,
-    subject: Annotated[str | None, typer.Option(help="About whom, if not the contact.")] = None,
+    subject: Annotated[
+        str | None, typer.Option(help="Whom or what it is about; default: the contact.")
+    ] = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what an attribute is now: its value or values, since when, and whose word it is."""
+    """Show an attribute's current value or values, since when, and whose word it is."""
     with reading(agent, contact, tenant) as memory:
         found = memory.value(agent, contact, attribute, subject=subject, tenant=tenant)
     _show(as_json, found, f"{attribute} of {subject or contact}")
@@ -66,12 +68,14 @@ def profile(
 def briefing(
     agent: Agent,
     contact: ContactId,
-    query: Annotated[str, typer.Argument(help="What it is about; empty for everything.")] = "",
+    query: Annotated[
+        str, typer.Argument(help="What the conversation is about; default: everything.")
+    ] = "",
     limit: MaybeLimit = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what to know and what to ask when a conversation opens, as a model is given it."""
+    """Show what to know and what to ask when a conversation opens, as a model gets it."""
     with reading(agent, contact, tenant, warm_up=bool(query)) as memory:
         found = memory.briefing(agent, contact, query, tenant=tenant, limit=limit)
     if as_json:
@@ -84,7 +88,7 @@ def _show(as_json: bool, found: Sequence[SlotValue], title: str) -> None:
     nothing = f"No value is known of {title}."
     show(
         as_json,
-        [asdict(each) for each in found],
+        [asdict(current) for current in found],
         lambda: _values_table(title, found) if found else nothing,
     )
 
@@ -95,12 +99,15 @@ def _values_table(title: str, values: Sequence[SlotValue]) -> Table:
     made.add_column("attribute", overflow="fold")
     id_column(made, "value, its fact")
     made.add_column(_SINCE, no_wrap=True)
-    for each in values:
-        disputed = [shown("in dispute", "red")] if each.is_disputed else []
+    for current in values:
+        disputed = [shown("in dispute", "red")] if current.is_disputed else []
         made.add_row(
-            lines(shown(each.attribute), *_about(each.subject)),
-            lines(shown(each.value), *disputed, shown(each.fact_id, "dim")),
-            lines(Text(f"{each.since:%Y-%m-%d}, {each.observations}×"), Text(each.word, "dim")),
+            lines(shown(current.attribute), *_about(current.subject)),
+            lines(shown(current.value), *disputed, shown(current.fact_id, "dim")),
+            lines(
+                Text(f"{current.since:%Y-%m-%d}, {current.observations}×"),
+                Text(current.word, "dim"),
+            ),
         )
     return made
 

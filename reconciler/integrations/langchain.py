@@ -43,12 +43,12 @@ def langchain_tools(tools: AgentTools) -> list[BaseTool]:
     """
     return [
         ContactTool(
-            name=each["name"],
-            description=each["description"],
-            args_schema=each["input_schema"],
+            name=definition["name"],
+            description=definition["description"],
+            args_schema=definition["input_schema"],
             agent_tools=tools,
         )
-        for each in tools.definitions()
+        for definition in tools.definitions()
     ]
 
 

@@ -111,7 +111,7 @@ def langgraph_tools(
 
     Args:
         memory: what is asked; whoever opened it closes it.
-        tenant: whose deployment; None for the configured one.
+        tenant: the tenant; None for the configured one.
         can_recall: whether there is ``recall_contact``.
         budget_tokens: how much one recall gives; None for 500.
     """
@@ -120,12 +120,12 @@ def langgraph_tools(
     described = memory.agent_tools("any", "any", tenant=tenant, can_recall=can_recall)
     return [
         RunTool(
-            name=each["name"],
-            description=each["description"],
-            args_schema=each["input_schema"],
+            name=definition["name"],
+            description=definition["description"],
+            args_schema=definition["input_schema"],
             runs=runs,
         )
-        for each in described.definitions()
+        for definition in described.definitions()
     ]
 
 
@@ -160,7 +160,7 @@ class ReconcilerStore(BaseStore):
     Args:
         memory: what is asked; whoever opened it closes it.
         source_kind: whose word a value is that does not say; a model's guess is never written.
-        tenant: whose deployment; None for the configured one.
+        tenant: the tenant; None for the configured one.
         session_id: the conversation that is filed; None for one per UTC day.
         deletes_as: in whose name ``delete`` ends facts; None refuses it.
         on_decision: told what became of every value that was put, since ``put`` returns nothing.
@@ -192,7 +192,7 @@ class ReconcilerStore(BaseStore):
             InvalidRequestError: a namespace, a value or a filter cannot be used.
             ReconcilerError: what the memory's calls raise.
         """
-        return [self._result(each) for each in ops]
+        return [self._result(op) for op in ops]
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """The same in a thread."""
@@ -251,7 +251,7 @@ class ReconcilerStore(BaseStore):
             for fact in chain.facts
             if chain.facts[0].is_live and (fact.fact_id == key or key in fact.tags)
         ]
-        return max(found, key=lambda each: each[0], default=(None, None))[1]
+        return max(found, key=lambda pair: pair[0], default=(None, None))[1]
 
     def _search(self, op: SearchOp) -> Iterator[SearchItem]:
         agent_id, contact_id = _contact(op.namespace_prefix)
@@ -270,10 +270,10 @@ class ReconcilerStore(BaseStore):
             limit=op.limit + op.offset,
             **asked,
         )
-        chosen = [each for each in recalled if not each.is_standing]
-        standing = [each for each in recalled if each.is_standing and op.offset == 0]
-        for each in (*chosen[op.offset : op.offset + op.limit], *standing):
-            yield _found(each, op.namespace_prefix)
+        chosen = [hit for hit in recalled if not hit.is_standing]
+        standing = [hit for hit in recalled if hit.is_standing and op.offset == 0]
+        for hit in (*chosen[op.offset : op.offset + op.limit], *standing):
+            yield _found(hit, op.namespace_prefix)
 
     def _delete(self, op: PutOp) -> None:
         if self._deletes_as is None:
@@ -292,7 +292,7 @@ class ReconcilerStore(BaseStore):
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         conditions = op.match_conditions or ()
-        prefixes = [each.path for each in conditions if each.match_type == "prefix"]
+        prefixes = [condition.path for condition in conditions if condition.match_type == "prefix"]
         agents = {path[0] for path in prefixes if path and path[0] != "*"}
         if len(agents) != 1:
             raise InvalidRequestError(
@@ -300,9 +300,11 @@ class ReconcilerStore(BaseStore):
             )
         agent_id = unquote(agents.pop())
         contacts = self._memory.contacts(agent_id, tenant=self._tenant)
-        found = [contact_namespace(agent_id, each.contact_id) for each in contacts]
-        matching = [each for each in found if all(map(partial(_matches, each), conditions))]
-        cut = list(dict.fromkeys(each[: op.max_depth] for each in matching))
+        found = [contact_namespace(agent_id, contact.contact_id) for contact in contacts]
+        matching = [
+            namespace for namespace in found if all(map(partial(_matches, namespace), conditions))
+        ]
+        cut = list(dict.fromkeys(namespace[: op.max_depth] for namespace in matching))
         return list(cut[op.offset : op.offset + op.limit])
 
 
@@ -353,15 +355,15 @@ def _value(fact: Fact) -> dict[str, Any]:
     }
 
 
-def _found(each: RankedFact, namespace: tuple[str, ...]) -> SearchItem:
-    fact = each.fact
+def _found(hit: RankedFact, namespace: tuple[str, ...]) -> SearchItem:
+    fact = hit.fact
     return SearchItem(
         namespace=namespace,
         key=fact.fact_id,
-        value=_value(fact) | ({"is_standing": True} if each.is_standing else {}),
+        value=_value(fact) | ({"is_standing": True} if hit.is_standing else {}),
         created_at=fact.recorded_at,
         updated_at=fact.last_confirmed_at,
-        score=each.score,
+        score=hit.score,
     )
 
 

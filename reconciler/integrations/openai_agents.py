@@ -35,13 +35,13 @@ def openai_agents_tools(tools: AgentTools) -> list[FunctionTool]:
     """
     return [
         FunctionTool(
-            name=each["name"],
-            description=each["description"],
-            params_json_schema=each["parameters"],
-            on_invoke_tool=partial(_invoke, tools, each["name"]),
+            name=definition["name"],
+            description=definition["description"],
+            params_json_schema=definition["parameters"],
+            on_invoke_tool=partial(_invoke, tools, definition["name"]),
             strict_json_schema=True,
         )
-        for each in tools.definitions("openai-responses", strict=True)
+        for definition in tools.definitions("openai-responses", strict=True)
     ]
 
 

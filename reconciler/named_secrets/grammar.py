@@ -488,7 +488,7 @@ def said(text: str) -> Iterator[SensitiveSpan]:
     for pattern in _SAID:
         for match in pattern.finditer(text):
             yield SensitiveSpan(*match.span("value"), SensitiveKind.SECRET)
-    for match in (each for pattern in _SAID_TO_BE for each in pattern.finditer(text)):
+    for match in (hit for pattern in _SAID_TO_BE for hit in pattern.finditer(text)):
         start, end = match.span("value")
         bare = _OPENING.sub("", match["value"], count=1)
         start, value = end - len(bare), bare.rstrip(_TRAILING)

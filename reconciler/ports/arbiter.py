@@ -35,7 +35,7 @@ class Arbiter(Protocol):
         """How the note relates to the neighbours, nearest first, 1 to 5 of them.
 
         Raises:
-            ArbiterUnavailableError: no answer in time, or turned away.
+            ArbiterUnavailableError: no answer in time, or rejected.
             ArbiterRefusedError: the model declined.
             ArbiterAnswerError: the answer was cut off or is not what was asked for.
         """

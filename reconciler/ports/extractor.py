@@ -37,7 +37,7 @@ class Extractor(Protocol):
         """What is worth remembering in the window.
 
         Raises:
-            ExtractionUnavailableError: no answer in time, or turned away; it may say for how long.
+            ExtractionUnavailableError: no answer in time, or rejected; it may say for how long.
             ExtractionRefusedError: the model declined.
             ExtractionAnswerError: the answer was cut off or is not what was asked for.
         """

@@ -58,8 +58,8 @@ class Graph(Protocol):
     4. A cosine is raw, in [-1, 1], never rescaled; it agrees with numpy to 1e-6.
     5. Of writers that met the same version of a contact, one wins; the others get no row.
     6. Foreign errors arrive as this package's; what is worth another try is ``retryable``.
-    7. When the engine is away, a call fails within seconds; none hangs. One that is alive and busy
-       is waited for, in bounded time.
+    7. When the engine is unavailable, a call fails within seconds; none hangs. One that is alive
+       and busy is waited for, in bounded time.
     8. Safe to share between threads.
     9. After ``purge`` no byte of what was overwritten or removed before is in the engine's own
        files, as far as it can see to that; what it cannot see to, it says. An engine that has files
@@ -76,7 +76,7 @@ class Graph(Protocol):
 
         Raises:
             QueryFileError: no such query, or other parameters than it declares.
-            GraphUnavailableError: the engine is away or too slow; retryable.
+            GraphUnavailableError: the engine is unavailable or too slow; retryable.
             GraphConflictError: a deadlock or a concurrent write; nothing was written; retryable.
             QueryError: the engine rejected it.
         """
@@ -115,7 +115,7 @@ class Graph(Protocol):
             key: of the texts that ``expect_purge`` keeps, until none of them is left.
 
         Raises:
-            GraphUnavailableError: the engine is away, or others used it for too long; retryable.
+            GraphUnavailableError: the engine is unavailable or was busy for too long; retryable.
             GraphStorageError: the disk has no room for it; nothing was changed.
         """
         ...

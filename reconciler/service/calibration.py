@@ -107,8 +107,11 @@ class Measurement:
             "guard": self.guard,
             "is_arbitrated": self.is_arbitrated,
             "scores": [
-                {"source": each.source, **{name: _rate(getattr(each, name)) for name in _FIGURES}}
-                for each in self.scores
+                {
+                    "source": scores.source,
+                    **{name: _rate(getattr(scores, name)) for name in _FIGURES},
+                }
+                for scores in self.scores
             ],
         }
 
@@ -139,12 +142,14 @@ class CalibrationReport:
     @property
     def alone(self) -> tuple[Measurement, ...]:
         """The measurements without an arbiter, the profile's last."""
-        return tuple(each for each in self.measurements if not each.is_arbitrated)
+        return tuple(
+            measurement for measurement in self.measurements if not measurement.is_arbitrated
+        )
 
     @property
     def arbitrated(self) -> tuple[Measurement, ...]:
         """The measurements with one that answers the label, the profile's last."""
-        return tuple(each for each in self.measurements if each.is_arbitrated)
+        return tuple(measurement for measurement in self.measurements if measurement.is_arbitrated)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; no text of a pair is in it."""
@@ -153,9 +158,9 @@ class CalibrationReport:
             "goal": {**asdict(self.goal), "sources": sorted(self.goal.sources or ()) or None},
             "bound_held_against": str(self.basis),
             "pairs": len(self.pairs),
-            "measurements": [each.to_dict() for each in self.measurements],
-            "curve_without_guard": [_point(each) for each in self.curve_bare],
-            "curve": [_point(each) for each in self.curve_guarded],
+            "measurements": [measurement.to_dict() for measurement in self.measurements],
+            "curve_without_guard": [_point(point) for point in self.curve_bare],
+            "curve": [_point(point) for point in self.curve_guarded],
         }
 
 
@@ -322,7 +327,7 @@ def provenance_of(report: CalibrationReport, measured_on: str) -> list[str]:
     ]
     *by_source, _ = report.alone[-1].scores
     for title, name in _ERRORS:
-        rates = ((each.source, getattr(each, name)) for each in by_source)
+        rates = ((scores.source, getattr(scores, name)) for scores in by_source)
         lines.append(f"- {title}:")
         lines += [f"    {source} {_in_words(rate)}" for source, rate in rates if rate.of]
     return lines
@@ -346,7 +351,7 @@ def write_profile(
     if path.suffix != ".toml":
         raise InvalidRequestError(f"a profile's file ends in .toml, not {path.name!r}")
     if path.exists() and not overwrite:
-        raise InvalidRequestError(f"{path} is there already; name another file, or overwrite it")
+        raise InvalidRequestError(f"{path} already exists; name another file, or overwrite it")
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         unfinished.write_text(_toml(profile, provenance), encoding="utf-8")
@@ -370,7 +375,7 @@ def _pair(line: str, number: int, attributes: AttributeBook) -> LabelledPair:
 
 
 def _text(values: Mapping[str, Any], name: str, short_name: str) -> str:
-    given = [values[each] for each in (name, short_name) if values.get(each) is not None]
+    given = [values[key] for key in (name, short_name) if values.get(key) is not None]
     if len(given) != 1:
         raise InvalidRequestError(f"give either {name!r} or {short_name!r}")
     check_text(name, given[0], TEXT_LENGTH_MAX)
@@ -387,7 +392,7 @@ def _slot(values: Mapping[str, Any], name: str, attributes: AttributeBook) -> Sl
         return None
     if not isinstance(given, dict) or not given.keys() <= set(_SLOT_KEYS):
         raise InvalidRequestError(f"{name} is an object with {', '.join(_SLOT_KEYS)}")
-    subject, attribute, value, single_valued = (given.get(each) for each in _SLOT_KEYS)
+    subject, attribute, value, single_valued = (given.get(key) for key in _SLOT_KEYS)
     try:
         return attributes.slot(
             subject=subject, attribute=attribute, value=value, is_single_valued=single_valued
@@ -404,7 +409,7 @@ def _listed(errors: Sequence[str]) -> str:
 
 def _cosines(pairs: Sequence[LabelledPair], embed: Embed) -> NDArray[np.float32]:
     """Raw cosines, float32 of shape (n,), in [-1, 1] also where rounding has them a hair beyond."""
-    texts = [each.fact_text for each in pairs] + [each.note_text for each in pairs]
+    texts = [pair.fact_text for pair in pairs] + [pair.note_text for pair in pairs]
     vectors = embed(texts)
     if vectors.shape[1] == 0:
         raise ConfigurationError(
@@ -436,19 +441,19 @@ def _labelled_by(decision: Decision) -> MeasuredPair | None:
 
 def _decided_on(decision: Decision) -> Comparison | None:
     """The fact that a label is about: that which the arbiter named, or was touched, or nearest."""
-    by_rank = sorted(decision.compared_with, key=lambda each: each.rank)
+    by_rank = sorted(decision.compared_with, key=lambda fact: fact.rank)
     return next(
-        (each for wanted in _wanted(decision) for each in by_rank if wanted(each)),
+        (fact for wanted in _wanted(decision) for fact in by_rank if wanted(fact)),
         next(iter(by_rank), None),
     )
 
 
 def _wanted(decision: Decision) -> Iterator[Callable[[Comparison], bool]]:
     if decision.opinion.error is None and decision.opinion.target is not None:
-        yield lambda each: each.rank == decision.opinion.target
+        yield lambda fact: fact.rank == decision.opinion.target
     touched = {*decision.superseded_ids[:1], decision.verdict.history_of_id, decision.fact_id}
-    yield lambda each: each.fact_id in touched
-    yield lambda each: each.fact_id in decision.conflicting_ids
+    yield lambda fact: fact.fact_id in touched
+    yield lambda fact: fact.fact_id in decision.conflicting_ids
 
 
 def _measured(
@@ -465,18 +470,18 @@ def _measured(
 
 
 def _toml(profile: Profile, provenance: Sequence[str]) -> str:
-    lines = [f"# {_one_line(each)}" for each in provenance]
+    lines = [f"# {_one_line(line)}" for line in provenance]
     lines.append(f"name = {_quoted(profile.name)}")
     if profile.embedding_model is not None:
         lines.append(f"embedding_model = {_quoted(profile.embedding_model)}")
     thresholds = ("cosine_update_min", "cosine_add_max", "cosine_cut")
-    lines += [f"{each} = {float(getattr(profile, each))!r}" for each in thresholds]
+    lines += [f"{name} = {float(getattr(profile, name))!r}" for name in thresholds]
     return "\n".join(lines) + "\n"
 
 
 def _one_line(text: str) -> str:
     """A comment ends where its line does, so that nothing in it can become a setting."""
-    return "".join(each if each.isprintable() else " " for each in text)
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _quoted(text: str) -> str:

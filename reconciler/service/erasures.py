@@ -88,7 +88,7 @@ class Erasures:
         if dry_run:
             return self._previewed(scope, target, by, reason)
         unfinished = self._store.list_erasures([scope], is_unfinished=True)
-        finished = [(each, self.finish(each)) for each in unfinished]
+        finished = [(erasure, self.finish(erasure)) for erasure in unfinished]
         same = (done for begun, done in finished if _is_same(begun, target))
         return next(same, None) or self.finish(self._marked(scope, target, by, reason))
 
@@ -128,10 +128,10 @@ class Erasures:
         _check_known(scope, target, known)
         plan = plan_of(target, known)
         facts, going = _going_of(known, plan, target.kind)
-        own = [each.note for each in going]
-        texts = {each.text for each in (*facts, *own)}
-        texts |= {each.slot.value for each in (*facts, *own) if each.slot and each.slot.value}
-        names = {each.note.contact_name or "" for each in known.decisions}
+        own = [decision.note for decision in going]
+        texts = {item.text for item in (*facts, *own)}
+        texts |= {item.slot.value for item in (*facts, *own) if item.slot and item.slot.value}
+        names = {decision.note.contact_name or "" for decision in known.decisions}
         return Erasure(
             erasure_id=str(uuid.uuid4()),
             scope=scope,
@@ -157,7 +157,7 @@ class Erasures:
                 )
             # The mark puts what is left of an episode in its place: its words are gone by now.
             emptied = drafted.plan.episodes if drafted.plan else {}
-            said = (each.text for each in known.judged if each.episode_id in emptied)
+            said = (episode.text for episode in known.judged if episode.episode_id in emptied)
             self._store.expect_purge(drafted, said)
             return drafted
 
@@ -190,7 +190,7 @@ class Erasures:
         return said_by(*_going_of(known, plan, drafted.kind))
 
     def _removed(self, erasure: Erasure) -> Erasure:
-        """The erasure with its words gone from the graph, and looked for once more."""
+        """The erasure with its words gone from the graph, and searched for again."""
         scope = erasure.scope
         with self._ledger.turn_at(scope) as take_turn:
             take_turn()
@@ -235,7 +235,7 @@ class Erasures:
             sessions = None
             plan = ErasurePlan(
                 fact_ids=tuple(fact.fact_id for fact in known.facts),
-                decision_ids=tuple(each.decision_id for each in known.decisions),
+                decision_ids=tuple(decision.decision_id for decision in known.decisions),
                 episodes=dict.fromkeys(store.episodes_of(scope, None), ERASED),
                 session_keys=tuple(store.list_session_keys(scope)),
             )
@@ -265,12 +265,12 @@ class Erasures:
         gone = {*plan.fact_ids, *plan.decision_ids, *plan.session_keys, *going.task_keys}
         gone |= {key for key, text in plan.episodes.items() if text == ERASED}
         is_whole = erasure.kind is ErasureKind.CONTACT
-        left = [each for each in read if each.text and (is_whole or each.key in gone)]
-        beside = [each for each in read if each not in left and _holds(each, words)]
+        left = [text for text in read if text.text and (is_whole or text.key in gone)]
+        beside = [text for text in read if text not in left and _holds(text, words)]
         return ErasureReceipt(
             verified=len(read),
-            remaining_ids=tuple(f"{each.label} {each.key}" for each in left),
-            elsewhere_ids=tuple(f"{each.label} {each.key}" for each in beside),
+            remaining_ids=tuple(f"{text.label} {text.key}" for text in left),
+            elsewhere_ids=tuple(f"{text.label} {text.key}" for text in beside),
         )
 
 
@@ -314,7 +314,7 @@ def _check_known(scope: Scope, target: ErasureTarget, known: Known) -> None:
     """
     if not (known.session_keys or known.decisions):
         raise InvalidScopeError(
-            f"nothing is known of contact {scope.contact_id} of agent {scope.agent_id}; "
+            f"nothing is known about contact {scope.contact_id} of agent {scope.agent_id}; "
             "`reconciler contacts` lists those of an agent"
         )
     if target.fact_id is not None and target.fact_id not in {e.fact_id for e in known.facts}:
@@ -325,7 +325,7 @@ def _check_known(scope: Scope, target: ErasureTarget, known: Known) -> None:
 
 def _holds(words: Words, looked_for: set[str]) -> bool:
     text = words.text.casefold()
-    return any(each in text for each in looked_for)
+    return any(word in text for word in looked_for)
 
 
 def _going_of(
@@ -335,6 +335,10 @@ def _going_of(
     is_whole = kind is ErasureKind.CONTACT
     fact_ids, decision_ids = {*plan.fact_ids}, {*plan.decision_ids}
     return (
-        [each for each in known.facts if is_whole or each.fact_id in fact_ids],
-        [each for each in known.decisions if is_whole or each.decision_id in decision_ids],
+        [fact for fact in known.facts if is_whole or fact.fact_id in fact_ids],
+        [
+            decision
+            for decision in known.decisions
+            if is_whole or decision.decision_id in decision_ids
+        ],
     )

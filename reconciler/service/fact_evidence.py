@@ -36,7 +36,8 @@ class FactEvidenceReader:
         """What one fact about the contact rests on.
 
         Raises:
-            UnknownFactError: the contact has none of that id; another's is answered alike.
+            UnknownFactError: the contact has none of that id; another contact's gives the same
+                error.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
         fact = self._store.find_fact(scope, fact_id)
@@ -50,13 +51,13 @@ class FactEvidenceReader:
         What another fact says again stands in that one's evidence, and not by itself.
         """
         links = self._store.list_supersessions(scope)
-        restated = {each.old_id for each in links if each.is_restatement}
-        facts = [each for each in self._store.list_facts(scope) if mentions(each, about)]
-        found = [self._of(each, links) for each in facts if each.fact_id not in restated]
-        return sorted(found, key=lambda each: not each.fact.is_live)
+        restated = {link.old_id for link in links if link.is_restatement}
+        facts = [fact for fact in self._store.list_facts(scope) if mentions(fact, about)]
+        found = [self._of(fact, links) for fact in facts if fact.fact_id not in restated]
+        return sorted(found, key=lambda evidence: not evidence.fact.is_live)
 
     def _of(self, fact: Fact, links: list[Supersession]) -> FactEvidence:
         chain_ids = restated_beneath(fact.fact_id, links)
         said = self._evidence.list_said(chain_ids)
-        taken = self._evidence.list_taken(sorted({each.episode_id for each in said}))
+        taken = self._evidence.list_taken(sorted({one.episode_id for one in said}))
         return evidence_of(fact.as_of(self._clock()), chain_ids, said, taken)

@@ -29,7 +29,7 @@ __all__ = ["Finding"]
 
 _PAGE_ROWS = 500
 _OVERFETCH = 4
-"""Facts that are fetched for each that is wanted, at first: some have ended, or fit no filter."""
+"""Facts that are fetched for each one wanted, at first: some have ended, or fit no filter."""
 
 _INDEXED_MAX = 4_000
 """Facts that the index is asked for at most; then the agent's own are looked at one by one."""
@@ -74,7 +74,7 @@ class Finding:
         Args:
             scope: the contact, or with ``all_contacts`` any of the agent's.
             name: as somebody would write it.
-            limit: at most so many.
+            limit: at most this many.
             all_contacts: whether those of the agent's other contacts are found too.
 
         Raises:
@@ -92,9 +92,9 @@ class Finding:
             for contact_id, fact in self._told(facts)
             if (place := found_in(fact, wanted))
         ]
-        found.sort(key=lambda each: each.fact.last_confirmed_at, reverse=True)
+        found.sort(key=lambda hit: hit.fact.last_confirmed_at, reverse=True)
         order = tuple(FoundIn)
-        return sorted(found, key=lambda each: order.index(each.found_in or FoundIn.TEXT))[:limit]
+        return sorted(found, key=lambda hit: order.index(hit.found_in or FoundIn.TEXT))[:limit]
 
     def nearest(
         self, scope: Scope, query: str, limit: int, wanted: RecallFilter
@@ -104,7 +104,7 @@ class Finding:
         Args:
             scope: any contact of the agent.
             query: what is asked.
-            limit: at most so many; as many as there are, if that are fewer.
+            limit: at most this many; as many as there are, if that are fewer.
             wanted: which facts are asked for; its ``min_score`` is a raw cosine.
 
         Raises:
@@ -112,8 +112,8 @@ class Finding:
         """
         if not self._embedder.dimension:
             raise InvalidRequestError(
-                "without an embedder nothing is near anything; ask for a name instead, with "
-                "recall_about, or set RECONCILER_EMBEDDER__MODEL"
+                "finding the nearest facts needs an embedder: set RECONCILER_EMBEDDER__MODEL, or "
+                "look for a name with recall_about"
             )
         asked = _Asked(scope, embed(self._embedder, [query])[0], limit, wanted)
         # The index looks at all agents' facts, and an agent may have few among very many.
@@ -136,13 +136,15 @@ class Finding:
             rows *= _OVERFETCH
 
     def _passing(self, asked: _Asked, near: list[Near]) -> list[FoundFact]:
-        facts = self._store.find_agents_facts(asked.scope, [each.fact_id for each in near])
+        facts = self._store.find_agents_facts(
+            asked.scope, [near_fact.fact_id for near_fact in near]
+        )
         least = -1.0 if asked.wanted.min_score is None else asked.wanted.min_score
         found = (
-            FoundFact(contact_id=each.contact_id, fact=fact, similarity=each.cosine)
-            for each in near
-            if (fact := facts.get(each.fact_id)) and self._is_told(fact)
-            if asked.wanted.fits(fact) and each.cosine >= least
+            FoundFact(contact_id=near_fact.contact_id, fact=fact, similarity=near_fact.cosine)
+            for near_fact in near
+            if (fact := facts.get(near_fact.fact_id)) and self._is_told(fact)
+            if asked.wanted.fits(fact) and near_fact.cosine >= least
         )
         return list(islice(found, asked.limit))
 

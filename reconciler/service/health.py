@@ -112,7 +112,7 @@ class Health:
         rows = [row for row, fact in enumerate(facts) if fact.as_of(now).is_live]
         live = [facts[row] for row in rows]
         conflicts = self._store.list_conflicts(scope, is_open=False)
-        linked = {frozenset((each.new_id, each.old_id)) for each in conflicts}
+        linked = {frozenset((conflict.new_id, conflict.old_id)) for conflict in conflicts}
         duplicated: set[str] = set()
         count = 0
         if vectors.size:
@@ -129,6 +129,6 @@ class Health:
 
     def _waiting(self, scope: Scope) -> dict[str, Waiting]:
         now, pending = self._clock(), self._records.pending([scope])
-        held = [each.at for each in pending if isinstance(each, Decision)]
-        disputed = [each.opened_at for each in pending if not isinstance(each, Decision)]
+        held = [item.at for item in pending if isinstance(item, Decision)]
+        disputed = [item.opened_at for item in pending if not isinstance(item, Decision)]
         return {"questions": waiting(held, now), "disputes": waiting(disputed, now)}

@@ -64,8 +64,8 @@ def _is_deep(values: Any) -> bool:
     """Whether it is nested deeper than anything here may walk into; told level by level."""
     level = [values] if isinstance(values, dict | list) else []
     for _ in range(_DEPTH_MAX):
-        inner = (each.values() if isinstance(each, dict) else each for each in level)
-        level = [each for some in inner for each in some if isinstance(each, dict | list)]
+        inner = (value.values() if isinstance(value, dict) else value for value in level)
+        level = [value for some in inner for value in some if isinstance(value, dict | list)]
         if not level:
             return False
     return True

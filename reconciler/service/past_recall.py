@@ -102,24 +102,24 @@ class PastRecall:
 
 
 def _true(facts: Iterable[Fact], at: datetime) -> list[Fact]:
-    """What was true then; that it was put by since makes it no less so."""
+    """What was true then; that it was archived since does not change that."""
     is_put_by = FactState.ARCHIVED
     return [
-        replace(each, state=FactState.LIVE) if each.state is is_put_by else each
-        for each in true_at(at, facts)
+        replace(fact, state=FactState.LIVE) if fact.state is is_put_by else fact
+        for fact in true_at(at, facts)
     ]
 
 
 def _held(facts: Iterable[Fact]) -> list[Fact]:
-    """What was held to be true, expired or put by or not."""
-    return [each for each in facts if not each.has_ended]
+    """What was held to be true, expired, archived or not."""
+    return [fact for fact in facts if not fact.has_ended]
 
 
 def _disputes(conflicts: Iterable[Conflict]) -> dict[str, list[str]]:
     """By the id of a fact those of what it was in open dispute with."""
     found: dict[str, list[str]] = {}
-    for each in conflicts:
-        if each.is_open:
-            found.setdefault(each.new_id, []).append(each.old_id)
-            found.setdefault(each.old_id, []).append(each.new_id)
+    for conflict in conflicts:
+        if conflict.is_open:
+            found.setdefault(conflict.new_id, []).append(conflict.old_id)
+            found.setdefault(conflict.old_id, []).append(conflict.new_id)
     return {fact_id: sorted(others) for fact_id, others in found.items()}

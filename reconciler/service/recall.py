@@ -76,7 +76,7 @@ class Recall:
         question = self._question(query)
         known = self._known(scope, question)
         found = known.answer(question, wanted, self._how, self._clock(), limit)
-        is_empty = all(each.is_standing for each in found)
+        is_empty = all(hit.is_standing for hit in found)
         self._use.note_recall(scope.contact_key, is_empty=is_empty)
         return found if budget_tokens is None else within_budget(found, budget_tokens)
 
@@ -90,7 +90,9 @@ class Recall:
         if question.vector is not None:
             return self._neighbourhoods.current(scope).recallable()
         facts = [fact for fact in self._store.list_facts(scope) if not fact.has_ended]
-        pairs = [(each.new_id, each.old_id) for each in self._store.list_conflicts(scope)]
+        pairs = [
+            (conflict.new_id, conflict.old_id) for conflict in self._store.list_conflicts(scope)
+        ]
         return Recallable(facts, disputes=OpenConflicts(pairs).as_mapping())
 
 
@@ -105,7 +107,7 @@ def filter_of(given: FilterFields, attributes: Callable[[], AttributeBook]) -> R
         InvalidRequestError: there is no such filter, or one cannot be used.
     """
     asked: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    known = [each.name for each in fields(RecallFilter)]
+    known = [field.name for field in fields(RecallFilter)]
     if unknown := sorted(asked.keys() - set(known)):
         raise InvalidRequestError(f"there is no filter {unknown[0]}; use {', '.join(known)}")
     if "attribute" in asked or "subject" in asked:

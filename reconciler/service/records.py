@@ -90,8 +90,8 @@ class Records:
 
     def _histories_at(self, scope: Scope, at: datetime) -> list[FactHistory]:
         known, made = self.held_at(scope, at)
-        open_ = [each for each in known.conflicts if each.is_open]
-        by_persons = [each for each in made if each.door == OPERATOR_DOOR]
+        open_ = [conflict for conflict in known.conflicts if conflict.is_open]
+        by_persons = [decision for decision in made if decision.door == OPERATOR_DOOR]
         events = [event for decision in by_persons for event in events_of(decision)]
         return chains(known.facts, known.links, _between_live(known.facts, open_), events)
 
@@ -105,7 +105,7 @@ class Records:
         pairs = self._store.list_conflicts(scope)
         facts = [fact.as_of(now) for fact in self._store.list_facts(scope)]
         told = {f.fact_id: f for f in facts if f.is_live and f.confidence >= confidence_min}
-        open_pairs = [(each.new_id, each.old_id) for each in pairs]
+        open_pairs = [(conflict.new_id, conflict.old_id) for conflict in pairs]
         disputed = {one for pair in open_pairs if told.keys() >= set(pair) for one in pair}
         return current_values(told.values(), disputed, attributes)
 
@@ -144,7 +144,7 @@ class Records:
                 # What compares texts is loaded only where there is something to compare.
                 from reconciler.domain.reconciling.disputes import disputes_of
 
-                ids = {each for pair in conflicts for each in (pair.new_id, pair.old_id)}
+                ids = {fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)}
                 _, facts = self._store.find_facts(scope, sorted(ids))
                 found += disputes_of(scope, facts.values(), conflicts, self._clock())
         return found
@@ -183,11 +183,15 @@ class Records:
             return []
         from reconciler.domain.gate.questions import answer_since
 
-        facts = {scope: self._store.list_facts(scope) for scope in {each.scope for each in held}}
-        return [each for each in held if answer_since(each, facts[each.scope]) is None]
+        facts = {
+            scope: self._store.list_facts(scope) for scope in {decision.scope for decision in held}
+        }
+        return [
+            decision for decision in held if answer_since(decision, facts[decision.scope]) is None
+        ]
 
 
 def _between_live(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> list[Conflict]:
     """The conflicts of which both sides are live."""
     live = {fact.fact_id for fact in facts if fact.is_live}
-    return [each for each in conflicts if {each.new_id, each.old_id} <= live]
+    return [conflict for conflict in conflicts if {conflict.new_id, conflict.old_id} <= live]

@@ -1,7 +1,7 @@
 """Reembedding: a store moves to another embedding model, while others recall and write.
 
 First every fact gets a vector of the next model beside the one that it has; then the store is bound
-to that model, at one stroke. Until then all see the old one alone, from then on the new one alone:
+to that model, in one step. Until then all see the old one alone, from then on the new one alone:
 who still runs with the old one is told so at its next write, or comparison. A run may be cut off
 anywhere; the next one goes on where it stopped.
 """
@@ -87,7 +87,7 @@ class Reembedding:
             found = self._store.move(counted=False)
             raise InvalidRequestError(
                 f"the store is bound to {found.model}, and does not move; there is nothing to "
-                "give up"
+                "cancel"
             )
         for ids in self._next_ids():
             self._store.clear(ids)
@@ -110,15 +110,17 @@ class Reembedding:
         Raises:
             ConfigurationError: the embedder does not embed.
             InvalidRequestError: the store is bound to that model already, moves to another one, or
-                the move was given up meanwhile.
+                the move was cancelled meanwhile.
             EmbeddingError: the model failed; what was embedded before stays.
             GraphConflictError: others wrote without a pause, or a contact is not restored whole;
                 all is embedded, and the next run takes the last step.
-            GraphError: the engine is away; run it again.
+            GraphError: the engine is unavailable; run it again.
         """
         batch_size = _checked_size(batch_size)
         if not self._alone.acquire(blocking=False):
-            raise InvalidRequestError("this process moves the store already; wait for that")
+            raise InvalidRequestError(
+                "this process is already moving the store; wait until that ends"
+            )
         try:
             return self._run(embedder, batch_size, on_progress)
         finally:
@@ -185,7 +187,7 @@ class Reembedding:
         vectors = embed(embedder, [text for _, text in batch])
         try:
             kept = self._store.put(embedder.model_id, [fact_id for fact_id, _ in batch], vectors)
-        except QueryError:  # with the move that was given up went the vectors' column
+        except QueryError:  # with the cancelled move went the vectors' column
             self._check_not_given_up(move)
             raise
         if kept < len(batch):
@@ -196,7 +198,7 @@ class Reembedding:
         """Whether the store is bound to the new model.
 
         Raises:
-            InvalidRequestError: the move was given up.
+            InvalidRequestError: the move was cancelled.
         """
         found = self._store.move(counted=False)
         if found.model == move.next_model:
@@ -207,7 +209,7 @@ class Reembedding:
     def _check_not_given_up(self, move: ModelMove) -> None:
         found = self._store.move(counted=False)
         if move.next_model not in (found.model, found.next_model):
-            raise InvalidRequestError(f"the move to {move.next_model} was given up meanwhile")
+            raise InvalidRequestError(f"the move to {move.next_model} was cancelled meanwhile")
 
     def _check_nobody_restores(self) -> None:
         if contacts := self._store.count_restoring():
@@ -246,13 +248,13 @@ def _check_move(found: ModelMove, embedder: Embedder) -> None:
     if found.next_model != model:
         raise InvalidRequestError(
             f"the store moves to {found.next_model} already ({found.moved:,} of {found.facts:,} "
-            f"facts); finish that, or give it up with `reconciler reembed --cancel`, before it "
+            f"facts); finish that, or cancel it with `reconciler reembed --cancel`, before it "
             f"moves to {model}"
         )
     if found.next_dimension != embedder.dimension:
         raise InvalidRequestError(
             f"the store moves to {model} with vectors of {found.next_dimension} numbers, and this "
-            f"embedder makes {embedder.dimension}; give it up with `reconciler reembed --cancel`"
+            f"embedder makes {embedder.dimension}; cancel it with `reconciler reembed --cancel`"
         )
 
 

@@ -43,7 +43,7 @@ def test_files_that_are_there_stay_unless_they_may_be_replaced(run: Run, tmp_pat
     (tmp_path / "style.grass").write_text("mine")
     code, _, err = run("browser", "--write", str(tmp_path))
     assert code == 3
-    assert "is there already" in err
+    assert "already exists" in err
     assert [path.name for path in tmp_path.glob("*.*") if path.suffix != ".lbug"] == ["style.grass"]
     assert run("browser", "--write", str(tmp_path), "--overwrite")[0] == 0
     assert (tmp_path / "style.grass").read_text() != "mine"

@@ -171,7 +171,7 @@ def test_bad_input_ends_with_one_line_and_nothing_written(
     assert (ended, out) == (code, "")
     assert mend in err
     code, _, err = run("contacts", "--agent", "crm")
-    assert (code, "nothing is known of any contact of agent crm" in err) == (1, True)
+    assert (code, "nothing is known about any contact of agent crm" in err) == (1, True)
 
 
 def test_wrong_settings_end_with_exit_code_three(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

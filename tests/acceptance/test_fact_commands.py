@@ -50,7 +50,7 @@ def test_the_history_of_a_contact_nobody_knows_says_so(run: Run) -> None:
     for more in ((), ("--json",)):
         code, out, err = run("history", *AGENT, "--contact", "alise", *more)
         assert (code, out) == (1, "")
-        assert "nothing is known of contact alise of agent crm; check both names" in err
+        assert "nothing is known about contact alise of agent crm; check both names" in err
 
 
 def test_expiring_asks_whether_it_is_still_true(run: Run) -> None:

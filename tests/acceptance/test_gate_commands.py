@@ -63,7 +63,7 @@ def test_an_agent_that_nobody_knows_is_an_error_and_one_without_questions_is_not
     assert json_of(run, "pending", *AGENT) == []
     code, out, err = run("pending", "--agent", "nobody", "--json")
     assert (code, out) == (1, "")
-    assert "nothing is known of any contact of agent nobody; check the name" in err
+    assert "nothing is known about any contact of agent nobody; check the name" in err
 
 
 def test_confirm_remembers_it_as_the_contacts_word(run: Run) -> None:

@@ -85,7 +85,7 @@ BAD = {
     "a batch of none": (("--model", "minilm", "--batch", "0"), "from 1 to 10,000"),
     "another model's profile": (("--model", "minilm", "--profile", "seed"), "no profile says"),
     "no such profile": (("--model", "minilm", "--profile", "none"), "no profile none"),
-    "nothing to give up": (("--cancel",), "does not move"),
+    "nothing to cancel": (("--cancel",), "does not move"),
 }
 
 

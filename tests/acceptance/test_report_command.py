@@ -38,7 +38,7 @@ def test_a_file_that_is_there_stays_unless_it_may_be_replaced(told: Run, tmp_pat
     out.write_text("mine")
     code, _, err = told("report", *WHO, "--out", str(out))
     assert (code, out.read_text()) == (3, "mine")
-    assert "is there already" in err
+    assert "already exists" in err
     assert told("report", *WHO, "--out", str(out), "--overwrite")[0] == 0
     assert "Lives in Goa." in out.read_text(encoding="utf-8")
 
@@ -47,7 +47,7 @@ def test_nobody_known_gets_words_and_no_file(told: Run, tmp_path: Path) -> None:
     out = tmp_path / "nobody.html"
     code, said, err = told("report", "--agent", "crm", "--contact", "pria", "--out", str(out))
     assert (code, said) == (1, "")
-    assert "nothing is known of contact pria of agent crm; check both names" in err
+    assert "nothing is known about contact pria of agent crm; check both names" in err
     assert list(tmp_path.glob("*.html")) == []
 
 
@@ -64,7 +64,7 @@ def test_a_history_is_drawn_as_a_picture(told: Run, tmp_path: Path) -> None:
     assert png.read_bytes().startswith(b"\x89PNG")
     code, _, err = told("history", *WHO, "--png", str(png))
     assert code == 3
-    assert "is there already" in err
+    assert "already exists" in err
     assert told("history", *WHO, "--png", str(png), "--overwrite")[0] == 0
 
 

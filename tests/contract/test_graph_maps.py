@@ -179,7 +179,7 @@ def test_a_null_among_changes_leaves_the_property_as_it_is(graph: Graph) -> None
             lambda given: given["sessions"][1].pop("channel"),
             r"commits\.sessions: missing \['channel'\]",
         ),
-        (lambda given: given.update(fact="f1"), r"commits\.fact: must be a map, and is str"),
+        (lambda given: given.update(fact="f1"), r"commits\.fact: must be a map, not str"),
     ],
 )
 def test_a_missing_or_unknown_key_is_refused_before_anything_is_sent(

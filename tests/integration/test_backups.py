@@ -178,7 +178,7 @@ def test_a_file_that_is_there_is_not_replaced_unasked(
     path = tmp_path / "one.zip"
     path.write_text("precious")
     with opened(source) as memory:
-        with pytest.raises(ConfigurationError, match="is there already"):
+        with pytest.raises(ConfigurationError, match="already exists"):
             memory.backup(path)
         assert path.read_text() == "precious"
         memory.backup(path, overwrite=True)
@@ -208,7 +208,7 @@ def test_a_backup_is_not_restored_into_a_server(archive: Path) -> None:
 def test_a_backup_is_not_restored_where_a_memory_is(archive: Path, target: EngineUnderTest) -> None:
     restored(target, archive)
     before = path_of(target).read_bytes()
-    with pytest.raises(ConfigurationError, match="there is a memory"):
+    with pytest.raises(ConfigurationError, match="there is already a memory"):
         restored(target, archive)
     assert path_of(target).read_bytes() == before
 
@@ -219,7 +219,7 @@ def test_a_log_alone_is_a_memory_that_is_not_overwritten(
     log = EmbeddedFiles(path_of(target)).log
     log.parent.mkdir()
     log.write_bytes(b"the newest of what was remembered")
-    with pytest.raises(ConfigurationError, match="there is a memory"):
+    with pytest.raises(ConfigurationError, match="there is already a memory"):
         restored(target, archive)
 
 
@@ -273,7 +273,7 @@ SPOILT = {
     "of a newer schema": (lambda a, t: changed(a, t, schema_version=99), "newer version"),
     "of an older schema than it says": (
         lambda a, t: changed(a, t, schema_version=3),
-        "another store than it says",
+        "another store than its manifest names",
     ),
     "with a path in it": (climbing, "lacks a part"),
 }

@@ -260,7 +260,7 @@ def test_a_file_that_is_there_is_replaced_only_when_told(
 ) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("precious", encoding="utf-8")
-    with pytest.raises(InvalidRequestError, match="is there already"):
+    with pytest.raises(InvalidRequestError, match="already exists"):
         write_profile(report.profile, path, [])
     assert path.read_text(encoding="utf-8") == "precious"
     write_profile(report.profile, path, [], overwrite=True)

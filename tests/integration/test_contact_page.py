@@ -98,5 +98,5 @@ def test_it_needs_nothing_beside_itself(page: str) -> None:
 
 
 def test_a_contact_that_nobody_knows_is_an_error(memory: Memory) -> None:
-    with pytest.raises(InvalidRequestError, match="nothing is known of contact alise"):
+    with pytest.raises(InvalidRequestError, match="nothing is known about contact alise"):
         memory.export_page("crm", "alise")

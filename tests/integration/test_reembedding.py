@@ -340,7 +340,7 @@ def test_a_move_that_is_given_up_leaves_nothing(engine: EngineUnderTest) -> None
 def test_a_move_that_is_given_up_while_it_runs_ends_with_an_error(engine: EngineUnderTest) -> None:
     planted(engine)
     with opened(engine) as memory:
-        with pytest.raises(InvalidRequestError, match="was given up meanwhile"):
+        with pytest.raises(InvalidRequestError, match="was cancelled meanwhile"):
             memory.reembed(
                 NEW, batch_size=3, on_progress=lambda *_: memory.cancel_reembed() and None, **USUAL
             )
@@ -467,7 +467,7 @@ def test_two_runs_at_once_in_a_process_are_refused(engine: EngineUnderTest) -> N
         refused: list[InvalidRequestError] = []
 
         def again(*_: int) -> None:
-            with pytest.raises(InvalidRequestError, match="wait for that") as caught:
+            with pytest.raises(InvalidRequestError, match="wait until that ends") as caught:
                 memory.reembed(NEW, **USUAL)
             refused.append(caught.value)
 

@@ -208,7 +208,7 @@ def test_an_agent_is_told_of_contact_after_contact(memory: Memory) -> None:
 
 @pytest.mark.parametrize(("agent", "contact"), [(AGENT, "alise"), ("crn", None)])
 def test_nobody_known_is_an_error(memory: Memory, agent: str, contact: str | None) -> None:
-    with pytest.raises(UnknownContactError, match="nothing is known of"):
+    with pytest.raises(UnknownContactError, match="nothing is known about"):
         memory.report(agent, contact)
 
 

@@ -164,8 +164,8 @@ def test_a_book_gives_its_attributes_in_file_order() -> None:
             {"time_zone": entry(), "timezone": entry()}, r"\[timezone\] has the same name", id="two"
         ),
         pytest.param({"Time Zone": entry()}, r"write it like time_zone", id="no snake case"),
-        pytest.param({"": entry()}, r"\[\] is no usable name", id="no name"),
-        pytest.param({"a" * 201: entry()}, r"is no usable name", id="a long name"),
+        pytest.param({"": entry()}, r"\[\] is not a usable name", id="no name"),
+        pytest.param({"a" * 201: entry()}, r"is not a usable name", id="a long name"),
         pytest.param({"a": entry(synonyms=["b"])}, r"\[a\] synonyms must be a table", id="a list"),
         pytest.param({"a": entry(synonyms={"b": "c"})}, r"\[a\] synonyms of b must", id="a word"),
         pytest.param(

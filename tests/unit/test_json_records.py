@@ -47,13 +47,13 @@ def test_a_record_may_lie_across_what_is_read_at_once(length: int) -> None:
     [
         ('{"id": 1}\n{"id": 2}\nnot json', r"record 3 \(line 3\)"),
         ('[{"id": 1},\n{"id": 2}', r"record 3 \(line 2\): the file is cut off"),
-        ('[{"id": 1}\n{"id": 2}]', r"record 2 \(line 2\): ',' is wanted"),
+        ('[{"id": 1}\n{"id": 2}]', r"record 2 \(line 2\): expected ','"),
         ('{"results": [{"id": 1}]', r"record 2 \(line 1\): the file is cut off"),
         ('{"id": 1', r"record 1 \(line 1\): the file is cut off"),
         ('{"id": ', r"record 1 \(line 1\): it is not JSON, or the file is cut off"),
-        ("[1]", "a JSON object is wanted, not int"),
-        ('"text"', "a JSON object is wanted"),
-        ("{1: 2}", "a key is wanted"),
+        ("[1]", "expected a JSON object, not int"),
+        ('"text"', "expected a JSON object"),
+        ("{1: 2}", "expected a key"),
         ('{"a": ' + "[" * 50_000, "nested too deeply|not JSON"),
     ],
 )

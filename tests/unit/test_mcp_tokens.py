@@ -131,7 +131,7 @@ def test_a_damaged_file_lets_nobody_in_and_is_not_written_over(
     _, secret = tokens.create(GRANT)
     tokens.path.write_text(text)
     assert tokens.find(secret) is None
-    with pytest.raises(ConfigurationError, match="the file of tokens"):
+    with pytest.raises(ConfigurationError, match="the token file"):
         tokens.create(GRANT)
     assert tokens.path.read_text() == text
 

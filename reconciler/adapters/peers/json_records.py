@@ -42,7 +42,7 @@ def json_records(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
         elif text.peek() == "{":
             yield from _object(text)
         else:
-            raise text.error("a JSON object is wanted")
+            raise text.error("expected a JSON object")
 
 
 def _elements(text: _Text) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -68,7 +68,7 @@ def _object(text: _Text) -> Iterator[tuple[int, dict[str, Any]]]:
             text.take(",")
         name = text.value()
         if not isinstance(name, str):
-            raise text.error("a key is wanted")
+            raise text.error("expected a key")
         text.take(":")
         if name in _LISTS and text.peek() == "[":
             holds_records = True
@@ -84,7 +84,7 @@ def _object(text: _Text) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _numbered(text: _Text, value: Any) -> tuple[int, dict[str, Any]]:
     if not isinstance(value, dict):
-        raise text.error(f"a JSON object is wanted, not {type(value).__name__}")
+        raise text.error(f"expected a JSON object, not {type(value).__name__}")
     text.records += 1
     return text.records, value
 
@@ -113,7 +113,7 @@ class _Text:
     def take(self, wanted: str) -> None:
         """Read one character."""
         if (found := self.peek()) != wanted:
-            raise self.error(f"{wanted!r} is wanted" if found else "the file is cut off")
+            raise self.error(f"expected {wanted!r}" if found else "the file is cut off")
         self._advance(1)
 
     def value(self) -> Any:

@@ -75,7 +75,7 @@ class _Reader:
             raise InvalidRequestError(f"{self.system} is not read from Neo4j; give a file")
         if "@" in self.source:
             raise InvalidRequestError(
-                "a user name and a password do not belong into a URI; give username and password"
+                "a URI must not hold a user name or a password; give username and password"
             )
         query = resource_path("cypher") / "peers" / f"{self.system.replace('-', '_')}.cypher"
         login = self.login
@@ -95,7 +95,7 @@ def open_peer(system: str, source: str, *, how: Translation, login: Login) -> Pe
         InvalidRequestError: no such system is known.
     """
     if system not in SYSTEMS:
-        raise InvalidRequestError(f"system {system!r} is none of {', '.join(SYSTEMS)}")
+        raise InvalidRequestError(f"there is no system {system!r}; use one of {', '.join(SYSTEMS)}")
     if not how.contact_from:
         how = replace(how, contact_from=SYSTEMS[system].CONTACT_FROM)
     return _Reader(system=system, source=source, login=login, how=how)

@@ -124,7 +124,7 @@ class Translation:
             "valid_to": ended_at,
             "source_kind": source_kind or self.source_kind,
             "source_reference": f"{record.system}:{record.identity}",
-            "tags": sorted({each for each in tags if isinstance(each, str) and each.strip()}),
+            "tags": sorted({tag for tag in tags if isinstance(tag, str) and tag.strip()}),
         }
         said = {name: told for name, told in line.items() if told}
         return Carried(number=record.number, line=said)

@@ -76,34 +76,46 @@ def plan_of(target: ErasureTarget, known: Known) -> ErasurePlan:
     facts = _same_facts(_named(target, known.facts), known)
     said = {key for fact in facts for key in _keys(fact)}
     own = {
-        each.decision_id
-        for each in known.decisions
-        if _is_about(each, {fact.fact_id for fact in facts})
-        or said & _keys(each.note)
-        or _is_filed(target, each.note)
+        decision.decision_id
+        for decision in known.decisions
+        if _is_about(decision, {fact.fact_id for fact in facts})
+        or said & _keys(decision.note)
+        or _is_filed(target, decision.note)
     }
     own |= _connected(own, known.decisions)
-    rows = [each for each in known.judged if each.decision_id in own]
+    rows = [episode for episode in known.judged if episode.decision_id in own]
     return _plan(facts, own, _left(rows, own, known.judged), {e.session_id for e in rows}, known)
 
 
 def said_by(facts: Iterable[Fact], decisions: Iterable[Decision]) -> set[str]:
     """The words that go with them, long enough to be looked for elsewhere."""
     words: set[str] = set()
-    for each in (*facts, *(decision.note for decision in decisions)):
-        words |= {each.text, (each.slot.value if each.slot else None) or ""}
+    for item in (*facts, *(decision.note for decision in decisions)):
+        words |= {item.text, (item.slot.value if item.slot else None) or ""}
     return {word.casefold() for word in words - {ERASED} if len(word) >= _WORD_LENGTH_MIN}
 
 
 def _plan_of_session(session_id: str, known: Known) -> ErasurePlan:
-    in_session = [each for each in known.judged if each.session_id == session_id]
-    first = {each.decision_id: each.episode_id for each in known.decisions}
-    own = {each.decision_id for each in in_session if first[each.decision_id] == each.episode_id}
-    own |= {each.decision_id for each in known.decisions if each.note.session_id == session_id}
+    in_session = [episode for episode in known.judged if episode.session_id == session_id]
+    first = {decision.decision_id: decision.episode_id for decision in known.decisions}
+    own = {
+        episode.decision_id
+        for episode in in_session
+        if first[episode.decision_id] == episode.episode_id
+    }
+    own |= {
+        decision.decision_id
+        for decision in known.decisions
+        if decision.note.session_id == session_id
+    }
     own |= _connected(own, known.decisions)
-    written = {each.fact_id for each in known.decisions if each.decision_id in own and _wrote(each)}
+    written = {
+        decision.fact_id
+        for decision in known.decisions
+        if decision.decision_id in own and _wrote(decision)
+    }
     facts = [fact for fact in known.facts if fact.fact_id in written]
-    episodes = {each.episode_id: ERASED for each in in_session}
+    episodes = {episode.episode_id: ERASED for episode in in_session}
     return _plan(facts, own, episodes, {session_id}, known, are_revived=True)
 
 
@@ -117,11 +129,13 @@ def _plan(
     are_revived: bool = False,
 ) -> ErasurePlan:
     gone = {fact.fact_id for fact in facts}
-    words = said_by(facts, (each for each in known.decisions if each.decision_id in own))
+    words = said_by(
+        facts, (decision for decision in known.decisions if decision.decision_id in own)
+    )
     quoting = [
-        each.decision_id
-        for each in known.decisions
-        if each.decision_id not in own and _may_quote(each, gone, words)
+        decision.decision_id
+        for decision in known.decisions
+        if decision.decision_id not in own and _may_quote(decision, gone, words)
     ]
     return ErasurePlan(
         fact_ids=tuple(sorted(gone)),
@@ -130,7 +144,8 @@ def _plan(
         quoting_ids=tuple(quoting),
         episodes=dict(episodes),
         session_keys=tuple(
-            known.session_keys[each] for each in sorted(session_ids & known.session_keys.keys())
+            known.session_keys[session_id]
+            for session_id in sorted(session_ids & known.session_keys.keys())
         ),
     )
 
@@ -151,14 +166,14 @@ def _is_filed(target: ErasureTarget, said: Remembered) -> bool:
 def _same_facts(named: Sequence[Fact], known: Known) -> list[Fact]:
     """These facts and all that say the same: along restatements, in the same slot, or in words."""
     by_id = {fact.fact_id: fact for fact in known.facts}
-    pairs = [(each.new_id, each.old_id) for each in known.links if each.is_restatement]
+    pairs = [(link.new_id, link.old_id) for link in known.links if link.is_restatement]
     found = {fact.fact_id for fact in named}
     while True:
         said = {key for fact_id in found for key in _keys(by_id[fact_id])}
-        more = {each for pair in pairs if found & set(pair) for each in pair}
+        more = {fact_id for pair in pairs if found & set(pair) for fact_id in pair}
         more |= {fact.fact_id for fact in known.facts if said & _keys(fact)}
         if more <= found:
-            return [by_id[each] for each in found if each in by_id]
+            return [by_id[fact_id] for fact_id in found if fact_id in by_id]
         found |= more & by_id.keys()
 
 
@@ -181,15 +196,15 @@ def _is_about(decision: Decision, gone: Set[str]) -> bool:
 def _connected(own: Set[str], decisions: Sequence[Decision]) -> set[str]:
     """The questions and answers that belong to these decisions, and what undid any of them."""
     links = [
-        {each.decision_id, linked}
-        for each in decisions
-        for linked in (each.proposal.settles_id, each.proposal.held_id)
+        {decision.decision_id, linked}
+        for decision in decisions
+        for linked in (decision.proposal.settles_id, decision.proposal.held_id)
         if linked is not None
     ]
     undone = {e.decision_id: set(e.verdict.undo.decision_ids) for e in decisions if e.verdict.undo}
     found = set(own)
     while True:
-        more = {each for link in links if link & found for each in link}
+        more = {decision_id for link in links if link & found for decision_id in link}
         more |= {decision_id for decision_id, ids in undone.items() if ids & found}
         if more <= found:
             return found
@@ -202,16 +217,16 @@ def _wrote(decision: Decision) -> bool:
 
 def _may_quote(decision: Decision, gone: Set[str], words: Set[str]) -> bool:
     verdict = decision.verdict
-    named = {each.fact_id for each in decision.compared_with}
+    named = {comparison.fact_id for comparison in decision.compared_with}
     named |= {*verdict.superseded_ids, *verdict.conflicting_ids, *verdict.closed_ids}
-    named |= {each.fact_id for each in verdict.undo.before} if verdict.undo else set()
+    named |= {fact.fact_id for fact in verdict.undo.before} if verdict.undo else set()
     said = argued(decision).casefold()
     return bool(named & gone) or any(word in said for word in words)
 
 
 def _left(rows: Sequence[Judged], own: Set[str], judged: Iterable[Judged]) -> dict[str, str]:
     """What is left of each episode: what others rest on, without the words that were cited."""
-    shared = {each.episode_id for each in judged if each.decision_id not in own}
+    shared = {episode.episode_id for episode in judged if episode.decision_id not in own}
     left: dict[str, str] = {}
     for row in rows:
         is_shared = row.episode_id in shared
@@ -234,7 +249,7 @@ def _revived(facts: Iterable[Fact], known: Known) -> set[str]:
     """What had given way to a restatement that goes, and says the same by itself."""
     by_id = {fact.fact_id: fact for fact in known.facts}
     gone = {fact.fact_id for fact in facts}
-    beneath = {each.new_id: each.old_id for each in known.links if each.is_restatement}
+    beneath = {link.new_id: link.old_id for link in known.links if link.is_restatement}
     found = set()
     for fact in facts:
         old_id: str | None = fact.fact_id if fact.state is FactState.LIVE else None

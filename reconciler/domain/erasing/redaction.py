@@ -34,7 +34,7 @@ def without_words(decision: Decision, at: datetime) -> Decision:
         decision: as it is kept.
         at: when its words went (UTC): a question that waits for an answer lapses then.
     """
-    everything = {each.fact_id for each in _before(decision)}
+    everything = {fact.fact_id for fact in _before(decision)}
     return replace(
         without_argument(decision, everything),
         note=_note(decision.note),
@@ -94,8 +94,8 @@ def argued(decision: Decision) -> str:
     verdict, opinion = decision.verdict, decision.opinion
     said = [verdict.reason, *map(str, verdict.findings), opinion.reasoning, opinion.error]
     if undo := verdict.undo:
-        said += [each.reason for each in (*undo.unlinked, *undo.linked)]
-        said += [each.reason for each in undo.conflicts]
+        said += [link.reason for link in (*undo.unlinked, *undo.linked)]
+        said += [conflict.reason for conflict in undo.conflicts]
     return "\n".join(filter(None, said))
 
 
@@ -147,7 +147,7 @@ def _assessment(found: Assessment, at: datetime) -> Assessment:
     return replace(
         found,
         detail=ERASED,
-        findings=tuple(replace(each, detail=ERASED) for each in found.findings),
+        findings=tuple(replace(finding, detail=ERASED) for finding in found.findings),
         topic=None,
         sensitivity=Sensitivity.NONE,
         recall_semantics=RecallSemantics.DEFAULT,

@@ -95,7 +95,7 @@ def _evidence(case: Case) -> Finding:
 
 def _erasure(case: Case) -> Finding:
     """What is to be erased must not live on in what is derived from it."""
-    if any(each.is_pending_erasure for each in case.candidate.evidence):
+    if any(evidence.is_pending_erasure for evidence in case.candidate.evidence):
         return _reject(GateReason.PENDING_ERASURE, "its evidence is waiting to be erased")
     return _pass("can be corrected, expires or is revoked")
 
@@ -103,10 +103,10 @@ def _erasure(case: Case) -> Finding:
 def _ownership(case: Case) -> Finding:
     """One owner, the most restrictive of its evidence."""
     owner = case.candidate.note.scope
-    others = [each for each in case.candidate.evidence if each.scope != owner]
-    if any(each.scope.tenant != owner.tenant for each in others):
+    others = [evidence for evidence in case.candidate.evidence if evidence.scope != owner]
+    if any(other.scope.tenant != owner.tenant for other in others):
         return _reject(GateReason.AMBIGUOUS_OWNER, "its evidence belongs to another tenant")
-    if any(each.is_private for each in others):
+    if any(other.is_private for other in others):
         detail = "its evidence is private to another contact"
         return _reject(GateReason.PRIVATE_EVIDENCE, detail)
     return _pass("its evidence is the contact's own, or shared")
@@ -165,7 +165,9 @@ def _speculation(case: Case) -> Finding:
 
 def _domain(case: Case) -> Finding:
     """What this domain never keeps. Source: seed 001, section 10."""
-    rule = next((each for each in case.policy.domain_rule.refuse if _matches(each, case)), None)
+    rule = next(
+        (refused for refused in case.policy.domain_rule.refuse if _matches(refused, case)), None
+    )
     if rule is not None:
         detail = f"{rule.name} is never kept in domain {case.policy.domain}"
         return _reject(GateReason.DOMAIN_RULE, detail)
@@ -246,7 +248,7 @@ def consent_topic(case: Case) -> str | None:
     """The topic that is kept only with consent; None where there is none."""
     own = (case.candidate.note.topic or "").casefold()
     named = [*([own] if own else []), *case.reading.topics]
-    wanted = next((each for each in named if case.policy.needs_consent(each)), None)
+    wanted = next((topic for topic in named if case.policy.needs_consent(topic)), None)
     is_everything = "*" in case.policy.domain_rule.consent_topics
     return wanted or (case.policy.domain if is_everything else None)
 
@@ -262,4 +264,4 @@ def _counted(count: int, what: str) -> str:
 
 
 def _listed(kinds: frozenset[str]) -> str:
-    return ", ".join(sorted(str(each).replace("_", " ") for each in kinds))
+    return ", ".join(sorted(str(kind).replace("_", " ") for kind in kinds))

@@ -93,9 +93,9 @@ class _Cleaner:
         if start < 0:
             return self.text(span)
         end, removed = start + len(span), self._removed(text)
-        touched = [each for each in removed if each.start < end and each.end > start]
-        first = min([start, *(each.start for each in touched)])
-        last = max([end, *(each.end for each in touched)])
+        touched = [taken for taken in removed if taken.start < end and taken.end > start]
+        first = min([start, *(taken.start for taken in touched)])
+        last = max([end, *(taken.end for taken in touched)])
         shifted = [SensitiveSpan(e.start - first, e.end - first, e.kind) for e in touched]
         return self._without_known(redact(text[first:last], shifted, self._token))
 
@@ -120,7 +120,7 @@ class _Cleaner:
         if TOKEN.fullmatch(value):
             return slot
         asked, spans = kind_of_name(slot.attribute), self._spans(value)
-        kinds = {each.kind for each in spans} | ({asked} if asked else set())
+        kinds = {span.kind for span in spans} | ({asked} if asked else set())
         if not kinds:
             cleaned = self._without_known(value)
             return slot if cleaned == value else _with(slot, cleaned)
@@ -150,7 +150,7 @@ class _Cleaner:
                 self._note(kind)
 
     def _removed(self, text: str) -> list[SensitiveSpan]:
-        return [each for each in self._spans(text) if not self._is_kept(each.kind)]
+        return [span for span in self._spans(text) if not self._is_kept(span.kind)]
 
     def _token(self, kind: SensitiveKind, value: str) -> str:
         is_refused = self.policy.handling(kind) == "refuse"
@@ -170,9 +170,9 @@ class _Cleaner:
         spans = list(self.find(text))
         if self.own_value:
             pattern, kind = self.own_value
-            own = [SensitiveSpan(*each.span(), kind) for each in pattern.finditer(text)]
-            spans += [each for each in own if not any(_overlap(each, other) for other in spans)]
-        return [each for each in spans if not _is_taken_out(text, each)]
+            own = [SensitiveSpan(*match.span(), kind) for match in pattern.finditer(text)]
+            spans += [span for span in own if not any(_overlap(span, other) for other in spans)]
+        return [span for span in spans if not _is_taken_out(text, span)]
 
     def _is_kept(self, kind: SensitiveKind) -> bool:
         if self.policy.handling(kind) == "keep":
@@ -237,20 +237,20 @@ def clean_texts(
     if not policy.is_on("sensitive_data"):
         return list(texts)
     cleaner = _Cleaner(find, token_of, policy)
-    cleaned = [cleaner.text(each) for each in texts]
+    cleaned = [cleaner.text(text) for text in texts]
     again = _Cleaner(lambda _: (), token_of, policy, taken_out=cleaner.taken_out)
-    return [again.text(each) for each in cleaned] if cleaner.taken_out else cleaned
+    return [again.text(text) for text in cleaned] if cleaner.taken_out else cleaned
 
 
 def ids_of(record: Any) -> Iterator[tuple[str, str]]:
     """What a record, and all that it holds, keeps as it is given: the field's name and its text."""
     if isinstance(record, list | tuple):
-        for each in record:
-            yield from ids_of(each)
+        for item in record:
+            yield from ids_of(item)
     for name, is_given in _fields(record.__class__):
         value = getattr(record, name)
         if is_given and value is not None:
-            yield from ((name, each) for each in ([value] if isinstance(value, str) else value))
+            yield from ((name, text) for text in ([value] if isinstance(value, str) else value))
         elif isinstance(value, list | tuple) or _fields(value.__class__):
             yield from ids_of(value)
 
@@ -271,7 +271,7 @@ def _fields(record: Any) -> tuple[tuple[str, bool], ...]:
     """The fields of a class of records, and which are kept as they are given; none of others."""
     given = AS_GIVEN.get(record, frozenset())
     named = fields(record) if is_dataclass(record) else ()
-    return tuple((each.name, each.name in given) for each in named)
+    return tuple((described.name, described.name in given) for described in named)
 
 
 def _is_said(value: object) -> bool:
@@ -286,7 +286,7 @@ def _known(value: str) -> str:
 def _is_taken_out(text: str, span: SensitiveSpan) -> bool:
     """Whether a token stands there; a secret may hold what looks like one, and more."""
     touching = [
-        each.span() for each in TOKEN.finditer(text) if _meet(*each.span(), span.start, span.end)
+        token.span() for token in TOKEN.finditer(text) if _meet(*token.span(), span.start, span.end)
     ]
     if not touching or span.kind is not SensitiveKind.SECRET:
         return bool(touching)
@@ -295,12 +295,14 @@ def _is_taken_out(text: str, span: SensitiveSpan) -> bool:
 
 
 def _missing_spans(candidate: Candidate) -> int:
-    return sum(span not in each.text for each in candidate.evidence for span in each.spans)
+    return sum(
+        span not in evidence.text for evidence in candidate.evidence for span in evidence.spans
+    )
 
 
 def _clean_candidate(candidate: Candidate, cleaner: _Cleaner) -> Candidate:
     note = _clean_note(candidate.note, cleaner)
-    evidence = tuple(_clean_evidence(each, cleaner) for each in candidate.evidence)
+    evidence = tuple(_clean_evidence(item, cleaner) for item in candidate.evidence)
     records = zip((note, *evidence), (candidate.note, *candidate.evidence), strict=True)
     if all(new is old for new, old in records):
         return candidate
@@ -316,7 +318,7 @@ def _clean_note(note: Note, cleaner: _Cleaner) -> Note:
 
 def _clean_evidence(evidence: Evidence, cleaner: _Cleaner) -> Evidence:
     cleaned: dict[str, Any] = cleaner.words(evidence)
-    cleaned["spans"] = tuple(cleaner.span(each, evidence.text) for each in evidence.spans)
+    cleaned["spans"] = tuple(cleaner.span(span, evidence.text) for span in evidence.spans)
     changed = _changed(evidence, cleaned)
     return replace(evidence, **changed, is_cleaned=True) if changed else evidence
 

@@ -76,7 +76,7 @@ def _is_plain_statement(sentence: str) -> bool:
 def _sentences(evidence: Evidence) -> Iterator[str]:
     """Each cited span in its whole sentence: a span may leave out "if" or "I don't think"."""
     text = evidence.text
-    ends = [0, *(each.end() for each in _SENTENCE_END.finditer(text)), len(text)]
+    ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
     for span in evidence.spans:
         at = text.find(span)
         start = max(end for end in ends if end <= at) if at >= 0 else 0
@@ -90,9 +90,14 @@ def _is_carried(candidate: Candidate) -> bool:
     Without a value, all of the claim's words of content have to stand in them.
     """
     claim = _folded(_CLAIMS_OPENING.sub("", candidate.claim))
-    cited = [_folded(sentence) for each in candidate.evidence for sentence in _sentences(each)]
+    cited = [
+        _folded(sentence) for evidence in candidate.evidence for sentence in _sentences(evidence)
+    ]
     news = find_news(claim, " ".join(cited))
-    if any(each.in_note and each.kind not in (*_OTHERWISE, Difference.ROLES) for each in news):
+    if any(
+        difference.in_note and difference.kind not in (*_OTHERWISE, Difference.ROLES)
+        for difference in news
+    ):
         return False
     if not _relatives(claim) <= _relatives(" ".join(cited)):
         return False
@@ -100,8 +105,10 @@ def _is_carried(candidate: Candidate) -> bool:
     if slot is None or slot.value is None:
         said = " ".join(cited)
         return is_repeated_in(claim, said) and not _says_otherwise(claim, said)
-    clauses = [each for said in cited for each in _CLAUSE_END.split(said) if _holds(slot, each)]
-    return bool(clauses) and not any(_says_otherwise(claim, each) for each in clauses)
+    clauses = [
+        clause for said in cited for clause in _CLAUSE_END.split(said) if _holds(slot, clause)
+    ]
+    return bool(clauses) and not any(_says_otherwise(claim, clause) for clause in clauses)
 
 
 def _relatives(text: str) -> frozenset[str]:
@@ -109,7 +116,7 @@ def _relatives(text: str) -> frozenset[str]:
 
 
 def _says_otherwise(claim: str, said: str) -> bool:
-    return any(each.kind in _OTHERWISE for each in find_differences(claim, said))
+    return any(difference.kind in _OTHERWISE for difference in find_differences(claim, said))
 
 
 def _holds(slot: Slot, said: str) -> bool:

@@ -119,9 +119,9 @@ def with_effective_source(candidate: Candidate) -> Candidate:
     source = note.trust
     if candidate.confidence is not None and SourceKind.EXTRACTOR.is_trusted_less_than(source):
         source = SourceKind.EXTRACTOR  # whoever says it in person has no extractor's confidence
-    for each in candidate.evidence:
-        if each.source_kind.is_trusted_less_than(source):
-            source = each.source_kind
+    for evidence in candidate.evidence:
+        if evidence.source_kind.is_trusted_less_than(source):
+            source = evidence.source_kind
     if source is note.trust:
         return candidate
     return replace(candidate, note=replace(note, source_kind=source))

@@ -121,9 +121,9 @@ def _fold(character: str) -> str:
     """Lower case, without width, accents and quotes of its own; nothing for what is not seen."""
     decomposed = unicodedata.normalize("NFKD", character.translate(_QUOTES))
     return "".join(
-        each
-        for each in unicodedata.normalize("NFKD", decomposed.casefold())
-        if unicodedata.category(each) not in ("Mn", "Cf") and each not in _BLANK_LETTERS
+        letter
+        for letter in unicodedata.normalize("NFKD", decomposed.casefold())
+        if unicodedata.category(letter) not in ("Mn", "Cf") and letter not in _BLANK_LETTERS
     )
 
 
@@ -134,8 +134,8 @@ def _fold_all(text: str) -> str:
 def _read(text: str) -> _Reading:
     if text.isascii():
         return _Reading(text, text.lower(), range(len(text)))
-    folded = [_fold(each) for each in text]
-    places = [place for place, each in enumerate(folded) for _ in each]
+    folded = [_fold(letter) for letter in text]
+    places = [place for place, letters in enumerate(folded) for _ in letters]
     return _Reading(text, "".join(folded), places)
 
 
@@ -235,7 +235,7 @@ def _reads_as_text(decoded: bytes) -> bool:
     text = decoded.decode("utf-8", "replace")
     if len(text) < _DECODED_LENGTH_MIN or not text.isprintable() or "\ufffd" in text:
         return False
-    letters = sum(each.isalpha() or each == " " for each in text)
+    letters = sum(letter.isalpha() or letter == " " for letter in text)
     return letters / len(text) >= _LETTER_SHARE_MIN and " " in text
 
 
@@ -251,7 +251,9 @@ _STRONG = (Directive.OVERRIDE, Directive.REVEAL)
 def _disguised_words() -> tuple[str, ...]:
     """What no honest text holds: orders read backwards, or with every letter moved by thirteen."""
     words = lexicon("injection").words("disguised")
-    return tuple(each for word in words for each in (word[::-1], codecs.encode(word, "rot13")))
+    return tuple(
+        spelling for word in words for spelling in (word[::-1], codecs.encode(word, "rot13"))
+    )
 
 
 def _disguised(reading: _Reading) -> Iterator[_Span]:

@@ -78,7 +78,7 @@ def _small(plain: str) -> str:
     """The text in small letters, each where it stood: patterns without flags are faster."""
     if plain.isascii():
         return plain.lower()
-    return "".join(each.lower() if len(each.lower()) == 1 else each for each in plain)
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in plain)
 
 
 def _folded(text: str) -> str:
@@ -132,7 +132,9 @@ def _if_unreal(held: Held, pattern: re.Pattern[str], starts: Sequence[int]) -> r
 
 def _if_open(held: Held, pattern: re.Pattern[str], starts: Sequence[int]) -> re.Match[str] | None:
     """An "if" that nobody asks about, and what hangs on it."""
-    told = (each for each in _sentences(held, starts) if not each.rstrip().endswith("?"))
+    told = (
+        sentence for sentence in _sentences(held, starts) if not sentence.rstrip().endswith("?")
+    )
     return _with_consequence(pattern, "open_consequence", told)
 
 

@@ -70,7 +70,7 @@ def classify_meaning(text: str) -> MeaningFinding:
         if kind is Meaning.STATEMENT:
             return _STATEMENT
         findings.append(MeaningFinding(kind, sentence.strip()))
-    return min(findings, key=lambda each: _WEIGHT.get(each.kind, 1))
+    return min(findings, key=lambda finding: _WEIGHT.get(finding.kind, 1))
 
 
 _WEIGHT = {Meaning.REMARK: 0, Meaning.FILLER: 2}
@@ -89,7 +89,7 @@ _PHRASES = (
 
 
 def _compiled(name: str, pattern: str) -> re.Pattern[str]:
-    if name in (each for _, each in _PHRASES):
+    if name in (phrase for _, phrase in _PHRASES):
         pattern = rf"(?<![^\W_])(?:{pattern})(?![^\W_])"
     return re.compile(pattern)
 
@@ -157,7 +157,7 @@ _DRAWN_OUT = re.compile(r"(\w)\1{2,}")
 
 def _sentences(text: str) -> list[str]:
     plain = _the("emoticon").sub(" ", text)
-    return [each for each in _SENTENCE.findall(plain) if re.search(r"[^\W_]", each)]
+    return [sentence for sentence in _SENTENCE.findall(plain) if re.search(r"[^\W_]", sentence)]
 
 
 def _wordless(text: str) -> MeaningFinding:
@@ -190,7 +190,9 @@ def _is_chat(text: str, sentences: list[str]) -> bool:
     """Whether somebody talks to somebody or thinks aloud; a note about somebody does not."""
     if "?" in text or _the("chat").search(text):
         return True
-    return len(sentences) > 1 and any(_the("mulls").match(_spell(each)) for each in sentences)
+    return len(sentences) > 1 and any(
+        _the("mulls").match(_spell(sentence)) for sentence in sentences
+    )
 
 
 def _kind_of(sentence: str) -> Meaning | None:
@@ -207,7 +209,7 @@ def _kind_of(sentence: str) -> Meaning | None:
     kinds, rest = _known_phrases(spelled)
     if not rest:
         return next((kind for kind in _SEVERITY if kind in kinds), Meaning.FILLER)
-    if any(_asks(sentence, each, is_asked=is_asked) for each in (spelled, rest)):
+    if any(_asks(sentence, form, is_asked=is_asked) for form in (spelled, rest)):
         return Meaning.STATEMENT if _tells(sentence, spelled) else Meaning.QUESTION
     if _is_request(spelled) or _is_request(rest):
         return Meaning.STATEMENT if _tells(sentence, spelled) else Meaning.REQUEST

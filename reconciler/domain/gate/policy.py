@@ -193,7 +193,7 @@ class _PolicyFile(_Table):
         unknown = {self.default_domain, *self.agents.values()} - self.domains.keys()
         if unknown:
             raise ValueError(f"no [domains.{min(unknown)}]; there are {', '.join(self.domains)}")
-        topics = {each for rule in self.domains.values() for each in rule.consent_topics} - {"*"}
+        topics = {topic for rule in self.domains.values() for topic in rule.consent_topics} - {"*"}
         if topics - self.topics.keys():
             raise ValueError(f"no [topics.{min(topics - self.topics.keys())}]")
         return self

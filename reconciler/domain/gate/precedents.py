@@ -64,12 +64,12 @@ def precedents_of(earlier: Sequence[EarlierDecision], now: datetime) -> Preceden
         earlier: what was decided about it, the oldest first.
         now: the time now (UTC).
     """
-    declined = [each.decision_id for each in earlier if each.action is Action.DECLINE]
-    pending = [each.decision_id for each in earlier if each.is_pending(now)]
-    supporting = [each for each in earlier if each.is_supporting]
+    declined = [decision.decision_id for decision in earlier if decision.action is Action.DECLINE]
+    pending = [decision.decision_id for decision in earlier if decision.is_pending(now)]
+    supporting = [decision for decision in earlier if decision.is_supporting]
     return Precedents(
         declined_id=next(iter(declined), None),
         pending_id=next(iter(pending), None),
-        episode_ids=frozenset(each.episode_id for each in supporting),
-        sessions=frozenset(each.session_id for each in supporting),
+        episode_ids=frozenset(decision.episode_id for decision in supporting),
+        sessions=frozenset(decision.session_id for decision in supporting),
     )

@@ -31,8 +31,8 @@ from reconciler.domain.records.notes import Note, Remembered
 
 __all__ = ["Reading", "read"]
 
-_BROUGHT = frozenset(each.name for each in fields(Remembered))
-_BESIDE_THE_TEXT = frozenset(each.name for each in fields(Note)) - {"text"}
+_BROUGHT = frozenset(field.name for field in fields(Remembered))
+_BESIDE_THE_TEXT = frozenset(field.name for field in fields(Note)) - {"text"}
 
 _GRAVEST_FIRST = (
     Literalness.HYPOTHETICAL,
@@ -65,7 +65,9 @@ class Reading:
 def read(candidate: Candidate, policy: GatePolicy) -> Reading:
     """The reading of a candidate, with those checks left out that the policy switches off."""
     claim = candidate.claim
-    quoted = tuple(dict.fromkeys(span for each in candidate.evidence for span in each.quoted))
+    quoted = tuple(
+        dict.fromkeys(span for evidence in candidate.evidence for span in evidence.quoted)
+    )
     semantics = infer_recall_semantics(claim)
     trigger = _first(find_trigger, _own_words(candidate, policy))
     meaning = classify_meaning(claim)
@@ -123,24 +125,26 @@ def _literalness(
     if candidate.confirmed_by:
         texts = (candidate.claim,) if candidate.is_reworded else ()
     found = [classify_literalness(text) for text in dict.fromkeys(texts)]
-    return min((*found, literal), key=lambda each: _GRAVEST_FIRST.index(each.kind))
+    return min((*found, literal), key=lambda finding: _GRAVEST_FIRST.index(finding.kind))
 
 
 def _directives(candidate: Candidate) -> tuple[DirectiveFinding, ...]:
     """In all of the evidence, not only in the spans: a poisoned page is poisoned as a whole."""
-    texts = [candidate.claim, *(each.text for each in candidate.evidence)]
+    texts = [candidate.claim, *(evidence.text for evidence in candidate.evidence)]
     note = candidate.note
     texts += _words(note, _BESIDE_THE_TEXT)
     if note.slot:
         attribute = (note.slot.attribute or "").replace("_", " ")
         texts += filter(None, (note.slot.subject, attribute, note.slot.value))
-    return tuple(each for text in dict.fromkeys(texts) for each in find_directives(text))
+    return tuple(directive for text in dict.fromkeys(texts) for directive in find_directives(text))
 
 
 def _own_words(candidate: Candidate, policy: GatePolicy) -> list[str]:
     """What was said by whoever may ask that something is remembered; a tool may not."""
     own = policy.file.sources
-    return [each.text for each in candidate.evidence if own[each.source_kind].is_own_word]
+    return [
+        evidence.text for evidence in candidate.evidence if own[evidence.source_kind].is_own_word
+    ]
 
 
 def _said(candidate: Candidate, quoted: Iterable[str]) -> str:

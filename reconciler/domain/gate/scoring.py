@@ -37,7 +37,7 @@ def score(
         precedents: earlier evidence of the same inference.
     """
     parts = [_start(candidate, policy), *_effects(candidate, reading, policy, now, precedents)]
-    summed = sum(each.effect for each in parts)
+    summed = sum(part.effect for part in parts)
     cap = _cap(candidate, reading, policy)
     if cap is not None and summed > cap.effect:
         parts.append(ScorePart(name=cap.name, effect=cap.effect - summed))
@@ -90,15 +90,16 @@ def _effects(
 
 
 def _is_recent(candidate: Candidate, policy: GatePolicy, now: datetime) -> bool:
-    newest = max((each.said_at for each in candidate.evidence), default=None)
+    newest = max((evidence.said_at for evidence in candidate.evidence), default=None)
     return newest is not None and now - newest <= timedelta(days=policy.file.score.recent_days)
 
 
 def _is_contacts_request(candidate: Candidate) -> bool:
     """Whether the contact asked, in the words that the claim rests on, to have it kept."""
     return candidate.is_literal and any(
-        each.source_kind is SourceKind.USER_EXPLICIT and is_asked_to_keep(each.text, each.quoted)
-        for each in candidate.evidence
+        evidence.source_kind is SourceKind.USER_EXPLICIT
+        and is_asked_to_keep(evidence.text, evidence.quoted)
+        for evidence in candidate.evidence
     )
 
 

@@ -72,7 +72,7 @@ class TopicTerms:
         """What a text with a term holds, for each of the terms, a space for each hyphen."""
         for term in self.terms:
             runs = _folded(term).replace("-", " ").split("*")
-            yield max((each.strip() for each in reversed(runs)), key=len)
+            yield max((run.strip() for run in reversed(runs)), key=len)
 
     @cached_property
     def _any_exception(self) -> re.Pattern[str]:

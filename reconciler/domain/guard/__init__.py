@@ -99,9 +99,9 @@ def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
     if new.canonical == old.canonical:
         return ()
     findings = tuple(finding for find in _FINDERS for finding in find(new, old))
-    if any(each.kind is Difference.SUBJECT for each in findings):
+    if any(found.kind is Difference.SUBJECT for found in findings):
         # What holds of her husband changes nothing that holds of her.
-        return tuple(replace(each, is_change=False) for each in findings)
+        return tuple(replace(found, is_change=False) for found in findings)
     return findings
 
 
@@ -120,7 +120,7 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
     if new.canonical == old.canonical:
         return ()
     finders = _FINDERS_OF_CHANGES if new.stems == old.stems else _FINDERS_OF_CHANGES[:-1]
-    found = tuple(each for find in finders for each in find(new, old) if each.is_change)
+    found = tuple(finding for find in finders for finding in find(new, old) if finding.is_change)
     return () if found and any(find_subject(new, old)) else found
 
 
@@ -257,7 +257,7 @@ def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
     Then the findings answer one question in two ways; else they may be about different things.
     """
     # Of words that moved the finding itself says whether they may be a paraphrase.
-    still = [each for each in findings if each.kind is not Difference.ROLES]
+    still = [finding for finding in findings if finding.kind is not Difference.ROLES]
     return bool(still) and has_no_other_words(read(note), read(fact), still)
 
 

@@ -100,7 +100,7 @@ def find_details(new: Reading, old: Reading) -> Iterator[Finding]:
     the same thing said differently.
     """
     added = {finding.kind for finding in find_additions(new, old)}
-    details = [each for each in find_additions(old, new) if each.kind not in added]
+    details = [addition for addition in find_additions(old, new) if addition.kind not in added]
     yield from map(_turned_round, details)
     if not details and says_no_more(new, old) and (left_out := _stems(old) - _stems(new)):
         said = {word.stem: word.text for word in old.words}
@@ -131,8 +131,8 @@ def find_negation(new: Reading, old: Reading) -> Iterator[Finding]:
     if bool(new.negated) != bool(old.negated):
         yield Finding(
             kind=Difference.NEGATION,
-            in_note=", ".join(each.text for each in new.negated),
-            in_fact=", ".join(each.text for each in old.negated),
+            in_note=", ".join(word.text for word in new.negated),
+            in_fact=", ".join(word.text for word in old.negated),
             is_change=_is_same_but_for(new, old)
             or _is_denied(new.negated, old)
             or _is_denied(old.negated, new),
@@ -153,8 +153,8 @@ def find_cessation(new: Reading, old: Reading) -> Iterator[Finding]:
     if bool(new.ceased) != bool(old.ceased):
         yield Finding(
             kind=Difference.CESSATION,
-            in_note=", ".join(each.text for each in new.ceased),
-            in_fact=", ".join(each.text for each in old.ceased),
+            in_note=", ".join(word.text for word in new.ceased),
+            in_fact=", ".join(word.text for word in old.ceased),
             is_change=_is_denied(new.ceased, old) or _is_denied(old.ceased, new),
         )
 
@@ -179,7 +179,9 @@ def find_names(new: Reading, old: Reading) -> Iterator[Finding]:
 def find_subject(new: Reading, old: Reading) -> Iterator[Finding]:
     """A relative or colleague as the subject whom the other text does not know."""
     pairs = ((new, old), (old, new))
-    if any(each.subject and stem_of(each.subject) not in other.stems for each, other in pairs):
+    if any(
+        reading.subject and stem_of(reading.subject) not in other.stems for reading, other in pairs
+    ):
         yield Finding(kind=Difference.SUBJECT, in_note=new.subject, in_fact=old.subject)
 
 
@@ -208,13 +210,13 @@ def _has_in_part(reading: Reading, word: Word) -> bool:
         return False
     beginning = said[: max(_PART_LENGTH_MIN, len(said) * 2 // 3)]
     return said in reading.letters or any(
-        each.text.casefold().startswith(beginning) for each in reading.words
+        other.text.casefold().startswith(beginning) for other in reading.words
     )
 
 
 def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) -> bool:
     """Whether both have the same words of content, those of the findings and light ones aside."""
-    found = tokens_of(" ".join(f"{each.in_note} {each.in_fact}" for each in findings))
+    found = tokens_of(" ".join(f"{finding.in_note} {finding.in_fact}" for finding in findings))
     known = vocabulary().light.union(token.value for token in found)
     return (new.stems ^ old.stems) <= known
 
@@ -318,7 +320,7 @@ def _says(clause: Clause, phrase: Sequence[str]) -> bool:
 def _prefixed(stems: frozenset[str], others: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Stems that the other text has with a prefix that denies them: paid and unpaid."""
     prefixes = vocabulary().negative_prefixes
-    for denied in sorted(each for each in others - stems if each.startswith(prefixes)):
+    for denied in sorted(stem for stem in others - stems if stem.startswith(prefixes)):
         for prefix in prefixes:
             plain = denied.removeprefix(prefix)
             if plain != denied and plain in stems and plain not in others:

@@ -58,12 +58,12 @@ def are_other_matters(
         nouns: stems of what the attribute is called, such as "budget".
         values: stems of the values, which are no matter: "her title is head of sales".
     """
-    matters = [_matter(each, nouns, values) for each in (one, other)]
+    matters = [_matter(reading, nouns, values) for reading in (one, other)]
     named = [
-        {word.stem for word in each if _is_name(word, reading)}
-        for each, reading in zip(matters, (one, other), strict=True)
+        {word.stem for word in matter if _is_name(word, reading)}
+        for matter, reading in zip(matters, (one, other), strict=True)
     ]
-    here, there = named if all(named) else [{word.stem for word in each} for each in matters]
+    here, there = named if all(named) else [{word.stem for word in matter} for matter in matters]
     return bool(here and there) and here.isdisjoint(there)
 
 
@@ -80,10 +80,10 @@ def _matter(reading: Reading, nouns: Collection[str], values: Collection[str]) -
     known = vocabulary()
     aside = {*nouns, *values, *known.light, *known.measures, *known.stages}
     found = {
-        *(each for at, word in enumerate(words) if _opens(word) for each in _compound(words, at)),
+        *(part for at, word in enumerate(words) if _opens(word) for part in _compound(words, at)),
         *(words[at - 1] for at in places if at and not words[at].gap),
     }
-    return [each for each in found if each.stem not in aside and each.kind in ("word", *_DATED)]
+    return [word for word in found if word.stem not in aside and word.kind in ("word", *_DATED)]
 
 
 def _opens(word: Word) -> bool:

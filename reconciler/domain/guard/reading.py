@@ -176,7 +176,9 @@ def read(text: str) -> Reading:
         ceased=tuple(_ceased(canonical)),
         sides=_sides(tokens),
         names=names,
-        degrees={each.value: each.text for each in tokens if each.text.lower() in known.degrees},
+        degrees={
+            token.value: token.text for token in tokens if token.text.lower() in known.degrees
+        },
         subject=_subject(tokens),
     )
 
@@ -201,7 +203,7 @@ def _words(tokens: Iterable[Token]) -> Iterator[Word]:
 
 def _gap(between: Sequence[str]) -> tuple[str, str]:
     """The kind of gap that these words and marks make, and the governor of the word after it."""
-    rest = [each for each in between if each not in _transparent()]
+    rest = [word for word in between if word not in _transparent()]
     if not rest:
         return "", ""
     if rest == ["of"]:
@@ -270,7 +272,7 @@ def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
     """
     known = vocabulary()
     here = words[at]
-    if here.text in _RACES and not known.races.isdisjoint(each.stem for each in words):
+    if here.text in _RACES and not known.races.isdisjoint(word.stem for word in words):
         return True
     if _is_size(words, at) or (at and words[at - 1].text.lower() in known.payments):
         return True
@@ -289,7 +291,7 @@ def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
 
 def _is_size(words: Sequence[Word], at: int) -> bool:
     """Whether a number tells which one, as in "a 50mm lens" or "the 24-70 mm lens"."""
-    after = list(dropwhile(lambda each: each.kind == "number", words[at + 1 : at + 4]))[:2]
+    after = list(dropwhile(lambda word: word.kind == "number", words[at + 1 : at + 4]))[:2]
     return (
         len(after) > 1
         and after[0].text.lower() in vocabulary().sizes
@@ -308,9 +310,9 @@ def _nouns(words: Sequence[Word], at: int) -> list[str]:
     is_own_number = words[at].kind == "number"
     if after and (after[0].gap == "hyphen" or (after[0].gap == "of" and is_own_number)):
         after[0] = after[0]._replace(gap="")  # "a 6-person group", "3 of Ana's cars"
-    nouns = [each.stem for each in takewhile(_is_owned_or_beside, after[:3])]
+    nouns = [word.stem for word in takewhile(_is_owned_or_beside, after[:3])]
     measures = vocabulary().measures
-    if any(each.kind == "frequency" for each in words[at + 1 : at + 6]):
+    if any(word.kind == "frequency" for word in words[at + 1 : at + 6]):
         return [f"{noun} each time" for noun in nouns]  # "1 episode daily"
     if not nouns or nouns[0] not in measures:
         return nouns
@@ -324,7 +326,7 @@ def _words_before(words: Sequence[Word], at: int, kind: str) -> list[str]:
     "One" without a noun stands for somebody or something ("one of them", "the red one").
     """
     reach = 0 if words[at].kind == "one" else _REACH[kind]
-    before = [each.stem for each in words[max(at - 4, 0) : at] if each.kind == "word"]
+    before = [word.stem for word in words[max(at - 4, 0) : at] if word.kind == "word"]
     return before[-reach:] if reach else []
 
 
@@ -368,7 +370,7 @@ def _negated(tokens: Sequence[Token]) -> Iterator[Denial]:
         if token.kind == "function" and token.value in known.negations:
             after = tokens[at + 1 : at + 10]
             # "Not only", "not the only" affirm; "no longer" is a cessation.
-            if _NO_DENIAL.isdisjoint(each.text.lower() for each in after[:2]):
+            if _NO_DENIAL.isdisjoint(word.text.lower() for word in after[:2]):
                 asked = _asked(tokens) if asked is None else asked
                 yield _denial(token.text, after, says_so=at not in asked)
 
@@ -382,23 +384,23 @@ def _ceased(canonical: str) -> Iterator[Denial]:
 def _denial(marker: str, after: Sequence[Token], *, says_so: bool) -> Denial:
     """What a marker such as "not" speaks of, as the text has it, and the phrase that it denies."""
     known = vocabulary()
-    first = next((each for each in after[:4] if each.kind == "word"), None)
+    first = next((word for word in after[:4] if word.kind == "word"), None)
     phrase = takewhile(
-        lambda each: each.value not in known.clause_marks or each.kind == "word", after
+        lambda word: word.value not in known.clause_marks or word.kind == "word", after
     )
     stems = [
-        each.value
-        for each in phrase
-        if (each.kind == "word" and not (each.value in known.light and _is_adverb(each)))
-        or each.value == "been"
+        word.value
+        for word in phrase
+        if (word.kind == "word" and not (word.value in known.light and _is_adverb(word)))
+        or word.value == "been"
     ]
     denies = says_so and first is not None and first.value not in known.attitudes
     denies = denies and not known.light.issuperset(stems)
-    reach = takewhile(lambda each: each.kind != "mark" and each.value not in _REACH_ENDS, after)
+    reach = takewhile(lambda word: word.kind != "mark" and word.value not in _REACH_ENDS, after)
     return Denial(
         f"{marker} {first.text}" if first else marker,
         tuple(stems[:_PHRASE_LENGTH_MAX]) if denies else (),
-        tuple(each.value for each in reach if each.kind != "function"),
+        tuple(word.value for word in reach if word.kind != "function"),
     )
 
 

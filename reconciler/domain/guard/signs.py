@@ -94,8 +94,8 @@ def _pointed_at(words: list[str], content: set[str]) -> frozenset[str]:
     if not _pointing().isdisjoint(words):
         for at, word in enumerate(words):
             if word in _pointing():
-                after = (each for each in words[at + 1 : at + 1 + _REACH] if each in content)
-                found.add(next((each[:_BEGINNING] for each in after if _is_denied(each)), ""))
+                after = (other for other in words[at + 1 : at + 1 + _REACH] if other in content)
+                found.add(next((other[:_BEGINNING] for other in after if _is_denied(other)), ""))
     return frozenset(found - {""})
 
 

@@ -188,7 +188,7 @@ def _added(read: list[Token], token: Token) -> Token:
     """Make one number of "twenty-five" and of "twenty five"."""
     hyphen = len(read) > 1 and read[-1].text == "-"
     before = read[-1 - hyphen] if read else token
-    tens, ones = (vocabulary().cardinals.get(each.text.lower(), 0) for each in (before, token))
+    tens, ones = (vocabulary().cardinals.get(number.text.lower(), 0) for number in (before, token))
     if tens < 20 or ones >= 10:
         return token
     del read[-1 - hyphen :]

@@ -37,8 +37,8 @@ class Briefing:
     def to_dict(self) -> dict[str, Any]:
         """As plain values; of each question its words, and what an answer names."""
         return {
-            "facts": [asdict(each) for each in self.facts],
-            "questions": [{"question": _question(each), **_named(each)} for each in self.pending],
+            "facts": [asdict(fact) for fact in self.facts],
+            "questions": [{"question": _question(item), **_named(item)} for item in self.pending],
         }
 
 

@@ -66,7 +66,9 @@ def current_values(
         if (slot := fact.slot) and slot.value and fact.category is not Category.PROCEDURE
         if not _is_denied(fact, slot, attributes)
     ]
-    found.sort(key=lambda each: (each.since, each.last_confirmed_at, each.fact_id), reverse=True)
+    found.sort(
+        key=lambda value: (value.since, value.last_confirmed_at, value.fact_id), reverse=True
+    )
     return sorted(found, key=_place)
 
 
@@ -102,5 +104,5 @@ def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
     return read is not None and read.is_denied
 
 
-def _place(each: SlotValue) -> tuple[bool, str, str]:
-    return each.subject != CONTACT_SUBJECT, each.subject, each.attribute
+def _place(value: SlotValue) -> tuple[bool, str, str]:
+    return value.subject != CONTACT_SUBJECT, value.subject, value.attribute

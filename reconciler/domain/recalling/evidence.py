@@ -52,9 +52,9 @@ class Said:
 def restated_beneath(fact_id: str, links: Iterable[Supersession]) -> tuple[str, ...]:
     """The fact and all that it says again, nearest first; what it replaced is not among them."""
     beneath: dict[str, list[str]] = {}
-    for each in links:
-        if each.is_restatement:
-            beneath.setdefault(each.new_id, []).append(each.old_id)
+    for link in links:
+        if link.is_restatement:
+            beneath.setdefault(link.new_id, []).append(link.old_id)
     found = [fact_id]
     for each_id in found:
         found += [old_id for old_id in beneath.get(each_id, ()) if old_id not in found]
@@ -76,11 +76,11 @@ def evidence_of(
         taken: by the id of each turn, the decisions that were made on it.
     """
     by_episode: dict[str, list[Said]] = {}
-    for each in said:
-        by_episode.setdefault(each.episode_id, []).append(each)
+    for one in said:
+        by_episode.setdefault(one.episode_id, []).append(one)
     turns = [
-        _turn(fact.fact_id, chain_ids, each, taken.get(episode_id, ()))
-        for episode_id, each in by_episode.items()
+        _turn(fact.fact_id, chain_ids, told, taken.get(episode_id, ()))
+        for episode_id, told in by_episode.items()
     ]
     turns.sort(key=lambda turn: (turn.said_at, turn.episode_id))
     return FactEvidence(fact=fact, statement=_statement(fact, turns), turns=tuple(turns))
@@ -98,9 +98,11 @@ def mentions(fact: Fact, about: str) -> bool:
 def _turn(
     fact_id: str, chain_ids: Sequence[str], said: Sequence[Said], taken: Sequence[TakenBy]
 ) -> EvidenceTurn:
-    own = sorted((each for each in taken if each.fact_id in chain_ids), key=lambda each: each.at)
+    own = sorted(
+        (taker for taker in taken if taker.fact_id in chain_ids), key=lambda taker: taker.at
+    )
     # Where no decision is on record, the deepest fact that rests on it had it first.
-    resting = max((each.fact_id for each in said), key=chain_ids.index)
+    resting = max((one.fact_id for one in said), key=chain_ids.index)
     told_for, told = (own[0].fact_id or resting) if own else resting, said[0]
     return EvidenceTurn(
         episode_id=told.episode_id,
@@ -114,28 +116,28 @@ def _turn(
         channel=told.channel,
         source_kind=told.source_kind,
         source_reference=told.source_reference,
-        is_answer=bool(own) and all(each.answered_by for each in taken),
+        is_answer=bool(own) and all(taker.answered_by for taker in taken),
         taken_by=tuple(own),
     )
 
 
 def _statement(fact: Fact, turns: Sequence[EvidenceTurn]) -> str:
-    own = [each for each in turns if each.is_contacts]
+    own = [turn for turn in turns if turn.is_contacts]
     if own:
         how = "Read by the extractor from the contact's words"
         begins = how if fact.word is SourceKind.EXTRACTOR else "The contact said so"
         return f"{begins}{_times(own)}."
-    instead = [each for each in turns if not each.is_answer] or turns
+    instead = [turn for turn in turns if not turn.is_answer] or turns
     return " ".join([f"No words of the contact: {_instead(fact, instead)}.", *_answers(turns)])
 
 
 def _answers(turns: Iterable[EvidenceTurn]) -> Iterator[str]:
     """Who was asked about it and said yes."""
-    for each in turns:
-        if each.is_answer and each.source_kind is SourceKind.USER_EXPLICIT:
-            yield f"Asked about it, the contact said yes{_times([each])}."
-        elif each.is_answer:
-            yield f"An operator ({each.taken_by[0].answered_by}) said yes{_times([each])}."
+    for turn in turns:
+        if turn.is_answer and turn.source_kind is SourceKind.USER_EXPLICIT:
+            yield f"Asked about it, the contact said yes{_times([turn])}."
+        elif turn.is_answer:
+            yield f"An operator ({turn.taken_by[0].answered_by}) said yes{_times([turn])}."
 
 
 def _times(own: Sequence[EvidenceTurn]) -> str:
@@ -151,11 +153,11 @@ def _instead(fact: Fact, turns: Sequence[EvidenceTurn]) -> str:
     """Whose words they are in place of the contact's."""
     if not turns:
         return "no turn is on record that it rests on"
-    kinds = sorted({each.source_kind for each in turns}, key=tuple(SourceKind).index)
+    kinds = sorted({turn.source_kind for turn in turns}, key=tuple(SourceKind).index)
     words = " and ".join(_WORDS_OF[kind] for kind in kinds)
     return f"read by the extractor from {words}" if _was_read(fact, turns) else f"from {words}"
 
 
 def _was_read(fact: Fact, turns: Sequence[EvidenceTurn]) -> bool:
-    doors = {each.door for turn in turns for each in turn.taken_by}
+    doors = {taker.door for turn in turns for taker in turn.taken_by}
     return fact.trust is SourceKind.EXTRACTOR or _READ_AT in doors

@@ -82,7 +82,7 @@ class RecallFilter:
     @property
     def is_empty(self) -> bool:
         """Whether every fact fits, whatever its score."""
-        asked = (each.name for each in fields(self) if each.name != "min_score")
+        asked = (field.name for field in fields(self) if field.name != "min_score")
         return not any(getattr(self, name) not in (None, ()) for name in asked)
 
     def fits(self, fact: Fact) -> bool:
@@ -123,7 +123,7 @@ def _tags(name: str, given: object) -> tuple[str, ...]:
         raise InvalidRequestError(f"{name} must be a list of strings")
     if len(given) > _TAG_COUNT_MAX:
         raise InvalidRequestError(f"{name} are {len(given):,}, at most {_TAG_COUNT_MAX} are read")
-    return tuple(_name("a tag", each) for each in given)
+    return tuple(_name("a tag", tag) for tag in given)
 
 
 def _one_of(kind: type[StrEnum]) -> Callable[[str, object], StrEnum]:

@@ -23,22 +23,22 @@ def chains(
     """
     by_id = {fact.fact_id: fact for fact in facts}
     beneath: dict[str, list[Supersession]] = {}
-    for each in supersessions:
-        beneath.setdefault(each.new_id, []).append(each)
-    superseded_ids = {each.old_id for links in beneath.values() for each in links}
+    for supersession in supersessions:
+        beneath.setdefault(supersession.new_id, []).append(supersession)
+    superseded_ids = {link.old_id for links in beneath.values() for link in links}
     heads = [fact for fact in by_id.values() if fact.fact_id not in superseded_ids]
     heads.sort(key=lambda fact: (fact.last_confirmed_at, fact.recorded_at), reverse=True)
     found = [_history(head, by_id, beneath) for head in heads]
     return [
-        replace(each, conflicts=_of(each.facts[0], conflicts), events=_about(each, events))
-        for each in found
+        replace(chain, conflicts=_of(chain.facts[0], conflicts), events=_about(chain, events))
+        for chain in found
     ]
 
 
 def events_of(decision: Decision) -> list[FactEvent]:
     """What a person's decision did, for each fact that it was about."""
     verdict = decision.verdict
-    before = [each.fact_id for each in verdict.undo.before] if verdict.undo else []
+    before = [fact.fact_id for fact in verdict.undo.before] if verdict.undo else []
     named = [*verdict.superseded_ids, *before, *([verdict.fact_id] if verdict.fact_id else [])]
     return [
         FactEvent(
@@ -55,11 +55,13 @@ def events_of(decision: Decision) -> list[FactEvent]:
 
 def _about(history: FactHistory, events: Sequence[FactEvent]) -> tuple[FactEvent, ...]:
     fact_ids = {fact.fact_id for fact in history.facts}
-    return tuple(each for each in events if each.fact_id in fact_ids)
+    return tuple(event for event in events if event.fact_id in fact_ids)
 
 
 def _of(head: Fact, conflicts: Sequence[Conflict]) -> tuple[Conflict, ...]:
-    return tuple(each for each in conflicts if head.fact_id in (each.new_id, each.old_id))
+    return tuple(
+        conflict for conflict in conflicts if head.fact_id in (conflict.new_id, conflict.old_id)
+    )
 
 
 def _history(

@@ -44,14 +44,14 @@ def made_by(at: datetime, made: Iterable[Decision]) -> list[Decision]:
         made: all decisions about the contact that changed facts, in any order.
     """
     ordered = sorted(made, key=order_of)
-    places = [place for place, each in enumerate(ordered, start=1) if each.at <= at]
+    places = [place for place, decision in enumerate(ordered, start=1) if decision.at <= at]
     return ordered[: places[-1]] if places else []
 
 
 def held_at(at: datetime, known: Known, made: Sequence[Decision]) -> Known:
     """What the memory held at a time: the facts as they stood then, in the state of then.
 
-    As exact as the records are: what decisions before version 7 of the schema counted once more is
+    As exact as the records are: what decisions before version 7 of the schema counted again is
     not on record, and stays counted.
 
     Args:
@@ -74,7 +74,7 @@ def true_at(at: datetime, facts: Iterable[Fact]) -> list[Fact]:
         at: the time (UTC).
         facts: in any state.
     """
-    return [each for each in facts if _was_true(each, at)]
+    return [fact for fact in facts if _was_true(fact, at)]
 
 
 def _was_true(fact: Fact, at: datetime) -> bool:
@@ -93,13 +93,15 @@ def _without(decision: Decision, known: Known) -> Known:
         standing = before.get(fact.fact_id)
         return fact if standing is None else fact.standing_as(standing)
 
-    facts = tuple(as_before(each) for each in known.facts if each.fact_id != written_id)
+    facts = tuple(
+        as_before(known_fact) for known_fact in known.facts if known_fact.fact_id != written_id
+    )
     links = [e for e in known.links if e.old_id not in ended_ids and e not in undo.linked]
-    links += [each for each in undo.unlinked if each not in links]
-    pairs = {(each.new_id, each.old_id): each for each in known.conflicts}
-    pairs |= {(each.new_id, each.old_id): each for each in undo.conflicts}
+    links += [link for link in undo.unlinked if link not in links]
+    pairs = {(conflict.new_id, conflict.old_id): conflict for conflict in known.conflicts}
+    pairs |= {(conflict.new_id, conflict.old_id): conflict for conflict in undo.conflicts}
     return Known(
         facts=facts,
-        links=tuple(each for each in links if written_id not in (each.new_id, each.old_id)),
+        links=tuple(link for link in links if written_id not in (link.new_id, link.old_id)),
         conflicts=tuple(e for e in pairs.values() if written_id not in (e.new_id, e.old_id)),
     )

@@ -23,7 +23,9 @@ def needles(name: str) -> tuple[str, ...]:
     Empty where the name holds no letter or digit.
     """
     said = _POSSESSIVE.sub("", name)
-    return tuple(dict.fromkeys(each for each in (text(said), organisation(said)) if _holds(each)))
+    return tuple(
+        dict.fromkeys(spelling for spelling in (text(said), organisation(said)) if _holds(spelling))
+    )
 
 
 def longest_word(name: str) -> str:
@@ -48,7 +50,7 @@ def found_in(fact: Fact, wanted: tuple[str, ...]) -> FoundIn | None:
 
 def _mentions(said: str, wanted: tuple[str, ...]) -> bool:
     words = f" {text(_POSSESSIVE.sub('', said))} "
-    return any(f" {each} " in words for each in wanted)
+    return any(f" {name} " in words for name in wanted)
 
 
 def _holds(needle: str) -> bool:

@@ -80,8 +80,8 @@ def procedure_slot(name: str, steps: Sequence[str]) -> Slot:
     check_text("a procedure's name", name, SCOPE_PART_LENGTH_MAX)
     if isinstance(steps, str) or not steps:
         raise InvalidNoteError("steps must be a list of at least one sentence")
-    for each in islice(steps, _STEP_COUNT_MAX + 1):
-        check_text("a step", each, TEXT_LENGTH_MAX)
+    for step in islice(steps, _STEP_COUNT_MAX + 1):
+        check_text("a step", step, TEXT_LENGTH_MAX)
     if len(steps) > _STEP_COUNT_MAX:
         raise InvalidNoteError(
             f"the procedure has {len(steps):,} steps, at most {_STEP_COUNT_MAX} are kept"
@@ -89,7 +89,7 @@ def procedure_slot(name: str, steps: Sequence[str]) -> Slot:
     own_name = _NOT_IN_A_NAME.sub("_", name.casefold()).strip("_")
     if not own_name:
         raise InvalidNoteError(f"the procedure's name {name!r} holds no letter or digit")
-    value = "\n".join(" ".join(each.split()) for each in steps)
+    value = "\n".join(" ".join(step.split()) for step in steps)
     return Slot(
         subject=SUBJECT,
         # Without an ending of its own, how to reset a password would pass for a password.
@@ -105,7 +105,7 @@ def procedure_text(slot: Slot) -> str:
     """The procedure in a sentence for each step, as people are asked about it."""
     name = (slot.attribute or "").removesuffix(_SUFFIX).replace("_", " ")
     steps = (slot.value or "").split("\n")
-    listed = " ".join(f"{place}. {each.rstrip('.')}." for place, each in enumerate(steps, 1))
+    listed = " ".join(f"{place}. {step.rstrip('.')}." for place, step in enumerate(steps, 1))
     # Not "how to", which a short name makes read like a command to the agent.
     return f"The way to {name}: {listed}"
 
@@ -127,8 +127,10 @@ def procedures_of(facts: Iterable[Fact], now: datetime) -> list[Procedure]:
         if is_one and fact.slot and fact.slot.subject == SUBJECT:
             named.setdefault(fact.slot.attribute or "", []).append(fact)
     found = [_procedure(name, versions) for name, versions in sorted(named.items())]
-    live = {fact.fact_id for each in named.values() for fact in each if fact.as_of(now).is_live}
-    return [each for each in found if each.fact_id in live]
+    live = {
+        fact.fact_id for versions in named.values() for fact in versions if fact.as_of(now).is_live
+    }
+    return [procedure for procedure in found if procedure.fact_id in live]
 
 
 def may_be_offered(filed: FiledFact, contact_id: str) -> bool:
@@ -187,7 +189,7 @@ def _called(filed: FiledFact) -> tuple[str, ...]:
     names = (filed.contact_id, filed.contact_name or "")
     words = (word for name in names for word in _NOT_IN_A_NAME.split(name))
     parts = [word for word in words if len(word) >= _WORD_LENGTH_MIN and not word.isdigit()]
-    return tuple(needle for each in (*names, *parts) for needle in needles(each))
+    return tuple(needle for name in (*names, *parts) for needle in needles(name))
 
 
 def _words(text_: str) -> set[str]:

@@ -77,8 +77,8 @@ def as_prompt(ranked: Iterable[RankedFact], questions: Sequence[str] = ()) -> st
         questions: what only the contact can settle; they follow the facts.
     """
     listed = _standing_first(ranked)
-    opening = _OPENING + (_DISPUTED if any(each.disputed_with for each in listed) else "")
-    asked = [_TO_ASK, *(f"- {_plain(each)}" for each in questions)] if questions else []
+    opening = _OPENING + (_DISPUTED if any(hit.disputed_with for hit in listed) else "")
+    asked = [_TO_ASK, *(f"- {_plain(question)}" for question in questions)] if questions else []
     return "\n".join((opening, *(prompt_lines(listed) or [_EMPTY]), *asked, _CLOSING))
 
 
@@ -99,16 +99,16 @@ def within_budget(ranked: Iterable[RankedFact], tokens: int) -> list[RankedFact]
     """
     listed, room = list(ranked), tokens * CHARACTERS_PER_TOKEN
     fitting: set[str] = set()
-    for each in _standing_first(listed):
-        room -= sum(len(line) + 1 for line in prompt_lines([each]))
-        if room < 0 and not each.is_standing:
+    for hit in _standing_first(listed):
+        room -= sum(len(line) + 1 for line in prompt_lines([hit]))
+        if room < 0 and not hit.is_standing:
             break
-        fitting.add(each.fact.fact_id)
-    return [each for each in listed if each.fact.fact_id in fitting]
+        fitting.add(hit.fact.fact_id)
+    return [hit for hit in listed if hit.fact.fact_id in fitting]
 
 
 def _standing_first(ranked: Iterable[RankedFact]) -> list[RankedFact]:
-    return sorted(ranked, key=lambda each: not each.is_standing)
+    return sorted(ranked, key=lambda hit: not hit.is_standing)
 
 
 def prompt_lines(ranked: Sequence[RankedFact]) -> list[str]:
@@ -118,12 +118,12 @@ def prompt_lines(ranked: Sequence[RankedFact]) -> list[str]:
 
 def _with_other_sides(ranked: Sequence[RankedFact]) -> list[tuple[Fact, tuple[Fact, ...]]]:
     """Each fact with what it is in dispute with, those added that were not recalled."""
-    told = {each.fact.fact_id for each in ranked}
+    told = {hit.fact.fact_id for hit in ranked}
     sides: list[tuple[Fact, tuple[Fact, ...]]] = []
-    for each in ranked:
-        others = each.disputed_with[:_OTHER_SIDES_MAX]
-        sides.append((each.fact, others))
-        sides += [(other, (each.fact,)) for other in others if other.fact_id not in told]
+    for hit in ranked:
+        others = hit.disputed_with[:_OTHER_SIDES_MAX]
+        sides.append((hit.fact, others))
+        sides += [(other, (hit.fact,)) for other in others if other.fact_id not in told]
         told |= {other.fact_id for other in others}
     return sides
 
@@ -145,7 +145,7 @@ def _line(fact: Fact, others: Sequence[Fact]) -> str:
     if fact.yields_to_live_intent:
         marks.append("what is asked for now comes first")
     if others:
-        marks.append(f"disputed: see {', '.join(quoted(each.text) for each in others)}")
+        marks.append(f"disputed: see {', '.join(quoted(other.text) for other in others)}")
     value = ""
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_plain(fact.slot.attribute or '')}: {_plain(fact.slot.value)})"

@@ -93,7 +93,7 @@ def joined_ranks(closeness: Iterable[Scores], policy: RankingPolicy) -> Scores:
         closeness: by each measure, of the same facts, shape (facts,).
         policy: the constant.
     """
-    return sum((_reciprocal_ranks(each, policy) for each in closeness), start=np.zeros(()))
+    return sum((_reciprocal_ranks(scores, policy) for scores in closeness), start=np.zeros(()))
 
 
 def _reciprocal_ranks(closeness: Scores, policy: RankingPolicy) -> Scores:

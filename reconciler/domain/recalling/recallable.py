@@ -116,9 +116,9 @@ class Recallable:
         asked = self._fitting(others, wanted)
         near = self._closeness(question) if question.text else None
         pages = [asked] if near is None else near.chosen(asked, self._numbers, how)
-        answered = (each for page in pages for each in self._ordered(page, near, how, now))
+        answered = (hit for page in pages for hit in self._ordered(page, near, how, now))
         least = -math.inf if wanted.min_score is None else wanted.min_score
-        best = islice((each for each in answered if each.score >= least), limit)
+        best = islice((hit for hit in answered if hit.score >= least), limit)
         constraints = sorted(self._ordered(standing, near, how, now), key=_since)
         return self._with_disputes([*best, *constraints], held, now)
 
@@ -181,15 +181,15 @@ class Recallable:
         )
         return [
             replace(
-                each,
-                fact=each.fact.as_of(now),
+                hit,
+                fact=hit.fact.as_of(now),
                 disputed_with=tuple(
                     holds[other].as_of(now)
-                    for other in self._disputes.get(each.fact.fact_id, ())
+                    for other in self._disputes.get(hit.fact.fact_id, ())
                     if other in holds
                 ),
             )
-            for each in ranked
+            for hit in ranked
         ]
 
     @cached_property
@@ -225,7 +225,7 @@ class _Closeness:
         measures = (
             [self.words.scores] if self.cosines is None else [self.cosines, self.words.scores]
         )
-        joined = joined_ranks([each[rows] for each in measures], how.ranking)
+        joined = joined_ranks([measure[rows] for measure in measures], how.ranking)
         ordered = rows[np.lexsort((-numbers["last_confirmed_at"][rows], -joined))]
         for start in range(0, len(ordered), how.ranking.chosen_at_once):
             yield ordered[start : start + how.ranking.chosen_at_once]

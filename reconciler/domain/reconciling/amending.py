@@ -34,16 +34,16 @@ def amended(
             "without an embedder nothing is compared, so nothing can be amended; revoke the fact "
             "and add the right one"
         )
-    named = [each for each in neighbours if each.fact_id == fact_id]
+    named = [neighbour for neighbour in neighbours if neighbour.fact_id == fact_id]
     slotted = (SlotMatch.EQUAL, SlotMatch.CHANGED)
-    rivals = [each for each in neighbours if match_of(note, each) in slotted]
-    targets = tuple(named + [each for each in rivals if each not in named])
+    rivals = [neighbour for neighbour in neighbours if match_of(note, neighbour) in slotted]
+    targets = tuple(named + [rival for rival in rivals if rival not in named])
     if not targets or (fact_id is not None and not named):
         raise InvalidRequestError(
             "there is no live fact to amend; `reconciler recall` shows what there is, and a plain "
             "note adds what is new"
         )
-    newest = max(targets, key=lambda each: each.valid_from)
+    newest = max(targets, key=lambda neighbour: neighbour.valid_from)
     if not note.is_undated and note.holds_from < newest.valid_from:
         raise InvalidRequestError(
             f"what is known holds from {newest.valid_from:%Y-%m-%d %H:%M} on, the amendment from "

@@ -42,17 +42,19 @@ def disputes_of(
         conflicts: the open ones.
         now: the time now (UTC).
     """
-    known = {each.fact_id: each for each in facts if each.as_of(now).is_live}
-    open_ = [each for each in conflicts if {each.new_id, each.old_id} <= known.keys()]
+    known = {fact.fact_id: fact for fact in facts if fact.as_of(now).is_live}
+    open_ = [
+        conflict for conflict in conflicts if {conflict.new_id, conflict.old_id} <= known.keys()
+    ]
     sides: dict[str, frozenset[str]] = {}
-    for each in open_:
-        joined = frozenset().union(*(sides.get(i, {i}) for i in (each.new_id, each.old_id)))
+    for conflict in open_:
+        joined = frozenset().union(*(sides.get(i, {i}) for i in (conflict.new_id, conflict.old_id)))
         sides |= dict.fromkeys(joined, joined)
     found = []
     for joined in set(sides.values()):
-        between = [each for each in open_ if each.new_id in joined]
+        between = [conflict for conflict in open_ if conflict.new_id in joined]
         found.append(_dispute(scope, [known[fact_id] for fact_id in joined], between))
-    return sorted(found, key=lambda each: (each.opened_at, each.question), reverse=True)
+    return sorted(found, key=lambda dispute: (dispute.opened_at, dispute.question), reverse=True)
 
 
 def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]]) -> Verdict:
@@ -71,13 +73,13 @@ def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]])
     says_again = verdict.is_restatement or verdict.action is Action.SKIP
     if known is None or not says_again or verdict.is_history or note.is_hedged:
         return verdict
-    ended_ids = {each.fact_id for each in verdict.targets}
-    lost = [each for each in disputed.get(known.fact_id, ()) if each.fact_id not in ended_ids]
-    settled = tuple(neighbour_of(each, 0.0) for each in lost if _is_settled_by(note, known, each))
+    ended_ids = {target.fact_id for target in verdict.targets}
+    lost = [fact for fact in disputed.get(known.fact_id, ()) if fact.fact_id not in ended_ids]
+    settled = tuple(neighbour_of(fact, 0.0) for fact in lost if _is_settled_by(note, known, fact))
     if not settled or are_of_several_matters(settled):
         return verdict
-    kept_apart = tuple(each for each in verdict.conflicts if each not in settled)
-    texts = ", ".join(f'"{each.text}"' for each in settled)
+    kept_apart = tuple(conflict for conflict in verdict.conflicts if conflict not in settled)
+    texts = ", ".join(f'"{fact.text}"' for fact in settled)
     reason = f"{verdict.reason}; that settles the dispute with {texts}"
     return replace(verdict, settled=settled, conflicts=kept_apart, reason=reason)
 
@@ -101,15 +103,15 @@ def _is_settled_by(note: Note, known: Neighbour, other: Fact) -> bool:
 
 
 def _dispute(scope: Scope, facts: Iterable[Fact], conflicts: Sequence[Conflict]) -> Dispute:
-    sides = tuple(sorted(facts, key=lambda each: (each.valid_from, each.recorded_at, each.fact_id)))
+    sides = tuple(sorted(facts, key=lambda fact: (fact.valid_from, fact.recorded_at, fact.fact_id)))
     *first, last = (
-        f'"{" ".join(each.text.split())}" ({WHOSE[each.word]}, since {each.valid_from:%Y-%m-%d})'
-        for each in sides
+        f'"{" ".join(side.text.split())}" ({WHOSE[side.word]}, since {side.valid_from:%Y-%m-%d})'
+        for side in sides
     )
     return Dispute(
         scope=scope,
         facts=sides,
         question=f"Which one holds: {', '.join(first)} or {last}?",
-        reasons=tuple(dict.fromkeys(each.reason for each in conflicts)),
-        opened_at=max(each.at for each in conflicts),
+        reasons=tuple(dict.fromkeys(conflict.reason for conflict in conflicts)),
+        opened_at=max(conflict.at for conflict in conflicts),
     )

@@ -124,14 +124,14 @@ def neighbours_of(
     Returns:
         Those that the decision keeps, nearest first.
     """
-    alike = [each for each in found if are_of_one_kind(note, each)]
-    ordered: Sequence[Neighbour] = sorted(alike, key=lambda each: -each.cosine)
-    matches = [compare_slots(note.slot, each.slot) for each in ordered]
-    live = [place for place, each in enumerate(ordered) if not each.is_expired]
+    alike = [neighbour for neighbour in found if are_of_one_kind(note, neighbour)]
+    ordered: Sequence[Neighbour] = sorted(alike, key=lambda neighbour: -neighbour.cosine)
+    matches = [compare_slots(note.slot, neighbour.slot) for neighbour in ordered]
+    live = [place for place, neighbour in enumerate(ordered) if not neighbour.is_expired]
     near = [place for place, match in enumerate(matches) if match is not SlotMatch.APART]
     kept = set(live[:_NEAREST_COUNT])
     kept |= set([place for place in near if not ordered[place].is_expired][:_NEAREST_COUNT])
     kept |= set([place for place in near if ordered[place].is_expired][:_EXPIRED_COUNT])
     kept |= {place for place in near if matches[place] is not SlotMatch.UNKNOWN}
-    kept |= {place for place, each in enumerate(ordered) if each.fact_id == named_id}
+    kept |= {place for place, neighbour in enumerate(ordered) if neighbour.fact_id == named_id}
     return tuple(ordered[place] for place in sorted(kept))

@@ -26,7 +26,7 @@ from reconciler.domain.records.slots import Slot
 
 __all__ = ["confirmed", "expiry_of", "observed", "restating", "written_fact"]
 
-_BROUGHT = tuple(each.name for each in fields(Remembered))
+_BROUGHT = tuple(field.name for field in fields(Remembered))
 
 _WORDS = re.compile(r"\w+")
 _FILLS_SLOTS = SourceKind.EXTRACTOR
@@ -142,7 +142,7 @@ def _slot_told_by(fact: Fact, by: Decision) -> Slot | None:
 
 
 def observed(fact: Fact) -> Fact:
-    """The fact, counted once more: an older note said the same, and lies beneath it."""
+    """The fact, counted again: an older note said the same, and lies beneath it."""
     return replace(fact, observations=fact.observations + 1)
 
 

@@ -46,10 +46,10 @@ def undone_by(decision: Decision, made: Iterable[Decision]) -> Decision | None:
         made: all decisions about the contact, in any order.
     """
     listed = list(made)
-    for each in listed:
-        undo = each.verdict.undo
-        if undo and decision.decision_id in undo.decision_ids and not undone_by(each, listed):
-            return each
+    for later in listed:
+        undo = later.verdict.undo
+        if undo and decision.decision_id in undo.decision_ids and not undone_by(later, listed):
+            return later
     return None
 
 
@@ -65,18 +65,18 @@ def resting_on(decision: Decision, made: Sequence[Decision]) -> list[Decision]:
     """
     found: list[Decision] = []
     touched = _changed_by(decision)
-    order = {each.decision_id: order_of(each) for each in made}
-    for each in sorted(made, key=order_of):
-        undo = each.verdict.undo
+    order = {other.decision_id: order_of(other) for other in made}
+    for other in sorted(made, key=order_of):
+        undo = other.verdict.undo
         since = (
             min((order[each_id] for each_id in undo.decision_ids), default=None) if undo else None
         )
-        is_later = order_of(each) > order_of(decision) and (
+        is_later = order_of(other) > order_of(decision) and (
             since is None or since <= order_of(decision)
         )
-        if is_later and touched & _used_by(each) and not undone_by(each, made):
-            touched |= _changed_by(each)
-            found.insert(0, each)
+        if is_later and touched & _used_by(other) and not undone_by(other, made):
+            touched |= _changed_by(other)
+            found.insert(0, other)
     return found
 
 
@@ -101,7 +101,7 @@ def reversal(
     """
     after, before_links = dict(facts), tuple(links)
     after_links = list(before_links)
-    before_pairs = {(each.new_id, each.old_id): each for each in conflicts}
+    before_pairs = {(conflict.new_id, conflict.old_id): conflict for conflict in conflicts}
     after_pairs = dict(before_pairs)
     rested: dict[Resting, int] = {}
     for decision in undone:
@@ -111,9 +111,9 @@ def reversal(
         for tie, step in _rests_before(decision):
             rested[tie] = rested.get(tie, 0) + step
         closed = decision.verdict.undo.conflicts if decision.verdict.undo else ()
-        after_pairs |= {(each.new_id, each.old_id): each for each in closed}
+        after_pairs |= {(conflict.new_id, conflict.old_id): conflict for conflict in closed}
     after_pairs |= _passed_on(undone, after, after_pairs)
-    pairs = [pair for pair, each in after_pairs.items() if each != before_pairs.get(pair)]
+    pairs = [pair for pair, conflict in after_pairs.items() if conflict != before_pairs.get(pair)]
     stand = {fact_id: fact.as_of(now) for fact_id, fact in after.items()}
     changed = [fact_id for fact_id, fact in stand.items() if fact != facts[fact_id].as_of(now)]
     return Reversal(
@@ -121,9 +121,9 @@ def reversal(
         conflicts=tuple(after_pairs[pair] for pair in pairs),
         undo=Undo(
             before=tuple(facts[fact_id].standing for fact_id in changed),
-            decision_ids=tuple(each.decision_id for each in undone),
-            unlinked=tuple(each for each in before_links if each not in after_links),
-            linked=tuple(each for each in after_links if each not in before_links),
+            decision_ids=tuple(undone_decision.decision_id for undone_decision in undone),
+            unlinked=tuple(link for link in before_links if link not in after_links),
+            linked=tuple(link for link in after_links if link not in before_links),
             unrested=tuple(tie for tie, step in rested.items() if step < 0),
             rested=tuple(tie for tie, step in rested.items() if step > 0),
             conflicts=tuple(before_pairs[pair] for pair in pairs if pair in before_pairs),
@@ -140,16 +140,22 @@ def _passed_on(
 
     What says the same as that is left out, and so is what both were in dispute with already.
     """
-    beneath = {fact_written_by(each): each.superseded_ids for each in undone}
+    beneath = {
+        fact_written_by(undone_decision): undone_decision.superseded_ids
+        for undone_decision in undone
+    }
     passed: dict[tuple[str, str], Conflict] = {}
-    for each in conflicts.values():
-        later = facts[each.new_id]
-        for heir_id in _heirs(each.old_id, beneath) if each.is_open else ():
-            heir, is_linked = facts[heir_id], {(heir_id, each.new_id), (each.new_id, heir_id)}
+    for conflict in conflicts.values():
+        later = facts[conflict.new_id]
+        for heir_id in _heirs(conflict.old_id, beneath) if conflict.is_open else ():
+            heir, is_linked = (
+                facts[heir_id],
+                {(heir_id, conflict.new_id), (conflict.new_id, heir_id)},
+            )
             if not (
                 heir.has_ended or later.has_ended or _says_same(later, heir)
             ) and conflicts.keys().isdisjoint(is_linked):
-                passed[each.new_id, heir_id] = replace(each, old_id=heir_id)
+                passed[conflict.new_id, heir_id] = replace(conflict, old_id=heir_id)
     return passed
 
 
@@ -198,10 +204,10 @@ def _facts_before(decision: Decision, facts: Mapping[str, Fact]) -> Iterable[Fac
 def _links_before(decision: Decision, links: Sequence[Supersession]) -> list[Supersession]:
     # A fact is superseded by at most one other, so what ended names the link.
     ended = {*decision.superseded_ids, fact_written_by(decision)}
-    kept = [each for each in links if each.old_id not in ended]
+    kept = [link for link in links if link.old_id not in ended]
     if undo := decision.verdict.undo:
-        kept = [each for each in kept if each not in undo.linked]
-        kept += [each for each in undo.unlinked if each not in kept]
+        kept = [link for link in kept if link not in undo.linked]
+        kept += [link for link in undo.unlinked if link not in kept]
     return kept
 
 
@@ -211,17 +217,19 @@ def _rests_before(decision: Decision) -> Iterable[tuple[Resting, int]]:
     if undo is None:
         return
     if decision.action not in _COUNTING_NOTHING:
-        for each in undo.before:
-            yield Resting(fact_id=each.fact_id, decision_id=decision.decision_id), -1
+        for fact in undo.before:
+            yield Resting(fact_id=fact.fact_id, decision_id=decision.decision_id), -1
     yield from ((tie, 1) for tie in undo.unrested)
     yield from ((tie, -1) for tie in undo.rested)
 
 
 def _changed_by(decision: Decision) -> set[str]:
     undo = decision.verdict.undo
-    before = {each.fact_id for each in undo.before} if undo else set()
+    before = {fact.fact_id for fact in undo.before} if undo else set()
     linked = (
-        {fact for each in undo.conflicts for fact in (each.new_id, each.old_id)} if undo else ()
+        {fact for conflict in undo.conflicts for fact in (conflict.new_id, conflict.old_id)}
+        if undo
+        else ()
     )
     written_id = fact_written_by(decision)
     return before.union(decision.superseded_ids, linked, [written_id] if written_id else [])
@@ -229,7 +237,7 @@ def _changed_by(decision: Decision) -> set[str]:
 
 def _used_by(decision: Decision) -> set[str]:
     named = {decision.fact_id, decision.verdict.history_of_id} - {None}
-    return _changed_by(decision) | {each for each in named if each}
+    return _changed_by(decision) | {fact_id for fact_id in named if fact_id}
 
 
 def order_of(decision: Decision) -> tuple[int, datetime, str]:

@@ -143,7 +143,7 @@ def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
     A fact about another subject, or a sibling value of an attribute that holds many, is none.
     """
     apart = SlotMatch.APART
-    found = [each for each in neighbours if match_of(note, each) is not apart]
+    found = [neighbour for neighbour in neighbours if match_of(note, neighbour) is not apart]
     return _live_first(found)[:CANDIDATE_COUNT_MAX]
 
 
@@ -168,11 +168,11 @@ def contest(
     value = (note.slot and note.slot.value) or ""
     if not verdict.is_replacement or denies_value(note.text, value):
         return verdict
-    if any(_says_again(note, each, policy) for each in predecessors):
+    if any(_says_again(note, predecessor, policy) for predecessor in predecessors):
         return _contested(verdict, "what was superseded before is said again")
-    flips = [each for each in predecessors if each.was_contradicted]
+    flips = [predecessor for predecessor in predecessors if predecessor.was_contradicted]
     if verdict.decided_by is not DecidedBy.MIDPOINT and any(
-        note.holds_from - each.followed_from <= policy.contested_window for each in flips
+        note.holds_from - flip.followed_from <= policy.contested_window for flip in flips
     ):
         days = policy.contested_window / timedelta(days=1)
         return _contested(verdict, f"the second contradiction within {days:g} days")
@@ -201,14 +201,16 @@ def _by_slot(
     """The same question about the same subject: the values decide, at any cosine."""
     if note.slot is None:
         return None
-    matches = [(match_of(note, each), each) for each in _live_first(neighbours)]
-    equal = tuple(each for match, each in matches if match is SlotMatch.EQUAL)
-    changed = tuple(each for match, each in matches if match is SlotMatch.CHANGED)
+    matches = [(match_of(note, neighbour), neighbour) for neighbour in _live_first(neighbours)]
+    equal = tuple(neighbour for match, neighbour in matches if match is SlotMatch.EQUAL)
+    changed = tuple(neighbour for match, neighbour in matches if match is SlotMatch.CHANGED)
     if not (equal or changed):
         return None
     what = f"{note.slot.subject}'s {note.slot.attribute}"
-    refuted = {each: found for each in equal if (found := _refutations(note, each, policy))}
-    again = tuple(each for each in equal if each not in refuted)
+    refuted = {
+        neighbour: found for neighbour in equal if (found := _refutations(note, neighbour, policy))
+    }
+    again = tuple(neighbour for neighbour in equal if neighbour not in refuted)
     findings = tuple(chain.from_iterable(refuted.values()))
     if again:
         reason = f"{what} is {note.slot.shown_value} already" + _listed(findings)
@@ -250,11 +252,17 @@ def _sparing_details(
 
     Such a fact says more than the note, or gives another date, number or name beside the value.
     """
-    differing = {each: found for each in again if (found := _differ_beside(note, each, policy))}
+    differing = {
+        neighbour: found
+        for neighbour in again
+        if (found := _differ_beside(note, neighbour, policy))
+    }
     richer = tuple(
-        each for each in again if each not in differing and policy.guard and _says_more(each, note)
+        neighbour
+        for neighbour in again
+        if neighbour not in differing and policy.guard and _says_more(neighbour, note)
     )
-    ended = tuple(each for each in verdict.targets if each not in (*differing, *richer))
+    ended = tuple(target for target in verdict.targets if target not in (*differing, *richer))
     if len(ended) == len(verdict.targets):
         return verdict
     if not ended and richer:
@@ -266,8 +274,12 @@ def _sparing_details(
     return replace(
         verdict,
         targets=ended,
-        conflicts=tuple(each for each in differing if _is_conflict(note, each, differing[each])),
-        is_restatement=any(each in ended for each in again),
+        conflicts=tuple(
+            neighbour
+            for neighbour in differing
+            if _is_conflict(note, neighbour, differing[neighbour])
+        ),
+        is_restatement=any(neighbour in ended for neighbour in again),
         reason=f"{verdict.reason}, and one with other details stays: {stays}",
     )
 
@@ -279,17 +291,17 @@ def _says_more(fact: Neighbour, note: Note) -> bool:
     "Lives in Bangalore".
     """
     losses = find_losses(note.text, fact.text)
-    has_value = any(each.kind is not Difference.NAME for each in losses)
+    has_value = any(loss.kind is not Difference.NAME for loss in losses)
     return has_value or (bool(losses) and is_repeated_in(note.text, fact.text))
 
 
 def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
     """Where a note of the same value gives another date, number or name, or says other things."""
-    values = [each.value or "" for each in (note.slot, fact.slot) if each]
+    values = [slot.value or "" for slot in (note.slot, fact.slot) if slot]
     found = tuple(
-        each
-        for each in _differences(note, fact, policy)
-        if each.kind is not Difference.SUBJECT and differ_beside(each, *values)
+        difference
+        for difference in _differences(note, fact, policy)
+        if difference.kind is not Difference.SUBJECT and differ_beside(difference, *values)
     )
     return found + find_left_out(note.text, fact.text) if policy.guard else ()
 
@@ -301,12 +313,14 @@ def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[
     """
     note, value = _with_value_named(note), (note.slot and note.slot.value) or ""
     denials = _denials(note, fact, policy)
-    if any(each.is_change for each in denials) or (
+    if any(denial.is_change for denial in denials) or (
         denials and denies_value(note.text, value) != denies_value(fact.text, value)
     ):
         return denials
     found = _differ_beside(note, fact, policy)
-    are_counts = all(each.is_change and each.kind is not Difference.ROLES for each in found)
+    are_counts = all(
+        difference.is_change and difference.kind is not Difference.ROLES for difference in found
+    )
     return found if are_counts else ()
 
 
@@ -323,12 +337,13 @@ def _with_denied(
     if note.slot is None or note.slot.value_key is not None or verdict.action is not Action.ADD:
         return verdict
     denied = tuple(
-        each
-        for each in neighbours
-        if each.slot
-        and (each.slot.subject, each.slot.attribute) == (note.slot.subject, note.slot.attribute)
-        and each not in verdict.conflicts
-        and _denials(note, each, policy)
+        neighbour
+        for neighbour in neighbours
+        if neighbour.slot
+        and (neighbour.slot.subject, neighbour.slot.attribute)
+        == (note.slot.subject, note.slot.attribute)
+        and neighbour not in verdict.conflicts
+        and _denials(note, neighbour, policy)
     )
     return replace(verdict, conflicts=verdict.conflicts + denied) if denied else verdict
 
@@ -336,7 +351,7 @@ def _with_denied(
 def _denials(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
     """Where one of the two says that it is so, and the other that it is not, or no longer."""
     found = _differences(note, fact, policy)
-    return tuple(each for each in found if each.kind in _DENIALS)
+    return tuple(difference for difference in found if difference.kind in _DENIALS)
 
 
 def _by_text(
@@ -376,15 +391,15 @@ def _by_text(
 
 def _live_first(neighbours: Iterable[Neighbour]) -> list[Neighbour]:
     """The same, those that expired behind the others."""
-    return sorted(neighbours, key=lambda each: each.is_expired)
+    return sorted(neighbours, key=lambda neighbour: neighbour.is_expired)
 
 
 def _decided_on(candidates: Sequence[Neighbour], policy: ReconcilePolicy) -> Neighbour:
     """The nearest live fact, unless that is far, and an expired one is not."""
     for bound in (policy.cut, policy.cosine_add_max):
-        for each in candidates:
-            if each.cosine >= bound:
-                return each
+        for candidate in candidates:
+            if candidate.cosine >= bound:
+                return candidate
     return candidates[0]
 
 
@@ -396,13 +411,13 @@ def _restated(
     With "invoice 1042" and "invoice 1043" both on file, what is said of the one again may well be
     nearer to the other.
     """
-    near = (each for each in candidates if each.cosine >= policy.cosine_update_min)
+    near = (candidate for candidate in candidates if candidate.cosine >= policy.cosine_update_min)
     return next(
         (
-            each
-            for each in near
-            if not _differences(note, each, policy)
-            and not (policy.guard and has_many_other_words(note.text, each.text))
+            candidate
+            for candidate in near
+            if not _differences(note, candidate, policy)
+            and not (policy.guard and has_many_other_words(note.text, candidate.text))
         ),
         None,
     )
@@ -417,13 +432,13 @@ def _beside(
 ) -> Verdict:
     """Below the cut a note is new; what it seems to contradict is linked to it."""
     changes = {
-        each.fact_id: findings
-        for each in candidates
+        candidate.fact_id: findings
+        for candidate in candidates
         if policy.guard
-        and each.cosine >= min(_LINK_COSINE_MIN, policy.cosine_add_max)
-        and (findings := find_changes(note.text, each.text))
+        and candidate.cosine >= min(_LINK_COSINE_MIN, policy.cosine_add_max)
+        and (findings := find_changes(note.text, candidate.text))
     }
-    conflicts = tuple(each for each in candidates if each.fact_id in changes)
+    conflicts = tuple(candidate for candidate in candidates if candidate.fact_id in changes)
     findings = changes[conflicts[0].fact_id] if conflicts else ()
     return Verdict(
         action=Action.ADD,
@@ -456,7 +471,7 @@ def _is_conflict(note: Note, fact: Neighbour, findings: tuple[Finding, ...]) -> 
 def _without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
     """The verdict, unless the fact that it ends says more than the note.
 
-    Such a fact stays. A note all of whose words stand in it counts as said once more, where it is
+    Such a fact stays. A note all of whose words stand in it counts as said again, where it is
     known to say the same; any other stands beside it: a word that only the note has may be news,
     and a more trusted word stands for itself.
 
@@ -499,7 +514,7 @@ def _judged(
     # The same cannot hold another number, name or negation, whoever says so. Who does what to whom
     # an arbiter reads better than the guard, which sees only that words changed places.
     if judgement.relation is Relation.SAME and any(
-        each.kind is not Difference.ROLES for each in findings
+        finding.kind is not Difference.ROLES for finding in findings
     ):
         return _kept_apart(note, target, findings, reason)
     # A SKIP drops the note: not its new details, and not a more trusted word.
@@ -521,9 +536,9 @@ def _judged(
 def _by_trust(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
     """A less trusted word supersedes nothing: it repeats, or stands beside until confirmed."""
     held = tuple(
-        each
-        for each in verdict.targets
-        if not each.is_expired and note.trust.is_trusted_less_than(each.word)
+        target
+        for target in verdict.targets
+        if not target.is_expired and note.trust.is_trusted_less_than(target.word)
     )
     if verdict.action is not Action.UPDATE or not held:
         return verdict
@@ -543,7 +558,7 @@ def _by_hedge(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
         verdict: what the rules before this one concluded.
         policy: whether differences count.
     """
-    firm = tuple(each for each in verdict.targets if _is_firm(each))
+    firm = tuple(target for target in verdict.targets if _is_firm(target))
     if verdict.action is not Action.UPDATE or not note.is_hedged or not firm:
         return verdict
     known = firm[0]
@@ -568,7 +583,7 @@ def _by_standing(note: Note, verdict: Verdict) -> Verdict:
     is_explicit = note.category is Category.DECISION or verdict.decided_by is DecidedBy.SLOT
     if not verdict.is_replacement or is_explicit:
         return verdict
-    standing = tuple(each for each in verdict.targets if each.category is Category.DECISION)
+    standing = tuple(target for target in verdict.targets if target.category is Category.DECISION)
     if not standing:
         return verdict
     reason = f"a standing decision ends only by another one or when revoked ({verdict.reason})"
@@ -596,7 +611,7 @@ def _sparing(
 ) -> Verdict:
     """The UPDATE without those of its targets that may not end: the note stands beside them."""
     conflicts = verdict.conflicts + spared
-    ended = tuple(each for each in verdict.targets if each not in spared)
+    ended = tuple(target for target in verdict.targets if target not in spared)
     if ended:
         return replace(verdict, targets=ended, conflicts=conflicts, reason=reason)
     return replace(
@@ -617,10 +632,10 @@ def _in_order(note: Note, verdict: Verdict) -> Verdict:
     """
     if note.is_undated:
         return verdict
-    newer = [each for each in verdict.targets if note.holds_from < each.valid_from]
+    newer = [target for target in verdict.targets if note.holds_from < target.valid_from]
     if verdict.action is not Action.UPDATE or not newer:
         return verdict
-    above = max(newer, key=lambda each: each.valid_from)
+    above = max(newer, key=lambda target: target.valid_from)
     return replace(
         verdict,
         action=Action.ADD,
@@ -651,11 +666,15 @@ def _differences(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[
 def _news(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
     """What the note says and the fact does not; who does what to whom is left to the arbiter."""
     found = find_news(note.text, fact.text) if policy.guard else ()
-    return tuple(each for each in found if each.in_note and each.kind is not Difference.ROLES)
+    return tuple(
+        difference
+        for difference in found
+        if difference.in_note and difference.kind is not Difference.ROLES
+    )
 
 
 def _changes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(each for each in findings if each.is_change)
+    return tuple(finding for finding in findings if finding.is_change)
 
 
 def _contested(verdict: Verdict, why: str) -> Verdict:

@@ -106,7 +106,7 @@ class Candidate:
         confidence: the extractor's own, 0 to 1; None where nobody extracted it.
         proposed_by: who put it forward; whoever that is may not confirm it.
         confirmed_by: who said yes to it after it was held; only the gate's own answers set it, and
-            what comes with it already is turned away.
+            what comes with it already is refused.
         is_reworded: whether they said so in other words than they were asked about.
         ended_at: until when it was true, where that is over; only an import says so. It is kept as
             history from the start. Time-zone aware, kept in UTC.
@@ -127,14 +127,14 @@ class Candidate:
     def __post_init__(self) -> None:
         if not isinstance(self.note, Note):
             raise InvalidNoteError("a candidate needs a note: what it claims")
-        if not all(isinstance(each, Evidence) for each in self.evidence):
+        if not all(isinstance(evidence, Evidence) for evidence in self.evidence):
             raise InvalidNoteError("evidence must be a list of Evidence(...)")
         check_text("proposed_by", self.proposed_by, _PROPOSER_LENGTH_MAX)
         if self.confidence is not None:
             unit_interval("confidence", self.confidence)
         if self.ended_at is not None:
             object.__setattr__(self, "ended_at", utc("valid_to", self.ended_at))
-        once = {each.episode_id: each for each in reversed(self.evidence)}
+        once = {evidence.episode_id: evidence for evidence in reversed(self.evidence)}
         object.__setattr__(self, "evidence", tuple(reversed(once.values())))
 
     def as_typed(self) -> Candidate:
@@ -146,7 +146,9 @@ class Candidate:
         return replace(
             self,
             note=replace(self.note, is_cleaned=False),
-            evidence=tuple(replace(each, is_cleaned=False, is_new=False) for each in self.evidence),
+            evidence=tuple(
+                replace(evidence, is_cleaned=False, is_new=False) for evidence in self.evidence
+            ),
         )
 
     @property
@@ -182,7 +184,7 @@ class Candidate:
     @property
     def sessions(self) -> frozenset[str]:
         """The distinct sessions of those episodes."""
-        return frozenset(each.session_id for each in self.evidence)
+        return frozenset(evidence.session_id for evidence in self.evidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,4 +213,4 @@ class Precedents:
 
 
 def _ids(evidence: Iterable[Evidence]) -> frozenset[str]:
-    return frozenset(each.episode_id for each in evidence)
+    return frozenset(one.episode_id for one in evidence)

@@ -139,7 +139,7 @@ class Undo:
     """What a decision changed about facts that lived on, so that it can be undone.
 
     Attributes:
-        before: how the facts stood that it counted once more; with REVERT, all that it changed.
+        before: how the facts stood that it counted again; with REVERT, all that it changed.
         decision_ids: with REVERT, what it undid, the newest first.
         unlinked, linked: with REVERT, which supersessions no longer hold, and which hold again.
         unrested, rested: with REVERT, what facts no longer rest on, and rest on again.
@@ -371,7 +371,7 @@ class Decision:
     def answer(self) -> str:
         """What became of it, for the agent that proposed it, and what to say.
 
-        What reads as a directive to the agent is not said to it once more.
+        What reads as a directive to the agent is not said to it again.
         """
         if self.gate and self.gate.reason is GateReason.DIRECTIVE and self.action is Action.HOLD:
             return _QUARANTINED
@@ -415,7 +415,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archived:
-    """What a sweep put by about a contact, or would put by.
+    """What a sweep archived about a contact, or would archive.
 
     Attributes:
         contact_id: about whom.
@@ -430,7 +430,7 @@ class Archived:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         made = None if self.decision is None else self.decision.to_dict()
-        facts = [_plain(asdict(each)) for each in self.facts]
+        facts = [_plain(asdict(fact)) for fact in self.facts]
         return {"contact_id": self.contact_id, "facts": facts, "decision": made}
 
 
@@ -486,7 +486,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, StrEnum):
         return str(value)
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return value

@@ -91,7 +91,7 @@ class FactEvidence:
     @property
     def has_contacts_words(self) -> bool:
         """Whether any of it is in the contact's own words."""
-        return any(each.is_contacts for each in self.turns)
+        return any(turn.is_contacts for turn in self.turns)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, with ``has_contacts_words``."""

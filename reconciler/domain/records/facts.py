@@ -131,12 +131,12 @@ class Fact(Remembered):
     @property
     def standing(self) -> Standing:
         """How it stands."""
-        return Standing(**{each.name: getattr(self, each.name) for each in fields(Standing)})
+        return Standing(**{field.name: getattr(self, field.name) for field in fields(Standing)})
 
     def standing_as(self, standing: Standing) -> Fact:
         """The same fact, standing so."""
         return replace(
-            self, **{each.name: getattr(standing, each.name) for each in fields(Standing)}
+            self, **{field.name: getattr(standing, field.name) for field in fields(Standing)}
         )
 
     def is_silent(self, now: datetime) -> bool:

@@ -36,7 +36,7 @@ class Outcomes:
     Attributes:
         added: new facts.
         superseding: facts that took another's place.
-        known: what was known already, and was counted once more.
+        known: what was known already, and was counted again.
         held: waiting for somebody's yes.
         refused: by the gate, each with its decision and reason; or of no use at all, which the
             worker's log tells.
@@ -58,7 +58,7 @@ class Outcomes:
     @classmethod
     def of(cls, decisions: Iterable[Decision], left_out: int) -> Outcomes:
         """The numbers of these decisions."""
-        made = Counter(_OUTCOMES[each.action] for each in decisions)
+        made = Counter(_OUTCOMES[decision.action] for decision in decisions)
         return cls(**made, left_out=left_out)
 
 

@@ -97,7 +97,7 @@ class FactState(StrEnum):
     EXPIRED = "expired"
     """Its lifetime is over: no longer recalled, and live again as soon as somebody says it."""
     ARCHIVED = "archived"
-    """It faded, or was put by: no longer recalled, and live again as soon as somebody says it."""
+    """It was archived: no longer recalled, and live again as soon as somebody says it."""
     SUPERSEDED = "superseded"
     """Another fact took its place, or it was history from the start."""
     REVOKED = "revoked"
@@ -175,9 +175,9 @@ class Action(StrEnum):
     REVERT = "REVERT"
     """Earlier decisions were undone."""
     ARCHIVE = "ARCHIVE"
-    """Facts that faded were put by, out of recall."""
+    """Faded facts were archived, out of recall."""
     UNARCHIVE = "UNARCHIVE"
-    """What was put by is recalled again."""
+    """An archived fact is recalled again."""
 
     @property
     def is_reconciled(self) -> bool:

@@ -64,11 +64,11 @@ def turns_of(given: Iterable[Turn | Mapping[str, Any]]) -> Iterator[Turn]:
     """
     if isinstance(given, str | Mapping):
         raise InvalidSessionError(_WANTED)
-    for number, each in enumerate(given, start=1):
-        if isinstance(each, Turn):
-            yield each
-        elif isinstance(each, Mapping):
-            yield from Message(f"message {number}", each).turns()
+    for number, message in enumerate(given, start=1):
+        if isinstance(message, Turn):
+            yield message
+        elif isinstance(message, Mapping):
+            yield from Message(f"message {number}", message).turns()
         else:
             raise InvalidSessionError(_WANTED)
 
@@ -142,7 +142,7 @@ def _words(message: Message, values: Mapping[str, Any]) -> tuple[str, list[str]]
             answers.append(_words(message, block)[0])
         else:
             said.append(_text(message, block))
-    return _joined(said), [each for each in answers if each.strip()]
+    return _joined(said), [answer for answer in answers if answer.strip()]
 
 
 def _plain(block: object) -> object:
@@ -166,7 +166,7 @@ def _text(message: Message, block: Any) -> str:
 
 
 def _joined(parts: Iterable[str]) -> str:
-    return "\n".join(each for each in parts if each.strip())
+    return "\n".join(part for part in parts if part.strip())
 
 
 # Times
@@ -174,7 +174,7 @@ def _joined(parts: Iterable[str]) -> str:
 
 def _said_at(message: Message) -> datetime | None:
     given = [(key, message.values.get(key)) for key in _TIME_KEYS]
-    name, value = next(((key, each) for key, each in given if each not in (None, "")), ("", None))
+    name, value = next(((key, part) for key, part in given if part not in (None, "")), ("", None))
     if value is None:
         return None
     if isinstance(value, str):
@@ -211,4 +211,4 @@ def _from_epoch(message: Message, name: str, value: float) -> datetime:
         seconds = value / 1000 if abs(value) > _EPOCH_SECONDS_MAX else value
         return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
-        raise message.wrong(f"{name} {value!r} is no time that a calendar has") from None
+        raise message.wrong(f"{name} {value!r} is not a date that exists") from None

@@ -275,8 +275,8 @@ def _tags(value: object) -> tuple[str, ...]:
         raise InvalidNoteError("tags must be a list of strings")
     if len(value) > _TAG_COUNT_MAX:
         raise InvalidNoteError(f"a note has {len(value):,} tags, at most {_TAG_COUNT_MAX} are kept")
-    for each in value:
-        check_identifier("a tag", each, InvalidNoteError)
+    for tag in value:
+        check_identifier("a tag", tag, InvalidNoteError)
     return tuple(value)
 
 

@@ -133,7 +133,7 @@ class RetryPolicy:
     Args:
         attempts_max: calls in all, where another writer keeps coming first. A writer loses at
             most once to each write of another, so it only runs out under that many of them.
-        unavailable_seconds_max: how long to wait for an engine that is away.
+        unavailable_seconds_max: how long to wait for an engine that is unavailable.
     """
 
     attempts_max: int = 100
@@ -262,8 +262,8 @@ class ExtractionPolicy:
 class JobPolicy:
     """How often a job is tried, and how long its worker may be silent.
 
-    By default the waits of a job come to 10 to 20 minutes, so that an extractor that is away for
-    less kills nothing.
+    By default the waits of a job come to 10 to 20 minutes, so that an extractor that is unavailable
+    for less kills nothing.
 
     Args:
         attempts_max: begun so often without an end, a job is dead.

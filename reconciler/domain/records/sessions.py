@@ -64,7 +64,7 @@ class Session:
     @property
     def character_count(self) -> int:
         """Characters of all turns together."""
-        return sum(len(each.text) for each in self.turns)
+        return sum(len(turn.text) for turn in self.turns)
 
 
 def time_of_saying(now: datetime, heard_at: datetime | None) -> datetime:

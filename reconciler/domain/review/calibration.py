@@ -288,7 +288,7 @@ def probe(pairs: Iterable[MeasuredPair], *, guard: bool) -> list[ProbedPair]:
     policy = ReconcilePolicy(
         cosine_add_max=add_max, cosine_cut=cut, cosine_update_min=update_min, guard=guard
     )
-    return [_probed(each, policy) for each in pairs]
+    return [_probed(pair, policy) for pair in pairs]
 
 
 def _probed(measured: MeasuredPair, policy: ReconcilePolicy) -> ProbedPair:
@@ -296,8 +296,8 @@ def _probed(measured: MeasuredPair, policy: ReconcilePolicy) -> ProbedPair:
     return ProbedPair(
         pair=measured.pair,
         cosine=measured.cosine,
-        alone=tuple(outcome_of(each, policy) for each in placed),
-        arbitrated=tuple(outcome_of(each, policy, is_arbitrated=True) for each in placed),
+        alone=tuple(outcome_of(pair, policy) for pair in placed),
+        arbitrated=tuple(outcome_of(pair, policy, is_arbitrated=True) for pair in placed),
     )
 
 
@@ -425,11 +425,11 @@ def score(
     """The scores of each source in alphabetical order, and of all of them last."""
     by_source: dict[str, Scores] = {}
     everything = Scores(source=ALL_SOURCES)
-    for each in pairs:
-        found = by_source.setdefault(each.pair.source, Scores(source=each.pair.source))
-        outcome = each.outcome(thresholds, is_arbitrated=is_arbitrated)
-        found.counts[each.pair.label, outcome] += 1
-        everything.counts[each.pair.label, outcome] += 1
+    for probed in pairs:
+        found = by_source.setdefault(probed.pair.source, Scores(source=probed.pair.source))
+        outcome = probed.outcome(thresholds, is_arbitrated=is_arbitrated)
+        found.counts[probed.pair.label, outcome] += 1
+        everything.counts[probed.pair.label, outcome] += 1
     return (*(by_source[name] for name in sorted(by_source)), everything)
 
 
@@ -444,7 +444,7 @@ class CurvePoint:
 
 def curve(pairs: Sequence[ProbedPair]) -> tuple[CurvePoint, ...]:
     """The points over all thresholds from the lowest cosine, rounded down, to 1."""
-    lowest = min((each.cosine for each in pairs), default=1.0)
+    lowest = min((probed.cosine for probed in pairs), default=1.0)
     points = []
     for threshold in _GRID:
         if threshold > lowest - 1 / STEP:
@@ -565,10 +565,10 @@ def _by_label(
 ) -> dict[PairLabel, list[ProbedPair]]:
     known: set[str] = set()
     by_label: dict[PairLabel, list[ProbedPair]] = {label: [] for label in PairLabel}
-    for each in pairs:
-        known.add(each.pair.source)
-        if goal.sources is None or each.pair.source in goal.sources:
-            by_label[each.pair.label].append(each)
+    for probed in pairs:
+        known.add(probed.pair.source)
+        if goal.sources is None or probed.pair.source in goal.sources:
+            by_label[probed.pair.label].append(probed)
     if unknown := sorted((goal.sources or frozenset()) - known):
         raise InvalidRequestError(f"no pair is of source {unknown}; there are {sorted(known)}")
     if short := [label for label in PairLabel if len(by_label[label]) < LABEL_COUNT_MIN]:
@@ -583,8 +583,10 @@ def _by_label(
 def _lowest_safe(pairs: Sequence[ProbedPair], zone: Zone, share_max: float) -> float | None:
     """The lowest threshold from which on few enough of the pairs are superseded; None without."""
     allowed = _errors_max(len(pairs), share_max)
-    wrong = [each.cosine for each in pairs if each.alone[zone] in SETTLED]
-    found = (each for each in _GRID if sum(cosine >= each for cosine in wrong) <= allowed)
+    wrong = [probed.cosine for probed in pairs if probed.alone[zone] in SETTLED]
+    found = (
+        threshold for threshold in _GRID if sum(cosine >= threshold for cosine in wrong) <= allowed
+    )
     return next(found, None)
 
 
@@ -599,10 +601,10 @@ def _errors_max(count: int, share_max: float) -> int:
 def _highest_reaching(pairs: Sequence[ProbedPair], share_min: float) -> float:
     """The highest threshold at or above which that share lies, in each source that can tell."""
     by_source: dict[str, list[float]] = {}
-    for each in pairs:
-        by_source.setdefault(each.pair.source, []).append(each.cosine)
+    for probed in pairs:
+        by_source.setdefault(probed.pair.source, []).append(probed.cosine)
     telling = [found for found in by_source.values() if len(found) >= TELLING_COUNT_MIN]
-    groups = telling or [[each.cosine for each in pairs]]
+    groups = telling or [[probed.cosine for probed in pairs]]
     return min(_highest_of(group, share_min) for group in groups)
 
 

@@ -164,14 +164,14 @@ def _explain_disposal(decision: Decision) -> Explanation:
     """Why the gate did not let a candidate through, or how it was settled."""
     gate = decision.gate
     found = gate.findings if gate else ()
-    stopping = [each for each in found if each.disposal is not Disposal.ADMIT]
+    stopping = [finding for finding in found if finding.disposal is not Disposal.ADMIT]
     fate = _stop(f"The note {_quote(decision.text)} was {_FATES[decision.action]}")
     findings = tuple(
         _stop(
-            f"The check of {each.check.replace('_', ' ')} would {_WOULD[each.disposal]}: "
-            f"{each.detail}"
+            f"The check of {finding.check.replace('_', ' ')} would {_WOULD[finding.disposal]}: "
+            f"{finding.detail}"
         )
-        for each in stopping
+        for finding in stopping
     )
     return Explanation(
         outcome=fate,
@@ -194,9 +194,9 @@ def _score_sentences(decision: Decision) -> Iterator[str]:
 
 
 def _outcome_sentence(decision: Decision) -> str:
-    quotes = {each.fact_id: _quote(each.text) for each in decision.compared_with}
+    quotes = {fact.fact_id: _quote(fact.text) for fact in decision.compared_with}
     targets, conflicts = (
-        [quotes.get(each, "a fact no longer on record") for each in ids]
+        [quotes.get(fact_id, "a fact no longer on record") for fact_id in ids]
         for ids in (target_ids(decision), decision.conflicting_ids)
     )
     fate = _fate(outcome_of_decision(decision), targets, conflicts)
@@ -246,8 +246,8 @@ def _neighbour_sentences(reopened: Reopened) -> Iterator[str]:
         which = "nearest fact" if focus == decision.compared_with[0] else "fact it was decided on"
         similarity = f"{_similarity(decision, focus)} (1 would be the same wording)"
         yield f"The {which}, {_quote(focus.text)}, is similar at {similarity}."
-        others = [each for each in decision.compared_with if each != focus]
-        figures = [f"{_quote(each.text)} at {_similarity(decision, each)}" for each in others]
+        others = [fact for fact in decision.compared_with if fact != focus]
+        figures = [f"{_quote(other.text)} at {_similarity(decision, other)}" for other in others]
         if others:
             yield f"Also compared: {_joined(figures)}."
     elif decision.decided_by is DecidedBy.NOOP:
@@ -266,7 +266,7 @@ def _rule_sentences(reopened: Reopened) -> Iterator[str]:
         yield _RULE.get(decision.decided_by) or _threshold_sentence(reopened)
     if decision.decided_by is DecidedBy.ORDER and focus is not None:
         begins = (decision.note.holds_from, focus.valid_from)
-        note_from, fact_from = (f"{each:%Y-%m-%d %H:%M:%S}" for each in begins)
+        note_from, fact_from = (f"{at:%Y-%m-%d %H:%M:%S}" for at in begins)
         yield f"The note holds from {note_from}, the fact from {fact_from} (UTC)."
     is_held = decision.decided_by is DecidedBy.TRUST or decision.action is Action.UPDATE
     for fact in reopened.more_trusted[:1] if is_held else ():
@@ -281,7 +281,7 @@ def _threshold_sentence(reopened: Reopened) -> str:
         return f"{decided}."
     if nearest is None:
         return "There was no fact whose place the note could take, so it is new."
-    low, cut, high = (_figure(each, [each]) for each in _bounds(decision))
+    low, cut, high = (_figure(bound, [bound]) for bound in _bounds(decision))
     is_new = decision.action is Action.ADD
     below, so = ("below", "is new") if is_new else ("not below", "takes the place of the fact")
     where = f"is {below} {low if is_new else high}"
@@ -310,7 +310,7 @@ def _findings(reopened: Reopened) -> Iterable[str]:
     decision, unaided = reopened.decision, reopened.unaided
     if decision.verdict.findings or not reopened.is_reproduced:
         return map(str, decision.verdict.findings)
-    return [str(each) for each in unaided.findings if reopened.focus in unaided.conflicts[:1]]
+    return [str(finding) for finding in unaided.findings if reopened.focus in unaided.conflicts[:1]]
 
 
 def _slot_sentence(note: Slot | None, fact: Slot | None) -> str:
@@ -323,8 +323,8 @@ def _slot_sentence(note: Slot | None, fact: Slot | None) -> str:
 
 
 def _apart_sentence(decision: Decision, focus: Neighbour) -> Iterator[str]:
-    others = (each for each in decision.compared_with if each != focus)
-    matches = [compare_slots(decision.note.slot, each.slot) for each in others]
+    others = (fact for fact in decision.compared_with if fact != focus)
+    matches = [compare_slots(decision.note.slot, other.slot) for other in others]
     if apart := matches.count(SlotMatch.APART):
         yield (
             f"{apart} of the other facts compared could not give way: what is filed under another "
@@ -363,7 +363,7 @@ def _arbiter_sentences(reopened: Reopened) -> Iterator[str]:
 
 
 def _answer_sentence(decision: Decision, name: str, relation: Relation) -> str:
-    ranked = {each.rank: _quote(each.text) for each in decision.compared_with}
+    ranked = {other.rank: _quote(other.text) for other in decision.compared_with}
     fact = ranked.get(decision.opinion.target or 0, "the facts that it was shown")
     sure = decision.opinion.confidence
     confidence = "" if sure is None else f", at a confidence of {sure:.2f} of 1"
@@ -374,7 +374,7 @@ def _answer_sentence(decision: Decision, name: str, relation: Relation) -> str:
 
 def _evidence_sentence(told: Evidence) -> str:
     when = f"{told.said_at:%Y-%m-%d %H:%M} UTC"
-    words = " … ".join(_quote(each) for each in told.quoted[:QUOTE_COUNT_MAX])
+    words = " … ".join(_quote(quote) for quote in told.quoted[:QUOTE_COUNT_MAX])
     is_whole = told.quoted == (told.text,)
     cited = "" if is_whole else f", in {_quote(told.text)}"
     where = f"in session {_quote(told.session_id)} on {when}"
@@ -403,7 +403,7 @@ def _what_if_sentences(reopened: Reopened) -> Iterator[str]:
 def _what_if_sentence(what_if: WhatIf) -> str:
     condition, replayed = _condition(what_if), what_if.replayed
     targets, conflicts = (
-        ["that fact" if _quote(each.text) in condition else _quote(each.text) for each in facts]
+        ["that fact" if _quote(fact.text) in condition else _quote(fact.text) for fact in facts]
         for facts in (replayed.verdict.targets, replayed.verdict.conflicts)
     )
     fate = _fate(replayed.after, targets, conflicts)
@@ -474,6 +474,8 @@ def _figure(cosine: float, bounds: Sequence[float]) -> str:
     """The cosine with two places, or as many as show on which side of each bound it lies."""
     for places in range(2, 17):
         shown = round(cosine, places)
-        if all((shown > each, shown < each) == (cosine > each, cosine < each) for each in bounds):
+        if all(
+            (shown > bound, shown < bound) == (cosine > bound, cosine < bound) for bound in bounds
+        ):
             return f"{shown:.{places}f}"
     return repr(cosine)

@@ -138,9 +138,9 @@ class ContactHealth:
     def with_more(self, other: ContactHealth) -> ContactHealth:
         """Both together, of no contact by itself."""
         summed = {
-            each.name: _sum(getattr(self, each.name), getattr(other, each.name))
-            for each in fields(self)
-            if each.name != "contact_id"
+            field.name: _sum(getattr(self, field.name), getattr(other, field.name))
+            for field in fields(self)
+            if field.name != "contact_id"
         }
         return ContactHealth(**summed)
 
@@ -168,8 +168,8 @@ class HealthReport:
     def total(self) -> ContactHealth:
         """All contacts together."""
         total = ContactHealth()
-        for each in self.contacts:
-            total = total.with_more(each)
+        for contact in self.contacts:
+            total = total.with_more(contact)
         return total
 
     def to_dict(self) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class HealthReport:
             "tenant": self.tenant,
             "agent_id": self.agent_id,
             "total": self.total.to_dict(),
-            "contacts": [each.to_dict() for each in self.contacts],
+            "contacts": [contact.to_dict() for contact in self.contacts],
             "file_bytes": self.file_bytes,
         }
 
@@ -240,13 +240,13 @@ def waiting(opened_at: Iterable[datetime], now: datetime) -> Waiting:
 def decided_rates(counted: Iterable[ActionCount]) -> dict[str, int]:
     """Decisions, attempts, refusals, answers and confirmations, as ``ContactHealth`` has them."""
     found = dict.fromkeys(("decisions", "attempts", "refusals", "answers", "confirmations"), 0)
-    for each in counted:
-        is_yes = each.action.is_reconciled
-        found["decisions"] += each.decisions
-        found["attempts"] += each.decisions * (not each.is_answer and _is_attempt(each.action))
-        found["refusals"] += each.decisions * (each.action is Action.REJECT)
-        found["answers"] += each.decisions * (each.is_answer and _is_answer(each.action))
-        found["confirmations"] += each.decisions * (each.is_answer and is_yes)
+    for count in counted:
+        is_yes = count.action.is_reconciled
+        found["decisions"] += count.decisions
+        found["attempts"] += count.decisions * (not count.is_answer and _is_attempt(count.action))
+        found["refusals"] += count.decisions * (count.action is Action.REJECT)
+        found["answers"] += count.decisions * (count.is_answer and _is_answer(count.action))
+        found["confirmations"] += count.decisions * (count.is_answer and is_yes)
     return found
 
 

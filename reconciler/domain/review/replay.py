@@ -117,11 +117,11 @@ def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
 
 def summarise(replayed: Iterable[Replayed]) -> ReplaySummary:
     """How many decisions went from which outcome to which."""
-    each_one = list(replayed)
+    listed = list(replayed)
     return ReplaySummary(
-        changes=Counter((each.before, each.after) for each in each_one),
-        same=sum(each.is_same for each in each_one),
-        would_ask=sum(each.would_ask for each in each_one),
+        changes=Counter((one.before, one.after) for one in listed),
+        same=sum(one.is_same for one in listed),
+        would_ask=sum(one.would_ask for one in listed),
     )
 
 
@@ -151,7 +151,7 @@ def target_ids(decision: Decision) -> tuple[str, ...]:
     if decision.action is Action.SKIP and decision.fact_id is not None:
         return (decision.fact_id,)
     settled = decision.verdict.settled_ids
-    return tuple(each for each in decision.superseded_ids if each not in settled)
+    return tuple(fact_id for fact_id in decision.superseded_ids if fact_id not in settled)
 
 
 def _note(decision: Decision) -> Note:
@@ -171,9 +171,9 @@ def _note(decision: Decision) -> Note:
 def _neighbours(decision: Decision) -> list[Neighbour] | None:
     if decision.decided_by is DecidedBy.NOOP:
         return None
-    ranked: Sequence[Comparison] = sorted(decision.compared_with, key=lambda each: each.rank)
+    ranked: Sequence[Comparison] = sorted(decision.compared_with, key=lambda fact: fact.rank)
     spared = {*decision.conflicting_ids, *target_ids(decision)}
-    return [_as_spared(each, decision) if each.fact_id in spared else each for each in ranked]
+    return [_as_spared(fact, decision) if fact.fact_id in spared else fact for fact in ranked]
 
 
 def _as_spared(fact: Neighbour, decision: Decision) -> Neighbour:
@@ -223,7 +223,7 @@ def _number_shown(
     if rank is None or rank not in range(1, len(neighbours) + 1):
         return None
     fact_id = neighbours[rank - 1].fact_id
-    ids = [each.fact_id for each in shown]
+    ids = [fact.fact_id for fact in shown]
     return ids.index(fact_id) + 1 if fact_id in ids else None
 
 
@@ -233,8 +233,8 @@ Effect = tuple[Outcome, frozenset[str], frozenset[str]]
 def _effect_of_verdict(verdict: Verdict) -> Effect:
     return (
         outcome_of_verdict(verdict),
-        frozenset(each.fact_id for each in verdict.targets),
-        frozenset(each.fact_id for each in verdict.conflicts),
+        frozenset(target.fact_id for target in verdict.targets),
+        frozenset(neighbour.fact_id for neighbour in verdict.conflicts),
     )
 
 

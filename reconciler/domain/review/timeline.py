@@ -124,10 +124,10 @@ def timeline(chains: Sequence[FactHistory], now: datetime, facts_max: int) -> Ti
     titled = [(_title(chain), chain) for chain in shown]
     order = {title: place for place, (title, _) in reversed(list(enumerate(titled)))}
     changed = {title for title, chain in titled if chain.supersessions}
-    titled.sort(key=lambda each: (each[0] not in changed, order[each[0]]))
+    titled.sort(key=lambda pair: (pair[0] not in changed, order[pair[0]]))
     strands = [
         strand
-        for title, group in groupby(titled, key=lambda each: each[0])
+        for title, group in groupby(titled, key=lambda pair: pair[0])
         for strand in _strands(title, [chain for _, chain in group], axis, now)
     ]
     left_out = sum(len(chain.facts) for chain in chains) - len(facts)

@@ -121,17 +121,17 @@ class Reopened:
 def reopen(decision: Decision) -> Reopened:
     """The decision, with what deciding it again shows."""
     compared, apart = decision.compared_with, SlotMatch.APART
-    close = [each for each in compared if compare_slots(decision.note.slot, each.slot) is not apart]
-    by_id = {each.fact_id: each for each in compared}
+    close = [fact for fact in compared if compare_slots(decision.note.slot, fact.slot) is not apart]
+    by_id = {fact.fact_id: fact for fact in compared}
     # None stands for a fact that is no longer on record.
-    met = [by_id.get(each) for each in (*target_ids(decision), *decision.conflicting_ids)]
+    met = [by_id.get(fact_id) for fact_id in (*target_ids(decision), *decision.conflicting_ids)]
     yields_to = decision.note.trust.is_trusted_less_than
     return Reopened(
         decision=decision,
         unaided=_decide_unaided(decision),
         nearest=next(iter(close), None),
         focus=next(iter(met or (*close, *compared)), None),
-        more_trusted=tuple(each for each in met if each and yields_to(each.trust)),
+        more_trusted=tuple(fact for fact in met if fact and yields_to(fact.trust)),
         is_reproduced=_is_reproduced(decision),
     )
 
@@ -149,7 +149,7 @@ def what_ifs(reopened: Reopened) -> list[WhatIf]:
 
 def _is_reproduced(decision: Decision) -> bool:
     replayed = _decide_again(_completed(decision))
-    ranks = [each.rank for each in decision.compared_with]
+    ranks = [fact.rank for fact in decision.compared_with]
     is_complete = ranks == list(range(1, len(ranks) + 1))
     return is_complete and replayed.is_same and replayed.verdict.decided_by is decision.decided_by
 
@@ -158,12 +158,12 @@ def _completed(decision: Decision) -> Decision:
     """The first schema version kept what came of an arbiter's answer, and not the answer."""
     if decision.decided_by is not DecidedBy.ARBITER or decision.opinion.relation is not None:
         return decision
-    ranks = {each.fact_id: each.rank for each in decision.compared_with}
+    ranks = {fact.fact_id: fact.rank for fact in decision.compared_with}
     answered = replace(
         decision.opinion,
         relation=_RELATION_OF_ACTION[decision.action],
         action=decision.action,
-        target=next((ranks.get(each) for each in target_ids(decision)), None),
+        target=next((ranks.get(fact_id) for fact_id in target_ids(decision)), None),
     )
     return replace(decision, opinion=answered)
 
@@ -177,7 +177,7 @@ def _decide_unaided(record: Decision) -> Verdict:
 
 
 def _elsewhere(tried: Iterator[WhatIf]) -> Iterator[WhatIf]:
-    return (each for each in tried if not each.replayed.is_same)
+    return (what_if for what_if in tried if not what_if.replayed.is_same)
 
 
 # The changes that are tried
@@ -188,8 +188,8 @@ def _trials(reopened: Reopened, focus: Comparison) -> Iterator[WhatIf]:
     if record.is_history:
         later = _with_note(record, valid_from=focus.valid_from)
         yield WhatIf(change=Change.LATER, fact=focus, record=later)
-    if words := {each.trust for each in reopened.more_trusted}:
-        word = next(each for each in SourceKind if each in words)
+    if words := {fact.trust for fact in reopened.more_trusted}:
+        word = next(source_kind for source_kind in SourceKind if source_kind in words)
         trusted = _with_note(record, source_kind=word)
         yield WhatIf(change=Change.TRUST, fact=focus, record=trusted)
     turned = replace(record.policy, guard=not record.policy.guard)
@@ -204,10 +204,10 @@ def _trials(reopened: Reopened, focus: Comparison) -> Iterator[WhatIf]:
 def _at_bounds(record: Decision, fact: Comparison) -> Iterator[WhatIf]:
     """The fact moved over each threshold, the nearest first; never beneath what went unseen."""
     fifth = record.compared_with[_NEAREST_COUNT - 1 : _NEAREST_COUNT]
-    unseen_max = max((each.cosine for each in fifth), default=-math.inf)
+    unseen_max = max((compared.cosine for compared in fifth), default=-math.inf)
     used = record.policy
     bounds = {used.cosine_add_max, used.cosine_cut, used.cosine_update_min}
-    for bound in sorted(bounds, key=lambda each: abs(each - fact.cosine)):
+    for bound in sorted(bounds, key=lambda one: abs(one - fact.cosine)):
         if bound > unseen_max:
             cosine = math.nextafter(bound, -math.inf) if fact.cosine >= bound else bound
             moved = _with_fact(record, replace(fact, cosine=cosine))
@@ -251,11 +251,11 @@ def _with_note(record: Decision, **changes: Any) -> Decision:
 
 def _with_fact(record: Decision, fact: Comparison) -> Decision:
     """The record with that fact as it is given, and every rank as it then is."""
-    facts = (fact if each.rank == fact.rank else each for each in record.compared_with)
-    ordered = sorted(facts, key=lambda each: -each.cosine)
-    ranks = {each.rank: rank for rank, each in enumerate(ordered, start=1)}
+    facts = (fact if other.rank == fact.rank else other for other in record.compared_with)
+    ordered = sorted(facts, key=lambda other: -other.cosine)
+    ranks = {other.rank: rank for rank, other in enumerate(ordered, start=1)}
     return replace(
         record,
-        compared_with=tuple(replace(each, rank=ranks[each.rank]) for each in ordered),
+        compared_with=tuple(replace(other, rank=ranks[other.rank]) for other in ordered),
         opinion=replace(record.opinion, target=ranks.get(record.opinion.target or 0)),
     )

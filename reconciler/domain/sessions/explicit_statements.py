@@ -294,7 +294,7 @@ def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
     if _asks_not_to_be_kept(said, start):
         return []
     if found := _plain_claims(said, start, attributes):
-        return [_with_read_slot(each, attributes) for each in found]
+        return [_with_read_slot(claim, attributes) for claim in found]
     return _read_claim(said, start, attributes)
 
 
@@ -342,17 +342,19 @@ def _asks_not_to_be_kept(said: str, start: int) -> bool:
 def _plain_claims(said: str, start: int, attributes: AttributeBook) -> list[_Claim]:
     """Each clause that states something, the first one with what it leans on in front of it."""
     breaks = _the("break").finditer(said, start)
-    behind = (_after(_the("presupposed"), said, each.end()) for each in breaks)
+    behind = (_after(_the("presupposed"), said, match.end()) for match in breaks)
     starts = dict.fromkeys((start, *behind))
-    found = [each for at in starts if (each := _stated(said, at, attributes)) is not None]
+    found = [stated for at in starts if (stated := _stated(said, at, attributes)) is not None]
     if not found:
         return []
     leans = found[0].is_passing or _the("subordinate").match(said, start)
-    begins = [start if leans else found[0].at, *(each.at for each in found[1:])]
-    ends = [*(each.at for each in found[1:]), len(said)]
+    begins = [start if leans else found[0].at, *(stated.at for stated in found[1:])]
+    ends = [*(stated.at for stated in found[1:]), len(said)]
     return [
-        _Claim(_clause(said, begin, each.core_end, end), each.slot, is_passing=each.is_passing)
-        for each, begin, end in zip(found, begins, ends, strict=True)
+        _Claim(
+            _clause(said, begin, stated.core_end, end), stated.slot, is_passing=stated.is_passing
+        )
+        for stated, begin, end in zip(found, begins, ends, strict=True)
     ]
 
 
@@ -544,7 +546,7 @@ def _attributed(
 
 
 def _snake(thing: list[str]) -> str:
-    return "_".join(_folded(each).replace("-", "_").replace("'", "") for each in thing)
+    return "_".join(_folded(word).replace("-", "_").replace("'", "") for word in thing)
 
 
 def _is_relation(thing: list[str]) -> bool:

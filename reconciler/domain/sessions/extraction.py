@@ -148,7 +148,7 @@ class Proposal:
 
     def cleaned_as(self, candidate: Candidate) -> Proposal:
         """The same in the words of its candidate, after the gate took out what it takes out."""
-        spans = {each.episode_id: each.spans for each in candidate.evidence}
+        spans = {evidence.episode_id: evidence.spans for evidence in candidate.evidence}
         return replace(
             self,
             extracted=replace(self.extracted, text=candidate.claim),
@@ -220,10 +220,10 @@ def capped(
     """
     turns: dict[str | None, list[Proposal]] = {}
     for proposal in proposals:
-        cited = (each.episode_id for each in episodes if each.episode_id in proposal.spans)
+        cited = (episode.episode_id for episode in episodes if episode.episode_id in proposal.spans)
         turns.setdefault(next(cited, None), []).append(proposal)
-    by_id = {each.episode_id: each for each in episodes}
-    kept = [each for said in turns.values() for each in _weightiest(said, by_id)]
+    by_id = {episode.episode_id: episode for episode in episodes}
+    kept = [proposal for said in turns.values() for proposal in _weightiest(said, by_id)]
     return kept, sum(map(len, turns.values())) - len(kept)
 
 
@@ -239,7 +239,8 @@ def is_request(proposal: Proposal, episodes: Mapping[str, Episode]) -> bool:
 
     cited = ((episodes[key], spans) for key, spans in proposal.spans.items() if key in episodes)
     return proposal.extracted.speech is Speech.LITERAL and any(
-        each.role is Role.CONTACT and is_asked_to_keep(each.text, spans) for each, spans in cited
+        episode.role is Role.CONTACT and is_asked_to_keep(episode.text, spans)
+        for episode, spans in cited
     )
 
 
@@ -270,13 +271,13 @@ def candidate_from(
     """
     extracted = proposal.extracted
     cited = sorted(
-        (episodes[each] for each in proposal.spans if each in episodes),
+        (episodes[episode_id] for episode_id in proposal.spans if episode_id in episodes),
         key=lambda episode: (episode.said_at, episode.position),
     )
     evidence: Sequence[Evidence] = [
-        each.evidence(scope, proposal.spans[each.episode_id]) for each in cited
+        episode.evidence(scope, proposal.spans[episode.episode_id]) for episode in cited
     ]
-    said_at = max(each.said_at for each in (cited or episodes.values()))
+    said_at = max(episode.said_at for episode in (cited or episodes.values()))
     note = Note(
         scope=scope,
         text=extracted.text,
@@ -305,19 +306,24 @@ def _weightiest(proposals: list[Proposal], episodes: Mapping[str, Episode]) -> l
     if len(proposals) <= CANDIDATES_OF_A_TURN_MAX:
         return proposals
     by_weight = sorted(
-        proposals, key=lambda each: (-each.extracted.importance, -each.extracted.confidence)
+        proposals,
+        key=lambda proposal: (-proposal.extracted.importance, -proposal.extracted.confidence),
     )
-    taken = {id(each) for each in by_weight[:CANDIDATES_OF_A_TURN_MAX]}
-    return [each for each in proposals if id(each) in taken or is_request(each, episodes)]
+    taken = {id(proposal) for proposal in by_weight[:CANDIDATES_OF_A_TURN_MAX]}
+    return [
+        proposal
+        for proposal in proposals
+        if id(proposal) in taken or is_request(proposal, episodes)
+    ]
 
 
 def _proposal(window: Window, extracted: Extracted) -> Proposal:
     spans: dict[str, tuple[str, ...]] = {}
     is_cited = True
-    for each in extracted.citations:
-        if 1 <= each.episode <= len(window.episodes):
-            episode_id = window.episodes[each.episode - 1].episode_id
-            spans[episode_id] = tuple(dict.fromkeys((*spans.get(episode_id, ()), each.span)))
+    for citation in extracted.citations:
+        if 1 <= citation.episode <= len(window.episodes):
+            episode_id = window.episodes[citation.episode - 1].episode_id
+            spans[episode_id] = tuple(dict.fromkeys((*spans.get(episode_id, ()), citation.span)))
         else:
             is_cited = False
     return Proposal(extracted=extracted, spans=spans, is_cited=is_cited)
@@ -327,7 +333,7 @@ def _together(one: Proposal, other: Proposal) -> Proposal:
     spans = dict(one.spans)
     for episode_id, cited in other.spans.items():
         spans[episode_id] = tuple(dict.fromkeys((*spans.get(episode_id, ()), *cited)))
-    surer = max(one.extracted, other.extracted, key=lambda each: each.confidence)
+    surer = max(one.extracted, other.extracted, key=lambda extracted: extracted.confidence)
     importance = max(one.extracted.importance, other.extracted.importance)
     return Proposal(
         extracted=replace(surer, importance=importance),

@@ -140,7 +140,7 @@ def _check_subject(tokens: Sequence[str], at: int) -> None:
 
 
 def _has_subject(tokens: Sequence[str]) -> bool:
-    return any(_folded(each) in _SUBJECTS for each in tokens)
+    return any(_folded(token) in _SUBJECTS for token in tokens)
 
 
 def _word_before(tokens: Sequence[str], at: int) -> str:

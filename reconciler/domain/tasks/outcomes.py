@@ -48,7 +48,7 @@ def outcome_text(task: Task) -> str:
 
 
 def _listed(name: str, said: Iterable[str]) -> list[str]:
-    listed = "; ".join(each.rstrip(". ") for each in said)
+    listed = "; ".join(words.rstrip(". ") for words in said)
     return [f"{name}: {listed}."] if listed else []
 
 

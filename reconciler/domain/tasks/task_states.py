@@ -143,7 +143,7 @@ def states_named(name: TaskState | str | None) -> tuple[TaskState, ...]:
     if name is None:
         return tuple(TaskState)
     if name == OPEN:
-        return tuple(each for each in TaskState if not each.is_terminal)
+        return tuple(state for state in TaskState if not state.is_terminal)
     try:
         return (TaskState(name),)
     except ValueError:

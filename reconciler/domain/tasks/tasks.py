@@ -79,8 +79,8 @@ class WorkingMemory:
 
     def know(self, facts: list[RankedFact]) -> None:
         """Have recalled facts at hand; one that is there already is not added again."""
-        known = {each.fact.fact_id for each in self.facts}
-        self.facts += [each for each in facts if each.fact.fact_id not in known]
+        known = {hit.fact.fact_id for hit in self.facts}
+        self.facts += [hit for hit in facts if hit.fact.fact_id not in known]
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("working memory is never stored; keep progress with task_memory.checkpoint")

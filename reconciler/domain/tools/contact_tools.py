@@ -45,8 +45,8 @@ def add_tool(attributes: Iterable[Attribute]) -> Tool:
         attributes: those that the book knows.
     """
     known = list(attributes)
-    one = ", ".join(each.name for each in known if each.is_single_valued)
-    many = ", ".join(each.name for each in known if not each.is_single_valued)
+    one = ", ".join(attribute.name for attribute in known if attribute.is_single_valued)
+    many = ", ".join(attribute.name for attribute in known if not attribute.is_single_valued)
     return Tool(
         name=ADD_CONTACT_NOTE,
         title="Remember something about the contact",

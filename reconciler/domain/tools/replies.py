@@ -62,5 +62,5 @@ def _is_quarantined(decision: Decision) -> bool:
 
 
 def _naming(what: str, decision: Decision, fact_ids: tuple[str, ...]) -> str:
-    seen = [each.text for each in decision.compared_with if each.fact_id in fact_ids]
+    seen = [fact.text for fact in decision.compared_with if fact.fact_id in fact_ids]
     return f"{what}: {', '.join(map(quoted, seen[:_QUOTES_MAX]))}." if seen else ""

@@ -129,10 +129,14 @@ class Tool:
                 required, what is optional may be null, nothing bounds a value. Source: OpenAI's
                 guide to structured outputs, Anthropic's to strict tool use.
         """
-        required = [each.name for each in self.parameters if strict or each.is_required]
+        required = [
+            parameter.name for parameter in self.parameters if strict or parameter.is_required
+        ]
         return {
             "type": "object",
-            "properties": {each.name: each.schema(strict=strict) for each in self.parameters},
+            "properties": {
+                parameter.name: parameter.schema(strict=strict) for parameter in self.parameters
+            },
             "required": required,
             "additionalProperties": False,
         }
@@ -163,11 +167,14 @@ class Tool:
         Raises:
             InvalidRequestError: one cannot be used, is missing, or is none of the tool's.
         """
-        known = [each.name for each in self.parameters]
+        known = [parameter.name for parameter in self.parameters]
         if unknown := [name for name in given if name not in known]:
             named = ", ".join(_short(name) for name in unknown[:_NAMES_MAX])
             raise InvalidRequestError(f"{self.name} takes no {named}; it takes {', '.join(known)}")
-        read = {each.name: each.read(given.get(each.name)) for each in self.parameters}
+        read = {
+            parameter.name: parameter.read(given.get(parameter.name))
+            for parameter in self.parameters
+        }
         return {name: value for name, value in read.items() if value is not None}
 
 

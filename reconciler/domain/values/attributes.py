@@ -134,8 +134,10 @@ class AttributeBook:
         Raises:
             ConfigurationError: the other uses as an alias what is a name here.
         """
-        entries = {each.name: self._without_names_of(other, each) for each in self}
-        return AttributeBook((entries | {each.name: each for each in other}).values())
+        entries = {attribute.name: self._without_names_of(other, attribute) for attribute in self}
+        return AttributeBook(
+            (entries | {attribute.name: attribute for attribute in other}).values()
+        )
 
     def slot(
         self,
@@ -203,8 +205,10 @@ class AttributeBook:
     def _reader(self, source: str) -> SlotReader:
         from reconciler.domain.values.slot_reading import SlotReader
 
-        phrasings = {each.name: each.phrasings for each in self if each.phrasings}
-        frames = {each.name: each.frames for each in self if each.frames}
+        phrasings = {
+            attribute.name: attribute.phrasings for attribute in self if attribute.phrasings
+        }
+        frames = {attribute.name: attribute.frames for attribute in self if attribute.frames}
         return SlotReader(source, phrasings, frames, self._named)
 
     def _named(self, label: str) -> str | None:
@@ -303,14 +307,14 @@ class AttributeBook:
         return self._synonyms[attribute.name].get(key, key)
 
     def _without_names_of(self, other: AttributeBook, mine: Attribute) -> Attribute:
-        kept = tuple(each for each in mine.aliases if _squeezed(each) not in other._by_key)
+        kept = tuple(alias for alias in mine.aliases if _squeezed(alias) not in other._by_key)
         return replace(mine, aliases=kept)
 
     def _add_name(self, attribute: Attribute) -> None:
         usable = _attribute_name(attribute.name)
         if attribute.name != usable or not usable or len(usable) > NAME_LENGTH_MAX:
             mend = usable[:NAME_LENGTH_MAX] or "favourite_colour"
-            raise _misfit(attribute.name, f"is no usable name; write it like {mend}")
+            raise _misfit(attribute.name, f"is not a usable name; write it like {mend}")
         taken = self._by_key.setdefault(_squeezed(usable), attribute)
         if taken is not attribute:
             raise _misfit(attribute.name, f"has the same name as {taken.name}; rename one")
@@ -372,13 +376,13 @@ def _normaliser_name(name: str, given: object) -> str:
 
 
 def _words(name: str, key: str, given: object) -> tuple[str, ...]:
-    if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
+    if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
         raise _misfit(name, f"{key} must be a list of strings")
     return tuple(given)
 
 
 def _tables(name: str, key: str, given: object) -> tuple[Mapping[str, Any], ...]:
-    if not isinstance(given, list) or not all(isinstance(each, Mapping) for each in given):
+    if not isinstance(given, list) or not all(isinstance(item, Mapping) for item in given):
         raise _misfit(name, f"{key} must be tables; write each under [[{name}.{key}]]")
     return tuple(given)
 
@@ -389,9 +393,9 @@ def _synonyms(name: str, given: object) -> Mapping[str, tuple[str, ...]]:
     synonyms = {word: _words(name, f"synonyms of {word}", given[word]) for word in given}
     meant: dict[str, str] = {}
     for word, others in synonyms.items():
-        for each in (word, *others):
-            if (taken := meant.setdefault(text(each), word)) != word:
-                raise _misfit(name, f"synonym {each!r} stands for {taken} and for {word}")
+        for synonym in (word, *others):
+            if (taken := meant.setdefault(text(synonym), word)) != word:
+                raise _misfit(name, f"synonym {synonym!r} stands for {taken} and for {word}")
     return synonyms
 
 
@@ -399,7 +403,9 @@ def _synonym_keys(attribute: Attribute) -> Mapping[str, str]:
     """From the normalised synonym to the normalised word that it stands for."""
     read = NORMALISERS[attribute.normaliser]
     return {
-        read(each): read(word) for word, others in attribute.synonyms.items() for each in others
+        read(synonym): read(word)
+        for word, others in attribute.synonyms.items()
+        for synonym in others
     }
 
 
@@ -507,13 +513,13 @@ def _attribute_name(said: str) -> str:
     """In snake_case; empty where nothing of it is a letter or a digit."""
     humps = _CAMEL_HUMP.sub(" ", plain(said))
     owned = re.sub(r"['’]s\b|['’]", "", _undetermined(humps))
-    kept = "".join(each if unicodedata.category(each)[0] in "LNM" else " " for each in owned)
+    kept = "".join(letter if unicodedata.category(letter)[0] in "LNM" else " " for letter in owned)
     return "_".join(plain(kept).split())
 
 
 def _is_one_of(name: str, names: Iterable[str | None]) -> bool:
     """Whether somebody of that name is who goes by one of the names: they share a word."""
-    known = {word for each in names for word in _NAME_WORD.findall((each or "").casefold())}
+    known = {word for other in names for word in _NAME_WORD.findall((other or "").casefold())}
     return not known.isdisjoint(_NAME_WORD.findall(name.casefold()))
 
 

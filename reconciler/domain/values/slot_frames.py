@@ -104,7 +104,7 @@ class _Phrases(Generic[T]):
         for number, word in enumerate(words):
             for rest, told in self._by_first.get(word.folded, ()):
                 end = number + 1 + len(rest)
-                if rest == [each.folded for each in words[number + 1 : end]]:
+                if rest == [other.folded for other in words[number + 1 : end]]:
                     yield told, range(number, end)
 
 
@@ -115,10 +115,10 @@ class _Prepared:
         self.attribute = attribute
         self.value = frame.value
         self.words = _forms(frame.words)
-        self.also = _Phrases((each, None) for each in _forms(frame.also))
+        self.also = _Phrases((form, None) for form in _forms(frame.also))
         self.needs_also = bool(frame.also)
-        self.beside = _Phrases((each, None) for each in _forms(frame.beside))
-        self.unless = _Phrases((each, None) for each in _forms(frame.unless))
+        self.beside = _Phrases((form, None) for form in _forms(frame.beside))
+        self.unless = _Phrases((form, None) for form in _forms(frame.unless))
         self.link = frozenset(_forms(frame.link))
         self.needs = frame.needs.split()
 
@@ -157,9 +157,9 @@ def _complaint(lexicon: Lexicon, frame: Frame) -> str | None:
         return "words is empty; give the phrases that tell of the attribute"
     listed_in = (frame.words, frame.also, frame.beside, frame.link, frame.unless)
     for phrase in chain.from_iterable(map(_forms, listed_in)):
-        if [each.folded for each in _words(phrase)] != phrase.casefold().split():
+        if [word.folded for word in _words(phrase)] != phrase.casefold().split():
             return f"{phrase!r} stands in no clause; write plain words, commas between phrases"
-    if many := next((each for each in _forms(frame.link) if " " in each), None):
+    if many := next((form for form in _forms(frame.link) if " " in form), None):
         return f"link holds {many!r}; give single words"
     return None
 
@@ -180,10 +180,10 @@ class FrameReader:
         frames: Mapping[str, Sequence[Mapping[str, Any]]],
     ) -> None:
         by_name = _read(lexicon, source, frames)
-        prepared = [_Prepared(name, each) for name, listed in by_name.items() for each in listed]
-        self._kinds = {name: [each.value for each in listed] for name, listed in by_name.items()}
-        self._telling = _Phrases((phrase, each) for each in prepared for phrase in each.words)
-        self._light = _Phrases((each, None) for each in lexicon.words("light"))
+        prepared = [_Prepared(name, frame) for name, listed in by_name.items() for frame in listed]
+        self._kinds = {name: [frame.value for frame in listed] for name, listed in by_name.items()}
+        self._telling = _Phrases((phrase, frame) for frame in prepared for phrase in frame.words)
+        self._light = _Phrases((word, None) for word in lexicon.words("light"))
 
     def may_read(self, said: str) -> bool:
         """Whether a sentence holds words that tell of anything at all."""
@@ -206,20 +206,20 @@ class FrameReader:
         words = _words(said)
         told: dict[_Prepared, list[range]] = {}
         for frame, span in self._telling.found(words):
-            if not frame.needs or any(each in said for each in frame.needs):
+            if not frame.needs or any(need in said for need in frame.needs):
                 told.setdefault(frame, []).append(span)
         if not told:
             return []
         clause = _Accounts(said, words, _numbers(self._light.found(words)))
         found = (clause.read(frame, spans) for frame, spans in told.items())
-        return [each for each in found if each]
+        return [framed for framed in found if framed]
 
 
 _WORD = re.compile(r"[^\W_](?:[\w'+/.@&-]*[\w+])?")
 
 
 def _words(said: str) -> list[_Word]:
-    return [_Word(*each.span(), each[0].casefold()) for each in _WORD.finditer(said)]
+    return [_Word(*match.span(), match[0].casefold()) for match in _WORD.finditer(said)]
 
 
 _BREAK = re.compile(r"[;(]|,\s|\s-\s")
@@ -242,9 +242,11 @@ class _Accounts:
         self._said = said
         self._words = words
         self._light = light
-        self._starts = [self._start(each) for each in words]
+        self._starts = [self._start(word) for word in words]
         self._matches: dict[tuple[str, int], re.Match[str] | None] = {}
-        self._dropped = self._inside(each.span() for each in the_only("giving_way").finditer(said))
+        self._dropped = self._inside(
+            match.span() for match in the_only("giving_way").finditer(said)
+        )
 
     def read(self, frame: _Prepared, told: Sequence[range]) -> Framed | None:
         """What the frame finds, where nothing in the clause is left over."""
@@ -252,7 +254,7 @@ class _Accounts:
         if frame.needs_also and not also:
             return None
         new, old = self._values(frame)
-        if len({value_of(each).casefold() for each in new}) != 1:
+        if len({value_of(match).casefold() for match in new}) != 1:
             return None
         value, telling = new[0], frozenset(chain.from_iterable([*told, *also]))
         nearest = frozenset(chain.from_iterable([*told[:1], *also[:1]]))
@@ -279,9 +281,9 @@ class _Accounts:
         return Framed(
             attribute=frame.attribute,
             value=value_of(value),
-            old=next((value_of(each) for _, each in old), None) or replaced(value),
+            old=next((value_of(match) for _, match in old), None) or replaced(value),
             about=about,
-            weight=sum(self._words[each].end - self._words[each].start for each in telling),
+            weight=sum(self._words[number].end - self._words[number].start for number in telling),
         )
 
     def _values(self, frame: _Prepared) -> tuple[list[re.Match[str]], list[_Old]]:
@@ -306,7 +308,7 @@ class _Accounts:
         """Whether a number is no total, but what is added or taken away."""
         if kind not in listed("number_kind"):
             return False
-        before = {each.folded for each in self._words[:number]}
+        before = {word.folded for word in self._words[:number]}
         is_total = number and self._words[number - 1].folded in listed("total")
         return not (is_total or before.isdisjoint(listed("scaling")))
 
@@ -347,8 +349,8 @@ class _Accounts:
         if not first:
             return None
         limit = self._words[first].start
-        found = (kind_of(each).match(self._said, 0, limit) for each in ("whoever", "whose"))
-        return max((each for each in found if each), key=lambda each: each.end(), default=None)
+        found = (kind_of(kind).match(self._said, 0, limit) for kind in ("whoever", "whose"))
+        return max((match for match in found if match), key=lambda match: match.end(), default=None)
 
     def _is_broken(self, last: int, meant: frozenset[int]) -> bool:
         """Whether what leads to the last word denies, tells of a past, or begins something else."""
@@ -360,7 +362,7 @@ class _Accounts:
         ):
             return True
         breaks = _BREAK.finditer(self._said, 0, self._words[last].start)
-        return any(not self._inside([(each.end(), each.end() + 1)]) & meant for each in breaks)
+        return any(not self._inside([(match.end(), match.end() + 1)]) & meant for match in breaks)
 
     def _is_change(self, number: int) -> bool:
         """Whether a word tells of a change, as in "was raised" and "had brought"."""

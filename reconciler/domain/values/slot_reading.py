@@ -139,12 +139,12 @@ class SlotReader:
         ]
         for said in dict.fromkeys([the_only("taken_up").sub(" is ", folded), folded]):
             reads = (self._read_clause(clause, sentence, tried) for clause in _clauses(said))
-            if found := [each for each in reads if each]:
+            if found := [read for read in reads if read]:
                 is_addition = the_only("addition").search(folded) is not None
                 return [
-                    replace(each, is_addition=is_addition)
-                    for each in found
-                    if not attribute or _is_all_of(folded, attribute, each)
+                    replace(read, is_addition=is_addition)
+                    for read in found
+                    if not attribute or _is_all_of(folded, attribute, read)
                 ]
         if not (label and attribute):
             return []
@@ -154,16 +154,16 @@ class SlotReader:
     def _read_clause(
         self, clause: _Clause, sentence: str, tried: Sequence[_Tried]
     ) -> ReadSlot | None:
-        forms = [each for each in (clause, _without_adjuncts(clause)) if each]
+        forms = [form for form in (clause, _without_adjuncts(clause)) if form]
         reads = chain(
-            (_by_phrasing(each, sentence, tried) for each in forms),
-            (self._by_frame(each, sentence) for each in forms),
+            (_by_phrasing(form, sentence, tried) for form in forms),
+            (self._by_frame(form, sentence) for form in forms),
         )
-        return next((each for each in reads if each), None)
+        return next((read for read in reads if read), None)
 
     def _by_frame(self, clause: _Clause, sentence: str) -> ReadSlot | None:
         """What the frame says of which the clause holds most; None where two say as much."""
-        found = sorted(self._frames.read(clause.said), key=lambda each: -each.weight)
+        found = sorted(self._frames.read(clause.said), key=lambda read: -read.weight)
         if not found or (
             len(found) > 1
             and found[0].weight == found[1].weight
@@ -197,7 +197,7 @@ def _by_phrasing(clause: _Clause, sentence: str, tried: Sequence[_Tried]) -> Rea
     if not matches:
         return None
     match, attribute, kind, about = min(
-        matches, key=lambda each: len(each[0].string) - each[0].end()
+        matches, key=lambda candidate: len(candidate[0].string) - candidate[0].end()
     )
     value = value_of(match)
     return ReadSlot(
@@ -220,7 +220,7 @@ def _is_all_of(line: str, attribute: str, read: ReadSlot) -> bool:
 
 def _said_of(name: str, *matches: re.Match[str] | None) -> str | None:
     """What the first of the matches found by that name."""
-    return next((said for each in matches if each and (said := group(each, name))), None)
+    return next((said for match in matches if match and (said := group(match, name))), None)
 
 
 def _marked(said: str) -> Iterator[tuple[str, re.Match[str] | None]]:
@@ -297,7 +297,7 @@ def _clauses(sentence: str) -> Iterator[_Clause]:
     and "he" with the name that it began with.
     """
     name = None
-    for start in [0, *(each.end() for each in _CLAUSE.finditer(sentence))][:_CLAUSES_MAX]:
+    for start in [0, *(match.end() for match in _CLAUSE.finditer(sentence))][:_CLAUSES_MAX]:
         if start and the_only("somebody_else").search(sentence, 0, start):
             return
         opening = the_only("opening").match(sentence, start)
@@ -316,7 +316,7 @@ def _without_adjuncts(clause: _Clause) -> _Clause | None:
 
     Nor is there one where what would be left out takes back what is said.
     """
-    left_out = [each[0] for each in the_only("adjunct").finditer(clause.said)]
+    left_out = [match[0] for match in the_only("adjunct").finditer(clause.said)]
     if not left_out or any(map(the_only("taken_back").search, left_out)):
         return None
     return replace(clause, said=the_only("adjunct").sub("", clause.said))
@@ -331,10 +331,10 @@ def _the_only(found: Sequence[ReadSlot]) -> ReadSlot | None:
     """The one slot that all clauses agree on; what is denied gives way to what holds."""
     if not found:
         return None
-    standing = [each for each in found if not each.is_denied] or found
+    standing = [read for read in found if not read.is_denied] or found
     first = standing[0]
-    told = {(each.attribute, each.value.casefold(), each.subject) for each in standing}
-    if len(told) > 1 or any(each.attribute != first.attribute for each in found):
+    told = {(read.attribute, read.value.casefold(), read.subject) for read in standing}
+    if len(told) > 1 or any(read.attribute != first.attribute for read in found):
         return None
-    denied = next((each.value for each in found if each.is_denied), None)
+    denied = next((read.value for read in found if read.is_denied), None)
     return replace(first, replaces=first.replaces or denied) if not first.is_denied else first

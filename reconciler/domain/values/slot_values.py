@@ -83,7 +83,7 @@ _LISTS = {
 def listed(*names: str) -> frozenset[str]:
     """The words of some lists, without case."""
     return frozenset(
-        each.replace("\\", "").casefold() for each in lexicon("slots").word_set(*names)
+        word.replace("\\", "").casefold() for word in lexicon("slots").word_set(*names)
     )
 
 

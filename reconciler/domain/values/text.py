@@ -36,7 +36,9 @@ def plain(said: str) -> str:
     """``canonical_text`` without invisible characters, of which ASCII has none."""
     if said.isascii():
         return canonical_text(said)
-    return canonical_text("".join(each for each in said if unicodedata.category(each) != "Cf"))
+    return canonical_text(
+        "".join(letter for letter in said if unicodedata.category(letter) != "Cf")
+    )
 
 
 def text(said: str) -> str:
@@ -53,7 +55,8 @@ def text(said: str) -> str:
 
 def _without_punctuation(part: str) -> str:
     return "".join(
-        each if unicodedata.category(each)[0] in "LNMS" or each in "#%&@" else " " for each in part
+        letter if unicodedata.category(letter)[0] in "LNMS" or letter in "#%&@" else " "
+        for letter in part
     )
 
 

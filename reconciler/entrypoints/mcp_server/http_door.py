@@ -200,7 +200,7 @@ def serve_http(
         ssl_certfile=address.certificate,
         ssl_keyfile=address.key,
     )
-    # At its end uvicorn raises the signal that ended it once more; an exception lets the memory be
+    # At its end uvicorn raises the signal that ended it again; an exception lets the memory be
     # closed, where SIGTERM's own way would end the process on the spot.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -30,7 +30,7 @@ class OperatorDesk:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._tools = {each.name: each for each in OPERATOR_TOOLS}
+        self._tools = {tool.name: tool for tool in OPERATOR_TOOLS}
 
     def call(
         self,

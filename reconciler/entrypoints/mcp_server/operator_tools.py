@@ -17,7 +17,7 @@ CONTACT_OR_OPERATOR = ("contact", "operator")
 
 _DECISION = Parameter(
     name="decision_id",
-    description="The decision's id, as the tool pending or the resource of the history gives it.",
+    description="The decision's id, as the tool pending or the history resource gives it.",
     missing="give the id that pending prints",
 )
 _ANSWERED_BY = Parameter(
@@ -40,9 +40,9 @@ OPERATOR_TOOLS = (
     ),
     Tool(
         name="confirm",
-        title="Answer yes to what is held",
-        description="Take down a yes to something that pending lists: it is remembered as the word "
-        "of who answered. Call it only when that person said so.",
+        title="Answer yes to a held note",
+        description="Record a yes to something that pending lists: it is stored as the word of "
+        "whoever answered. Call it only when that person said so.",
         is_read_only=False,
         parameters=(
             _DECISION,
@@ -57,9 +57,9 @@ OPERATOR_TOOLS = (
     ),
     Tool(
         name="reject",
-        title="Answer no to what is held",
-        description="Take down a no to something that pending lists: nothing is remembered, and "
-        "the same is not asked again. Call it only when that person said so.",
+        title="Answer no to a held note",
+        description="Record a no to something that pending lists: nothing is stored, and the "
+        "question is not asked again. Call it only when that person said so.",
         is_read_only=False,
         parameters=(_DECISION, _ANSWERED_BY),
     ),
@@ -77,7 +77,7 @@ OPERATOR_TOOLS = (
     ),
     Tool(
         name="explain",
-        title="Why a decision came out so",
+        title="Why a decision was made",
         description="A decision in plain words: what it was compared with, which rule decided, "
         "what would have changed it.",
         is_read_only=True,
@@ -86,14 +86,14 @@ OPERATOR_TOOLS = (
     Tool(
         name="evidence",
         title="What a fact rests on",
-        description="Who said a fact, when, in which conversation, and who let it in. Give either "
-        "fact_id or about.",
+        description="Who said a fact, when, in which conversation, and who recorded it. "
+        "Give either fact_id or about.",
         is_read_only=True,
         parameters=(
             Parameter(name="fact_id", description="The fact's id. Null where about is given."),
             Parameter(
                 name="about",
-                description="An attribute such as city, or words that all stand in the fact. Null "
+                description="An attribute such as city, or words that all occur in the fact. Null "
                 "where fact_id is given.",
                 length_max=TEXT_LENGTH_MAX,
             ),
@@ -102,15 +102,15 @@ OPERATOR_TOOLS = (
     Tool(
         name="profile",
         title="A contact's current values",
-        description="What all of a contact's attributes hold now: since when, whose word, how "
-        "often said, whether in dispute.",
+        description="The current values of all of a contact's attributes: since when, whose "
+        "word, how often said, whether in dispute.",
         is_read_only=True,
         parameters=(),
     ),
     Tool(
         name="health",
-        title="How well the memory is kept",
-        description="In numbers: what is twice there, stale, in dispute, or waits for an answer.",
+        title="The health of the memory",
+        description="Counts of duplicates, stale facts, disputes and open questions.",
         is_read_only=True,
         parameters=(),
     ),

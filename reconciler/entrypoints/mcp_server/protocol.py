@@ -84,7 +84,7 @@ def mcp_server(
 
     async def list_tools(ctx: Any, _: Any) -> types.ListToolsResult:
         listed = await calls.run(partial(desk.tools, grant_of(ctx)))
-        return types.ListToolsResult(tools=[types.Tool.model_validate(each) for each in listed])
+        return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in listed])
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         arguments = params.arguments or {}
@@ -131,33 +131,33 @@ def mcp_server(
     )
 
 
-def _resource(each: Listed) -> types.Resource:
+def _resource(listed: Listed) -> types.Resource:
     return types.Resource(
-        name=each.name,
-        title=each.title,
-        description=each.description,
-        uri=each.uri,
+        name=listed.name,
+        title=listed.title,
+        description=listed.description,
+        uri=listed.uri,
         mime_type=_TEXT,
     )
 
 
-def _pattern(each: Listed) -> types.ResourceTemplate:
+def _pattern(listed: Listed) -> types.ResourceTemplate:
     return types.ResourceTemplate(
-        name=each.name,
-        title=each.title,
-        description=each.description,
-        uri_template=each.uri,
+        name=listed.name,
+        title=listed.title,
+        description=listed.description,
+        uri_template=listed.uri,
         mime_type=_TEXT,
     )
 
 
-def _prompt(each: Listed) -> types.Prompt:
+def _prompt(listed: Listed) -> types.Prompt:
     taken = [
         types.PromptArgument(name=name, description=about, required=is_required)
-        for name, about, is_required in each.arguments
+        for name, about, is_required in listed.arguments
     ]
     return types.Prompt(
-        name=each.name, title=each.title, description=each.description, arguments=taken
+        name=listed.name, title=listed.title, description=listed.description, arguments=taken
     )
 
 

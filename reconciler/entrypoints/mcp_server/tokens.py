@@ -124,8 +124,8 @@ class TokenFile:
         with self._changing() as contents:
             if len(contents.tokens) >= _TOKENS_MAX:
                 raise ConfigurationError(
-                    f"{self.path} holds {_TOKENS_MAX} tokens, as many as are taken; use another "
-                    "with --tokens"
+                    f"{self.path} holds {_TOKENS_MAX} tokens, the most it may hold; name another "
+                    "file with --tokens"
                 )
             made = Token(
                 token_id=secrets.token_hex(4),
@@ -138,21 +138,21 @@ class TokenFile:
         return made, secret
 
     def revoke(self, token_id: str) -> Token:
-        """Take a token back; the next request with it is turned away. Harmless when repeated.
+        """Revoke a token; the next request with it is rejected. May be repeated.
 
         Raises:
             InvalidRequestError: there is none of that id.
             ConfigurationError: the file cannot be used.
         """
         with self._changing() as contents:
-            found = next((each for each in contents.tokens if each.token_id == token_id), None)
+            found = next((token for token in contents.tokens if token.token_id == token_id), None)
             if found is None:
                 raise InvalidRequestError(
                     f"there is no token {token_id!r}; see `reconciler token list`"
                 )
             if found.revoked_at is None:
                 found = replace(found, revoked_at=self._clock())
-                others = (each for each in contents.tokens if each.token_id != token_id)
+                others = (token for token in contents.tokens if token.token_id != token_id)
                 self._write(replace(contents, tokens=(*others, found)))
         return found
 
@@ -162,7 +162,7 @@ class TokenFile:
         Raises:
             ConfigurationError: the file cannot be used.
         """
-        return sorted(self._contents().tokens, key=lambda each: (each.created_at, each.token_id))
+        return sorted(self._contents().tokens, key=lambda token: (token.created_at, token.token_id))
 
     def find(self, secret: str) -> Token | None:
         """The good token that this is; None for any other, and where the file cannot be read.
@@ -177,8 +177,8 @@ class TokenFile:
         if len(secret) > _PRESENTED_LENGTH_MAX:
             return None
         presented = contents.hash(secret)
-        found = [each for each in contents.tokens if hmac.compare_digest(each.hash, presented)]
-        return next((each for each in found if each.is_good(self._clock())), None)
+        found = [token for token in contents.tokens if hmac.compare_digest(token.hash, presented)]
+        return next((token for token in found if token.is_good(self._clock())), None)
 
     def _contents(self) -> _Contents:
         """What the file holds, read again where it has changed; nothing where there is none."""
@@ -206,12 +206,12 @@ class TokenFile:
             if given["version"] != _VERSION:
                 raise self._unusable(f"it is of version {given['version']!r}, not {_VERSION}")
             return _Contents(
-                bytes.fromhex(given["key"]), tuple(_token(each) for each in given["tokens"])
+                bytes.fromhex(given["key"]), tuple(_token(row) for row in given["tokens"])
             )
         except OSError as error:
             raise self._unusable(error.strerror) from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise self._unusable("it is no file of tokens") from error
+            raise self._unusable("it is not a token file") from error
 
     @contextmanager
     def _changing(self) -> Iterator[_Contents]:
@@ -236,7 +236,7 @@ class TokenFile:
         given = {
             "version": _VERSION,
             "key": contents.key.hex(),
-            "tokens": [asdict(each) for each in contents.tokens],
+            "tokens": [asdict(token) for token in contents.tokens],
         }
         text = json.dumps(given, indent=1, default=lambda at: at.isoformat())
         draft = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
@@ -254,7 +254,7 @@ class TokenFile:
             raise self._unusable(error.strerror) from error
 
     def _unusable(self, why: str | None) -> ConfigurationError:
-        return ConfigurationError(f"the file of tokens {self.path} cannot be used: {why}")
+        return ConfigurationError(f"the token file {self.path} cannot be used: {why}")
 
 
 def _token(given: dict[str, Any]) -> Token:

@@ -46,30 +46,30 @@ def pending_words(found: Sequence[Decision | Dispute]) -> str:
     """What waits, each with what to ask and which id an answer names."""
     if not found:
         return "Nothing waits for an answer."
-    return joined([f"{len(found)} waiting:", *(line for each in found for line in _waiting(each))])
+    return joined([f"{len(found)} waiting:", *(line for item in found for line in _waiting(item))])
 
 
-def _waiting(each: Decision | Dispute) -> Iterator[str]:
-    if isinstance(each, Dispute):
-        yield f"- dispute, contact {_id(each.scope.contact_id)}: {visible(each.question)}"
-        for fact in each.facts:
+def _waiting(item: Decision | Dispute) -> Iterator[str]:
+    if isinstance(item, Dispute):
+        yield f"- dispute, contact {_id(item.scope.contact_id)}: {visible(item.question)}"
+        for fact in item.facts:
             yield f"  - fact {fact.fact_id}: {_said(fact.text)}, {fact.trust}"
         yield "  (`reconciler resolve` takes the answer)"
         return
-    lapses_at = each.gate.lapses_at if each.gate else None
+    lapses_at = item.gate.lapses_at if item.gate else None
     until = f", until {lapses_at:%Y-%m-%d}" if lapses_at else ""
-    yield f"- decision {each.decision_id}, contact {_id(each.scope.contact_id)}{until}"
-    yield f"  held: {_said(each.text)}"
-    yield f"  why: {visible(each.reason)}"
-    if each.question:
-        yield f"  ask: {visible(each.question)}"
+    yield f"- decision {item.decision_id}, contact {_id(item.scope.contact_id)}{until}"
+    yield f"  held: {_said(item.text)}"
+    yield f"  why: {visible(item.reason)}"
+    if item.question:
+        yield f"  ask: {visible(item.question)}"
 
 
 def history_words(histories: Sequence[FactHistory]) -> str:
     """Each chain, the fact that nothing superseded first."""
     if not histories:
         return "Nothing is known of the contact."
-    return joined(line for each in histories for line in _chain(each))
+    return joined(line for history in histories for line in _chain(history))
 
 
 def _chain(history: FactHistory) -> Iterator[str]:
@@ -100,7 +100,7 @@ def evidence_words(found: Sequence[FactEvidence]) -> str:
     """What each fact rests on, turn by turn."""
     if not found:
         return "Nothing is known that says so."
-    return joined(line for each in found for line in _evidence(each))
+    return joined(line for item in found for line in _evidence(item))
 
 
 def _evidence(found: FactEvidence) -> Iterator[str]:
@@ -120,11 +120,11 @@ def profile_words(values: Sequence[SlotValue]) -> str:
     return joined(map(_value, values)) if values else "No value is known of the contact."
 
 
-def _value(each: SlotValue) -> str:
-    marks = ", in dispute" if each.is_disputed else ", contested" if each.is_contested else ""
-    said = f"since {each.since:%Y-%m-%d}, {each.word}, said {each.observations}×{marks}"
-    name = f"{visible(each.subject)}, {visible(each.attribute)}"
-    return f"- {name}: {_said(each.value)} ({said}, fact {each.fact_id})"
+def _value(value: SlotValue) -> str:
+    marks = ", in dispute" if value.is_disputed else ", contested" if value.is_contested else ""
+    said = f"since {value.since:%Y-%m-%d}, {value.word}, said {value.observations}×{marks}"
+    name = f"{visible(value.subject)}, {visible(value.attribute)}"
+    return f"- {name}: {_said(value.value)} ({said}, fact {value.fact_id})"
 
 
 def health_words(report: HealthReport) -> str:

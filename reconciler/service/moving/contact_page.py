@@ -85,8 +85,8 @@ class ContactPage:
         contact = self._store.find_contact(scope.contact_key)
         if contact is None:
             raise InvalidRequestError(
-                f"nothing is known of contact {scope.contact_id} of agent {scope.agent_id}; check "
-                "both names"
+                f"nothing is known about contact {scope.contact_id} of agent {scope.agent_id}; "
+                "check both names"
             )
         episodes = {key: _with_speaker(held) for key, held in self._nodes(scope, "Episode").items()}
         turns: dict[str, list[Row]] = {}
@@ -101,7 +101,7 @@ class ContactPage:
             sessions=sessions,
             turns={key: sorted(said, key=_place) for key, said in turns.items()},
             words={
-                key: sorted(said, key=lambda each: _place(each[0])) for key, said in words.items()
+                key: sorted(said, key=lambda pair: _place(pair[0])) for key, said in words.items()
             },
             tasks=sorted(self._nodes(scope, "Task").values(), key=_started),
         )

@@ -89,7 +89,7 @@ class Exporter:
 
         Raises:
             GraphConflictError: somebody writes about a contact without a pause.
-            GraphError: the engine is away.
+            GraphError: the engine is unavailable.
         """
         report, digest = ExportReport(with_keys=with_keys), hashlib.sha256()
 
@@ -208,7 +208,7 @@ class _ContactExport:
     def _known(self, name: str, held: Row) -> Row:
         known = self._types.known(name, held)
         foreign = held.keys() - known.keys() - NOT_EXPORTED.get(name, frozenset())
-        self._report.left_out.update(f"{name}.{each}" for each in foreign)
+        self._report.left_out.update(f"{name}.{field}" for field in foreign)
         return known
 
 

@@ -159,7 +159,7 @@ class PropertyTypes:
         kind, ends = line["link"], (line.get("from"), line.get("to"))
         if not isinstance(kind, str) or kind not in LINKS:
             raise InvalidArchiveError(f"no link is called {kind!r}")
-        if not all(isinstance(each, str) for each in ends):
+        if not all(isinstance(end, str) for end in ends):
             raise InvalidArchiveError(f"a {kind} lacks an end")
         properties = self._read(kind, line.get("properties", {}))
         return Link(kind=kind, from_id=str(ends[0]), to_id=str(ends[1]), properties=properties)
@@ -263,4 +263,4 @@ def _time(value: Any) -> datetime:
 
 
 def _texts(value: Any) -> list[str]:
-    return [_exactly(str)(each) for each in _exactly(list)(value)]
+    return [_exactly(str)(item) for item in _exactly(list)(value)]

@@ -167,7 +167,7 @@ class Restorer:
             EmbeddingError: the model failed; run it again.
             GraphConflictError: somebody wrote about a contact while it was restored.
             SchemaError: the store was moved to another model meanwhile.
-            GraphError: the engine is away; run it again.
+            GraphError: the engine is unavailable; run it again.
         """
         writing = _Writing(checked, store, embedder, clock)
         report = writing.report
@@ -306,7 +306,7 @@ class _Writing:
         if not (accept_other_key or self._is_going_on()):
             raise InvalidArchiveError(
                 "the store has contacts, and makes ids with another key than the store that was "
-                "exported: idempotency keys and turns of before would not be recognised. Restore "
+                "exported: earlier idempotency keys and turns would not be recognised. Restore "
                 "into an empty store an export that was made with its keys, or accept that "
                 "(--other-key)"
             )
@@ -335,7 +335,7 @@ class _Writing:
     def _page(self, contact_key: str, version: int, page: Sequence[Node | Link]) -> None:
         first = page[0]
         if isinstance(first, Node):
-            nodes = [each for each in page if isinstance(each, Node)]
+            nodes = [item for item in page if isinstance(item, Node)]
             rows = self._rows(first.label, nodes)
             model = self._embedder.model_id
             self._store.restore_nodes(contact_key, version, first.label, rows, model)
@@ -347,9 +347,9 @@ class _Writing:
 
     def _rows(self, label: str, nodes: Sequence[Node]) -> list[tuple[Row, Any]]:
         if label == "Job":
-            return [(_as_due(each.properties, self._clock()), None) for each in nodes]
+            return [(_as_due(node.properties, self._clock()), None) for node in nodes]
         if label != "Fact":
-            return [(each.properties, None) for each in nodes]
+            return [(node.properties, None) for node in nodes]
         return list(self._facts(nodes))
 
     def _facts(self, nodes: Sequence[Node]) -> Iterator[tuple[Row, Any]]:
@@ -359,8 +359,8 @@ class _Writing:
         from reconciler.service.embedding import embed
 
         model = self._embedder.model_id
-        is_own = [each.properties.get("embedding_model") == model for each in nodes]
-        kept = [each.vector if own else None for each, own in zip(nodes, is_own, strict=True)]
+        is_own = [other.properties.get("embedding_model") == model for other in nodes]
+        kept = [other.vector if own else None for other, own in zip(nodes, is_own, strict=True)]
         lacking = [place for place, vector in enumerate(kept) if vector is None]
         made = embed(self._embedder, [nodes[place].properties["text"] for place in lacking])
         self.report.embedded += len(lacking) if self._embedder.dimension else 0
@@ -507,14 +507,14 @@ class _Reading:
             told |= counts if isinstance(counts, dict) else {}
         if told != dict(counted) or end.get("sha256") != digest.hexdigest():
             raise InvalidArchiveError(
-                f"{self._path} was changed or damaged: its last line does not fit what it holds. "
-                "Nothing was written; export once more"
+                f"{self._path} was changed or damaged: its last line does not match its content. "
+                "Nothing was written; export it again"
             )
 
     def _cut_off(self) -> InvalidArchiveError:
         return InvalidArchiveError(
             f"{self._path} is cut off: its last line, which counts what it holds, is missing. "
-            "Nothing was written; export once more"
+            "Nothing was written; export it again"
         )
 
     def _open(self) -> Any:
@@ -582,7 +582,7 @@ class _ContactCheck:
             is_own &= node.node_id.startswith(f"{self._key}/")
         if node.label == "Fact":
             is_own &= isinstance(node.properties.get("text"), str)
-        is_own &= all(self._is_told(each, node, scope) for each in self._in_json(node))
+        is_own &= all(self._is_told(value, node, scope) for value in self._in_json(node))
         if not is_own or node.node_id in ids:
             raise InvalidArchiveError(
                 f"contact {self._key}: {node.label} {node.node_id} is another's, or comes twice"

@@ -116,8 +116,8 @@ class Report:
         """
         if not contacts:
             raise UnknownContactError(
-                f"nothing is known of contact {whose.contact_id} of agent {whose.agent_id}; check "
-                "both names"
+                f"nothing is known about contact {whose.contact_id} of agent {whose.agent_id}; "
+                "check both names"
             )
         last_first = sorted(contacts, key=_last_decided, reverse=True)
         told = last_first[:CONTACTS_MAX]
@@ -143,7 +143,7 @@ class Report:
         shown = timeline(chains, now, facts_max)
         pending = self._records.pending([scope])
         decisions = self._records.decisions([scope], _DECISIONS_MAX)
-        refused = [each for each in decisions if each.action is Action.REJECT]
+        refused = [decision for decision in decisions if decision.action is Action.REJECT]
         days = _days(decisions)
         return _Part(
             contact=contact,
@@ -151,8 +151,8 @@ class Report:
             words=self._words([fact.fact_id for fact in shown.facts]),
             ended_by={link.old_id: link for chain in chains for link in chain.supersessions},
             events=_by_fact(event for chain in chains for event in chain.events),
-            disputes=[each for each in pending if isinstance(each, Dispute)],
-            questions=[each for each in pending if isinstance(each, Decision)],
+            disputes=[item for item in pending if isinstance(item, Dispute)],
+            questions=[item for item in pending if isinstance(item, Decision)],
             refusals=self._records.refusals([scope]),
             refused=refused[:_REFUSED_MAX],
             refused_left_out=len(refused[_REFUSED_MAX:]),
@@ -166,7 +166,7 @@ class Report:
     def _words(self, fact_ids: Sequence[str]) -> dict[str, list[Said]]:
         """What each fact rests on, the oldest first."""
         found: dict[str, list[Said]] = {}
-        for said in sorted(self._evidence.list_said(fact_ids), key=lambda each: each.said_at):
+        for said in sorted(self._evidence.list_said(fact_ids), key=lambda one: one.said_at):
             found.setdefault(said.fact_id, []).append(said)
         return found
 

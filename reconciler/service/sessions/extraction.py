@@ -119,7 +119,7 @@ class SessionReader:
         if session.started_at:
             _check_time(session.started_at, now, "started_at")
         at = session.started_at or min(
-            (each.said_at for each in session.turns if each.said_at), default=now
+            (turn.said_at for turn in session.turns if turn.said_at), default=now
         )
         seen: Counter[tuple[str, ...]] = Counter()
         found = []
@@ -142,8 +142,8 @@ class SessionReader:
             )
         if not found:
             raise InvalidSessionError("the session is empty: no turn says anything of its own")
-        for each in found:
-            _check_time(each.said_at, now, "a turn's said_at")
+        for said in found:
+            _check_time(said.said_at, now, "a turn's said_at")
         return _with_words(found, partial(self._cleaner.without_secrets, session.scope))
 
     def episode(
@@ -179,10 +179,10 @@ class SessionReader:
 
     def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
         """The episodes without personal data and secrets; those that were cleaned stay."""
-        raw = [each for each in episodes if not each.is_cleaned]
+        raw = [episode for episode in episodes if not episode.is_cleaned]
         cleaned = _with_words(raw, partial(self._cleaner.clean_texts, scope))
-        made = {each.episode_id: replace(each, is_cleaned=True) for each in cleaned}
-        return [made.get(each.episode_id, each) for each in episodes]
+        made = {episode.episode_id: replace(episode, is_cleaned=True) for episode in cleaned}
+        return [made.get(episode.episode_id, episode) for episode in episodes]
 
     def read(
         self,
@@ -209,8 +209,8 @@ class SessionReader:
             "%s read %d windows, %d tokens in, %d out",
             self.name,
             len(read),
-            sum(each.input_tokens for each in costs),
-            sum(each.output_tokens for each in costs),
+            sum(cost.input_tokens for cost in costs),
+            sum(cost.output_tokens for cost in costs),
         )
         proposals, left_out = capped(merged(read), episodes)
         if left_out:
@@ -234,11 +234,13 @@ class SessionReader:
         Source: seed 002's fallback, with a confidence that keeps it out of recall.
         """
         said = [
-            each for each in episodes if each.role is Role.CONTACT and each.episode_id in new_ids
+            episode
+            for episode in episodes
+            if episode.role is Role.CONTACT and episode.episode_id in new_ids
         ]
         if not said:
             return ReadSession(extractor=FALLBACK_PROPOSER, proposals=(), summary="")
-        text = " ".join(" ".join(each.text for each in said).split())[:_FALLBACK_TEXT_LENGTH]
+        text = " ".join(" ".join(episode.text for episode in said).split())[:_FALLBACK_TEXT_LENGTH]
         raw = Extracted(
             text=text,
             category=Category.FACT,
@@ -246,7 +248,7 @@ class SessionReader:
             confidence=0.3,
             citations=(),
         )
-        spans: dict[str, tuple[str, ...]] = {each.episode_id: () for each in said}
+        spans: dict[str, tuple[str, ...]] = {episode.episode_id: () for episode in said}
         proposal = Proposal(extracted=raw, spans=spans)
         return ReadSession(extractor=FALLBACK_PROPOSER, proposals=(proposal,), summary="")
 
@@ -257,19 +259,19 @@ class SessionReader:
 
         A value that the gate takes out of a slot goes out of everything that was said or read.
         """
-        by_id = {each.episode_id: each for each in episodes}
+        by_id = {episode.episode_id: episode for episode in episodes}
         taken: dict[str, str] = {}
         proposals = []
         for said in read.proposals:
-            each = said.mapped(lambda text: self._cleaner.without_secrets(scope, [text])[0])
+            proposal = said.mapped(lambda text: self._cleaner.without_secrets(scope, [text])[0])
             try:
-                given = self.candidate(each, read.extractor, scope, session_id, by_id)
+                given = self.candidate(proposal, read.extractor, scope, session_id, by_id)
                 judged = self._gate.judge(given).cleaned.candidate
             except InvalidRequestError:  # nothing becomes of it, and whoever settles it says so
-                proposals.append(each)
+                proposals.append(proposal)
                 continue
-            taken |= _taken(each, given, judged)
-            proposals.append(each.cleaned_as(judged))
+            taken |= _taken(proposal, given, judged)
+            proposals.append(proposal.cleaned_as(judged))
 
         def without(text: str) -> str:
             for value, token in taken.items():
@@ -280,19 +282,20 @@ class SessionReader:
         return (
             replace(
                 read,
-                proposals=tuple(each.mapped(without) for each in proposals),
+                proposals=tuple(proposal.mapped(without) for proposal in proposals),
                 summary=without(summary),
             ),
-            [replace(each, text=without(each.text)) for each in episodes],
+            [replace(episode, text=without(episode.text)) for episode in episodes],
         )
 
     def important(self, read: ReadSession, episodes: Sequence[Episode]) -> list[Proposal]:
         """What is worth proposing: all that has some importance or was asked to be remembered."""
-        by_id = {each.episode_id: each for each in episodes}
+        by_id = {episode.episode_id: episode for episode in episodes}
         return [
-            each
-            for each in read.proposals
-            if each.extracted.importance >= self._policy.importance_min or is_request(each, by_id)
+            proposal
+            for proposal in read.proposals
+            if proposal.extracted.importance >= self._policy.importance_min
+            or is_request(proposal, by_id)
         ]
 
     def candidates(
@@ -304,14 +307,14 @@ class SessionReader:
         idempotency key is made of its session, its spans and its claim, so that it has its effect
         once.
         """
-        by_id = {each.episode_id: each for each in episodes}
+        by_id = {episode.episode_id: episode for episode in episodes}
         found = []
-        for each in self.important(read, episodes):
+        for proposal in self.important(read, episodes):
             try:
-                found.append(self.candidate(each, read.extractor, scope, session_id, by_id))
+                found.append(self.candidate(proposal, read.extractor, scope, session_id, by_id))
             except InvalidRequestError as error:
                 _LOG.warning("a claim of session %s cannot be used: %s", session_id, error)
-        return sorted(found, key=lambda each: _last_said(each, by_id))
+        return sorted(found, key=lambda candidate: _last_said(candidate, by_id))
 
     def candidate(
         self,
@@ -362,7 +365,7 @@ class SessionReader:
         """Windows with something new; what an earlier one showed is context in a later one."""
         policy, unread = self._policy, set(new_ids)
         for part in windows(episodes, policy.window_characters, policy.window_overlap_turns):
-            fresh = frozenset(unread.intersection(each.episode_id for each in part))
+            fresh = frozenset(unread.intersection(episode.episode_id for episode in part))
             if fresh:
                 yield Window(episodes=part, new_ids=fresh)
             unread -= fresh
@@ -381,7 +384,7 @@ class SessionReader:
 
     def _key(self, session_id: str, proposal: Proposal) -> str:
         found = proposal.extracted
-        slot = [f"{each}" for each in (found.subject, found.attribute, found.value)]
+        slot = [f"{part}" for part in (found.subject, found.attribute, found.value)]
         spans = [f"{key}:{span}" for key in sorted(proposal.spans) for span in proposal.spans[key]]
         return f"candidate:{self._digest(chr(0).join((session_id, found.text, *slot, *spans)))}"
 
@@ -416,7 +419,7 @@ class MemoryExtractor:
         Raises:
             InvalidSessionError: the session is empty, too large, or was not said yet; nothing was
                 stored.
-            GraphUnavailableError: the engine stayed away; hand it over again.
+            GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
         self._reader.check_size(session)
         now, job_id = self._clock(), str(uuid.uuid4())
@@ -477,7 +480,7 @@ def _taken(proposal: Proposal, given: Candidate, judged: Candidate) -> dict[str,
     if before is None or after is None or before.value == after.value or not after.value:
         return {}
     values = (before.value, proposal.extracted.value)
-    return {each: after.value for each in values if each and len(each) >= _TAKEN_LENGTH_MIN}
+    return {value: after.value for value in values if value and len(value) >= _TAKEN_LENGTH_MIN}
 
 
 def _with_words(
@@ -486,17 +489,22 @@ def _with_words(
     """The episodes with all of their words cleaned together: what one gives away goes in all."""
     if not episodes:
         return []
-    texts = clean([*(each.text for each in episodes), *(each.reference or "" for each in episodes)])
+    texts = clean(
+        [
+            *(episode.text for episode in episodes),
+            *(episode.reference or "" for episode in episodes),
+        ]
+    )
     return [
-        replace(each, text=text, reference=reference or None)
-        for each, text, reference in zip(
+        replace(episode, text=text, reference=reference or None)
+        for episode, text, reference in zip(
             episodes, texts[: len(episodes)], texts[len(episodes) :], strict=True
         )
     ]
 
 
 def _last_said(candidate: Candidate, episodes: Mapping[str, Episode]) -> tuple[datetime, int]:
-    places = [episodes[each.episode_id].position for each in candidate.evidence]
+    places = [episodes[evidence.episode_id].position for evidence in candidate.evidence]
     return candidate.note.said_at, max(places, default=0)
 
 

@@ -87,7 +87,7 @@ class ExtractionWorker:
         self._stopping = threading.Event()
 
     def run(self, on_job: Callable[[Job], None] = lambda _: None) -> None:
-        """Work until ``stop``; where the engine is away, wait for it.
+        """Work until ``stop``; where the engine is unavailable, wait for it.
 
         An outage is logged when it begins and when it is over, not at every attempt in between.
 
@@ -117,7 +117,7 @@ class ExtractionWorker:
         holds.
 
         Raises:
-            GraphUnavailableError: the engine stayed away; what is not done waits.
+            GraphUnavailableError: the engine stayed unavailable; what is not done waits.
         """
         ended: dict[str, Job] = {}
         while not self._stopping.is_set():
@@ -144,7 +144,7 @@ class ExtractionWorker:
         What goes wrong with it ends on the job, not here.
 
         Raises:
-            GraphUnavailableError: the engine stayed away.
+            GraphUnavailableError: the engine stayed unavailable.
         """
         lease = self._take()
         if lease is None:
@@ -209,7 +209,9 @@ class ExtractionWorker:
 
     def _read(self, lease: _Lease, episodes: Sequence[Episode]) -> ReadSession:
         job = lease.job
-        new_ids = frozenset(each.episode_id for each in episodes if each.job_id == job.job_id)
+        new_ids = frozenset(
+            episode.episode_id for episode in episodes if episode.job_id == job.job_id
+        )
         try:
             read = self._reader.read(episodes, new_ids, lambda: self._check(lease))
         except ExtractionError:
@@ -224,7 +226,7 @@ class ExtractionWorker:
         job = lease.job
         proposed = len(self._reader.important(read, episodes))
         candidates = self._reader.candidates(read, job.scope, job.session_id, episodes)
-        settled = [each for each in (self._settled(lease, c) for c in candidates) if each]
+        settled = [outcome for outcome in (self._settled(lease, c) for c in candidates) if outcome]
         self._at(Stage.SETTLED, lease)
         outcomes = Outcomes.of(settled, left_out=read.left_out + len(read.proposals) - proposed)
         outcomes = replace(outcomes, refused=outcomes.refused + proposed - len(settled))

@@ -1,7 +1,7 @@
 """The archive store: alone names the queries that export and restore. Decides nothing.
 
 What it reads and writes are whole nodes and relationships, as they are kept, of one contact after
-the other. What they mean is none of its business.
+the other. What they mean is not its business.
 """
 
 from __future__ import annotations
@@ -123,10 +123,10 @@ class ArchiveStore:
             return
         if wanted.contact_id is None:
             raise UnknownContactError(
-                f"nothing is known of any contact of agent {wanted.agent_id}; check the name"
+                f"nothing is known about any contact of agent {wanted.agent_id}; check the name"
             )
         raise UnknownContactError(
-            f"nothing is known of contact {wanted.contact_id} of agent {wanted.agent_id}; check "
+            f"nothing is known about contact {wanted.contact_id} of agent {wanted.agent_id}; check "
             "both names"
         )
 

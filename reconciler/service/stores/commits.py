@@ -36,7 +36,7 @@ _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
 """What a record leaves out: a relationship, what was said later, what is true of one call."""
 
 
-_FACT_FIELDS = tuple(each.name for each in fields(Fact) if each.name != "slot")
+_FACT_FIELDS = tuple(described.name for described in fields(Fact) if described.name != "slot")
 
 
 _KEPT_FIELDS = (
@@ -91,11 +91,11 @@ def contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
     first, last = commits[0], commits[-1]
     scope = first.decision.scope
     # Only what is remembered may rename the contact.
-    kept = [each.decision.note for each in commits if each.decision.action.is_reconciled]
+    kept = [commit.decision.note for commit in commits if commit.decision.action.is_reconciled]
     names = [note.contact_name for note in kept if note.contact_name]
     ended: list[str] = []
-    # A fact may be said once more and end in one batch: where it stands after all of it is written.
-    changes = (change for each in commits for change in _state_maps(each))
+    # A fact may be said again and end in one batch: where it stands after all of it is written.
+    changes = (change for commit in commits for change in _state_maps(commit))
     states = list({change["fact_id"]: change for change in changes}.values())
     return {
         "contact_key": scope.contact_key,
@@ -109,8 +109,8 @@ def contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
         "at": last.decision.at,
         **_session_maps(commits),
         "commits": [
-            _commit_map(each, ended) | {"states": states if each is last else []}
-            for each in commits
+            _commit_map(commit, ended) | {"states": states if commit is last else []}
+            for commit in commits
         ],
     }
 
@@ -149,17 +149,18 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
         "decision_id": decision.decision_id,
         "decision": _decision_map(decision),
         "span": _cited(commit.evidence[0]),
-        "new_episodes": [_episode_map(each) for each in commit.evidence if each.is_new],
-        "episodes": [_episode_map(each) for each in commit.evidence if not each.is_new],
+        "new_episodes": [_episode_map(evidence) for evidence in commit.evidence if evidence.is_new],
+        "episodes": [_episode_map(evidence) for evidence in commit.evidence if not evidence.is_new],
         "more_evidence": [
-            {"episode_id": each.episode_id, "span": _cited(each)} for each in commit.evidence[1:]
+            {"episode_id": evidence.episode_id, "span": _cited(evidence)}
+            for evidence in commit.evidence[1:]
         ],
         "settles_id": decision.proposal.settles_id,
         "fact_id": fact.fact_id if fact else None,
         "fact": _fact_map(fact, commit) if fact else None,
         "embedding": commit.vector.tolist() if fact and commit.vector.size else None,
         "evidence_from_id": None if decision.is_history else commit.restated_id,
-        "supersessions": [asdict(each) for each in _supersessions(commit)],
+        "supersessions": [asdict(supersession) for supersession in _supersessions(commit)],
         "ended_ids": list(ends),
         "ended_so_far_ids": list(ended),
         "revoked_ids": list(verdict.superseded_ids) if is_revoked else [],
@@ -176,8 +177,8 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
         "kept": _kept_map(commit.kept) if commit.kept else None,
         **_undo_map(commit),
         "compared": [
-            {"fact_id": each.fact_id, "cosine": each.cosine, "rank": each.rank}
-            for each in decision.compared_with
+            {"fact_id": other.fact_id, "cosine": other.cosine, "rank": other.rank}
+            for other in decision.compared_with
         ],
     }
 
@@ -214,13 +215,13 @@ def _undo_map(commit: Commit) -> dict[str, Any]:
     undo = commit.decision.verdict.undo
     return {
         "reverted_ids": list(undo.decision_ids) if undo else [],
-        "reopened": [asdict(each) for each in commit.reopened],
+        "reopened": [asdict(link) for link in commit.reopened],
         "restored": [_standing_map(fact) for fact in commit.restored],
         "unlinked": [{"new_id": e.new_id, "old_id": e.old_id} for e in undo.unlinked]
         if undo
         else [],
-        "unrested": [asdict(each) for each in undo.unrested] if undo else [],
-        "rested": [asdict(each) for each in undo.rested] if undo else [],
+        "unrested": [asdict(tie) for tie in undo.unrested] if undo else [],
+        "rested": [asdict(tie) for tie in undo.rested] if undo else [],
     }
 
 
@@ -270,7 +271,7 @@ def _kept_map(fact: Fact) -> dict[str, Any]:
 
 
 def _standing_map(fact: Fact) -> dict[str, Any]:
-    own = {each.name: _plain(getattr(fact, each.name)) for each in fields(Standing)}
+    own = {described.name: _plain(getattr(fact, described.name)) for described in fields(Standing)}
     del own["slot"]
     return own | _slot_map(fact.slot)
 

@@ -175,16 +175,16 @@ class ErasureStore:
     def put_decisions(self, decisions: Sequence[Decision]) -> None:
         """Put records in the place of those of the same ids."""
         for some in _batches(decisions):
-            maps = [_decision_map(self._memory, each) for each in some]
+            maps = [_decision_map(self._memory, decision) for decision in some]
             self._graph.run("remove_decisions", {"decisions": maps})
-            ids = [each.decision_id for each in some]
+            ids = [decision.decision_id for decision in some]
             self._graph.run("remove_flat_columns", {"decision_ids": ids})
 
     def put_episodes(self, scope: Scope, episodes: Mapping[str, str]) -> None:
         """Put what is left of episodes in their place, and take away which words were cited."""
         for some in _batches(_episode_maps(episodes)):
             self._graph.run("remove_episodes", {"episodes": some})
-            ids = {**_contact(scope), "episode_ids": [each["episode_id"] for each in some]}
+            ids = {**_contact(scope), "episode_ids": [row["episode_id"] for row in some]}
             self._run_until_gone("remove_fact_spans", ids)
             self._run_until_gone("remove_decision_spans", ids)
 
@@ -218,7 +218,7 @@ class ErasureStore:
         records = self._memory.list_records(scope)
         return [
             *self._words_of_facts(scope),
-            *(_words("Decision", each.decision_id, _told(each)) for each in records),
+            *(_words("Decision", record.decision_id, _told(record)) for record in records),
             *self._words_of("Episode", "list_scope_episodes", "episode_id", scope),
             *self._words_of("Session", "list_scope_sessions", "session_key", scope),
             *self._words_of("Job", "list_scope_jobs", "job_id", scope),
@@ -258,7 +258,7 @@ class ErasureStore:
     def find(self, erasure: Erasure) -> Erasure:
         """The erasure as it stands by now."""
         kept = self.list_erasures([erasure.scope])
-        return next(each for each in kept if each.erasure_id == erasure.erasure_id)
+        return next(stored for stored in kept if stored.erasure_id == erasure.erasure_id)
 
     def list_erasures(
         self, scopes: Iterable[Scope] = (), *, is_unfinished: bool = False
@@ -319,8 +319,8 @@ class ErasureStore:
 
     def _words_of_links(self, scope: Scope) -> list[Words]:
         links = [
-            (each.new_id, each.old_id, each.reason)
-            for each in self._memory.list_supersessions(scope)
+            (supersession.new_id, supersession.old_id, supersession.reason)
+            for supersession in self._memory.list_supersessions(scope)
         ]
         rows = self._run("list_scope_reasons", scope)
         links += [(row["new_id"], row["old_id"], row["reason"]) for row in rows]
@@ -370,14 +370,14 @@ def _told(decision: Decision) -> str:
     parts += [decision.opinion.reasoning, decision.opinion.error]
     if found is not None:
         parts += [found.detail, found.question, found.topic]
-        parts += [each.detail for each in found.findings]
+        parts += [finding.detail for finding in found.findings]
     return _joined(parts)
 
 
 def _joined(parts: Iterable[Any]) -> str:
     """What is there, without what stands for what went."""
-    flat = (each for part in parts for each in (part if isinstance(part, list) else [part]))
-    return "\n".join(str(each) for each in flat if each and each != ERASED)
+    flat = (item for part in parts for item in (part if isinstance(part, list) else [part]))
+    return "\n".join(str(item) for item in flat if item and item != ERASED)
 
 
 def _decision_map(memory: MemoryStore, decision: Decision) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class EvidenceStore:
 
     def list_taken(self, episode_ids: Sequence[str]) -> dict[str, list[TakenBy]]:
         """By the ids of these turns, the decisions that were made on them; in no order."""
-        found: dict[str, list[TakenBy]] = {each: [] for each in episode_ids}
+        found: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
         for row in self._graph.run("list_judged", {"episode_ids": list(found)}):
             found[row.pop("episode_id")].append(TakenBy(**row | {"action": Action(row["action"])}))
         return found

@@ -265,7 +265,7 @@ class MemoryStore:
             scope: any contact of the agent.
             word: in small letters; it may be part of a longer one.
             offset: how many come before the page.
-            limit: at most so many.
+            limit: at most this many.
 
         Returns:
             Each with its contact's id.
@@ -316,7 +316,7 @@ class MemoryStore:
         """
         rows = self._graph.run("list_conflicts", _contact(scope))
         found = [Conflict(**row) for row in rows]
-        return [each for each in found if each.is_open or not is_open]
+        return [conflict for conflict in found if conflict.is_open or not is_open]
 
     def list_conflict_links(self, scope: Scope) -> list[Conflict]:
         """All links between facts in scope that may contradict each other, whatever became of them.
@@ -415,12 +415,17 @@ class MemoryStore:
             InvalidNoteError: the contact's episode of that id says something else, or in somebody
                 else's word.
         """
-        bound = {each.episode_id: _own_episode_id(scope, each.episode_id) for each in cleaned}
+        bound = {
+            episode.episode_id: _own_episode_id(scope, episode.episode_id) for episode in cleaned
+        }
         if not bound:
             return ()
         asked = {**_contact(scope), "episode_ids": sorted({*bound, *bound.values()})}
         stored = {row["episode_id"]: row for row in self._graph.run("find_episodes", asked)}
-        own_ids = {each: each if each in stored else bound[each] for each in bound}
+        own_ids = {
+            episode_id: episode_id if episode_id in stored else bound[episode_id]
+            for episode_id in bound
+        }
         told = {(own_ids[e.episode_id], e.text, str(e.source_kind)) for e in (*given, *cleaned)}
         erased = {own_id for own_id, row in stored.items() if row["text"] == ERASED}
         for given_id, own_id in own_ids.items():
@@ -436,11 +441,12 @@ class MemoryStore:
                 )
         return tuple(
             replace(
-                each,
-                episode_id=own_ids[each.episode_id],
-                is_pending_erasure=each.is_pending_erasure or own_ids[each.episode_id] in erased,
+                episode,
+                episode_id=own_ids[episode.episode_id],
+                is_pending_erasure=episode.is_pending_erasure
+                or own_ids[episode.episode_id] in erased,
             )
-            for each in cleaned
+            for episode in cleaned
         )
 
     def count_refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
@@ -532,7 +538,7 @@ class MemoryStore:
         """The version of a contact, and the rows of a query that gives it in each of them."""
         if rows := self._graph.run(query, asked):
             return int(rows[0]["version"]), rows
-        # No live fact, or no contact: look at the version first and then once more, so that a
+        # No live fact, or no contact: look at the version first and then again, so that a
         # fact written in between fails the version check instead of being missed.
         version = self.contact_version(scope)
         rows = self._graph.run(query, asked)
@@ -541,8 +547,8 @@ class MemoryStore:
     def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
         """Of these ids, each with its contact's key, the decisions that were made, newest first."""
         ids: dict[str, list[str]] = {}
-        for each in wanted:
-            ids.setdefault(each["contact_key"], []).append(each["decision_id"])
+        for wanted_row in wanted:
+            ids.setdefault(wanted_row["contact_key"], []).append(wanted_row["decision_id"])
         made = [
             decision
             for contact_key, decision_ids in ids.items()
@@ -550,12 +556,12 @@ class MemoryStore:
         ]
         from reconciler.domain.records.decisions import Comparison
 
-        compared: dict[str, list[Comparison]] = {each.decision_id: [] for each in made}
+        compared: dict[str, list[Comparison]] = {decision.decision_id: [] for decision in made}
         for row in self._graph.run("list_comparisons", {"decision_ids": list(compared)}):
             decision_id = row.pop("decision_id")
             compared[decision_id].append(Comparison(**neighbour_values(row), rank=row["rank"]))
-        made = [with_comparisons(each, compared[each.decision_id]) for each in made]
-        return sorted(made, key=lambda each: (-each.at.timestamp(), each.decision_id))
+        made = [with_comparisons(decision, compared[decision.decision_id]) for decision in made]
+        return sorted(made, key=lambda decision: (-decision.at.timestamp(), decision.decision_id))
 
     def _made(self, contact_key: str, decision_ids: list[str]) -> Iterator[Decision]:
         asked = {"contact_key": contact_key, "decision_ids": decision_ids}

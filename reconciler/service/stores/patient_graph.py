@@ -1,4 +1,4 @@
-"""The patient graph: runs a query again while the engine is away. The stores stand above it.
+"""The patient graph: runs a query again while the engine is unavailable. The stores stand above it.
 
 So nobody above has to try again, and the time that is waited for an engine is bounded in one place.
 A query that is run again may have been written the first time, the answer being lost: every one
@@ -23,7 +23,7 @@ class PatientGraph:
     """A graph whose ``run`` is tried again; everything else is passed on as it is.
 
     Args:
-        graph: what answers, or is away.
+        graph: what answers, or is unavailable.
         retry_policy: how often and how long one query is tried.
         retried: errors of other kinds are raised at once. Of a commit, another writer's coming
             first is for the ledger to know: what was decided may be wrong by then.
@@ -48,8 +48,8 @@ class PatientGraph:
         """The rows of one named query.
 
         Raises:
-            GraphUnavailableError: the engine stayed away. Whether the last try was written is
-                unknown then.
+            GraphUnavailableError: the engine stayed unavailable. Whether the last try was written
+                is unknown then.
             GraphConflictError: another writer came first.
         """
         return call_with_retries(

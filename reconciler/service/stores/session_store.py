@@ -1,6 +1,6 @@
 """The session store: alone names the queries of sessions and jobs. Decides nothing.
 
-What becomes a fact is none of its business: facts and decisions are the memory store's.
+What becomes a fact is not its business: facts and decisions are the memory store's.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class SessionStore:
         Raises:
             ErasedError: the session was erased, or the contact is being erased; nothing was kept.
         """
-        times = [each.said_at for each in episodes]
+        times = [episode.said_at for episode in episodes]
         rows = self._graph.run(
             "append_episodes",
             {
@@ -105,13 +105,13 @@ class SessionStore:
                 "channel": channel,
                 "started_at": min(times),
                 "ended_at": max(times),
-                "episode_ids": [each.episode_id for each in episodes],
-                "roles": [str(each.role) for each in episodes],
-                "texts": [each.text for each in episodes],
+                "episode_ids": [episode.episode_id for episode in episodes],
+                "roles": [str(episode.role) for episode in episodes],
+                "texts": [episode.text for episode in episodes],
                 "times": times,
-                "sources": [str(each.role.source_kind) for each in episodes],
-                "references": [each.reference or "" for each in episodes],
-                "positions": [each.position for each in episodes],
+                "sources": [str(episode.role.source_kind) for episode in episodes],
+                "references": [episode.reference or "" for episode in episodes],
+                "positions": [episode.position for episode in episodes],
                 "job_id": job_id,
                 "at": at,
             },
@@ -145,7 +145,7 @@ class SessionStore:
             before: as they were read.
             after: the same ones, cleaned, in the same order.
         """
-        changed = [each for each in zip(before, after, strict=True) if each[0] != each[1]]
+        changed = [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]]
         if changed:
             given = {
                 "episode_ids": [new.episode_id for _, new in changed],
@@ -162,7 +162,7 @@ class SessionStore:
 
     def find_jobs_of(self, episodes: Iterable[Episode]) -> list[tuple[str, JobState]]:
         """The jobs that read these turns, and where each stands, the newest first."""
-        asked = {"episode_ids": [each.episode_id for each in episodes]}
+        asked = {"episode_ids": [episode.episode_id for episode in episodes]}
         rows = self._graph.run("find_jobs_of_episodes", asked)
         return [(row["job_id"], JobState(row["state"])) for row in rows]
 
@@ -233,7 +233,10 @@ class SessionStore:
         Raises:
             LeaseLostError: another worker has the job by now.
         """
-        kept = {"proposals": [each.to_dict() for each in read.proposals], "left_out": read.left_out}
+        kept = {
+            "proposals": [proposal.to_dict() for proposal in read.proposals],
+            "left_out": read.left_out,
+        }
         given = {
             "extractor": read.extractor,
             "proposals": json.dumps(kept),

@@ -77,7 +77,7 @@ class TaskStore:
     ) -> list[Task]:
         """The tasks of some contacts in these states, those that changed last first."""
         by_key = {scope.contact_key: scope for scope in scopes}
-        given = {"contact_keys": list(by_key), "states": [str(each) for each in states]}
+        given = {"contact_keys": list(by_key), "states": [str(state) for state in states]}
         rows = self._graph.run("list_tasks", given | {"limit": limit})
         return [_task(by_key[row.pop("contact_key")], row) for row in rows]
 

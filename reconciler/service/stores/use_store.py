@@ -38,7 +38,7 @@ class UseStore:
         """
         # In one order, so that two processes never wait for each other.
         rows = [
-            {"contact_key": key, "recalls": each.times, "empty_recalls": each.empty}
-            for key, each in sorted(asked.items())
+            {"contact_key": key, "recalls": counts.times, "empty_recalls": counts.empty}
+            for key, counts in sorted(asked.items())
         ]
         self._graph.run("record_recalls", {"asked": rows})

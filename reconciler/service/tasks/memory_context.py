@@ -99,7 +99,7 @@ class MemoryContext:
     Raises:
         UnknownTaskError: there is no such task, and no goal to begin it with.
         InvalidRequestError: an id or the goal cannot be used.
-        GraphUnavailableError: the engine stayed away.
+        GraphUnavailableError: the engine stayed unavailable.
     """
 
     def __init__(
@@ -328,7 +328,8 @@ class MemoryContext:
         ids, record = tuple(kept), list(kept.values())
         if ids not in self._proposed:
             self._proposed[ids] = [
-                Proposed(each, self._gate.propose(each, TASK_DOOR)) for each in self._read(record)
+                Proposed(candidate, self._gate.propose(candidate, TASK_DOOR))
+                for candidate in self._read(record)
             ]
         return list(self._proposed[ids])
 
@@ -357,8 +358,10 @@ class MemoryContext:
             raise InvalidNoteError(
                 "a procedure's name holds personal data or a secret; name what is done without it"
             )
-        slot = procedure_slot(name, [self._cleaned(each) for each in steps])
-        evidence = _evidence(self._scope, [(each, ()) for each in self._kept(episodes).values()])
+        slot = procedure_slot(name, [self._cleaned(step) for step in steps])
+        evidence = _evidence(
+            self._scope, [(episode, ()) for episode in self._kept(episodes).values()]
+        )
         text = procedure_text(slot)
         return self._propose(text, SourceKind.EXTRACTOR, evidence, Category.PROCEDURE, slot)
 
@@ -378,9 +381,10 @@ class MemoryContext:
             InvalidRequestError: an episode is not kept in this task.
         """
         self._run.check(Operation.PROPOSE_REFLECTION)
-        kept = self._kept([each.episode for each in cited])
+        kept = self._kept([citation.episode for citation in cited])
         evidence = _evidence(
-            self._scope, [(kept[each.episode.episode_id], (each.words,)) for each in cited]
+            self._scope,
+            [(kept[citation.episode.episode_id], (citation.words,)) for citation in cited],
         )
         # The agent's own conclusion is trusted no more than what a tool says: never without a yes.
         return self._propose(text, SourceKind.TOOL_OUTPUT, evidence)
@@ -414,7 +418,7 @@ class MemoryContext:
     def _read(self, record: Sequence[Episode]) -> list[Candidate]:
         """What the extractor proposes, after what only a claim's slot gives away was taken out."""
         scope, session_id = self._scope, self._run.session_id
-        read = self._reader.read(record, frozenset(each.episode_id for each in record))
+        read = self._reader.read(record, frozenset(episode.episode_id for episode in record))
         read, cleaned = self._reader.cleaned(read, scope, session_id, record)
         self._sessions.clean_episodes(record, cleaned)
         return self._reader.candidates(read, scope, session_id, cleaned)
@@ -465,7 +469,9 @@ class MemoryContext:
         is_over = task.state.is_terminal and task.outcome_id is None
         if not (is_over and self._keeps_outcome):
             return
-        evidence = _of_persons(_evidence(self._scope, [(each, ()) for each in self._record()]))
+        evidence = _of_persons(
+            _evidence(self._scope, [(episode, ()) for episode in self._record()])
+        )
         if not evidence:
             return
         made = self._propose(
@@ -503,7 +509,7 @@ class MemoryContext:
         found = self._recall.recall(self._scope, query.strip(), limit or budget_tokens)
         fitting = within_budget(found, budget_tokens)
         self._run.working.know(fitting)
-        self._use.note(each.fact.fact_id for each in fitting)
+        self._use.note(hit.fact.fact_id for hit in fitting)
         return fitting
 
     def _next_position(self) -> int:
@@ -516,11 +522,13 @@ class MemoryContext:
 
     def _kept(self, handed: Iterable[Episode]) -> dict[str, Episode]:
         """The task's own episodes of these ids, by id, in the order of its record."""
-        named = [each.episode_id for each in handed]
+        named = [episode.episode_id for episode in handed]
         for episode_id in named:
             check_identifier("episode_id", episode_id, InvalidRequestError)
         ids = set(named)
-        kept = {each.episode_id: each for each in self._record() if each.episode_id in ids}
+        kept = {
+            episode.episode_id: episode for episode in self._record() if episode.episode_id in ids
+        }
         if unknown := sorted(ids - kept.keys()):
             raise InvalidRequestError(
                 f"no episode {unknown[0]} is kept in task {self._run.task_id}; only what it logged "
@@ -531,7 +539,7 @@ class MemoryContext:
     def _record(self) -> list[Episode]:
         run = self._run
         session_ids = run.store.list_sessions(run.scope, run.task_id)
-        return [each for session_id in session_ids for each in self._episodes_of(session_id)]
+        return [episode for session_id in session_ids for episode in self._episodes_of(session_id)]
 
     def _episodes_of(self, session_id: str) -> list[Episode]:
         return self._sessions.list_episodes(self._scope, session_id)
@@ -561,7 +569,7 @@ def _one_turn(given: Turn | Mapping[str, Any]) -> Turn:
 def _of_persons(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
     """What persons said, where they said anything: a tool's pages are no reason for an outcome."""
     tools = SourceKind.TOOL_OUTPUT
-    return tuple(each for each in evidence if each.source_kind is not tools) or evidence
+    return tuple(item for item in evidence if item.source_kind is not tools) or evidence
 
 
 def _evidence(
@@ -574,4 +582,4 @@ def _evidence(
         if episode.role.is_evidence:
             episodes[episode.episode_id] = episode
             spans[episode.episode_id] = (*spans.get(episode.episode_id, ()), *words)
-    return tuple(each.evidence(scope, spans[key]) for key, each in episodes.items())
+    return tuple(item.evidence(scope, spans[key]) for key, item in episodes.items())

@@ -50,12 +50,14 @@ class Procedures:
             EmbeddingError: the model failed.
         """
         filed = self._store.list_filed_facts(scope, SUBJECT)
-        offered = [each.fact for each in filed if may_be_offered(each, scope.contact_id)]
+        offered = [
+            filed_fact.fact for filed_fact in filed if may_be_offered(filed_fact, scope.contact_id)
+        ]
         found = procedures_of(offered, self._clock())
         return by_fit(found, goal, self._cosines(found, goal))
 
     def _cosines(self, found: Sequence[Procedure], goal: str) -> list[float]:
         if not found or not self._embedder.dimension:
             return [0.0] * len(found)
-        asked, *vectors = embed(self._embedder, [goal, *(each.purpose for each in found)])
+        asked, *vectors = embed(self._embedder, [goal, *(procedure.purpose for procedure in found)])
         return [float(asked @ vector) for vector in vectors]

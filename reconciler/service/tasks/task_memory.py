@@ -189,7 +189,7 @@ class TaskMemory:
                 f"decided has {len(decided):,} sentences, at most {_DECIDED_COUNT_MAX} are kept at "
                 "once; say what matters"
             )
-        cleaned = [self._clean(each) for each in decided]
+        cleaned = [self._clean(words) for words in decided]
         run = self._run
         if not cleaned:
             return run.keep(lambda _: self._found())

@@ -1,8 +1,8 @@
 """An agent's tools: what its model calls in the middle of a conversation, bound to one contact.
 
 Whoever builds the agent says whose memory it is, in which conversation, and whether it may recall;
-no argument of a model's can. A model's mistakes, and a memory that is away, come back as words that
-the model can act on. Nothing that answers for a person may ever be reached from here.
+no argument of a model's can. A model's mistakes, and a memory that is unavailable, come back as
+words that the model can act on. Nothing that answers for a person may ever be reached from here.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _told_of(name: str, error: ReconcilerError) -> str:
     is_note = name == ADD_CONTACT_NOTE
     if isinstance(error, GraphUnavailableError):
         return (
-            "Not confirmed as stored: the memory does not answer now. Send the same call once more "
+            "Not confirmed as stored: the memory does not answer now. Send the same call again "
             "a little later; it is stored once at most."
             if is_note
             else "Nothing was recalled: the memory does not answer now. Try again a little later, "

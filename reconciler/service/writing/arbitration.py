@@ -259,7 +259,10 @@ def _question(name: str, note: Note, neighbours: Sequence[Neighbour]) -> bytes:
         name,
         note.scope.tenant,
         (note.text, _day(note.said_at), _day(note.holds_from), note.trust, note.slot),
-        *((each.text, _day(each.valid_from), each.trust, each.slot) for each in neighbours),
+        *(
+            (neighbour.text, _day(neighbour.valid_from), neighbour.trust, neighbour.slot)
+            for neighbour in neighbours
+        ),
     )
     return hashlib.sha256(repr(asked).encode()).digest()
 

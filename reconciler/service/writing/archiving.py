@@ -1,4 +1,4 @@
-"""Archiving: what has faded is put by, out of recall; or taken up again. Not for agents.
+"""Archiving: faded facts are archived, out of recall, or made live again. Not for agents.
 
 A sweep about a contact is one decision, whose record holds how each fact stood, so that it is
 reverted like any other.
@@ -80,7 +80,7 @@ class Archiving:
     def _faded(self, scope: Scope, policy: DecayPolicy) -> list[Fact]:
         """What a sweep about the contact would archive now, the most faded first."""
         conflicts = self._store.list_conflicts(scope)
-        disputed = [each for pair in conflicts for each in (pair.new_id, pair.old_id)]
+        disputed = [fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)]
         return faded(self._store.list_facts(scope), disputed, self._clock(), policy)
 
     def _archived(self, candidate: Candidate, policy: DecayPolicy, door: str) -> Archived | None:

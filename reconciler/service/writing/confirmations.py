@@ -109,7 +109,7 @@ class Confirmations:
         held, earlier = self._held(scope, decision_id, (Action.HOLD, Action.ADMIT))
         if earlier is None:
             if by != held.proposal.proposed_by and is_agent(by, held.scope):
-                raise InvalidAnswerError(f"{by} may take back its own proposals only")
+                raise InvalidAnswerError(f"{by} may withdraw only its own proposals")
             earlier = self._gate.answer(held, Action.WITHDRAW, by)
         return _same_answer(earlier, _BACK)
 
@@ -162,7 +162,7 @@ class Confirmations:
         is_same = asked_id == held.decision_id
         asked = held if is_same else self._store.get_decision(held.scope, asked_id)
         proposers = {held.proposal.proposed_by, asked.proposal.proposed_by}
-        named = {plain_name(each) for each in proposers if each}
+        named = {plain_name(proposer) for proposer in proposers if proposer}
         if plain_name(by) in named or is_agent(by, held.scope):
             raise InvalidAnswerError(
                 f"{by} may not answer: who proposed it may not confirm it, and no agent "

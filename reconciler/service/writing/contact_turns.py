@@ -20,7 +20,7 @@ __all__ = ["ContactTurn", "ContactTurns"]
 
 STALLED_SECONDS = 5.0
 """A turn takes some 30 ms, on a busy machine ten times that. One that takes longer than this waits
-for an engine that is away, and those behind it had better find that out for themselves."""
+for an engine that is unavailable, and those behind it had better find that out for themselves."""
 
 
 @dataclass(slots=True)

@@ -84,21 +84,23 @@ class Disputes:
 
     def _answer(self, submission: Submission, kept: Sequence[Fact], seen: Seen) -> Commit | None:
         """What to write; None where nothing is in dispute with what is kept."""
-        scope, kept_ids = submission.note.scope, {each.fact_id for each in kept}
+        scope, kept_ids = submission.note.scope, {fact.fact_id for fact in kept}
         conflicts = self._store.list_conflicts(scope)
-        pairs = [{each.new_id, each.old_id} for each in conflicts]
+        pairs = [{conflict.new_id, conflict.old_id} for conflict in conflicts]
         open_ = [pair for pair in pairs if pair & kept_ids]
         if not open_:
             return None
         lost_ids = sorted(set().union(*open_) - kept_ids)
         _, lost = self._store.find_facts(scope, lost_ids)
-        begins = [each.valid_from for each in (*kept, *lost.values())]
+        begins = [fact.valid_from for fact in (*kept, *lost.values())]
         about = submission.about(submission.note.no_earlier_than(begins))
         commit = self._reconciler.as_disposed(about, Action.RESOLVE, seen, tuple(lost_ids))
-        closed = [each.fact_id for each in kept] if any(p <= kept_ids for p in open_) else []
+        closed = [fact.fact_id for fact in kept] if any(p <= kept_ids for p in open_) else []
         undo = Undo(
             before=(kept[0].standing,) if len(kept) == 1 else (),
-            conflicts=tuple(each for each in conflicts if {each.new_id, each.old_id} <= kept_ids),
+            conflicts=tuple(
+                conflict for conflict in conflicts if {conflict.new_id, conflict.old_id} <= kept_ids
+            ),
         )
         verdict = replace(
             commit.decision.verdict, fact_id=kept[0].fact_id, closed_ids=tuple(closed), undo=undo
@@ -113,7 +115,7 @@ class Disputes:
         Raises:
             InvalidAnswerError: none was.
         """
-        ids = {each.fact_id for each in kept}
+        ids = {fact.fact_id for fact in kept}
         for made in self._store.list_decisions([scope], _ANSWERS_MAX, DecisionFilter(door=door)):
             if made.action is Action.RESOLVE and ids <= {made.fact_id, *made.verdict.closed_ids}:
                 return made.as_replay()
@@ -124,14 +126,14 @@ class Disputes:
 
     def _heads(self, scope: Scope, fact_ids: Sequence[str]) -> list[Fact]:
         """The live facts that say now what these say, each once."""
-        for each in fact_ids:
-            check_identifier("keep", each, UnknownFactError)
+        for fact_id in fact_ids:
+            check_identifier("keep", fact_id, UnknownFactError)
         after = {
-            each.old_id: each.new_id
-            for each in self._store.list_supersessions(scope)
-            if each.is_restatement
+            supersession.old_id: supersession.new_id
+            for supersession in self._store.list_supersessions(scope)
+            if supersession.is_restatement
         }
-        found = {each.fact_id: each for each in (self._head(scope, i, after) for i in fact_ids)}
+        found = {fact.fact_id: fact for fact in (self._head(scope, i, after) for i in fact_ids)}
         return list(found.values())
 
     def _head(self, scope: Scope, fact_id: str, after: dict[str, str]) -> Fact:

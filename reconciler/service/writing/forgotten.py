@@ -34,7 +34,7 @@ _DETAIL = "it was forgotten or revoked before, and does not come back unasked"
 
 def keys_of(scope: Scope, said: Iterable[Remembered], digest: Digest) -> frozenset[str]:
     """The keyed hashes of what was said, from which nobody can read it."""
-    return frozenset(digest(each) for one in said for each in sayings(scope, one))
+    return frozenset(digest(saying) for one in said for saying in sayings(scope, one))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +74,8 @@ class Forgotten:
         if self.going_ids & {submission.settles_id, submission.held_id}:
             return True
         return any(
-            each.session_id in self.session_ids or self._was_emptied(each)
-            for each in submission.candidate.evidence
+            evidence.session_id in self.session_ids or self._was_emptied(evidence)
+            for evidence in submission.candidate.evidence
         )
 
     def _was_emptied(self, evidence: Evidence) -> bool:
@@ -83,7 +83,7 @@ class Forgotten:
         left = self.emptied.get(evidence.episode_id)
         if left is None or left == evidence.text:
             return False
-        return not all(each in left for each in evidence.spans or (evidence.text,))
+        return not all(span in left for span in evidence.spans or (evidence.text,))
 
     def _was_said(self, submission: Submission, known: Iterable[Fact]) -> bool:
         is_let_in = submission.assessment.disposal is Disposal.ADMIT
@@ -123,8 +123,8 @@ class ForgottenLook:
             session_ids=frozenset(self._store.list_erased_sessions(scope)),
             going_ids=frozenset(
                 decision_id
-                for each in self._store.list_erasures([scope], is_unfinished=True)
-                for decision_id in (each.plan.decision_ids if each.plan else ())
+                for erasure in self._store.list_erasures([scope], is_unfinished=True)
+                for decision_id in (erasure.plan.decision_ids if erasure.plan else ())
             ),
             emptied=self._store.list_emptied_episodes(scope),
             keys=revoked.union(self._store.list_tombstones(scope)),

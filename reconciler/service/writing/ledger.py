@@ -129,8 +129,8 @@ class Ledger:
             tried: attempts that were made before.
 
         Raises:
-            GraphUnavailableError: the engine stayed away. Whether the last attempt was written is
-                unknown then; the same call with the same idempotency key settles it.
+            GraphUnavailableError: the engine stayed unavailable. Whether the last attempt was
+                written is unknown then; the same call with the same idempotency key settles it.
             GraphConflictError: other writers came first too often; nothing was written.
         """
 
@@ -202,7 +202,7 @@ class Ledger:
             seen = self._seen(forks[scope.contact_key], draft.submission, draft.vector, 1)
             is_held_back = seen.forgotten.speaks_against(draft.submission, seen.facts.values())
             return None if is_held_back else draft.plan(seen)
-        except GraphConflictError:  # an engine that is away was waited for already
+        except GraphConflictError:  # an engine that is unavailable was waited for already
             return None
 
     def _write_batch(self, commits: list[Commit]) -> dict[str, Decision]:

@@ -130,8 +130,8 @@ class MemoryReconciler:
 
         Raises:
             EmbeddingError: the model failed; nothing was written.
-            GraphUnavailableError: the engine stayed away. Whether the last attempt was written is
-                unknown then; the same call with the same idempotency key settles it.
+            GraphUnavailableError: the engine stayed unavailable. Whether the last attempt was
+                written is unknown then; the same call with the same idempotency key settles it.
             GraphConflictError: other writers came first too often; nothing was written.
         """
         if submission.assessment.disposal is not Disposal.ADMIT:
@@ -348,7 +348,7 @@ class MemoryReconciler:
             vector=draft.vector,
             restated_id=verdict.targets[0].fact_id if is_restated else None,
             kept=kept,
-            voided_from={each.fact_id: each.valid_from for each in verdict.voided},
+            voided_from={voided.fact_id: voided.valid_from for voided in verdict.voided},
             expired_ids=seen.expired_ids,
             known_sessions=seen.sessions,
         )
@@ -400,10 +400,10 @@ class MemoryReconciler:
 
 def _before(decision: Decision, kept: Fact | None, seen: Seen) -> tuple[Standing, ...]:
     """How facts stood that a decision changes, as far as that does not follow from the decision."""
-    ended = (seen.facts.get(each) for each in decision.superseded_ids)
-    archived = [each for each in ended if each and each.state is FactState.ARCHIVED]
+    ended = (seen.facts.get(fact_id) for fact_id in decision.superseded_ids)
+    archived = [fact for fact in ended if fact and fact.state is FactState.ARCHIVED]
     counted = [seen.facts[kept.fact_id]] if kept is not None else []
-    return tuple(each.standing for each in (*counted, *archived))
+    return tuple(fact.standing for fact in (*counted, *archived))
 
 
 def _compared(draft: _Draft) -> NDArray[np.float32] | None:

@@ -82,7 +82,7 @@ class Neighbourhood:
         self._places = {fact_id: row for row, fact_id in enumerate(self._rows)}
         self._vectors, self._numbers = vectors, numbers_of(self._facts.values())
         self._conflicts = OpenConflicts(conflicts)
-        self._unread = {each.fact_id for each in self._facts.values() if not _is_filed(each)}
+        self._unread = {other.fact_id for other in self._facts.values() if not _is_filed(other)}
         self._outcomes = {fact_id for fact_id, fact in self._facts.items() if _is_outcome(fact)}
         self._filed: dict[str, Fact] = {}  # those whose words gave a slot away that is not kept
         self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
@@ -141,7 +141,9 @@ class Neighbourhood:
         with self._lock:
             found = {fact_id: self._conflicts.of(fact_id) for fact_id in fact_ids}
             return {
-                fact_id: tuple(self._read_fact(each) for each in others if each in self._facts)
+                fact_id: tuple(
+                    self._read_fact(other_id) for other_id in others if other_id in self._facts
+                )
                 for fact_id, others in found.items()
                 if others
             }
@@ -188,7 +190,7 @@ class Neighbourhood:
                 for fact, cosine in zip(looked_at, self._cosines(rows, vector), strict=True)
             ]
             kept = neighbours_of(note, found, named_id)
-            facts = {each.fact_id: self._read_fact(each.fact_id) for each in kept}
+            facts = {neighbour.fact_id: self._read_fact(neighbour.fact_id) for neighbour in kept}
             return self._version, kept, facts
 
     def lapsed_ids(self, now: datetime) -> tuple[str, ...]:
@@ -398,7 +400,9 @@ class Neighbourhoods:
 
     def _conflicts(self, scope: Scope) -> list[tuple[str, str]]:
         """Read after the facts: one that came in between belongs to a later version."""
-        return [(each.new_id, each.old_id) for each in self._store.list_conflicts(scope)]
+        return [
+            (conflict.new_id, conflict.old_id) for conflict in self._store.list_conflicts(scope)
+        ]
 
     def expect(self, scope: Scope, version: int) -> None:
         """Forget the contact's if it is older than this version."""

@@ -90,7 +90,7 @@ class ImportReport:
 
     @property
     def merged(self) -> int:
-        """How many took the place of a fact, or only said it once more."""
+        """How many took the place of a fact, or only repeated it."""
         return self._count(Action.UPDATE, Action.SKIP)
 
     @property
@@ -213,9 +213,9 @@ class NoteImport:
 
     def _vectors(self, judged: Sequence[Judged]) -> _Vectors:
         """A vector for each that goes to the reconciler; nothing else is embedded."""
-        texts = [each.claim for each in judged if each.is_reconciled]
+        texts = [candidate.claim for candidate in judged if candidate.is_reconciled]
         vectors = iter(self._embed(texts))
-        return [next(vectors) if each.is_reconciled else None for each in judged]
+        return [next(vectors) if candidate.is_reconciled else None for candidate in judged]
 
     def _judged(
         self,
@@ -230,10 +230,10 @@ class NoteImport:
             report.errors.extend(batch.errors)
             report.resumed += batch.resumed
             on_progress(batch.lines - len(candidates))
-            by_contact = sorted(candidates, key=lambda each: each.note.scope.contact_key)
+            by_contact = sorted(candidates, key=lambda candidate: candidate.note.scope.contact_key)
             for first in range(0, len(candidates), _NOTES_AT_ONCE):
                 some = map(self._gate.judge, by_contact[first : first + _NOTES_AT_ONCE])
-                yield [each for each in some if not self._is_left_out(each, report, on_progress)]
+                yield [one for one in some if not self._is_left_out(one, report, on_progress)]
 
     def _is_left_out(
         self, judged: Judged, report: ImportReport, on_progress: Callable[[int], None]
@@ -250,10 +250,10 @@ class NoteImport:
 
     def _new(self, batch: _Batch) -> list[Candidate]:
         """What no earlier run, and no earlier line, made a decision about."""
-        ids = [self._decision_ids.of(each.note) for each in batch.candidates]
+        ids = [self._decision_ids.of(candidate.note) for candidate in batch.candidates]
         done = self._store.find_decision_ids(ids)
         told = zip(batch.candidates, ids, strict=True)
-        new = [each for each, its_id in told if its_id not in done]
+        new = [candidate for candidate, its_id in told if its_id not in done]
         batch.resumed = len(ids) - len(new)
         return new
 

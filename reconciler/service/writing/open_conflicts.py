@@ -35,7 +35,7 @@ class OpenConflicts:
 
     def copy(self) -> OpenConflicts:
         """One of its own with the same pairs."""
-        return OpenConflicts((one, each) for one in self._others for each in self._others[one])
+        return OpenConflicts((one, other) for one in self._others for other in self._others[one])
 
     def apply(self, commit: Commit) -> None:
         """Take over what was committed.

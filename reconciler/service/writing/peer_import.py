@@ -57,7 +57,7 @@ class PeerImport:
             left_out = _read(peer, kept, on_progress)
             lines = (line for (line,) in kept.execute(_IN_ORDER))
             report = self._note_import.run(lines, defaults, on_progress)
-            report.errors = [_of_record(each, kept) for each in report.errors]
+            report.errors = [_of_record(error, kept) for error in report.errors]
         for reason, found in left_out.not_carried.items():
             report.not_carried[reason] = found
         return report
@@ -70,14 +70,14 @@ def _read(
     left_out = ImportReport()
 
     def rows() -> Iterator[tuple[int, bool, str, str]]:
-        for each in peer.records():
-            if isinstance(each, Carried):
-                line = dict(each.line)
+        for record in peer.records():
+            if isinstance(record, Carried):
+                line = dict(record.line)
                 began = line.get("valid_from") or line.get("said_at") or ""
                 text = json.dumps(line, ensure_ascii=False, sort_keys=True)
-                yield each.number, "valid_to" in line, began, text
+                yield record.number, "valid_to" in line, began, text
             else:
-                left_out.leave_out(each.reason, each.record)
+                left_out.leave_out(record.reason, record.record)
                 on_progress(1)
 
     kept.execute(_BEGIN)

@@ -215,7 +215,7 @@ def recorded(
         timings=timings or Timings(),
         version=version,
         compared_with=tuple(
-            _comparison(each, rank) for rank, each in enumerate(neighbours, start=1)
+            _comparison(neighbour, rank) for rank, neighbour in enumerate(neighbours, start=1)
         ),
     )
 
@@ -246,8 +246,8 @@ def recorded_plainly(
 
 def _verdict(verdict: Verdict, neighbours: Sequence[Neighbour], fact_id: str) -> RecordedVerdict:
     decided_on = next(iter((*verdict.targets, *verdict.conflicts, *neighbours)), None)
-    target_ids = tuple(each.fact_id for each in verdict.targets)
-    settled_ids = tuple(each.fact_id for each in verdict.settled)
+    target_ids = tuple(target.fact_id for target in verdict.targets)
+    settled_ids = tuple(neighbour.fact_id for neighbour in verdict.settled)
     return RecordedVerdict(
         action=verdict.action,
         decided_by=verdict.decided_by,
@@ -256,12 +256,12 @@ def _verdict(verdict: Verdict, neighbours: Sequence[Neighbour], fact_id: str) ->
         fact_id=target_ids[0] if verdict.action is Action.SKIP else fact_id,
         superseded_ids=(*(target_ids if verdict.action is Action.UPDATE else ()), *settled_ids),
         settled_ids=settled_ids,
-        conflicting_ids=tuple(each.fact_id for each in verdict.conflicts),
+        conflicting_ids=tuple(neighbour.fact_id for neighbour in verdict.conflicts),
         history_of_id=target_ids[0] if verdict.is_history else None,
         is_contested=verdict.is_contested,
         findings=verdict.findings,
-        expired_ids=tuple(each.fact_id for each in neighbours if each.is_expired),
-        voided_ids=tuple(each.fact_id for each in verdict.voided),
+        expired_ids=tuple(neighbour.fact_id for neighbour in neighbours if neighbour.is_expired),
+        voided_ids=tuple(neighbour.fact_id for neighbour in verdict.voided),
     )
 
 

@@ -181,11 +181,11 @@ class WriteGate:
         left = list(judged)
         while left:
             alone, together, left = _next_of_each_contact(left)
-            for each in alone:
-                yield self._propose(each, door, may_commit=True)
+            for candidate in alone:
+                yield self._propose(candidate, door, may_commit=True)
             for first in range(0, len(together), _BATCH_DECISIONS):
                 some = together[first : first + _BATCH_DECISIONS]
-                submissions = [self._submission(each, door) for each, _ in some]
+                submissions = [self._submission(candidate, door) for candidate, _ in some]
                 vectors = [vector for _, vector in some]
                 yield from self._reconciler.reconcile_many(submissions, vectors)
 
@@ -210,7 +210,7 @@ class WriteGate:
             InvalidNoteError: it was confirmed by nobody knows whom, its evidence is not what is
                 stored under its ids, or its proposer's name is reserved.
             EmbeddingError: the model failed; nothing was written.
-            GraphUnavailableError: the engine stayed away.
+            GraphUnavailableError: the engine stayed unavailable.
             GraphConflictError: other writers came first too often; nothing was written.
         """
         if not may_be_fallback:
@@ -314,8 +314,8 @@ class WriteGate:
         )
         if judged.assessment.disposal is Disposal.REJECT:
             raise InvalidAnswerError(
-                f"the gate refuses this in spite of the yes: {judged.assessment.detail}; "
-                "nothing was kept, and the question waits on"
+                f"the gate refuses this despite the yes: {judged.assessment.detail}; "
+                "nothing was stored, and the question stays open"
             )
         if judged.is_admitted:
             return self._reconciler.reconcile(submission)
@@ -403,7 +403,9 @@ class WriteGate:
                 return earlier.as_replay()
             later = resting_on(decision, made)
             if later and not and_later:
-                raise RevertRefusedError(_refusal(later), tuple(each.decision_id for each in later))
+                raise RevertRefusedError(
+                    _refusal(later), tuple(other.decision_id for other in later)
+                )
             facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
             links = self._store.list_supersessions(scope)
             conflicts = self._store.list_conflicts(scope, is_open=False)
@@ -425,7 +427,7 @@ class WriteGate:
     def _judged_anew(self, candidate: Candidate) -> Judged:
         if candidate.confirmed_by:
             raise InvalidNoteError(
-                "a candidate comes without confirmed_by; hold it, then let it be confirmed"
+                "a candidate must not have confirmed_by; propose it, then confirm it"
             )
         return self.judge(candidate)
 
@@ -468,12 +470,12 @@ class WriteGate:
         own = self._store.as_own_episodes(scope, given, cleaned)
         candidate = replace(candidate, evidence=own)
         found = replace(judged, cleaned=replace(judged.cleaned, candidate=candidate))
-        if not any(each.is_pending_erasure for each in own):
+        if not any(evidence.is_pending_erasure for evidence in own):
             return found
         return replace(found, assessment=assess(found.cleaned, found.policy, self._clock()))
 
     def _with_precedents(self, judged: Judged) -> Judged:
-        """Judged once more with what became of the same inference before, where that may matter."""
+        """Judged again with what became of the same inference before, where that may matter."""
         is_thin = judged.assessment.is_held or judged.assessment.reason is GateReason.BELOW_FLOOR
         if judged.is_reconciled or not (is_thin or judged.is_admitted):
             return judged
@@ -507,16 +509,16 @@ def _next_of_each_contact(
     left: list[tuple[Judged, _Vector | None]] = []
     begun: set[str] = set()
     waiting: set[str] = set()
-    for each, vector in judged:
-        key = each.scope.contact_key
+    for candidate, vector in judged:
+        key = candidate.scope.contact_key
         if key in waiting or (vector is None and key in begun):
             waiting.add(key)
-            left.append((each, vector))
+            left.append((candidate, vector))
         elif vector is None:
-            alone.append(each)
+            alone.append(candidate)
         else:
             begun.add(key)
-            together.append((each, vector))
+            together.append((candidate, vector))
     return alone, together, left
 
 
@@ -565,7 +567,7 @@ def _voiding(commit: Commit, ended: Fact) -> Commit:
 
 def _refusal(later: Sequence[Decision]) -> str:
     """Which decisions stand in the way of a revert, and what to do."""
-    shown = [f'{each.decision_id} ({each.action} "{each.text}")' for each in later[:_SHOWN_MAX]]
+    shown = [f'{other.decision_id} ({other.action} "{other.text}")' for other in later[:_SHOWN_MAX]]
     more = [f"{len(later) - _SHOWN_MAX} more"] if len(later) > _SHOWN_MAX else []
     return (
         f"later decisions rest on it: {', '.join([*shown, *more])}; revert those first, the newest "
@@ -590,8 +592,8 @@ def judge(candidate: Candidate, cleaner: Cleaner, now: datetime) -> Judged:
 def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
     """The candidate that a decision was about, as far as it is on record."""
     found = decision.gate
-    own = [each for each in evidence if each.episode_id == decision.episode_id]
-    others = [each for each in evidence if each.episode_id != decision.episode_id]
+    own = [item for item in evidence if item.episode_id == decision.episode_id]
+    others = [item for item in evidence if item.episode_id != decision.episode_id]
     return Candidate(
         note=replace(
             decision.note,
@@ -618,7 +620,7 @@ def _refuse_fallback(candidate: Candidate) -> None:
     """Raw words are held to no floor, so nobody may call theirs so."""
     if candidate.is_fallback:
         raise InvalidNoteError(
-            f"proposed_by {candidate.proposed_by!r} is reserved; give who puts it forward"
+            f"proposed_by {candidate.proposed_by!r} is reserved; name who proposes it"
         )
 
 
