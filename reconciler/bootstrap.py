@@ -281,6 +281,7 @@ class Services:
             policy=self.policy,
             embedding_model=self.embedder.model_id,
             gate_policy_of=self.cleaner.policy_of,
+            earlier=self.store.list_earlier,
             clock=self.clock,
         )
 

@@ -195,7 +195,8 @@ def _restore_text(report: RestoreReport) -> str:
     if report.keeps_hashes is False:
         text += (
             "\nThe key of the hashes is another one: a value that was taken out of a text gets "
-            "another token from now on."
+            "another token from now on, and what was forgotten before is not recognised if it is "
+            "said again. To keep both, restore an export that was made with --keys."
         )
     return text
 

@@ -166,4 +166,6 @@ def parse_time(option: str, value: str | None) -> datetime | None:
     try:
         return datetime.fromisoformat(value)
     except ValueError:
-        raise InvalidNoteError(f"{option} {value!r} is not an ISO 8601 time") from None
+        raise InvalidNoteError(
+            f"{option} {value!r} is not an ISO 8601 time, such as 2026-01-31T09:00:00+00:00"
+        ) from None

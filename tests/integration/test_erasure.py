@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,42 @@ def test_what_was_forgotten_is_held_until_the_contact_says_yes(memory: Memory) -
         memory.confirm(AGENT, PRIYA, held.decision_id, "anna")
     assert memory.confirm(AGENT, PRIYA, held.decision_id, "contact").action is Action.ADD
     assert lives_in(memory, "Pune").action is not Action.HOLD
+
+
+def test_what_was_forgotten_is_asked_about_once_however_often_it_is_said(memory: Memory) -> None:
+    made = say(memory, "Prefers tea.")
+    forget(memory, fact_id=str(made.fact_id))
+    first = say(memory, "Prefers tea.")
+    for _ in range(2):
+        assert reason_of(say(memory, "Prefers tea.")) is GateReason.FORGOTTEN_BEFORE
+    assert [each.decision_id for each in memory.pending(AGENT, PRIYA)] == [first.decision_id]
+    memory.reject(AGENT, PRIYA, first.decision_id, "contact")
+    assert memory.pending(AGENT, PRIYA) == []
+
+
+def test_the_question_about_what_was_forgotten_hides_behind_no_other(memory: Memory) -> None:
+    lives_in(memory, "Goa")
+    forget(memory)
+    quoted = lives_in(memory, "Goa", "Oh sure, she just loves living in {}.")
+    assert reason_of(quoted) is GateReason.NOT_LITERAL
+    held = lives_in(memory, "Goa")
+    waiting = {each.decision_id for each in memory.pending(AGENT, PRIYA)}
+    assert waiting == {quoted.decision_id, held.decision_id}
+    memory.confirm(AGENT, PRIYA, quoted.decision_id, "anna")
+    assert recalled(memory) == set()
+    assert [each.decision_id for each in memory.pending(AGENT, PRIYA)] == [held.decision_id]
+
+
+def test_a_reader_of_conversations_does_not_bring_back_what_was_forgotten(opened: Open) -> None:
+    tea = replace(PUNE.candidates[0], text="The contact prefers tea.", attribute=None, value=None)
+    memory = opened(replace(PUNE, candidates=(tea,)))
+    made = say(memory, "Prefers tea.")
+    forget(memory, fact_id=str(made.fact_id))
+    hand_over(memory, "My city is Pune.", session_id="chat-2")
+    memory.drain()
+    assert recalled(memory) == set()
+    waiting = map(reason_of, memory.pending(AGENT, PRIYA))
+    assert list(waiting) == [GateReason.FORGOTTEN_BEFORE]
 
 
 def test_what_says_something_else_is_not_held(memory: Memory) -> None:

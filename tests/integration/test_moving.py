@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from reconciler import Memory, Turn
+from reconciler import Memory, Turn, load_settings
 from reconciler.config_files import load_export_schema
 from reconciler.errors import (
     GraphConflictError,
@@ -26,7 +26,7 @@ from reconciler.errors import (
 from reconciler.service.moving import restoring
 from reconciler.service.stores import archive_store
 from reconciler.service.stores.archive_store import ArchiveStore
-from reconciler.testing import HashingEmbedder
+from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.whole_graph import links_of, nodes_of
@@ -190,6 +190,26 @@ def test_a_restore_may_move_to_another_model(moved: Path, target: EngineUnderTes
     assert report.embedded == report.nodes["Fact"]
     with Memory.open(embedder=other, **target.settings_arguments) as memory:
         assert memory.recall("crm", "alice", "Keeps two cats.")[0].similarity > 0.99
+
+
+def test_what_has_no_vector_gets_none_by_moving(tmp_path: Path) -> None:
+    here, there = (embedded_engine(tmp_path / name) for name in ("here", "there"))
+    path = tmp_path / "memory.jsonl"
+    raw = load_settings(
+        extractor={"fallback": "raw"},
+        jobs={"attempts_max": 1, "backoff_seconds": 0.01},
+        **here.settings_arguments,
+    )
+    with Memory.open(raw, embedder=EMBEDDER, extractor=ScriptedExtractor([])) as memory:
+        memory.submit_session("crm", "alice", "chat-1", TURNS[:1])
+        memory.drain()
+        cello = memory.add_contact_note("crm", "alice", "Plays the cello.")
+        memory.forget("crm", "alice", fact_id=cello.fact_id, by="contact", reason="Asked.")
+        memory.export(path, vectors=True, keys=True)
+    assert restored(there, path).embedded == 0
+    facts = {key: held for key, held in nodes_of(there).items() if key[0] == "Fact"}
+    assert facts.items() <= nodes_of(here).items()
+    assert {held["embedding_model"] for held in facts.values()} == {"none", EMBEDDER.model_id}
 
 
 # What goes on as before
@@ -419,7 +439,7 @@ RESTORING = """
 import sys, time
 from reconciler import Memory
 from reconciler.service.stores.archive_store import ArchiveStore
-from reconciler.testing import HashingEmbedder
+from reconciler.testing import HashingEmbedder, ScriptedExtractor
 write = ArchiveStore.restore_nodes
 def slow(*given):
     print("page", flush=True)

@@ -293,6 +293,15 @@ def test_other_case_width_spaces_or_punctuation_do_not_hide_what_was_forgotten(a
     assert set(plan.fact_ids) == {SAID.fact_id, again}
 
 
+def test_the_contact_as_the_subject_does_not_hide_what_was_forgotten() -> None:
+    named = said("The contact flies to New York in May.")
+    assert set(sayings(SCOPE, SAID)) & set(sayings(SCOPE, named))
+    known = Known(facts=[SAID, named], links=[], decisions=[], judged=[])
+    for each in (SAID, named):
+        plan = plan_of(ErasureTarget(fact_id=each.fact_id), known)
+        assert set(plan.fact_ids) == {SAID.fact_id, named.fact_id}
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

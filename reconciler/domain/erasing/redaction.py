@@ -67,7 +67,7 @@ def without_telling(reason: str, texts: Set[str], names: Set[str]) -> str:
         texts: what is forgotten, with the values that it was filed under.
         names: what the contact is called.
     """
-    for text in sorted(texts, key=len, reverse=True):  # a value may be a part of a text
+    for text in sorted(texts, key=len, reverse=True):  # a value stands in the sentence that says it
         if len(text) >= _TELLING_LENGTH_MIN and text.casefold() in reason.casefold():
             left = re.sub(re.escape(text), ERASED, reason, flags=re.IGNORECASE)
             reason = ERASED if left == reason else left

@@ -16,6 +16,7 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 
 __all__ = [
+    "NO_MODEL",
     "Action",
     "Archived",
     "Comparison",
@@ -33,6 +34,9 @@ __all__ = [
     "Usage",
     "Verdict",
 ]
+
+NO_MODEL = "none"
+"""What embedded raw words: so no look for neighbours, and no recall by meaning, finds them."""
 
 
 ACTIONS_OF_RELATION: Mapping[Relation, frozenset[Action]] = {

@@ -19,8 +19,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from reconciler.domain.records.archives import RestoreReport
-from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.kinds import JobState
+from reconciler.domain.records.decisions import NO_MODEL, Decision
+from reconciler.domain.records.kinds import FactState, JobState
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import (
     GraphConflictError,
@@ -353,26 +353,39 @@ class _Writing:
         return list(self._facts(nodes))
 
     def _facts(self, nodes: Sequence[Node]) -> Iterator[tuple[Row, Any]]:
-        """Facts with the vectors of the store's model: those of the file, or new ones."""
+        """Facts with the vectors of the store's model: those of the file, or new ones.
+
+        Raw words and what was erased have none, and get none.
+        """
         import numpy as np
 
         from reconciler.service.embedding import embed
 
         model = self._embedder.model_id
-        is_own = [other.properties.get("embedding_model") == model for other in nodes]
-        kept = [other.vector if own else None for other, own in zip(nodes, is_own, strict=True)]
-        lacking = [place for place, vector in enumerate(kept) if vector is None]
+        is_own = [node.properties.get("embedding_model") == model for node in nodes]
+        kept = [node.vector if own else None for node, own in zip(nodes, is_own, strict=True)]
+        lacking = [
+            place
+            for place, node in enumerate(nodes)
+            if kept[place] is None and not _is_without_vector(node)
+        ]
         made = embed(self._embedder, [nodes[place].properties["text"] for place in lacking])
         self.report.embedded += len(lacking) if self._embedder.dimension else 0
         for place, vector in zip(lacking, made, strict=True):
             kept[place] = vector.tobytes()
         for node, held in zip(nodes, kept, strict=True):
-            row = node.properties | {"embedding_model": model}
+            is_raw = node.properties.get("embedding_model") == NO_MODEL
+            row = node.properties | ({} if is_raw else {"embedding_model": model})
             if held:
                 vector = np.frombuffer(held, dtype=np.float32).tolist()
                 yield row | {"embedding_bytes": held}, vector
             else:
                 yield row, None
+
+
+def _is_without_vector(fact: Node) -> bool:
+    held = fact.properties
+    return held.get("embedding_model") == NO_MODEL or held.get("state") == FactState.ERASED
 
 
 class _Reading:

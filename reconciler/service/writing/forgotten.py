@@ -6,12 +6,13 @@ stale look costs a retry and lets nothing through.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from reconciler.domain.erasing.tombstones import sayings
 from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.gate.precedents import EarlierDecision
 from reconciler.domain.gate.questions import question
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Evidence
@@ -139,6 +140,7 @@ class Withholding:
         policy: the rule's thresholds, for the record.
         embedding_model: for the record.
         gate_policy_of: the gate's policy in a scope.
+        earlier: what was decided about an inference about a contact, the oldest first.
         clock: the time now, UTC-aware.
     """
 
@@ -148,11 +150,13 @@ class Withholding:
         policy: ReconcilePolicy,
         embedding_model: str,
         gate_policy_of: Callable[[Scope], GatePolicy],
+        earlier: Callable[[Scope, str], Sequence[EarlierDecision]],
         clock: Callable[[], datetime],
     ) -> None:
         self._policy = policy
         self._embedding_model = embedding_model
         self._gate_policy_of = gate_policy_of
+        self._earlier = earlier
         self._clock = clock
 
     def commit(
@@ -184,10 +188,13 @@ class Withholding:
         return Commit(version=version, decision=decision, evidence=made.candidate.evidence)
 
     def _asked(self, submission: Submission) -> Submission:
-        candidate = submission.candidate
+        candidate, now = submission.candidate, self._clock()
         policy = self._gate_policy_of(candidate.note.scope)
-        lapses_at = self._clock() + timedelta(days=policy.file.confirmation.lapses_days)
+        lapses_at = now + timedelta(days=policy.file.confirmation.lapses_days)
         reason = GateReason.FORGOTTEN_BEFORE
+        earlier = self._earlier(candidate.note.scope, submission.assessment.inference_key)
+        # What waits for another reason may be answered by an operator, which this may not.
+        same = (e.decision_id for e in earlier if e.reason is reason and e.is_pending(now))
         held = replace(
             submission.assessment,
             disposal=Disposal.CONSENT,
@@ -196,4 +203,4 @@ class Withholding:
             question=question(candidate, Disposal.CONSENT, reason, None, policy),
             lapses_at=lapses_at,
         )
-        return replace(submission, assessment=held)
+        return replace(submission, assessment=held, held_id=next(same, None))

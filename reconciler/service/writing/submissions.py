@@ -10,6 +10,7 @@ from datetime import datetime
 from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import (
+    NO_MODEL,
     Action,
     Comparison,
     DecidedBy,
@@ -26,7 +27,6 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 
 __all__ = [
-    "NO_MODEL",
     "WITHHELD",
     "Submission",
     "own_episode_of",
@@ -41,9 +41,6 @@ WITHHELD = (
     GateReason.PRIVATE_EVIDENCE,
 )
 """Why not even a refusal's record may repeat what was proposed."""
-
-NO_MODEL = "none"
-"""What embedded raw words: so no look for neighbours, and no recall by meaning, finds them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
