@@ -111,8 +111,10 @@ def _erasures_view(found: Sequence[Erasure]) -> Group:
 def _erasure_panel(erasure: Erasure) -> RenderableType:
     receipt = erasure.receipt
     counted = ", ".join(f"{count} {label}" for label, count in receipt.removed.items() if count)
+    nothing = "nothing; if something should have been there, check the name that you gave"
+    lost = "would lose" if receipt.is_dry_run else "lost"
     told = [
-        shown(f"{'would lose' if receipt.is_dry_run else 'lost'} their words: {counted or 'none'}"),
+        shown(f"{lost} their words: {counted or nothing}"),
         shown(f"held if they are said again: {receipt.tombstones}"),
     ]
     if not receipt.is_dry_run:
