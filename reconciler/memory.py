@@ -1657,7 +1657,7 @@ class Memory:
         self,
         agent_id: str,
         contact_id: str,
-        session_id: str,
+        session_id: str | None,
         turns: Iterable[Turn | Mapping[str, Any]],
         *,
         tenant: str | None = None,
@@ -1669,7 +1669,8 @@ class Memory:
         Args:
             agent_id: which agent remembers.
             contact_id: with whom the session was.
-            session_id: its id; under the same one only what is new is added.
+            session_id: its id; under the same one only what is new is added. None for one made of
+                the turns: the same turns are the same session, and with one more, another.
             turns: in their order, at least one; messages as chat APIs have them, dictionaries with
                 ``role`` and ``content``, are taken as well.
             tenant: whose deployment; None for the configured one.
@@ -1686,10 +1687,14 @@ class Memory:
 
         # One more than are taken is enough to refuse them, should they never end.
         taken = islice(turns or (), self.settings.extractor.session_turns_max + 1)
+        scope = self._scope(tenant, agent_id, contact_id)
+        made = tuple(turns_of(turns if isinstance(turns, Sequence) else taken))
+        if session_id is None:
+            session_id = self.extractor.session_id(scope, made)
         session = Session(
-            scope=self._scope(tenant, agent_id, contact_id),
+            scope=scope,
             session_id=session_id,
-            turns=tuple(turns_of(turns if isinstance(turns, Sequence) else taken)),
+            turns=made,
             channel=channel,
             started_at=started_at,
         )
@@ -2036,7 +2041,7 @@ class ContactMemory:
 
     def submit_session(
         self,
-        session_id: str,
+        session_id: str | None,
         turns: Iterable[Turn | Mapping[str, Any]],
         *,
         channel: str = "chat",

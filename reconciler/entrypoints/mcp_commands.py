@@ -85,7 +85,8 @@ def mcp(
         str, typer.Option(help="In whose name an operator's answers are taken down, on stdio.")
     ] = "operator",
     session: Annotated[
-        str | None, typer.Option(help="The conversation that all notes are filed in, on stdio.")
+        str | None,
+        typer.Option(help="The conversation that notes and turns are filed in, on stdio."),
     ] = None,
     transport: Annotated[Transport, typer.Option(help="How clients come.")] = Transport.STDIO,
     host: Annotated[str, typer.Option(help="Where to listen, over HTTP.")] = "127.0.0.1",
@@ -211,6 +212,9 @@ def create(
     name: Annotated[
         str, typer.Option(help="Whose it is; an operator's answers are taken down in this name.")
     ] = "operator",
+    session: Annotated[
+        str | None, typer.Option(help="The conversation that notes and turns are filed in.")
+    ] = None,
     expires: Annotated[
         str | None, typer.Option(help="ISO 8601 with a zone, or days such as 90d; default never.")
     ] = None,
@@ -219,7 +223,7 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a token and print it, once; only its hash is kept."""
-    grant = _grant(profile, tenant, agents, contact, name, None)
+    grant = _grant(profile, tenant, agents, contact, name, session)
     made, secret = _token_file(tokens).create(grant, _expiry(expires))
     if as_json:
         print_json({"token": secret, **made.to_dict(datetime.now(UTC))})

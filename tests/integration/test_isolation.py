@@ -101,7 +101,7 @@ MEMORY: Mapping[str, tuple[str, ...]] = {
 
 OF_CONTACT = {**MEMORY, "note": (OWN, "session_id")}
 PARTS: Mapping[type, set[str]] = {
-    MemoryExtractor: {"job", "jobs", "report", "retry", "session", "submit"},
+    MemoryExtractor: {"job", "jobs", "report", "retry", "session", "session_id", "submit"},
     MemoryContext: {
         *("commit", "deciding", "episodes", "fail", "interrupt", "log_episode", "observed"),
         *("procedures", "propose_durable", "propose_procedure", "propose_reflection", "recall"),
