@@ -115,8 +115,8 @@ PARTS: Mapping[type, set[str]] = {
 TOOLS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("confirm", "reject", "explain"), ("decision_id",)),
     **dict.fromkeys(("history", "evidence"), ("fact_id",)),
-    "hand_over_session": ("session_id",),
-    **dict.fromkeys(("add_contact_note", "recall_contact", "pending", "profile", "health"), ()),
+    **dict.fromkeys(("add_contact_note", "recall_contact", "hand_over_session"), ()),
+    **dict.fromkeys(("pending", "profile", "health"), ()),
 }
 """Every tool of the MCP server, with the parameters that take an id."""
 
