@@ -112,8 +112,8 @@ class Finding:
         """
         if not self._embedder.dimension:
             raise InvalidRequestError(
-                "without an embedder nothing is near anything; ask for a name instead, with "
-                "recall_about, or set RECONCILER_EMBEDDER__MODEL"
+                "this memory has no model to compare texts with; give it one with `reconciler "
+                "reembed --model minilm`, or look for a name with `reconciler about` (recall_about)"
             )
         asked = _Asked(scope, embed(self._embedder, [query])[0], limit, wanted)
         # The index looks at all agents' facts, and an agent may have few among very many.
