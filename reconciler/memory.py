@@ -1666,11 +1666,13 @@ class Memory:
     ) -> str:
         """Hand a session over; the id of the job that will read it. See ``MemoryExtractor``.
 
+        With None for its id, one is made of its turns: the same turns are the same session, and
+        with one more turn it is another.
+
         Args:
             agent_id: which agent remembers.
             contact_id: with whom the session was.
-            session_id: its id; under the same one only what is new is added. None for one made of
-                the turns: the same turns are the same session, and with one more, another.
+            session_id: its id; under the same one only what is new is added.
             turns: in their order, at least one; messages as chat APIs have them, dictionaries with
                 ``role`` and ``content``, are taken as well.
             tenant: whose deployment; None for the configured one.
