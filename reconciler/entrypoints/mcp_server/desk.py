@@ -285,7 +285,7 @@ _HAND_OVER_DEFINITION = {
 }
 
 
-def _handed_over(about: ContactMemory, bound_id: str | None, given: Mapping[str, Any]) -> str:
+def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[str, Any]) -> str:
     """What is said when the conversation is kept.
 
     Raises:
@@ -296,7 +296,7 @@ def _handed_over(about: ContactMemory, bound_id: str | None, given: Mapping[str,
     messages = given.get("messages")
     if not isinstance(messages, list) or not 0 < len(messages) <= _MESSAGES_MAX:
         raise InvalidRequestError(f"messages must be a list of 1 to {_MESSAGES_MAX:,} messages")
-    about.submit_session(bound_id, [_message(*each) for each in enumerate(messages, 1)])
+    about.submit_session(session_id, [_message(*each) for each in enumerate(messages, 1)])
     return (
         f"The conversation is kept, {len(messages)} messages. It is read in the background, and "
         "what it says about the contact is judged like any note."
