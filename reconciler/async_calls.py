@@ -270,6 +270,13 @@ class AsyncMemoryExtractor:
         self._threads = threads
         self._sync = sync
 
+    async def session_id(self, scope: Scope, turns: Sequence[Turn]) -> str:
+        """An id for a session that nobody named.
+
+        See ``MemoryExtractor.session_id``.
+        """
+        return await self._threads.run(self._sync.session_id, scope, turns)
+
     async def submit(self, session: Session) -> str:
         """The id of the job that will read a session, which is stored with it by then.
 
@@ -466,7 +473,7 @@ class AsyncContactMemory:
 
     async def submit_session(
         self,
-        session_id: str,
+        session_id: str | None,
         turns: Iterable[Turn | Mapping[str, Any]],
         *,
         channel: str = "chat",
@@ -1413,7 +1420,7 @@ class AsyncMemoryCalls:
         self,
         agent_id: str,
         contact_id: str,
-        session_id: str,
+        session_id: str | None,
         turns: Iterable[Turn | Mapping[str, Any]],
         *,
         tenant: str | None = None,

@@ -1665,7 +1665,7 @@ class Memory:
         self,
         agent_id: str,
         contact_id: str,
-        session_id: str,
+        session_id: str | None,
         turns: Iterable[Turn | Mapping[str, Any]],
         *,
         tenant: str | None = None,
@@ -1673,6 +1673,9 @@ class Memory:
         started_at: datetime | None = None,
     ) -> str:
         """Hand over a session; returns its job's id. See ``MemoryExtractor``.
+
+        With None for its id, one is made of its turns: the same turns are the same session, and
+        with one more turn it is another.
 
         Args:
             agent_id: the agent whose memory it is.
@@ -1694,10 +1697,14 @@ class Memory:
 
         # One more than are taken is enough to refuse them, should they never end.
         taken = islice(turns or (), self.settings.extractor.session_turns_max + 1)
+        scope = self._scope(tenant, agent_id, contact_id)
+        made = tuple(turns_of(turns if isinstance(turns, Sequence) else taken))
+        if session_id is None:
+            session_id = self.extractor.session_id(scope, made)
         session = Session(
-            scope=self._scope(tenant, agent_id, contact_id),
+            scope=scope,
             session_id=session_id,
-            turns=tuple(turns_of(turns if isinstance(turns, Sequence) else taken)),
+            turns=made,
             channel=channel,
             started_at=started_at,
         )
@@ -2045,7 +2052,7 @@ class ContactMemory:
 
     def submit_session(
         self,
-        session_id: str,
+        session_id: str | None,
         turns: Iterable[Turn | Mapping[str, Any]],
         *,
         channel: str = "chat",

@@ -139,9 +139,11 @@ class Chromium:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.call("Emulation.setEmulatedMedia", media=media, features=features)
 
-    def screenshot(self, path: Path) -> None:
-        """Write what is seen as a PNG."""
-        answer = self.call("Page.captureScreenshot", format="png")
+    def screenshot(self, path: Path, *, height: int | None = None) -> None:
+        """Write what is seen as a PNG, or the upper part of it, of so many pixels."""
+        size = {"width": self._size[0], "height": height or self._size[1]}
+        clip = {"x": 0, "y": 0, "scale": 1, **size}
+        answer = self.call("Page.captureScreenshot", format="png", clip=clip)
         path.write_bytes(base64.b64decode(answer["data"]))
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:

@@ -33,6 +33,8 @@ from reconciler.entrypoints.browser_pack import PackServer, docker_name, server_
 from tests.neo4j_artefacts import LINES, DockerParts, JavaParts, ServerNotAvailableError, prepare
 
 __all__ = [
+    "PORT_ATTEMPTS_MAX",
+    "PORT_TAKEN",
     "Neo4jServer",
     "ServerFailedError",
     "ServerNotAvailableError",
@@ -43,7 +45,7 @@ __all__ = [
 
 START_SECONDS_MAX = 180
 PORT_ATTEMPTS_MAX = 5
-PORT_TAKEN = ("already in use", "BindException", "port is already allocated")
+PORT_TAKEN = ("already in use", "BindException", "port is already allocated", "is taken")
 GUARD = Path(__file__).with_name("neo4j_guard.py")
 OPENED_PACKAGES = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 

@@ -67,6 +67,7 @@ def import_file(
         typer.Option(help="With --from: whose word the records count as; default: operator."),
     ] = None,
     username: Annotated[str, typer.Option(help="Of the Neo4j to read from.")] = "neo4j",
+    # No setting: it is another store's, for this one command, and no file should keep it.
     password: Annotated[
         str, typer.Option(envvar="PEER_NEO4J_PASSWORD", help="Of the Neo4j to read from.")
     ] = "",

@@ -88,7 +88,8 @@ def mcp(
         str, typer.Option(help="On stdio: the name under which an operator's answers are recorded.")
     ] = "operator",
     session: Annotated[
-        str | None, typer.Option(help="On stdio: the id of the session that all notes belong to.")
+        str | None,
+        typer.Option(help="On stdio: the id of the session that notes and turns belong to."),
     ] = None,
     transport: Annotated[Transport, typer.Option(help="How clients connect.")] = Transport.STDIO,
     host: Annotated[str, typer.Option(help="Over HTTP: the address to listen on.")] = "127.0.0.1",
@@ -219,6 +220,9 @@ def create(
     name: Annotated[
         str, typer.Option(help="The owner's name; an operator's answers are recorded under it.")
     ] = "operator",
+    session: Annotated[
+        str | None, typer.Option(help="The id of the session that notes and turns belong to.")
+    ] = None,
     expires: Annotated[
         str | None,
         typer.Option(
@@ -230,7 +234,7 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Create a token and print it once; only its hash is kept."""
-    grant = _grant(profile, tenant, agents, contact, name, None)
+    grant = _grant(profile, tenant, agents, contact, name, session)
     made, secret = _token_file(tokens).create(grant, _expiry(expires))
     if as_json:
         print_json({"token": secret, **made.to_dict(datetime.now(UTC))})

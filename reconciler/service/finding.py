@@ -112,8 +112,8 @@ class Finding:
         """
         if not self._embedder.dimension:
             raise InvalidRequestError(
-                "finding the nearest facts needs an embedder: set RECONCILER_EMBEDDER__MODEL, or "
-                "look for a name with recall_about"
+                "this memory has no model to compare texts with; give it one with `reconciler "
+                "reembed --model minilm`, or look for a name with `reconciler about` (recall_about)"
             )
         asked = _Asked(scope, embed(self._embedder, [query])[0], limit, wanted)
         # The index looks at all agents' facts, and an agent may have few among very many.

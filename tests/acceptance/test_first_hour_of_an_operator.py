@@ -51,8 +51,7 @@ def test_from_compose_to_a_memory_that_is_served_read_scraped_and_moved(
         lives = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
         assert not server.asked(token, called("add_contact_note", lives | PRIYA))[1]
         said = [{"role": "user", "content": "Please remember that I am allergic to nuts."}]
-        handed_over = {"session_id": "chat-1", "messages": said}
-        assert not server.asked(token, called("hand_over_session", handed_over | PRIYA))[1]
+        assert not server.asked(token, called("hand_over_session", {"messages": said} | PRIYA))[1]
         wait_for(lambda: 'reconciler_jobs{state="done"} 1.0' in scraped(metrics))
         assert 'door="extractor"' in scraped(metrics)
         assert "Lives in Pune." in server.asked(token, called("recall_contact", PRIYA))[0]

@@ -30,8 +30,9 @@ def test_a_list_says_what_each_may_reach_and_shows_no_token(run: Run, tokens: Pa
     made = json_of(
         run, "token", "create", "--agent", "crm", "--agent", "sales", "--contact", "priya",
         "--profile", "operator", "--name", "anna", "--tenant", "acme", "--expires", "90d",
-        "--tokens", str(tokens),
+        "--session", "chat-1", "--tokens", str(tokens),
     )  # fmt: skip
+    assert made["session"] == "chat-1"
     for arguments in ((), ("--json",)):
         code, out, _ = run("token", "list", "--tokens", str(tokens), *arguments)
         assert code == 0

@@ -101,7 +101,7 @@ MEMORY: Mapping[str, tuple[str, ...]] = {
 
 OF_CONTACT = {**MEMORY, "note": (OWN, "session_id")}
 PARTS: Mapping[type, set[str]] = {
-    MemoryExtractor: {"job", "jobs", "report", "retry", "session", "submit"},
+    MemoryExtractor: {"job", "jobs", "report", "retry", "session", "session_id", "submit"},
     MemoryContext: {
         *("commit", "deciding", "episodes", "fail", "interrupt", "log_episode", "observed"),
         *("procedures", "propose_durable", "propose_procedure", "propose_reflection", "recall"),
@@ -115,8 +115,8 @@ PARTS: Mapping[type, set[str]] = {
 TOOLS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("confirm", "reject", "explain"), ("decision_id",)),
     **dict.fromkeys(("history", "evidence"), ("fact_id",)),
-    "hand_over_session": ("session_id",),
-    **dict.fromkeys(("add_contact_note", "recall_contact", "pending", "profile", "health"), ()),
+    **dict.fromkeys(("add_contact_note", "recall_contact", "hand_over_session"), ()),
+    **dict.fromkeys(("pending", "profile", "health"), ()),
 }
 """Every tool of the MCP server, with the parameters that take an id."""
 

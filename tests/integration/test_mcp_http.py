@@ -30,6 +30,7 @@ from tests.mcp_server import HttpServer, called, granted, serving
 LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
 ADD, RECALL = "add_contact_note", "recall_contact"
 PRIYA = {"contact_id": "priya"}
+NUTS, HELLO = "Please remember that I am allergic to nuts.", "Hello again!"
 AGENT_TOOLS = {ADD, RECALL, "hand_over_session"}
 OPERATOR_TOOLS = {
     *("pending", "confirm", "reject", "history", "explain", "evidence", "profile", "health")
@@ -429,16 +430,16 @@ def test_the_prompt_opens_a_conversation_with_what_is_known_and_what_to_ask(
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"session_id": "s"}, "messages"),
-        ({"session_id": "s", "messages": []}, "1 to 1,000"),
-        ({"messages": [{"role": "user", "content": "Hi"}]}, "session_id"),
-        ({"session_id": "s", "messages": [{"role": "operator", "content": "Hi"}]}, "role"),
-        ({"session_id": "s", "messages": [{"role": "system", "content": "Hi"}]}, "role"),
-        ({"session_id": "s", "messages": [{"role": "user"}]}, "content"),
-        ({"session_id": "s", "messages": ["Hi"]}, "role and content"),
-        ({"session_id": "s", "messages": [{"role": "user", "content": 1}]}, "string"),
-        ({"session_id": "s", "messages": [{"role": "user", "content": "Hi", "id": "x"}]}, "else"),
-        ({"session_id": "s", "messages": [], "tenant": "acme"}, "alone"),
+        ({}, "messages"),
+        ({"messages": []}, "1 to 1,000"),
+        ({"messages": [{"role": "operator", "content": "Hi"}]}, "role"),
+        ({"messages": [{"role": "system", "content": "Hi"}]}, "role"),
+        ({"messages": [{"role": "user"}]}, "content"),
+        ({"messages": ["Hi"]}, "role and content"),
+        ({"messages": [{"role": "user", "content": 1}]}, "string"),
+        ({"messages": [{"role": "user", "content": "Hi", "id": "x"}]}, "else"),
+        ({"messages": [{"role": "user", "content": "Hi"}], "session_id": "s"}, "alone"),
+        ({"messages": [{"role": "user", "content": "Hi"}], "tenant": "acme"}, "alone"),
     ],
 )
 def test_a_conversation_that_cannot_be_taken_is_refused_in_words(
@@ -455,12 +456,46 @@ def test_a_conversation_that_cannot_be_taken_is_refused_in_words(
 def test_a_conversation_that_is_handed_over_is_read_and_remembered(
     server: HttpServer, memory: Memory
 ) -> None:
-    said = [{"role": "user", "content": "Please remember that I am allergic to nuts."}]
-    given = PRIYA | {"session_id": "chat-1", "messages": said}
-    text, is_error = server.asked(server.token(granted()), called("hand_over_session", given))
-    assert not is_error, text
+    handed_over(server, NUTS)
     memory.drain()
     assert ["nuts" in each.fact.text for each in memory.recall("crm", "priya")] == [True]
+
+
+def test_a_conversation_that_is_handed_over_twice_is_kept_once(
+    server: HttpServer, memory: Memory
+) -> None:
+    handed_over(server, NUTS)
+    handed_over(server, NUTS)
+    handed_over(server, NUTS, HELLO)
+    handed_over(server, NUTS, contact_id="tom")
+    assert len({job.session_id for job in memory.jobs()}) == len(memory.jobs()) == 3
+
+
+def test_a_tokens_session_is_that_of_its_notes_and_of_what_is_handed_over(
+    server: HttpServer, memory: Memory
+) -> None:
+    token = server.token(granted(session_id="chat-1"))
+    assert not server.asked(token, called(ADD, LIVES | PRIYA))[1]
+    handed_over(server, NUTS, token=token)
+    handed_over(server, NUTS, HELLO, token=token)
+    memory.drain()
+    cited = {
+        episode.session_id
+        for ranked in memory.recall("crm", "priya")
+        for episode in memory.evidence("crm", "priya", ranked.fact.fact_id).turns
+    }
+    assert cited == {"chat-1"}
+    assert {job.session_id for job in memory.jobs()} == {"chat-1"}
+
+
+def handed_over(
+    server: HttpServer, *said: str, token: str | None = None, contact_id: str = "priya"
+) -> None:
+    """Hand over what a contact said, turn by turn."""
+    given = {"messages": [{"role": "user", "content": text} for text in said]}
+    call = called("hand_over_session", given | {"contact_id": contact_id})
+    text, is_error = server.asked(token or server.token(granted()), call)
+    assert not is_error, text
 
 
 def test_what_nobody_foresaw_is_told_without_its_text(

@@ -55,12 +55,11 @@ def test_an_agent_bound_to_a_contact_adds_recalls_and_hands_over(
 ) -> None:
     async def conversation(client: Client) -> dict[str, Any]:
         said = [{"role": "user", "content": "Please remember that I am allergic to nuts."}]
-        handed_over = {"session_id": "chat-1", "messages": said}
         return {
             "tools": {each.name for each in (await client.list_tools()).tools},
             "added": await called(ADD, LIVES)(client),
             "recalled": await called(RECALL)(client),
-            "kept": await called("hand_over_session", handed_over)(client),
+            "kept": await called("hand_over_session", {"messages": said})(client),
             "other": await called(RECALL, {"contact_id": "tom"})(client),
             "long": await called(ADD, LIVES | {"text": "a" * 100_000})(client),
             "resources": [each.uri for each in (await client.list_resources()).resources],

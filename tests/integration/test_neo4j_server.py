@@ -162,7 +162,10 @@ def test_the_image_installs_the_mcp_extra_before_the_sources() -> None:
 def test_the_image_copies_what_there_is_and_installs_before_it_copies_sources() -> None:
     recipe = (ROOT / "Dockerfile").read_text()
     copied = re.findall(r"^COPY (.+) \S+$", recipe, re.MULTILINE)
-    assert all((ROOT / name).exists() for names in copied for name in names.split())
+    sources = [name for names in copied for name in names.split()]
+    assert all((ROOT / name).exists() for name in sources)
+    let_through = (ROOT / ".dockerignore").read_text().splitlines()
+    assert {f"!{name}" for name in sources} <= set(let_through)
     assert recipe.index("-r requirements-light.txt") < recipe.index("COPY reconciler")
 
 

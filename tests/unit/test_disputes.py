@@ -187,7 +187,7 @@ def test_an_amendment_ends_what_it_names_and_what_shares_its_slot(fact_id: str |
 @pytest.mark.parametrize(
     ("said", "known", "fact_id", "told"),
     [
-        (note("x"), None, "fact-1", "without an embedder"),
+        (note("x"), None, "fact-1", "reembed --model minilm"),
         (note("x"), [], "fact-1", "no live fact"),
         (note("x"), [fact("y", 2)], "fact-1", "no live fact"),
         (note("x", slot=slot("Goa")), [fact("y", 2)], None, "no live fact"),

@@ -22,7 +22,10 @@ from reconciler.errors import (
     InvalidScopeError,
 )
 
-GRANT = Grant(profile=Profile.AGENT, tenant="acme", agent_ids=("crm", "sales"), contact_id="priya")
+GRANT = Grant(
+    profile=Profile.AGENT, tenant="acme", agent_ids=("crm", "sales"), contact_id="priya",
+    session_id="chat-1",
+)  # fmt: skip
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 

@@ -31,8 +31,8 @@ def amended(
     """
     if neighbours is None:
         raise InvalidRequestError(
-            "without an embedder nothing is compared, so nothing can be amended; revoke the fact "
-            "and add the right one"
+            "this memory has no model to compare texts with, so nothing can be amended; give it "
+            "one with `reconciler reembed --model minilm`, or revoke the fact and add the right one"
         )
     named = [neighbour for neighbour in neighbours if neighbour.fact_id == fact_id]
     slotted = (SlotMatch.EQUAL, SlotMatch.CHANGED)

@@ -99,9 +99,7 @@ class Desk:
         # Whose tools they are makes no difference to what they are called and take.
         some = self._memory.agent_tools(grant.agent_ids[0], "any", tenant=grant.tenant)
         listed = some.definitions("mcp")
-        return [
-            _scoped(definition, grant) for definition in (*listed, _hand_over_definition(grant))
-        ]
+        return [_scoped(definition, grant) for definition in (*listed, _HAND_OVER_DEFINITION)]
 
     def call(self, grant: Grant, name: str, arguments: Mapping[str, Any]) -> ToolReply:
         """What a tool answers; no mistake of a client's raises anything but this.
@@ -260,53 +258,41 @@ def _scoped(tool: dict[str, Any], grant: Grant, *, needs_contact: bool = True) -
     return tool | {"inputSchema": schema | {"properties": properties, "required": required}}
 
 
-def _hand_over_definition(grant: Grant) -> dict[str, Any]:
-    session = {
-        "session_id": {
-            "type": "string",
-            "description": "The conversation's id. Under the same one only what is new is "
-            "added, so hand it over again as it grows.",
-        }
-    }
-    message = {
+_MESSAGE = {
+    "type": "object",
+    "properties": {
+        "role": {"type": "string", "enum": list(_ROLES)},
+        "content": {"type": "string", "description": "What was said, word for word."},
+    },
+    "required": ["role", "content"],
+    "additionalProperties": False,
+}
+_HAND_OVER_DEFINITION = {
+    "name": HAND_OVER,
+    "title": "Hand the conversation over",
+    "description": "Give the whole conversation to the memory as it was, word for word, once, when "
+    "it ends. It is read in the background, and what it says about the contact is judged like any "
+    "note.",
+    "inputSchema": {
         "type": "object",
         "properties": {
-            "role": {"type": "string", "enum": list(_ROLES)},
-            "content": {"type": "string", "description": "What was said, word for word."},
+            "messages": {"type": "array", "items": _MESSAGE, "maxItems": _MESSAGES_MAX},
         },
-        "required": ["role", "content"],
+        "required": ["messages"],
         "additionalProperties": False,
-    }
-    is_bound = grant.session_id is not None
-    return {
-        "name": HAND_OVER,
-        "title": "Hand the conversation over",
-        "description": "Give the conversation to the memory as it was, word for word, when it "
-        "ends. It is read in the background, and what it says about the contact is judged "
-        "like any note.",
-        "inputSchema": {
-            "type": "object",
-            "properties": ({} if is_bound else session)
-            | {"messages": {"type": "array", "items": message, "maxItems": _MESSAGES_MAX}},
-            "required": ["messages"] if is_bound else ["session_id", "messages"],
-            "additionalProperties": False,
-        },
-        "annotations": {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False},
-    }
+    },
+    "annotations": {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False},
+}
 
 
-def _handed_over(about: ContactMemory, bound_id: str | None, given: Mapping[str, Any]) -> str:
+def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[str, Any]) -> str:
     """What is said when the conversation is kept.
 
     Raises:
         InvalidRequestError: what was given cannot be used; nothing was kept.
     """
-    known = {"messages"} if bound_id is not None else {"messages", "session_id"}
-    if given.keys() - known:
-        raise InvalidRequestError(f"{HAND_OVER} takes {' and '.join(sorted(known))} alone")
-    session_id = given.get("session_id", bound_id)
-    if not isinstance(session_id, str):
-        raise InvalidRequestError("session_id is missing: give the conversation's id")
+    if given.keys() - {"messages"}:
+        raise InvalidRequestError(f"{HAND_OVER} takes messages alone")
     messages = given.get("messages")
     if not isinstance(messages, list) or not 0 < len(messages) <= _MESSAGES_MAX:
         raise InvalidRequestError(f"messages must be a list of 1 to {_MESSAGES_MAX:,} messages")

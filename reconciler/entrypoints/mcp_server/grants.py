@@ -31,7 +31,8 @@ class Grant:
         agent_ids: which agents' memories, at least one.
         contact_id: the only contact; None for all of these agents' contacts.
         name: who answers, where an operator's yes or no is given.
-        session_id: the conversation that all notes are filed in; None files them in one.
+        session_id: the conversation that all notes and turns are filed in. None files an agent's
+            notes in one, and each conversation that is handed over in a session of its own.
 
     Raises:
         InvalidScopeError, InvalidNoteError, InvalidRequestError: a part cannot be used.

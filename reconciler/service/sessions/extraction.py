@@ -146,6 +146,11 @@ class SessionReader:
             _check_time(said.said_at, now, "a turn's said_at")
         return _with_words(found, partial(self._cleaner.without_secrets, session.scope))
 
+    def session_id(self, scope: Scope, turns: Sequence[Turn]) -> str:
+        """An id for a session that nobody named: the same for the same turns."""
+        said = [part for turn in turns for part in _identity(turn)]
+        return str(uuid.uuid5(_ID_SPACE, self._digest("\0".join((scope.contact_key, *said)))))
+
     def episode(
         self,
         scope: Scope,
@@ -408,6 +413,13 @@ class MemoryExtractor:
         self._store = store
         self._reader = reader
         self._clock = clock
+
+    def session_id(self, scope: Scope, turns: Sequence[Turn]) -> str:
+        """An id for a session that nobody named.
+
+        The same turns give the same id, and nobody can guess them from it.
+        """
+        return self._reader.session_id(scope, turns)
 
     def submit(self, session: Session) -> str:
         """The id of the job that will read a session, which is stored with it by then.
