@@ -115,7 +115,7 @@ def start(line_name: str, *, full_speed: bool = False) -> Neo4jServer:
 
 
 def start_prepared(parts: JavaParts | DockerParts, *, full_speed: bool = False) -> Neo4jServer:
-    """The same, with the parts at hand. Another process may take a free port first: try anew."""
+    """The same, with the parts at hand. Another process may take a free port first: try again."""
     for attempts_left in reversed(range(PORT_ATTEMPTS_MAX)):
         home = Path(tempfile.mkdtemp(prefix="reconciler-neo4j-"))
         try:
@@ -230,7 +230,7 @@ def _claim(server: Neo4jServer, ports: Ports) -> None:
         except AuthError as error:
             raise ServerFailedError(
                 f"Neo4j in {server.home} has another password: give it as NEO4J_PASSWORD, or "
-                f"delete that folder to begin anew"
+                f"delete that folder to start again"
             ) from error
         except (DriverError, Neo4jError) as error:
             last = error  # it listens before its databases are up

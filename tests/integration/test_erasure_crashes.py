@@ -108,7 +108,7 @@ def test_no_planted_word_is_left_after_kills_at_random_moments(
     latest_seconds = killed(one_of_each, next(untouched), after_seconds=None)
     contact_id = next(untouched)
     for number in range(KILLS):
-        # Early ones more often: for most of the time the embedded store is written anew.
+        # Early ones more often: for most of the time the embedded store is written again.
         after_seconds = latest_seconds * moments.random() ** 2
         killed(one_of_each, contact_id, after_seconds=after_seconds)
         stages[reached := stage(one_of_each, contact_id)] += 1

@@ -356,12 +356,12 @@ def test_a_store_moves_twice_and_back(engine: EngineUnderTest) -> None:
         check_vectors(engine, after)
     with opened(engine) as memory:
         memory.add_contact_note("crm", "priya", "Plays the piano.")
-        memory.forget("crm", "bob", by="contact", reason="He asked.")  # the file is written anew
+        memory.forget("crm", "bob", by="contact", reason="He asked.")  # the file is written again
         half_way(memory)
         memory.add_contact_note("crm", "priya", "Plays golf.")
         fact_id = memory.decisions("crm", "priya")[0].fact_id
         memory.forget("crm", "priya", fact_id=fact_id, by="operator", reason="Wrong.")
-        assert memory.model_move().moved >= 2  # written anew, with the vectors of both models
+        assert memory.model_move().moved >= 2  # written again, with the vectors of both models
         memory.reembed(NEW, **USUAL)
     check_vectors(engine, NEW)
 

@@ -1,4 +1,4 @@
-"""Makes the stores of older schema versions anew, with the code of their time: from a git checkout.
+"""Makes the stores of older schema versions again, with the code of their time, from a checkout.
 
     python -m tests.old_stores.make
 
