@@ -1,6 +1,6 @@
 # Everything a person runs here. Nothing but Python 3.11 or later is needed to begin; the virtual
 # environment is made once, and again only where what it is made of changed. `make demo` installs
-# all but PyTorch into it; the others install the rest, and then `make demo` uses that.
+# all but PyTorch into it, and so does `make neo4j`; the others install the rest, and then both use that.
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -15,6 +15,7 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LIGHT := $(VENV)/.installed-light
 DOCS  := $(VENV)/.installed-docs
+SERVER := $(VENV)/.installed-server
 
 .DEFAULT_GOAL := help
 .PHONY: help install light demo test faults check fmt neo4j bench docs dist clean
@@ -41,7 +42,7 @@ fmt:     $(STAMP) ## mend format and what the linter can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-neo4j:   $(STAMP) ## a Neo4j with the Browser, without Docker; LINE=5.26, PORT=, HTTP_PORT=
+neo4j:   $(if $(wildcard $(STAMP)),$(STAMP),$(SERVER)) ## a Neo4j with the Browser, without Docker; LINE=5.26, PORT=, HTTP_PORT=
 	$(BIN)/python -m tests.neo4j_server --line $(LINE) --port $(PORT) --http-port $(HTTP_PORT) $(ARGS)
 
 bench:   $(STAMP) ## measure what benchmarks/RESULTS.md and FIGURES.md claim
@@ -76,6 +77,10 @@ $(LIGHT): pyproject.toml constraints.txt requirements-light.txt | $(BIN)/pip
 
 $(DOCS): pyproject.toml constraints.txt | $(BIN)/pip
 	$(BIN)/python -m pip install -c constraints.txt mkdocs mkdocs-material
+	@touch $@
+
+$(SERVER): $(LIGHT)
+	$(BIN)/python -m pip install -c constraints.txt filelock
 	@touch $@
 
 $(BIN)/pip:

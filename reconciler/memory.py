@@ -150,13 +150,19 @@ class Memory:
         check_flags(migrate=migrate, warm_up=warm_up, must_exist=must_exist)
         if settings is not None and arguments:
             raise ConfigurationError("give Memory.open either settings or single settings")
+        from reconciler.settings import Settings, load_settings
+
+        if settings is not None and not isinstance(settings, Settings):
+            raise ConfigurationError(
+                f"Memory.open takes settings, not {type(settings).__name__}; to name a file, use "
+                "Memory.open(embedded_path=...)"
+            )
         if any(isinstance(part, dict) for part in (embedder, arbiter, extractor)):
             raise ConfigurationError(
                 "embedder, arbiter and extractor must be objects here; give their settings as "
                 "Memory.open(load_settings(embedder={...}))"
             )
         from reconciler.bootstrap import build_services
-        from reconciler.settings import load_settings
 
         chosen = settings if settings is not None else load_settings(**arguments)
         return cls(

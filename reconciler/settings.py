@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import platformdirs
 from pydantic import (
@@ -44,6 +44,9 @@ from reconciler.domain.records.policies import (
 )
 from reconciler.errors import ConfigurationError
 from reconciler.resources import engine_names, read_config, resource_path
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 __all__ = [
     "ArbiterSettings",
@@ -299,11 +302,20 @@ def load_settings(**arguments: Any) -> Settings:
     except (SettingsError, RecursionError) as error:
         raise ConfigurationError(f"settings: {error}") from error
     except ValidationError as error:
-        found = "; ".join(
-            f"{'.'.join(map(str, problem['loc'])) or 'settings'}: {problem['msg']}"
-            for problem in error.errors(include_url=False, include_input=False)
-        )
+        problems = error.errors(include_url=False, include_input=False)
+        found = "; ".join(_described(problem) for problem in problems)
         raise ConfigurationError(f"settings: {found}") from error
+
+
+def _described(problem: ErrorDetails) -> str:
+    name = ".".join(map(str, problem["loc"]))
+    if problem["type"] != "extra_forbidden":
+        return f"{name or 'settings'}: {problem['msg']}"
+    nearest = difflib.get_close_matches(name, [*_names()], n=1, cutoff=0.6)
+    hint = f"; did you mean {nearest[0]}?" if nearest else ""
+    variable = f"{_PREFIX}{'__'.join(map(str, problem['loc']))}".upper()
+    where = f" (the variable {variable})" if variable in map(str.upper, os.environ) else ""
+    return f"{name} is not a setting{where}{hint}"
 
 
 def _is_unknown(variable: str) -> bool:
@@ -331,6 +343,13 @@ def _first_parts() -> frozenset[str]:
 
 def _variables() -> Iterator[str]:
     return ("".join(parts) for parts in _parts())
+
+
+def _names() -> Iterator[str]:
+    """Every setting as it stands in a file: ``tenant``, ``recall.limit``."""
+    for first, nested, inner in _parts():
+        name = first.removeprefix(_PREFIX)
+        yield f"{name}.{inner}".lower() if nested else name.lower()
 
 
 def _parts() -> Iterator[tuple[str, str, str]]:

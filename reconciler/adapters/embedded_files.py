@@ -134,12 +134,13 @@ class EmbeddedFiles:
         """
         self._check_complete()
         self._check_room_to_recover()
-        if not self.main.exists():
-            self.main.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not self.main.exists()
+        if is_new:
+            self.main.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.expect_no_log()
         self._cut_unfinished()
         try:
-            return self._database()
+            database = self._database()
         except ENGINE_ERRORS as error:
             if _OF_ANOTHER in str(error):
                 raise ConfigurationError(
@@ -150,7 +151,10 @@ class EmbeddedFiles:
             if not self._may_be_mended(error):
                 raise
             self._mend(error)
-        return self._database()
+            database = self._database()
+        if is_new:  # it holds what is known of people: for its owner's eyes
+            self.main.chmod(0o600)
+        return database
 
     def expect_no_log(self) -> None:
         """Note, before it comes to it, that there will be no log until the next write."""

@@ -23,7 +23,7 @@ def load_or_create_key(path: Path, new: bytes | None = None) -> bytes:
         ConfigurationError: the file cannot be read or made, or holds no key.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
             _create(path, new or secrets.token_bytes(_KEY_BYTES))
         with path.open("rb") as file:

@@ -6,6 +6,7 @@ What one command alone needs it imports itself, so that no other waits for it.
 from __future__ import annotations
 
 import gc
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -278,16 +279,24 @@ def demo(
     with Memory.open(warm_up=True, **where) as memory:
         decisions = run_demo(memory, console)
     if not here:
-        console.print(
-            "Look around in it:\n"
-            f"  export RECONCILER_EMBEDDED_PATH={path}\n"
-            "  reconciler history --agent demo --contact dana\n"
-            "  reconciler decisions --agent demo --contact priya\n"
-            "  reconciler pending --agent demo",
-            soft_wrap=True,
-        )
+        console.print(_LOOK_AROUND.format(path=path, reconciler=_own_command()), soft_wrap=True)
     if as_json:
         print_json([decision.to_dict() for decision in decisions])
+
+
+_LOOK_AROUND = """\
+Look around in it:
+  export RECONCILER_EMBEDDED_PATH={path}
+  {reconciler} history --agent demo --contact dana
+  {reconciler} decisions --agent demo --contact priya
+  {reconciler} pending --agent demo"""
+
+
+def _own_command() -> str:
+    """What runs this program again: its name, or its path where a shell does not find it."""
+    own, name = Path(sys.argv[0]), "reconciler"
+    is_lost = own.name == name and shutil.which(name) != str(own.absolute())
+    return str(own) if is_lost else name
 
 
 @app.command()
@@ -491,7 +500,10 @@ def history(
         write_new(png, history_png(contact, chains, instant), overwrite=overwrite)
     nothing = f"No fact is known of contact {contact} of agent {agent}."
     if at is not None:
-        nothing = f"Nothing was known of contact {contact} of agent {agent} then."
+        nothing = (
+            f"Nothing was known of contact {contact} of agent {agent} then. "
+            "What was true then, by all that is known now: reconciler recall --valid-at"
+        )
     show(
         as_json,
         [asdict(chain) for chain in chains],

@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 
 __all__ = ["add_mcp_commands"]
 
-_EXTRA = "reconciler mcp needs the MCP SDK: pip install 'graph-memory-reconciler[mcp]'"
+_EXTRA = (
+    "reconciler mcp needs the MCP SDK: "
+    "pip install 'mcp>=2.3,<3' 'starlette>=1.0,<2' 'uvicorn>=0.40,<1'"
+)
 _TOKEN_ID_WIDTH = 8
 _DAYS = re.compile(r"(\d{1,5})d")
 _LIBRARIES = ("mcp", "uvicorn", "asyncio")
@@ -304,10 +307,7 @@ def _expiry(given: str | None) -> datetime | None:
     """
     if given is not None and (days := _DAYS.fullmatch(given)):
         return datetime.now(UTC) + timedelta(days=int(days[1]))
-    at = parse_time("--expires", given)
-    if at is not None and at.tzinfo is None:
-        raise InvalidRequestError("--expires needs a zone, as in 2027-01-01T00:00:00+00:00, or 90d")
-    return at
+    return parse_time("--expires", given)
 
 
 def _tokens_table(tokens: Sequence[Token], now: datetime) -> Table:

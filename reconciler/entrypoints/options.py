@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
@@ -156,16 +156,29 @@ def _json_value(value: object) -> str:
 
 
 def parse_time(option: str, value: str | None) -> datetime | None:
-    """The time that an option gives; None where it is not given.
+    """The time that an option gives; None where it is not given. A day alone begins in UTC.
 
     Raises:
-        InvalidNoteError: it is no ISO 8601 time.
+        InvalidNoteError: it is no ISO 8601 time, or a time without a zone.
     """
     if value is None:
         return None
     try:
-        return datetime.fromisoformat(value)
+        time = datetime.fromisoformat(value)
     except ValueError:
         raise InvalidNoteError(
             f"{option} {value!r} is not an ISO 8601 time, such as 2026-01-31T09:00:00+00:00"
         ) from None
+    if time.tzinfo is not None:
+        return time
+    if _is_a_day(value):
+        return time.replace(tzinfo=UTC)
+    raise InvalidNoteError(f"{option} {value!r} has no time zone; write {value}+00:00 for UTC")
+
+
+def _is_a_day(value: str) -> bool:
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True

@@ -11,8 +11,7 @@ try:
     from langchain_core.tools import BaseTool, ToolException
 except ImportError as error:
     raise ConfigurationError(
-        "reconciler.integrations.langchain needs LangChain: "
-        "pip install 'graph-memory-reconciler[langchain]'"
+        "reconciler.integrations.langchain needs LangChain: pip install 'langchain-core>=1.2,<2'"
     ) from error
 
 if TYPE_CHECKING:

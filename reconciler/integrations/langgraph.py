@@ -29,8 +29,7 @@ try:
     )
 except ImportError as error:
     raise ConfigurationError(
-        "reconciler.integrations.langgraph needs LangGraph: "
-        "pip install 'graph-memory-reconciler[langgraph]'"
+        "reconciler.integrations.langgraph needs LangGraph: pip install 'langgraph>=1.2,<2'"
     ) from error
 
 import anyio.to_thread

@@ -12,7 +12,7 @@ try:
 except ImportError as error:
     raise ConfigurationError(
         "reconciler.integrations.openai_agents needs the OpenAI Agents SDK: "
-        "pip install 'graph-memory-reconciler[openai-agents]'"
+        "pip install 'openai-agents>=0.24,<0.25'"
     ) from error
 
 import anyio.to_thread

@@ -42,7 +42,7 @@ def test_recall_and_history_take_an_instant(run: Run) -> None:
     assert len(json_of(run, "history", *SCOPE, "--at", now)) == 1
     assert "Nothing was known of contact alice" in run("history", *SCOPE, "--at", LONG_AGO)[1]
     assert "Nothing was known of contact alice" in run("recall", *SCOPE, "--as-of", LONG_AGO)[1]
-    assert run("recall", *SCOPE, "--as-of", "2024-03-09")[0] == 2
+    assert run("recall", *SCOPE, "--as-of", "2024-03-09T09:00")[0] == 2
 
 
 def test_find_takes_the_filters_of_recall(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +56,7 @@ def test_find_takes_the_filters_of_recall(run: Run, monkeypatch: pytest.MonkeyPa
     assert found("--tag", "drinks", "--topic", "food") == ["Likes green tea."]
     assert found("--attribute", "city", "--trust", "operator") == ["Lives in Pune."]
     assert found("--until", LONG_AGO) == found("--min-score", "1") == []
-    assert run("find", "tea", *AGENT, "--since", "2024-03-09")[0] == 2
+    assert run("find", "tea", *AGENT, "--since", "2024-03-09T09:00")[0] == 2
 
 
 def test_tasks_are_listed_by_state(run: Run) -> None:

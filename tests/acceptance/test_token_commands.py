@@ -60,7 +60,7 @@ def test_no_tokens_are_an_empty_list_and_make_no_file(run: Run, tokens: Path) ->
     ("arguments", "told"),
     [
         (("create", "--agent", "crm", "--expires", "yesterday"), "ISO 8601"),
-        (("create", "--agent", "crm", "--expires", "2027-01-01"), "zone"),
+        (("create", "--agent", "crm", "--expires", "2027-01-01T09:00"), "zone"),
         (("create", "--agent", "crm", "--expires", "2020-01-01T00:00:00+00:00"), "future"),
         (("create", "--agent", "crm", "--expires", "0d"), "future"),
         (("create", "--agent", "crm", "--name", "contact"), "operator who answers"),

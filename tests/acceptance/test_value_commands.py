@@ -65,10 +65,16 @@ def test_recall_takes_filters_and_marks_what_stands(told: Run) -> None:
 
 
 def test_a_naive_time_or_unknown_attribute_is_refused(told: Run) -> None:
-    code, _, err = told("recall", *SCOPE, "--since", "2026-01-01")
-    assert (code, "has no time zone; add one" in err) == (2, True)
+    code, _, err = told("recall", *SCOPE, "--since", "2026-01-01T09:00")
+    assert (code, "has no time zone; write 2026-01-01T09:00+00:00 for UTC" in err) == (2, True)
     code, _, err = told("value", "none", *SCOPE)
     assert (code, "names nothing" in err) == (2, True)
+
+
+def test_a_day_alone_begins_in_utc(told: Run) -> None:
+    """A day is what a person types, and what an agent's tool takes, too."""
+    assert json_of(told, "recall", *SCOPE, "--since", "2026-01-01", "--limit", "1")
+    assert json_of(told, "history", *SCOPE, "--at", "2020-01-01") == []
 
 
 def test_a_briefing_holds_at_most_so_many_facts(run: Run) -> None:

@@ -912,6 +912,18 @@ def test_settings_and_single_settings_together_are_refused(engine: EngineUnderTe
         Memory.open(settings, tenant="acme")
 
 
+def test_a_file_where_settings_are_taken_is_refused_and_the_right_name_told() -> None:
+    path: Any = "memory.lbug"
+    with pytest.raises(ConfigurationError, match=r"use Memory\.open\(embedded_path=\.\.\.\)"):
+        Memory.open(path)
+
+
+def test_a_new_file_and_its_new_folder_are_for_their_owners_eyes(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "memory.lbug"
+    Memory.open(graph="embedded", embedded_path=path, embedder=NoopEmbedder()).close()
+    assert [each.stat().st_mode & 0o077 for each in (path, path.parent)] == [0, 0]
+
+
 def test_closing_a_memory_again_is_harmless(open_memory: Open) -> None:
     memory = open_memory()
     memory.close()

@@ -1,11 +1,23 @@
-"""Adapters whose framework is not installed: the error says which extra mends it."""
+"""Adapters whose framework is not installed: the error says what to install, and no more."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
+
+from reconciler.entrypoints import mcp_commands
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+
+def command_for(extra: str) -> str:
+    """What installs an extra beside any install, also one without PyTorch."""
+    extras = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    return "pip install " + " ".join(f"'{each}'" for each in extras[extra])
 
 
 @pytest.mark.parametrize(
@@ -24,4 +36,8 @@ def test_an_adapter_without_its_framework_says_what_to_install(
         [sys.executable, "-c", tried], capture_output=True, text=True, check=False
     )
     assert f"ConfigurationError: reconciler.integrations.{module} needs" in done.stderr
-    assert f"pip install 'graph-memory-reconciler[{extra}]'" in done.stderr
+    assert command_for(extra) in done.stderr
+
+
+def test_the_mcp_server_without_its_sdk_says_what_to_install() -> None:
+    assert mcp_commands._EXTRA.endswith(command_for("mcp"))

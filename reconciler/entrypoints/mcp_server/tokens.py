@@ -218,7 +218,7 @@ class TokenFile:
     def _changing(self) -> Iterator[_Contents]:
         """The contents, while no other process changes them."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = os.open(f"{self.path}.lock", os.O_CREAT | os.O_RDWR, 0o600)
         except OSError as error:
             raise self._unusable(error.strerror) from error
