@@ -2,8 +2,8 @@
 
 The embedded engine writes whole pages, and of some of them it fills only the beginning. Behind
 that stands what the C library left in the memory: anything that this process ever held, also a text
-that was erased long ago. And what the engine frees, the C library keeps for its threads. Never here:
-what is written where.
+that was erased long ago. And what the engine frees, the C library keeps for its threads. Never
+here: what is written where.
 """
 
 from __future__ import annotations
