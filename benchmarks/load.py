@@ -61,6 +61,7 @@ class Reading:
     rss_mb: float
     handles: int
     threads: int
+    processor_seconds: float
 
 
 @dataclass
@@ -138,7 +139,8 @@ def _read(worked: Worked, end_at: float) -> None:
         )
         handles = len(list(Path("/proc/self/fd").iterdir()))
         rss_mb = int(status["VmRSS"].split()[0]) / 1024
-        worked.readings.append(Reading(rss_mb, handles, int(status["Threads"])))
+        threads, processor = int(status["Threads"]), time.process_time()
+        worked.readings.append(Reading(rss_mb, handles, threads, processor))
 
 
 def _add(to: Worked, done: Worked) -> None:
@@ -259,14 +261,16 @@ def _print_calls(worked: list[Worked]) -> None:
 
 
 def _print_readings(worked: list[Worked]) -> None:
-    print("\n| of the time | RSS, MB | file handles | threads |\n|--:|--:|--:|--:|")
+    print("\n| of the time | RSS, MB | file handles | threads | processor, s |")
+    print("|--:|--:|--:|--:|--:|")
     for place in range(READINGS):
         readings = [each.readings[place] for each in worked]
         print(
             f"| {100 * place / (READINGS - 1):.0f} % "
             f"| {' + '.join(f'{each.rss_mb:.0f}' for each in readings)} "
             f"| {' + '.join(str(each.handles) for each in readings)} "
-            f"| {' + '.join(str(each.threads) for each in readings)} |"
+            f"| {' + '.join(str(each.threads) for each in readings)} "
+            f"| {sum(each.processor_seconds for each in readings):.0f} |"
         )
 
 
