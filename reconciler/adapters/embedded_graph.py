@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 import ladybug
 
-from reconciler.adapters.cleared_memory import clear_memory
+from reconciler.adapters.cleared_memory import clear_memory, give_back_memory
 from reconciler.adapters.embedded_connections import POOL_IS_FULL, EmbeddedConnections
 from reconciler.adapters.embedded_files import (
     BUFFER_POOL_BYTES,
@@ -303,6 +303,7 @@ class EmbeddedGraph:
             else:
                 self._database.close()
                 self._files.close()
+                give_back_memory()
             _give_up(self._path, self)
 
     def _fail(self, why: str) -> None:

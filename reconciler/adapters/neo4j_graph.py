@@ -90,7 +90,8 @@ class Neo4jGraph:
         uri: ``bolt://`` or ``neo4j://`` (routing), with ``+s`` for TLS.
         username, password: the account.
         database: its name.
-        pool_size_max: connections kept for concurrent callers.
+        pool_size_max: connections kept for concurrent callers; who finds all of them in use waits
+            for one as long as a query may take.
         connect_timeout_seconds: a server that does not answer within this counts as unavailable.
         silence_timeout_seconds: a server that shows no sign of life for so long, while a query is
             under way, counts as unavailable.
@@ -117,6 +118,7 @@ class Neo4jGraph:
     ) -> None:
         _check_uri(uri)
         self._uri, self._username, self._database = uri, username, database
+        self._pool_size_max = pool_size_max
         self._silence_timeout_seconds = min(silence_timeout_seconds, query_timeout_seconds)
         self._query_timeout_seconds = query_timeout_seconds
         self._queries = load_queries(self.engine)
@@ -130,7 +132,8 @@ class Neo4jGraph:
             self._driver = neo4j.GraphDatabase.driver(
                 uri,
                 auth=(username, password),
-                max_connection_pool_size=pool_size_max,
+                # One more for the probe: else a busy server would seem silent once all are in use.
+                max_connection_pool_size=pool_size_max + 1,
                 connection_timeout=connect_timeout_seconds,
                 connection_acquisition_timeout=connect_timeout_seconds * 2,
                 keep_alive=True,
@@ -245,8 +248,9 @@ class Neo4jGraph:
             give_up_at = monotonic() + self._query_timeout_seconds
             while not _is_done(asked, self._patience(give_up_at)):
                 if monotonic() >= give_up_at or not self._is_alive(asked):
-                    asked.cancel()  # what still waits for a thread is never sent
-                    raise self._too_slow(monotonic() - give_up_at + self._query_timeout_seconds)
+                    seconds = monotonic() - give_up_at + self._query_timeout_seconds
+                    was_waiting = asked.cancel()  # for a thread, and so it is never sent
+                    raise self._pool_is_full(seconds) if was_waiting else self._too_slow(seconds)
             return asked.result()
 
     def _patience(self, give_up_at: float) -> float:
@@ -311,6 +315,13 @@ class Neo4jGraph:
 
     def _too_slow(self, seconds: float) -> GraphUnavailableError:
         return GraphUnavailableError(f"Neo4j at {self._uri} did not answer within {seconds:.0f} s")
+
+    def _pool_is_full(self, seconds: float) -> GraphUnavailableError:
+        return GraphUnavailableError(
+            f"Neo4j at {self._uri}: all {self._pool_size_max} connections were in use for "
+            f"{seconds:.0f} s, and nothing was sent; try again, with fewer calls at the same time "
+            "or a higher RECONCILER_NEO4J__POOL_SIZE_MAX"
+        )
 
     def _server_error(self, error: foreign.Neo4jError) -> GraphError | ConfigurationError:
         code = error.code or ""

@@ -13,6 +13,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -274,6 +275,35 @@ def test_but_no_longer_than_a_query_may_take(one_neo4j: EngineUnderTest) -> None
         pytest.raises(GraphUnavailableError, match="did not answer within 5 s"),
     ):
         graph.run("record_schema_version", version)
+
+
+def test_where_all_connections_are_in_use_a_busy_server_is_waited_for_all_the_same(
+    one_neo4j: EngineUnderTest,
+) -> None:
+    with opened(changed(one_neo4j, silence_timeout_seconds=4.0, pool_size_max=1)) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+        with busy(one_neo4j, "Contact", 8):
+            memory.add_contact_note("crm", "alice", "Lives in Pune")
+        assert len(memory.decisions("crm", "alice")) == 2
+
+
+def test_who_gets_no_connection_is_told_in_time_which_setting_it_is_and_wrote_nothing(
+    one_neo4j: EngineUnderTest,
+) -> None:
+    few = changed(one_neo4j, pool_size_max=2, query_timeout_seconds=4.0)
+    contacts = [f"contact-{number}" for number in range(6)]
+    with opened(one_neo4j.settings_arguments) as memory:
+        for contact in contacts:
+            memory.add_contact_note("crm", contact, "Prefers email")
+    with opened(few) as memory, ThreadPoolExecutor(len(contacts)) as threads:
+        with busy(one_neo4j, "Contact", 60), within(40):
+            writing = [threads.submit(memory.add_contact_note, "crm", c, "Tea") for c in contacts]
+            told = {c: str(each.exception()) for c, each in zip(contacts, writing, strict=True)}
+        unsent = [contact for contact, text in told.items() if "nothing was sent" in text]
+        assert len(unsent) >= 2, "two were sent at once, and two perhaps in the last moment"
+        assert all("RECONCILER_NEO4J__POOL_SIZE_MAX" in told[contact] for contact in unsent)
+    with opened(one_neo4j.settings_arguments) as memory:
+        assert [len(memory.decisions("crm", contact)) for contact in unsent] == [1] * len(unsent)
 
 
 def test_an_interrupt_waits_for_no_answer(one_neo4j: EngineUnderTest) -> None:

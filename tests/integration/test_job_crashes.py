@@ -254,6 +254,27 @@ def test_of_workers_that_nothing_happens_to_each_job_has_one(
     assert remembered(one_neo4j) == expected(given)
 
 
+@pytest.mark.slow
+@pytest.mark.faults(only=True)
+def test_ten_workers_do_each_of_three_hundred_jobs_once(
+    one_neo4j: EngineUnderTest, victims: list[Victim]
+) -> None:
+    arguments, long = one_neo4j.settings_arguments, {"lease_seconds": 60.0, "attempts_max": 3}
+    given = talks(300)
+    with opened(arguments, **long) as memory:
+        for each in given:
+            submit(memory, each)
+        victims.extend(Victim(work_on, arguments, (), **long) for _ in range(10))
+        while memory.queue().oldest_unfinished_at:
+            time.sleep(0.5)
+        jobs = memory.jobs(limit=1000)
+    for each in victims:
+        each.kill()
+    assert Counter((each.state, each.attempts) for each in jobs) == {(JobState.DONE, 1): 300}
+    assert broken(one_neo4j) == []
+    assert remembered(one_neo4j) == expected(given)
+
+
 @pytest.fixture
 def dead_job(one_of_each: EngineUnderTest) -> Job:
     """The job of a session that ended each of its workers, as often as it may be begun."""

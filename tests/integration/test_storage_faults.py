@@ -395,6 +395,45 @@ def test_a_small_file_system_that_fills_up_ends_no_process_and_loses_nothing(
     assert "full after" in ended.stdout
 
 
+READ_ONLY = """
+import sys
+from pathlib import Path
+from reconciler import Memory
+from reconciler.errors import ConfigurationError
+from reconciler.testing import HashingEmbedder
+
+for path in map(Path, sys.argv[1:]):
+    try:
+        Memory.open(embedder=HashingEmbedder(16), graph="embedded", embedded_path=path)
+        sys.exit(f"{path} was opened")
+    except ConfigurationError as error:
+        print(error)
+"""
+
+
+def test_a_store_that_cannot_be_written_is_refused_by_its_name_and_left_as_it_is(
+    store: Store, tmp_path: Path
+) -> None:
+    script = tmp_path / "open.py"
+    script.write_text(READ_ONLY)
+    file, in_folder = store.copy("closed"), store.copy("left open")
+    new = in_folder.with_name("new.lbug")
+    before = [each.read_bytes() for each in (file, in_folder, EmbeddedFiles(in_folder).log)]
+    mount = " && ".join(
+        f"mount --bind {each} {each} && mount -o remount,bind,ro {each}"
+        for each in (file, in_folder.parent)
+    )
+    if shutil.which("unshare") is None or _in_a_namespace(mount).returncode != 0:
+        cannot_run("a read-only file needs `unshare` and the right to mount in a namespace")
+    asked = f"{sys.executable} {script} {file} {in_folder} {new}"
+    ended = _in_a_namespace(f"{mount} && {asked}")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    told = [f"RECONCILER_EMBEDDED_PATH {path}" for path in (file, in_folder, new)]
+    assert all(each in ended.stdout for each in told)
+    assert ended.stdout.count("Read-only file system") == len(told)
+    assert before == [each.read_bytes() for each in (file, in_folder, EmbeddedFiles(in_folder).log)]
+
+
 def _in_a_namespace(command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["unshare", "--map-root-user", "--mount", "sh", "-c", command],

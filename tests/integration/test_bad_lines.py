@@ -1,0 +1,273 @@
+"""A network that fails at the worst moment: each call ends in time, and its retry settles it.
+
+Between the memory and a real Neo4j is a line that hangs up, resets, stalls or trickles: before a
+write is sent, while it is made, or when it is made and nobody was told. Afterwards the write is
+there whole or not at all, and the same call again is the same write. The memory meets it in
+``test_graph_failures.py`` where nothing is written.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from reconciler import Memory, Role, SourceKind, Turn
+from reconciler.errors import GraphUnavailableError
+from reconciler.testing import HashingEmbedder
+from tests import raw_store
+from tests.bad_line import BadLine, Moment, Trouble, bad_line
+from tests.engines import EngineUnderTest
+from tests.integration.test_crashes import WHOLE
+from tests.whole_graph import links_of, nodes_of
+
+SILENCE_SECONDS = 4.0
+WAITED_SECONDS_MAX = 20.0
+"""The silence, what is waited for an engine that is away, and what a busy machine adds."""
+
+SAID = [
+    Turn(role=role, text=text, said_at=datetime(2026, 1, 5, 9, tzinfo=UTC))
+    for role, text in ((Role.CONTACT, "I live in Pune."), (Role.AGENT, "Noted."))
+]
+LINES = [
+    json.dumps({"contact_id": "priya", "text": text, "idempotency_key": text})
+    for text in ("Likes tea.", "Owns a boat.")
+]
+
+
+@dataclass(frozen=True)
+class Write:
+    """A call that writes.
+
+    Attributes:
+        statement: a part of what it sends.
+        make: the call, given what was prepared.
+        count: how many of its writes there are.
+        whole: how many there are after it.
+        prepare: what has to be there first.
+    """
+
+    statement: str
+    make: Callable[[Memory, Any], object]
+    count: Callable[[Memory], int]
+    whole: int = 1
+    prepare: Callable[[Memory], object] = lambda memory: None
+
+
+def decisions(memory: Memory) -> int:
+    return len(memory.decisions("crm", "priya", limit=1000))
+
+
+def held(memory: Memory) -> str:
+    told = memory.add_contact_note(
+        "crm", "priya", "Lives in Goa.", source_kind=SourceKind.TOOL_OUTPUT
+    )
+    return told.decision_id
+
+
+def known(memory: Memory) -> str | None:
+    return memory.add_contact_note("crm", "priya", "Lives in Goa.").fact_id
+
+
+def forget(memory: Memory, fact_id: Any) -> object:
+    return memory.forget("crm", "priya", fact_id=fact_id, by="contact", reason="I asked for it.")
+
+
+COMMIT = "UNWIND $given.contacts AS each"
+WRITES = {
+    "a note": Write(
+        COMMIT,
+        lambda memory, _: memory.add_contact_note(
+            "crm", "priya", "Lives in Pune.", idempotency_key="a key"
+        ),
+        decisions,
+    ),
+    "a yes": Write(
+        COMMIT,
+        lambda memory, held_id: memory.confirm("crm", "priya", held_id, "contact"),
+        lambda memory: decisions(memory) - 1,
+        prepare=held,
+    ),
+    "an import": Write(
+        COMMIT,
+        lambda memory, _: memory.import_notes(LINES, agent_id="crm"),
+        decisions,
+        whole=2,
+    ),
+    "a hand-over": Write(
+        "MERGE (job:Job",
+        lambda memory, _: memory.submit_session("crm", "priya", "chat", SAID),
+        lambda memory: len(memory.jobs(contact_id="priya", agent_id="crm")),
+    ),
+    "an erasure": Write(
+        "CREATE (erasure:Erasure)",
+        forget,
+        lambda memory: len(memory.erasures("crm", "priya")),
+        prepare=known,
+    ),
+}
+EVERY_WRITE = pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+
+
+def opened(server: dict[str, Any], **reconcile: float) -> Memory:
+    settings = {"graph": "neo4j", "neo4j": server, "reconcile": reconcile}
+    return Memory.open(embedder=HashingEmbedder(16), **settings)
+
+
+@pytest.fixture
+def server(one_neo4j: EngineUnderTest) -> dict[str, Any]:
+    """How the server itself is reached; its store is made."""
+    server: dict[str, Any] = one_neo4j.settings_arguments["neo4j"]
+    opened(server).close()
+    return server
+
+
+@pytest.fixture
+def sound(server: dict[str, Any]) -> Iterator[Memory]:
+    """A memory on the server itself."""
+    with opened(server) as memory:
+        yield memory
+
+
+@pytest.fixture
+def line(server: dict[str, Any]) -> Iterator[BadLine]:
+    with bad_line(server["uri"]) as line:
+        yield line
+
+
+@pytest.fixture
+def impatient(server: dict[str, Any], line: BadLine) -> dict[str, Any]:
+    """How the server is reached over the line, by somebody who soon gives a silent one up."""
+    patience = {"silence_timeout_seconds": SILENCE_SECONDS, "connect_timeout_seconds": 2.0}
+    return server | patience | {"uri": line.uri}
+
+
+def fails_in_time(write: Write, memory: Memory, prepared: Any) -> None:
+    started = time.monotonic()
+    with pytest.raises(GraphUnavailableError, match=r"Neo4j at bolt://127\.0\.0\.1:\d+ "):
+        write.make(memory, prepared)
+    assert time.monotonic() - started < WAITED_SECONDS_MAX
+
+
+def halves(engine: EngineUnderTest) -> list[str]:
+    """Which kinds of half-written things there are."""
+    lacking = {
+        name: f"MATCH {pattern.split(')')[0]}) WHERE NOT EXISTS {{ MATCH {pattern} }} RETURN 1"
+        for name, pattern in WHOLE.items()
+    }
+    return [name for name, text in lacking.items() if raw_store.query(engine, text)]
+
+
+def check(
+    write: Write,
+    moment: Moment,
+    trouble: Trouble,
+    *,
+    line: BadLine,
+    impatient: dict[str, Any],
+    sound: Memory,
+) -> None:
+    """The write fails in time, is there whole or not at all, and once after the same call again."""
+    prepared = write.prepare(sound)
+    with opened(impatient, unavailable_seconds_max=0.3) as memory:
+        line.fail_at(write.statement, moment, trouble)
+        fails_in_time(write, memory, prepared)
+        assert line.is_met.is_set()
+        there = {Moment.BEFORE: {0}, Moment.AFTER: {write.whole}}.get(moment, {0, write.whole})
+        assert write.count(sound) in there
+        line.mend()
+        write.make(memory, prepared)
+    assert write.count(sound) == write.whole
+
+
+@EVERY_WRITE
+def test_a_write_whose_answer_is_lost_is_settled_by_the_same_call_again(
+    write: Write,
+    line: BadLine,
+    impatient: dict[str, Any],
+    sound: Memory,
+    one_neo4j: EngineUnderTest,
+) -> None:
+    check(write, Moment.AFTER, Trouble.RESETS, line=line, impatient=impatient, sound=sound)
+    assert halves(one_neo4j) == []
+
+
+@pytest.mark.faults(only=True)
+@EVERY_WRITE
+@pytest.mark.parametrize(
+    ("moment", "trouble"),
+    [
+        (Moment.BEFORE, Trouble.HANGS_UP),
+        (Moment.BEFORE, Trouble.RESETS),
+        (Moment.BEFORE, Trouble.STALLS),
+        (Moment.BEFORE, Trouble.TRICKLES),
+        (Moment.DURING, Trouble.HANGS_UP),
+        (Moment.DURING, Trouble.RESETS),
+        (Moment.AFTER, Trouble.HANGS_UP),
+        (Moment.AFTER, Trouble.STALLS),
+        (Moment.AFTER, Trouble.TRICKLES),
+    ],
+)
+def test_so_is_one_that_the_line_fails_at_in_any_way_and_at_any_moment(
+    write: Write,
+    moment: Moment,
+    trouble: Trouble,
+    line: BadLine,
+    impatient: dict[str, Any],
+    sound: Memory,
+    one_neo4j: EngineUnderTest,
+) -> None:
+    check(write, moment, trouble, line=line, impatient=impatient, sound=sound)
+    assert halves(one_neo4j) == []
+
+
+@pytest.mark.parametrize("trouble", [Trouble.STALLS, Trouble.TRICKLES])
+def test_a_note_whose_answer_does_not_come_is_given_up_in_time(
+    trouble: Trouble, line: BadLine, impatient: dict[str, Any], sound: Memory
+) -> None:
+    check(WRITES["a note"], Moment.AFTER, trouble, line=line, impatient=impatient, sound=sound)
+
+
+@EVERY_WRITE
+def test_a_line_that_fails_for_a_moment_is_not_noticed_and_writes_nothing_twice(
+    write: Write, line: BadLine, impatient: dict[str, Any], sound: Memory
+) -> None:
+    def mend() -> None:
+        assert line.is_met.wait(60)
+        time.sleep(0.1)
+        line.mend()
+
+    prepared = write.prepare(sound)
+    line.fail_at(write.statement, Moment.AFTER, Trouble.HANGS_UP)
+    mending = threading.Thread(target=mend)
+    mending.start()
+    with opened(impatient, unavailable_seconds_max=60.0) as memory:
+        write.make(memory, prepared)
+    mending.join()
+    assert write.count(sound) == write.whole
+
+
+@EVERY_WRITE
+def test_a_write_that_arrives_after_the_same_call_again_changes_nothing(
+    write: Write,
+    line: BadLine,
+    impatient: dict[str, Any],
+    sound: Memory,
+    one_neo4j: EngineUnderTest,
+) -> None:
+    """The line is slow, and not broken: what was given up is sent all the same, later."""
+    prepared = write.prepare(sound)
+    line.fail_at(write.statement, Moment.BEFORE, Trouble.HOLDS_BACK)
+    hasty = impatient | {"query_timeout_seconds": 2.0}
+    with opened(hasty, unavailable_seconds_max=0.3) as memory:
+        fails_in_time(write, memory, prepared)
+    write.make(sound, prepared)
+    before = nodes_of(one_neo4j), links_of(one_neo4j)
+    line.let_go()
+    assert (nodes_of(one_neo4j), links_of(one_neo4j)) == before
