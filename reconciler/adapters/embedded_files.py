@@ -12,7 +12,7 @@ import logging
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +20,7 @@ from typing import BinaryIO
 
 import ladybug
 
-from reconciler.adapters.cleared_memory import clear_memory
+from reconciler.adapters.cleared_memory import clear_memory, memory_as_it_comes
 from reconciler.adapters.drafts import remove_abandoned_drafts
 from reconciler.errors import ConfigurationError
 
@@ -331,12 +331,13 @@ class EmbeddedFiles:
 
     def _database(self, *, is_lenient: bool = False) -> ladybug.Database:
         clear_memory()  # before the first page: the engine does not fill all that it writes
-        return ladybug.Database(
-            self.main,
-            buffer_pool_size=BUFFER_POOL_BYTES,
-            auto_checkpoint=False,  # ours looks first whether the disk has room for it
-            throw_on_wal_replay_failure=not is_lenient,
-        )
+        with memory_as_it_comes() if self.has_log else nullcontext():
+            return ladybug.Database(
+                self.main,
+                buffer_pool_size=BUFFER_POOL_BYTES,
+                auto_checkpoint=False,  # ours looks first whether the disk has room for it
+                throw_on_wal_replay_failure=not is_lenient,
+            )
 
     def _check_complete(self) -> None:
         """Refuse a part of a store; the engine would open it as an empty one."""

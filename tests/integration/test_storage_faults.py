@@ -246,6 +246,24 @@ def test_a_finished_write_that_is_damaged_anywhere_is_refused_and_left_as_it_is(
         assert {each.name: each.read_bytes() for each in tmp_path.glob("spoilt*")} == before
 
 
+def test_a_length_that_is_damaged_takes_no_memory_that_the_store_does_not_need(
+    tmp_path: Path,
+) -> None:
+    path, lengths = tiny_store(tmp_path)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak until here
+    before = _peak_bytes()
+    for place in range(lengths[0], lengths[2] - len(embedded_files._COMMIT), 3):
+        torn = spoilt(path, lambda log, at=place: log[:at] + bytes([log[at] ^ 85]) + log[at + 1 :])
+        with pytest.raises(ConfigurationError):
+            EmbeddedFiles(torn).open()
+    assert _peak_bytes() - before < 4 << 30
+
+
+def _peak_bytes() -> int:
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) << 10
+
+
 def test_a_damaged_log_opens_once_it_is_cut_as_the_error_says(tmp_path: Path) -> None:
     path, lengths = tiny_store(tmp_path)
     middle = lengths[0] + 30
