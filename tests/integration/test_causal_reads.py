@@ -1,4 +1,4 @@
-"""What a cluster of Neo4j needs of us, seen in what is sent to a single server by its routing scheme.
+"""What a cluster of Neo4j needs of us, seen in what is sent to a single server as to a cluster.
 
 Community has no clustering, so no follower answers here. That a read carries the bookmark of the
 write before it, and says that it only reads, is what makes a follower answer it, and answer right.

@@ -1,7 +1,7 @@
 """Import on Ray: a cluster of two nodes on the loopback, whose processes are killed in the middle.
 
-Ray is large, so only who wants these tests installs it, ``pip install -c constraints.txt '.[ray]'``;
-elsewhere they are skipped.
+Ray is large and no part of what all tests install: ``pip install -c constraints.txt '.[ray]'``.
+Without it they are skipped.
 """
 
 from __future__ import annotations
@@ -194,8 +194,7 @@ def while_importing(
         assert decided(engine).total() < len(lines), "it was broken too late"
         try:
             report = run.result()
-        except ConfigurationError as error:
-            assert "run the import again" in str(error)
+        except ConfigurationError:  # Ray gave up
             report = imported(engine, cluster, lines)
     counted = report.added + report.merged + report.held + report.refused + report.resumed
     assert counted == len(lines)
