@@ -3,8 +3,9 @@
     with start("5.26") as server:
         GraphDatabase.driver(server.uri, auth=(server.username, server.password))
 
-The server listens on 127.0.0.1 only, with authentication on. It outlives no run: a guard process
-stops it and deletes its data, also when the run is killed (``tests/neo4j_guard.py``).
+The server listens on 127.0.0.1 only, unless a test made an address for it, with authentication on.
+It outlives no run: a guard process stops it and deletes its data, also when the run is killed
+(``tests/neo4j_guard.py``).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import neo4j
@@ -43,6 +44,7 @@ __all__ = [
     "start",
 ]
 
+LOOPBACK = "127.0.0.1"
 START_SECONDS_MAX = 180
 PORT_ATTEMPTS_MAX = 5
 PORT_TAKEN = ("already in use", "BindException", "port is already allocated", "is taken")
@@ -56,10 +58,11 @@ class ServerFailedError(Exception):
 
 @dataclass(frozen=True)
 class Ports:
-    """Where a server listens, on 127.0.0.1."""
+    """Where a server listens: Bolt on that host, the Browser on 127.0.0.1."""
 
     bolt: int
     http: int
+    host: str = LOOPBACK
 
 
 @dataclass(frozen=True)
@@ -114,12 +117,14 @@ def start(line_name: str, *, full_speed: bool = False) -> Neo4jServer:
     return start_prepared(prepare(LINES[line_name], say), full_speed=full_speed)
 
 
-def start_prepared(parts: JavaParts | DockerParts, *, full_speed: bool = False) -> Neo4jServer:
+def start_prepared(
+    parts: JavaParts | DockerParts, *, full_speed: bool = False, host: str = LOOPBACK
+) -> Neo4jServer:
     """The same, with the parts at hand. Another process may take a free port first: try again."""
     for attempts_left in reversed(range(PORT_ATTEMPTS_MAX)):
         home = Path(tempfile.mkdtemp(prefix="reconciler-neo4j-"))
         try:
-            password, ports = secrets.token_urlsafe(18), free_ports()
+            password, ports = secrets.token_urlsafe(18), replace(free_ports(), host=host)
             return _launch(parts, home, ports, password, discard=True, full_speed=full_speed)
         except ServerFailedError as error:
             if not attempts_left or not any(sign in str(error) for sign in PORT_TAKEN):
@@ -159,7 +164,7 @@ def _launch(
             start_new_session=True,
         )
     browser_url = f"http://127.0.0.1:{ports.http}/browser/"
-    uri = f"neo4j://127.0.0.1:{ports.bolt}"
+    uri = f"neo4j://{ports.host}:{ports.bolt}"
     server = Neo4jServer(uri, browser_url, "neo4j", password, home, guard, discard)
     try:
         _claim(server, ports)
@@ -175,9 +180,9 @@ def _java_command(
     conf = home / "conf"
     conf.mkdir(parents=True, exist_ok=True)
     settings = {
-        "server.bolt.listen_address": f"127.0.0.1:{ports.bolt}",
+        "server.bolt.listen_address": f"{ports.host}:{ports.bolt}",
         # Without it, neo4j:// routes every client to port 7687.
-        "server.bolt.advertised_address": f"127.0.0.1:{ports.bolt}",
+        "server.bolt.advertised_address": f"{ports.host}:{ports.bolt}",
         "server.http.listen_address": f"127.0.0.1:{ports.http}",
         "server.http.advertised_address": f"127.0.0.1:{ports.http}",
         "server.memory.heap.initial_size": "256m",
@@ -225,7 +230,7 @@ def _claim(server: Neo4jServer, ports: Ports) -> None:
         if server.guard.poll() is not None:
             raise ServerFailedError(f"Neo4j ended while it started:\n{_log_tail(server.home)}")
         try:
-            if _is_open(ports.bolt) and _is_open(ports.http):
+            if _is_open(ports.bolt, ports.host) and _is_open(ports.http):
                 return _take_password(server)
         except AuthError as error:
             raise ServerFailedError(
@@ -262,10 +267,10 @@ def _query(uri: str, as_password: str, database: str, text: str, **parameters: s
         session.run(text, parameters).consume()
 
 
-def _is_open(port: int) -> bool:
+def _is_open(port: int, host: str = LOOPBACK) -> bool:
     with socket.socket() as probe:
         probe.settimeout(1)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+        return probe.connect_ex((host, port)) == 0
 
 
 def free_ports() -> Ports:

@@ -51,6 +51,7 @@ _TOO_SLOW = (
     # Where it was waiting for a lock when its time was over.
     "Neo.ClientError.Transaction.LockClientStopped",
 )
+_BEHIND = "Neo.TransientError.Transaction.BookmarkTimeout"
 _MISSING_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 _NO_INDEX = "no such vector schema index"
 
@@ -331,6 +332,11 @@ class Neo4jGraph:
             )
         if code.startswith(_TOO_SLOW):
             return self._too_slow(self._query_timeout_seconds)
+        if code == _BEHIND:
+            return GraphUnavailableError(
+                f"the server that Neo4j at {self._uri} had answer has not caught up with what this "
+                f"process wrote before ({_brief(error)})"
+            )
         if code.startswith(_CONFLICTS):
             return GraphConflictError(f"another writer came first ({_brief(error)})")
         if error.is_retryable():

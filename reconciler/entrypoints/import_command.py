@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -72,6 +73,17 @@ def import_file(
         str, typer.Option(envvar="PEER_NEO4J_PASSWORD", help="Of the Neo4j to read from.")
     ] = "",
     database: Annotated[str | None, typer.Option(help="Of the Neo4j to read from.")] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Write by all cores of this Ray cluster; local starts one on this machine.",
+        ),
+    ] = None,
+    partitions: Annotated[
+        int | None,
+        typer.Option(min=1, help="With --ray: into how many parts; default: eight for each core."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import notes from JSON lines, or from mem0, Graphiti, neo4j-agent-memory or LangMem.
@@ -81,11 +93,16 @@ def import_file(
     it cannot be read to its end, nothing is written.
     """
     started = time.perf_counter()
+    if ray is None and partitions is not None:
+        raise InvalidRequestError("--partitions needs --ray, a cluster")
     if system is None:
         if contact_from is not None or source_kind is not None:
             raise InvalidRequestError("--contact-from and --source-kind need --from, a system")
-        report = _from_lines(Path(file), agent, contact, tenant, is_quiet=as_json)
+        by_ray = {"address": ray, "partitions": partitions} if ray else {}
+        report = _from_lines(Path(file), agent, contact, tenant, by_ray, is_quiet=as_json)
     else:
+        if ray is not None:
+            raise InvalidRequestError("--ray imports lines of notes; leave out --from")
         if agent is None:
             raise InvalidRequestError("--from needs --agent: whose notes the records become")
         if "://" not in file:
@@ -115,22 +132,33 @@ def import_file(
 
 
 def _from_lines(
-    file: Path, agent: str | None, contact: str | None, tenant: str | None, *, is_quiet: bool
+    file: Path,
+    agent: str | None,
+    contact: str | None,
+    tenant: str | None,
+    by_ray: Mapping[str, Any],
+    *,
+    is_quiet: bool,
 ) -> ImportReport:
     from reconciler.service.json_lines import read_lines
 
     existing(file)
+    imported: Callable[..., ImportReport] = Memory.import_notes
+    if by_ray:
+        from reconciler.integrations.ray_backfill import import_on_ray as imported
     with (
-        Memory.open(warm_up=True) as memory,
+        Memory.open(warm_up=not by_ray) as memory,
         opened(file) as stream,
         bar(file.name, _line_count(file), is_quiet, has_end=True) as update,
     ):
-        return memory.import_notes(
+        return imported(
+            memory,
             read_lines(stream),
             tenant=tenant,
             agent_id=agent,
             contact_id=contact,
             on_progress=lambda count: update(advance=count),
+            **by_ray,
         )
 
 

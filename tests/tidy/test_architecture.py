@@ -63,7 +63,7 @@ MAY_IMPORT = {
     "memory": {"bootstrap", "service", "ports", "domain", "errors", "settings"},
     "integrations": {"integrations", "memory", "service", "domain", "errors"},
     "entrypoints": {
-        *{"entrypoints", "memory", "bootstrap", "service", "ports", "domain"},
+        *{"entrypoints", "integrations", "memory", "bootstrap", "service", "ports", "domain"},
         *{"errors", "queries", "resources", "settings", "config_files", "job_context"},
         *SECRETS,
     },

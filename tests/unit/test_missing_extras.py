@@ -26,6 +26,7 @@ def command_for(extra: str) -> str:
         ("langchain", "langchain_core", "langchain"),
         ("langgraph", "langgraph", "langgraph"),
         ("openai_agents", "agents", "openai-agents"),
+        ("ray_backfill", "ray", "ray"),
     ],
 )
 def test_an_adapter_without_its_framework_says_what_to_install(

@@ -33,7 +33,7 @@ from reconciler.service.writing.doors import (
 )
 from reconciler.service.writing.write_gate import Judged, WriteGate
 
-__all__ = ["IMPORT_DOOR", "ImportReport", "LeftOut", "LineError", "NoteImport"]
+__all__ = ["IMPORT_DOOR", "ImportReport", "LeftOut", "LineError", "NoteImport", "place_of"]
 
 IMPORT_DOOR = "import"
 _LINES_AT_ONCE = 512
@@ -106,9 +106,9 @@ class ImportReport:
     def _count(self, *actions: Action) -> int:
         return sum(count for (action, _), count in self.decisions.items() if action in actions)
 
-    def leave_out(self, reason: str, record: str) -> None:
-        """Count one record that is not carried over."""
-        self.not_carried.setdefault(reason, LeftOut(count=0, first=record)).count += 1
+    def leave_out(self, reason: str, record: str, count: int = 1) -> None:
+        """Count records that are not carried over, of which this is the first."""
+        self.not_carried.setdefault(reason, LeftOut(count=0, first=record)).count += count
 
     def count(self, decision: Decision) -> None:
         """Count one decision."""
@@ -116,6 +116,14 @@ class ImportReport:
             self.resumed += 1
         else:
             self.decisions[decision.action, decision.decided_by] += 1
+
+    def include(self, part: ImportReport) -> None:
+        """Count what became of some of the lines, which are numbered as in the whole."""
+        self.decisions += part.decisions
+        self.resumed += part.resumed
+        self.errors = sorted([*self.errors, *part.errors], key=lambda error: error.line_number)
+        for reason, left in part.not_carried.items():
+            self.leave_out(reason, left.first, left.count)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -272,11 +280,10 @@ class NoteImport:
             yield batch
 
     def _candidate(self, line: str, defaults: Mapping[str, str], seen: Counter[str]) -> Candidate:
-        said = {name: value for name, value in _line_values(line).items() if value is not None}
-        values = {**defaults, **said}
+        values = _given(line, defaults)
         digest = self._digest(line.strip())
         seen[digest] += 1
-        scope = Scope(*(values.get(name, "") for name in SCOPE_KEYS))
+        scope = _scope(values)
         now = self._clock()
         fields = {name: values[name] for name in LineFields.__annotations__ if name in values}
         times = {name: _time(name, fields[name]) for name in _TIME_KEYS if name in fields}
@@ -300,6 +307,26 @@ def _finished(
 ) -> tuple[Sequence[Judged], _Vectors]:
     judged, vectors = coming
     return judged, vectors.result()
+
+
+def place_of(line: str, defaults: Mapping[str, str]) -> tuple[str, datetime | None]:
+    """Where a line belongs among others: its contact's key, and since when it holds, if it says so.
+
+    Raises:
+        InvalidRequestError: it cannot be imported. What else may be wrong with it is not looked at.
+    """
+    values = _given(line, defaults)
+    dated = (_time(name, values[name]) for name in reversed(_TIME_KEYS) if name in values)
+    return _scope(values).contact_key, next(dated, None)
+
+
+def _given(line: str, defaults: Mapping[str, str]) -> dict[str, Any]:
+    said = {name: value for name, value in _line_values(line).items() if value is not None}
+    return {**defaults, **said}
+
+
+def _scope(values: Mapping[str, Any]) -> Scope:
+    return Scope(*(values.get(name, "") for name in SCOPE_KEYS))
 
 
 def _line_values(line: str) -> dict[str, Any]:

@@ -1,0 +1,208 @@
+"""A large import on a Ray cluster: the notes of a contact in one task, each task through the door.
+
+Here: how lines are parted, and how what became of them is put together again. Never here: what
+becomes of a note. Each task calls ``Memory.import_notes``, so a run that was killed takes up where
+it stopped when it is started again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
+
+# A cluster that is started here tells nobody how it is used.
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+
+try:
+    import pyarrow as pa
+    import ray
+    import ray.data
+    from ray.exceptions import RayError
+except ImportError as error:
+    raise ConfigurationError(
+        "reconciler.integrations.ray_backfill needs Ray: pip install 'ray[data]>=2.60,<3'"
+    ) from error
+
+from reconciler.memory import Memory
+from reconciler.service.writing.note_import import ImportReport, place_of
+
+if TYPE_CHECKING:
+    from ray.data import Dataset
+
+    from reconciler.settings import Settings
+
+__all__ = ["import_on_ray"]
+
+_LINES_A_BLOCK = 2_000
+"""Lines that are sent to the cluster together, of 128 KiB at most each."""
+
+_PARTITIONS_A_WRITER = 8
+"""So that a writer that is done earlier than the others finds something left to do."""
+
+
+def import_on_ray(
+    memory: Memory,
+    lines: Iterable[str],
+    *,
+    address: str | None = None,
+    partitions: int | None = None,
+    tenant: str | None = None,
+    agent_id: str | None = None,
+    contact_id: str | None = None,
+    on_progress: Callable[[int], None] = lambda _: None,
+) -> ImportReport:
+    """What ``Memory.import_notes`` does, by one writer on each core of a Ray cluster.
+
+    All notes of a contact are written by one task, in the order of time; undated ones come last, in
+    the lines' order. Writers that are killed are started again, by Ray or by another run; no line
+    takes effect twice. What a killed task wrote counts as ``resumed``.
+
+    Args:
+        memory: whose store is written to, by processes that are given its settings.
+        lines: as ``Memory.import_notes`` takes them.
+        address: of the cluster; None for one on this machine, unless Ray is connected already.
+        partitions: into how many parts the contacts are divided; a part is held in memory, and is
+            what a killed writer reads again. None for eight a core.
+        tenant: for lines that name none; None for the configured one.
+        agent_id: for lines that name none.
+        contact_id: for lines that name none.
+        on_progress: called with how many more lines were processed, a part at a time.
+
+    Raises:
+        ConfigurationError: the engine serves one process, there is no such cluster, or a node has
+            other files or another hash key than this process.
+        GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
+        InvalidScopeError: one of the three cannot be used.
+    """
+    if memory.settings.graph == "embedded":
+        raise ConfigurationError(
+            "the embedded engine serves one process, and an import on Ray writes from many: set "
+            "NEO4J_URI, or import without Ray"
+        )
+    given: dict[str, Any] = {"tenant": tenant, "agent_id": agent_id, "contact_id": contact_id}
+    memory.import_notes([], **given)  # what is wrong with these is told before anything is sent
+    defaults = {"tenant": memory.settings.tenant} | {k: v for k, v in given.items() if v}
+    with _connected(address):
+        writers = int(ray.cluster_resources()["CPU"])
+        parts = _parted(lines, defaults, partitions or writers * _PARTITIONS_A_WRITER)
+        outcomes = parts.map_batches(
+            _Writer,
+            fn_constructor_args=(memory.settings, _key_check(memory), given),
+            batch_size=None,  # a whole part, and with it all lines of a contact
+            batch_format="pyarrow",
+            compute=ray.data.ActorPoolStrategy(size=min(writers, parts.num_blocks())),
+            num_cpus=1,
+        )
+        return _together(outcomes, on_progress)
+
+
+def _parted(lines: Iterable[str], defaults: Mapping[str, str], partitions: int) -> Dataset:
+    """All lines, those of a contact in one block; there before a writer takes its core."""
+    sent = ray.data.from_arrow_refs([ray.put(table) for table in _tables(lines)])
+    sent.context.enable_progress_bars = False
+    placed = sent.map_batches(_placed, fn_args=(defaults,), batch_format="pyarrow", batch_size=None)
+    return placed.repartition(partitions, keys=["contact"]).materialize()
+
+
+def _tables(lines: Iterable[str]) -> Iterator[pa.Table]:
+    """The lines with their numbers; as bytes, for not every line is UTF-8."""
+    numbered = enumerate(lines, start=1)
+    while some := list(islice(numbered, _LINES_A_BLOCK)):
+        numbers, texts = zip(*some, strict=True)
+        raw = [text.encode("utf-8", "surrogatepass") for text in texts]
+        yield pa.table({"number": numbers, "line": raw})
+
+
+def _placed(table: pa.Table, defaults: Mapping[str, str]) -> pa.Table:
+    """The lines with whose they are and since when they hold."""
+    contacts, times = [], []
+    for number, line in zip(table["number"].to_pylist(), _texts(table), strict=True):
+        try:
+            contact, at = place_of(line, defaults)
+        except InvalidRequestError:  # whichever task meets it says what is wrong
+            contact, at = str(number), None
+        contacts.append(contact)
+        times.append(inf if at is None else at.timestamp())
+    columns = {"contact": contacts, "at": pa.array(times, pa.float64())}
+    return pa.table({"number": table["number"], "line": table["line"], **columns})
+
+
+def _texts(table: pa.Table) -> Iterator[str]:
+    return (line.decode("utf-8", "surrogatepass") for line in table["line"].to_pylist())
+
+
+class _Writer:
+    """One process of the cluster with a memory of its own, kept from part to part."""
+
+    def __init__(self, settings: Settings, key_check: str, given: Mapping[str, Any]) -> None:
+        self._settings, self._key_check, self._given = settings, key_check, given
+
+    def __call__(self, part: pa.Table) -> dict[str, Any]:
+        """What became of a part; an error is a value, for Ray would hide it in one of its own."""
+        try:
+            outcome: ImportReport | ReconcilerError = self._imported(part)
+        except ReconcilerError as error:
+            outcome = error
+        return {"outcome": [outcome], "lines": [part.num_rows]}
+
+    def _imported(self, part: pa.Table) -> ImportReport:
+        ordered = part.sort_by([("at", "ascending"), ("number", "ascending")])
+        numbers = ordered["number"].to_pylist()
+        report = self._memory.import_notes(_texts(ordered), **self._given)
+        report.errors = [
+            replace(error, line_number=numbers[error.line_number - 1]) for error in report.errors
+        ]
+        return report
+
+    @cached_property
+    def _memory(self) -> Memory:
+        memory = Memory.open(self._settings, warm_up=True)
+        if _key_check(memory) != self._key_check:
+            raise ConfigurationError(
+                "a node of the cluster has another hash key, with which lines that were imported "
+                "before would not be recognised: set RECONCILER_GATE__HASH_KEY and begin again"
+            )
+        return memory
+
+
+def _key_check(memory: Memory) -> str:
+    """What tells whether two processes have the same hash key, of which line's keys are made."""
+    return memory._services.digest("which key this is")
+
+
+def _together(outcomes: Dataset, on_progress: Callable[[int], None]) -> ImportReport:
+    whole = ImportReport()
+    for row in outcomes.iter_rows():
+        if isinstance(row["outcome"], ReconcilerError):
+            raise row["outcome"]
+        whole.include(row["outcome"])
+        on_progress(row["lines"])
+    return whole
+
+
+@contextmanager
+def _connected(address: str | None) -> Iterator[None]:
+    """A connection to the cluster, which ends where it was begun here."""
+    is_ours = not ray.is_initialized()
+    try:
+        if is_ours:
+            ray.init(address=address or "local", log_to_driver=False)
+        yield
+    except ConnectionError as error:
+        raise ConfigurationError(f"there is no Ray cluster at {address}: {error}") from error
+    except RayError as error:
+        raise ConfigurationError(
+            f"the Ray cluster gave up ({type(error).__name__}); run the import again, it takes up "
+            "where it stopped"
+        ) from error
+    finally:
+        if is_ours:
+            ray.shutdown()
