@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
 
 # A cluster that is started here tells nobody how it is used.
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 try:
     import pyarrow as pa
