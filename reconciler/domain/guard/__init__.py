@@ -43,6 +43,7 @@ from reconciler.domain.guard.reading import Reading, read
 from reconciler.domain.guard.signs import may_contradict
 from reconciler.domain.guard.vocabulary import vocabulary as _vocabulary
 from reconciler.domain.records.findings import Difference, Finding
+from reconciler.domain.records.notes import canonical_text
 
 __all__ = [
     "Difference",
@@ -61,6 +62,7 @@ __all__ = [
     "is_repeated_in",
     "leaves_words_out",
     "named_in",
+    "takes_back",
     "tell_of_other_matters",
     "tells_of_more",
 ]
@@ -142,6 +144,25 @@ def denies_ever(note: str, fact: str) -> bool:
     return (
         kinds == {Difference.NEGATION} and read(canonical[cue.start() :]).stems <= read(fact).stems
     )
+
+
+def takes_back(note: str, fact: str) -> bool:
+    """Whether the note says that it was a mistake to say what the fact says, and denies it.
+
+    "I misspoke, I do not have a sister" takes back "Has a sister", and neither that she has two nor
+    that she has a sister in Pune: who denies less or more than was said is asked what holds.
+
+    Args:
+        note: the new text.
+        fact: the text that it may take back.
+    """
+    said = canonical_text(note)
+    denial = _vocabulary().retraction.sub(" ", said)
+    if denial == said:
+        return False
+    found = find_differences(denial, fact)
+    is_denied = all(each.kind is Difference.NEGATION and not each.in_fact for each in found)
+    return is_denied and differ_only_in(found, denial, fact)
 
 
 def denies_value(text: str, value: str) -> bool:
