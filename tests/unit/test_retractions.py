@@ -31,6 +31,8 @@ def decided(text: str = TAKEN_BACK, fact: dict[str, Any] | None = None, **note: 
     ("note", "fact"),
     [
         (TAKEN_BACK, "Has a sister."),
+        (TAKEN_BACK, "The contact has a sister."),
+        ("The contact misspoke: the contact has no sister.", "The contact has a sister."),
         ("Scratch that, I have no sister.", "I have a sister."),
         ("Sorry, I was wrong about that: I don't play the violin.", "Plays the violin."),
         ("I'm not vegetarian, that was a mistake.", "Is vegetarian."),

@@ -19,6 +19,7 @@ Read on in this order; each module imports only those above it::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
@@ -73,6 +74,9 @@ cosine of 0.95 by less than a synonym does in a short text."""
 
 _FEW = 3
 """Words of content. Source: the labelled pairs with slots, of whose restatements none has more."""
+
+_THE_CONTACT = re.compile(r"^\s*the contact\s+", re.IGNORECASE)
+"""Whom a reader of conversations names, and whom a note without a subject is about."""
 
 _Finder = Callable[[Reading, Reading], Iterator[Finding]]
 _FINDERS_OF_CHANGES: tuple[_Finder, ...] = (
@@ -160,9 +164,10 @@ def takes_back(note: str, fact: str) -> bool:
     denial = _vocabulary().retraction.sub(" ", said)
     if denial == said:
         return False
-    found = find_differences(denial, fact)
+    denial, told = (_THE_CONTACT.sub("", text) for text in (denial, canonical_text(fact)))
+    found = find_differences(denial, told)
     is_denied = all(each.kind is Difference.NEGATION and not each.in_fact for each in found)
-    return is_denied and differ_only_in(found, denial, fact)
+    return is_denied and differ_only_in(found, denial, told)
 
 
 def denies_value(text: str, value: str) -> bool:
