@@ -12,10 +12,13 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
+import pytest
+
 from reconciler import Action, Decision, GateReason, Memory, as_prompt
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.testing import HashingEmbedder
+from tests.conftest import CHOICE, engine_of, params_of
 from tests.engines import EngineUnderTest
 
 __all__ = [
@@ -25,6 +28,8 @@ __all__ = [
     "Clock",
     "Open",
     "OtherModel",
+    "engine_of",
+    "engines",
     "exported",
     "held_before",
     "holding",
@@ -39,6 +44,21 @@ NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 ADA: dict[str, str] = {"agent_id": "crm", "contact_id": "ada"}
 ASKED: dict[str, str] = {"by": "contact", "reason": "Ticket 12."}
 _FAST = {"backoff_seconds": 0.0, "attempts_max": 1, "poll_seconds": 0.01}
+
+
+def engines() -> list[Any]:
+    """The embedded engine, and for ``make faults`` each Neo4j: the two dozen stories are long.
+
+    What the lines could do differently is in the contract, which ``make test`` runs on all.
+    """
+    only = pytest.mark.faults(only=True)
+    chosen = params_of(CHOICE.names)
+    return [
+        each
+        if each.values == ("embedded",)
+        else pytest.param(*each.values, marks=(*each.marks, only))
+        for each in chosen
+    ]
 
 
 class Clock:

@@ -31,6 +31,8 @@ from tests.portable_checks import (
     Clock,
     Open,
     OtherModel,
+    engine_of,
+    engines,
     exported,
     held_before,
     holding,
@@ -53,9 +55,15 @@ def minilm() -> Iterator[LocalEmbedder]:
     embedder.close()
 
 
+@pytest.fixture(params=engines())
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTest:
+    """The embedded one; in ``make faults`` each Neo4j as well."""
+    return engine_of(request.param, tmp_path)
+
+
 @pytest.fixture
-def opened(one_of_each: EngineUnderTest) -> Iterator[Open]:
-    yield from opening(one_of_each)
+def opened(engine: EngineUnderTest) -> Iterator[Open]:
+    yield from opening(engine)
 
 
 def states(memory: Memory) -> dict[str, FactState]:
@@ -177,7 +185,7 @@ def test_a_rejected_value_in_letters_that_look_alike_stays_out(
 
 
 def test_a_rejected_value_that_is_read_out_again_writes_nothing(
-    opened: Open, one_of_each: EngineUnderTest
+    opened: Open, engine: EngineUnderTest
 ) -> None:
     """tombstone.reextraction_stays_inactive, tombstone.no_second_memory_unit"""
     memory = opened()
@@ -198,7 +206,7 @@ def test_a_rejected_value_that_is_read_out_again_writes_nothing(
     assert held_before(waiting), "the tombstone was asked; nothing collided"
     assert waiting.compared_with == ()
     memory.close()
-    assert raw_store.counts(one_of_each)["Fact"] == 1
+    assert raw_store.counts(engine)["Fact"] == 1
 
 
 # Deletion
@@ -227,7 +235,7 @@ def leaks(memory: Memory, token: str) -> set[str]:
 
 
 def test_what_was_forgotten_is_gone_after_background_work_and_a_restart(
-    opened: Open, one_of_each: EngineUnderTest
+    opened: Open, engine: EngineUnderTest
 ) -> None:
     """deletion.absent_after_reindex_and_restart"""
     reader = ScriptedExtractor([read_out("Lives in Quoxaville.", "home is Quoxaville")] * 2)
@@ -251,11 +259,11 @@ def test_what_was_forgotten_is_gone_after_background_work_and_a_restart(
     [done] = again.erasures("crm", "ada")
     assert (done.is_finished, done.receipt.is_clean, done.reason) == (True, True, "Ticket 12.")
     again.close()
-    assert "Quoxaville" not in str(raw_store.everything(one_of_each))
+    assert "Quoxaville" not in str(raw_store.everything(engine))
 
 
 def test_a_copy_from_before_an_erasure_does_not_bring_it_back(
-    opened: Open, one_of_each: EngineUnderTest, tmp_path: Path
+    opened: Open, engine: EngineUnderTest, tmp_path: Path
 ) -> None:
     """deletion.absent_from_shared_copies"""
     memory, copy = opened(), tmp_path / "copy.jsonl"
@@ -263,7 +271,7 @@ def test_a_copy_from_before_an_erasure_does_not_bring_it_back(
     memory.export(copy, keys=True)
     memory.forget(**ADA, **ASKED)
     memory.close()
-    where = one_of_each.settings_arguments
+    where = engine.settings_arguments
     with pytest.raises(InvalidArchiveError, match="was erased in this store"):
         Memory.restore(copy, embedder=OtherModel.__base__(), **where)
     again = opened()
