@@ -82,3 +82,11 @@ def test_a_retraction_goes_with_what_it_took_back_when_that_is_forgotten(memory:
     say(memory, TAKEN_BACK)
     memory.forget("crm", "ada", fact_id=said.fact_id, by="contact", reason="She asked.")
     assert "sister" not in str([memory.decisions("crm", "ada"), memory.history("crm", "ada")])
+
+
+def test_an_agent_is_told_what_was_taken_back(memory: Memory) -> None:
+    say(memory, SISTER)
+    sent = {"text": TAKEN_BACK, "source_kind": "user_explicit"}
+    reply = memory.agent_tools("crm", "ada").call("add_contact_note", sent)
+    assert 'It took back: "I have a sister.".' in reply.text
+    assert "It replaced" not in reply.text
