@@ -60,7 +60,7 @@ if os.environ.get("CI"):
 @pytest.fixture(params=params_of(CHOICE.names))
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTest:
     """Each engine that was chosen, with an empty store: for the contract and for races."""
-    return _engine(request.param, tmp_path)
+    return engine_of(request.param, tmp_path)
 
 
 @pytest.fixture(params=params_of(CHOICE.one_of_each))
@@ -70,7 +70,7 @@ def one_of_each(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTe
     What the two lines could do differently is in the contract and in the races. ``make faults``
     runs on all of them.
     """
-    return _engine(request.param, tmp_path)
+    return engine_of(request.param, tmp_path)
 
 
 @pytest.fixture(params=params_of(CHOICE.neo4j_names) or [NEO4J_NOT_CHOSEN])
@@ -120,7 +120,7 @@ def mortal_server() -> Iterator[MortalServer]:
         yield server
 
 
-def _engine(name: str, folder: Path) -> EngineUnderTest:
+def engine_of(name: str, folder: Path) -> EngineUnderTest:
     return embedded_engine(folder) if name == "embedded" else _neo4j(name)
 
 

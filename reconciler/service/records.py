@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.domain.recalling.history import chains, events_of
 from reconciler.domain.records.facts import ExpiringFact, FactEvent
-from reconciler.domain.records.kinds import OPERATOR_DOOR
+from reconciler.domain.records.kinds import OPERATOR_DOOR, Action
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import UnknownFactError
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
@@ -91,7 +91,7 @@ class Records:
     def _histories_at(self, scope: Scope, at: datetime) -> list[FactHistory]:
         known, made = self.held_at(scope, at)
         open_ = [conflict for conflict in known.conflicts if conflict.is_open]
-        by_persons = [decision for decision in made if decision.door == OPERATOR_DOOR]
+        by_persons = [decision for decision in made if _is_persons(decision)]
         events = [event for decision in by_persons for event in events_of(decision)]
         return chains(known.facts, known.links, _between_live(known.facts, open_), events)
 
@@ -110,9 +110,11 @@ class Records:
         return current_values(told.values(), disputed, attributes)
 
     def _events(self, scope: Scope) -> list[FactEvent]:
-        """What persons decided about the contact's facts, the oldest first."""
+        """What persons decided about the contact's facts or took back, the oldest first."""
         wanted = DecisionFilter(door=OPERATOR_DOOR)
         made = self._store.list_decisions([scope], _EVENTS_MAX, wanted)
+        taken_back = self._store.list_revocations(scope)
+        made += [decision for decision in taken_back if decision.door != OPERATOR_DOOR]
         made.sort(key=lambda decision: (decision.version, decision.at))
         return [event for decision in made for event in events_of(decision)]
 
@@ -189,6 +191,11 @@ class Records:
         return [
             decision for decision in held if answer_since(decision, facts[decision.scope]) is None
         ]
+
+
+def _is_persons(decision: Decision) -> bool:
+    """Whether a person decided about what is known, or took back what was said."""
+    return decision.door == OPERATOR_DOOR or decision.action is Action.REVOKE
 
 
 def _between_live(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> list[Conflict]:

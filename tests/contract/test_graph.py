@@ -485,6 +485,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "list_facts": CONTACT,
     "list_filed_facts": {"agent_key": ALICE.agent_key, "subject": "contact"},
     "list_made_ids": CONTACT,
+    "list_revocation_ids": CONTACT,
     "list_neighbourhood": CONTACT | {"embedding_model": MODEL},
     "list_pending_ids": {"contact_keys": [ALICE.contact_key], "now": NOON},
     "list_precedents": CONTACT | {"inference_key": "inference-1"},

@@ -293,6 +293,37 @@ def test_other_case_width_spaces_or_punctuation_do_not_hide_what_was_forgotten(a
     assert set(plan.fact_ids) == {SAID.fact_id, again}
 
 
+@pytest.mark.parametrize(
+    "again",
+    [
+        "Flies to New \u0423ork in M\u0430y.",  # Cyrillic
+        "Flies t\u03bf New Y\u03bfrk in May.",  # Greek
+        "Flies to New \u028fork in May.",  # a small capital
+        "Fl\u0131es to New York in May.",  # an i without a dot
+        "Flies to New Yo\u0332rk in May.",  # a line under a letter
+        "Flies to New Yo\ufe0frk in May.",  # a variation of nothing
+        "Flies to New Yo\u034frk in May.",  # a joiner that nobody sees
+        "Flies to\u2800New\u3164York in May.",  # blanks that are no spaces
+    ],
+)
+def test_letters_that_look_alike_do_not_hide_what_was_forgotten(again: str) -> None:
+    assert set(sayings(SCOPE, SAID)) & set(sayings(SCOPE, said(again)))
+    known = Known(facts=[SAID, said(again)], links=[], decisions=[], judged=[])
+    for each in (SAID.fact_id, again):
+        plan = plan_of(ErasureTarget(fact_id=each), known)
+        assert set(plan.fact_ids) == {SAID.fact_id, again}
+
+
+def test_a_value_in_letters_that_look_alike_is_known_as_what_was_forgotten() -> None:
+    assert PUNE.slot is not None
+    alike = replace(PUNE.slot, value="P\u0443ne", value_key="\u0440une")
+    other = replace(PUNE, fact_id="alike", slot=alike, text="Has moved there.")
+    assert set(sayings(SCOPE, PUNE)) & set(sayings(SCOPE, other))
+    known = Known(facts=[PUNE, other], links=[], decisions=[], judged=[])
+    plan = plan_of(ErasureTarget(fact_id=PUNE.fact_id), known)
+    assert set(plan.fact_ids) == {PUNE.fact_id, "alike"}
+
+
 def test_the_contact_as_the_subject_does_not_hide_what_was_forgotten() -> None:
     named = said("The contact flies to New York in May.")
     assert set(sayings(SCOPE, SAID)) & set(sayings(SCOPE, named))
@@ -316,6 +347,8 @@ def test_the_contact_as_the_subject_does_not_hide_what_was_forgotten() -> None:
         ("Paid \u20ac50.", "Paid $50."),
         ("Wants 50% of it.", "Wants 50 of it."),
         ("Called El Nino.", "Called El Ni\u00f1o."),
+        ("Calls her \u0414\u0430\u0448\u0430.", "Calls her \u041c\u0430\u0448\u0430."),
+        ("Uses room B1.", "Uses room Bl."),
         ("Likes tea.", "Likes no tea."),
         ("\u2615", "\u2744"),
     ],

@@ -22,6 +22,7 @@ from reconciler.domain.records.erasures import (
 from reconciler.domain.records.facts import Fact, Supersession
 from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.notes import Remembered
+from reconciler.domain.values.look_alikes import as_seen
 
 __all__ = ["Judged", "Known", "plan_of", "said_by"]
 
@@ -182,7 +183,7 @@ def _keys(said: Remembered) -> set[str]:
     if said.text == ERASED:
         return set()
     slot = said.slot.key if said.slot else None
-    return {in_one_form(said.text)} | ({f"slot {slot}"} if slot else set())
+    return {in_one_form(said.text)} | ({f"slot {as_seen(slot)}"} if slot else set())
 
 
 def _is_about(decision: Decision, gone: Set[str]) -> bool:

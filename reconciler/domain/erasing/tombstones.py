@@ -5,19 +5,21 @@ from __future__ import annotations
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.values.look_alikes import as_seen
 from reconciler.domain.values.text import text
 
 __all__ = ["in_one_form", "sayings"]
 
 
 def in_one_form(words: str) -> str:
-    """Words without case, width and punctuation: "New-York!" is ``new york``.
+    """Words as a reader sees them, in one case, width and punctuation: "New-York!", ``new york``.
 
-    What tells two statements apart stays, as in a slot's value: C and C++, 15 and -15, 10 and 1.0.
-    Words are not joined either: co-op is not coop. What is told without a subject is about the
-    contact, whom a reader of conversations names: "The contact likes tea" is ``likes tea``.
+    A Cyrillic or Greek letter that looks like a Latin one is that one. What tells two statements
+    apart stays, as in a slot's value: C and C++, 15 and -15, 10 and 1.0. Words are not joined
+    either: co-op is not coop. What is told without a subject is about the contact, whom a reader of
+    conversations names: "The contact likes tea" is ``likes tea``.
     """
-    return text(words).removeprefix("the contact ")
+    return text(as_seen(words)).removeprefix("the contact ")
 
 
 def sayings(scope: Scope, said: Remembered) -> list[str]:
@@ -27,8 +29,9 @@ def sayings(scope: Scope, said: Remembered) -> list[str]:
     """
     if said.text == ERASED:
         return []
-    # With its subject, too: so tombstones that earlier versions made are recognised.
+    # As it was written, with its subject, too: so tombstones of earlier versions are recognised.
     words = sorted({in_one_form(said.text), text(said.text)})
-    slot = said.slot.key if said.slot else None
+    key = said.slot.key if said.slot else None
+    slots = sorted({as_seen(key), key}) if key else []
     found = [f"{scope.contact_key}\0text\0{each}" for each in words]
-    return [*found, f"{scope.contact_key}\0slot\0{slot}"] if slot else found
+    return [*found, *(f"{scope.contact_key}\0slot\0{each}" for each in slots)]

@@ -19,6 +19,7 @@ Read on in this order; each module imports only those above it::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
@@ -43,6 +44,7 @@ from reconciler.domain.guard.reading import Reading, read
 from reconciler.domain.guard.signs import may_contradict
 from reconciler.domain.guard.vocabulary import vocabulary as _vocabulary
 from reconciler.domain.records.findings import Difference, Finding
+from reconciler.domain.records.notes import canonical_text
 
 __all__ = [
     "Difference",
@@ -61,6 +63,7 @@ __all__ = [
     "is_repeated_in",
     "leaves_words_out",
     "named_in",
+    "takes_back",
     "tell_of_other_matters",
     "tells_of_more",
 ]
@@ -71,6 +74,9 @@ cosine of 0.95 by less than a synonym does in a short text."""
 
 _FEW = 3
 """Words of content. Source: the labelled pairs with slots, of whose restatements none has more."""
+
+_THE_CONTACT = re.compile(r"^\s*the contact\s+", re.IGNORECASE)
+"""Whom a reader of conversations names, and whom a note without a subject is about."""
 
 _Finder = Callable[[Reading, Reading], Iterator[Finding]]
 _FINDERS_OF_CHANGES: tuple[_Finder, ...] = (
@@ -142,6 +148,26 @@ def denies_ever(note: str, fact: str) -> bool:
     return (
         kinds == {Difference.NEGATION} and read(canonical[cue.start() :]).stems <= read(fact).stems
     )
+
+
+def takes_back(note: str, fact: str) -> bool:
+    """Whether the note says that it was a mistake to say what the fact says, and denies it.
+
+    "I misspoke, I do not have a sister" takes back "Has a sister", and neither that she has two nor
+    that she has a sister in Pune: who denies less or more than was said is asked what holds.
+
+    Args:
+        note: the new text.
+        fact: the text that it may take back.
+    """
+    said = canonical_text(note)
+    denial = _vocabulary().retraction.sub(" ", said)
+    if denial == said:
+        return False
+    denial, told = (_THE_CONTACT.sub("", text) for text in (denial, canonical_text(fact)))
+    found = find_differences(denial, told)
+    is_denied = all(each.kind is Difference.NEGATION and not each.in_fact for each in found)
+    return is_denied and differ_only_in(found, denial, told)
 
 
 def denies_value(text: str, value: str) -> bool:

@@ -57,6 +57,7 @@ class Vocabulary:
     quotes: frozenset[str]
     races: frozenset[str]
     relatives: frozenset[str]
+    retraction: re.Pattern[str]
     sentence_marks: frozenset[str]
     sizes: frozenset[str]
     sides: dict[str, tuple[int, int]]
@@ -109,6 +110,7 @@ def vocabulary() -> Vocabulary:
         quotes=word_set("quote"),
         races=word_set("race"),
         relatives=word_set("relative"),
+        retraction=_cues().pattern("retraction"),
         sentence_marks=word_set("sentence_mark"),
         sizes=word_set("size"),
         sides=_sides(words("opposite")),

@@ -23,6 +23,7 @@ from reconciler.domain.guard import (
     is_repeated_in,
     leaves_words_out,
     named_in,
+    takes_back,
     tells_of_more,
 )
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
@@ -93,7 +94,7 @@ def decide(
     verdict = _by_slot(note, neighbours, policy)
     if verdict is None:
         candidates = replaceable(note, neighbours)
-        verdict = _with_denied(
+        verdict = _by_retraction(note, neighbours, policy) or _with_denied(
             note, neighbours, _by_text(note, candidates, policy, judgement), policy
         )
     verdict = _by_trust(note, _in_order(note, verdict), policy)
@@ -328,6 +329,27 @@ def _with_value_named(note: Note) -> Note:
     """The note, its slot's value in the place of a word that stands for it, as "there" may."""
     value = (note.slot and note.slot.value) or ""
     return replace(note, text=named_in(note.text, value))
+
+
+def _by_retraction(
+    note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
+) -> Verdict | None:
+    """What a note takes back ends, however far its words are; a guess takes back nothing."""
+    if not policy.guard or note.is_hedged:
+        return None
+    targets = tuple(
+        fact
+        for fact in neighbours
+        if match_of(note, fact) is not SlotMatch.APART and takes_back(note.text, fact.text)
+    )
+    if not targets:
+        return None
+    return Verdict(
+        action=Action.UPDATE,
+        decided_by=DecidedBy.RETRACTION,
+        reason="it takes back what was said before",
+        targets=targets,
+    )
 
 
 def _with_denied(
@@ -598,12 +620,19 @@ def _repeating(fact: Neighbour, verdict: Verdict, decided_by: DecidedBy, reason:
 
 
 def _correcting(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
-    """The verdict, with those of its targets that the note says were never true."""
+    """The verdict, with those of its targets that the note says were never true.
+
+    A note that does no more than take them back is no fact of its own: nothing takes their place.
+    """
     if not policy.guard or not verdict.is_replacement:
         return verdict
     said = _with_value_named(note).text
-    voided = tuple(fact for fact in verdict.targets if denies_ever(said, fact.text))
-    return replace(verdict, voided=voided) if voided else verdict
+    taken_back = {fact for fact in verdict.targets if takes_back(said, fact.text)}
+    never = {fact for fact in verdict.targets if denies_ever(said, fact.text)}
+    voided = tuple(fact for fact in verdict.targets if fact in taken_back | never)
+    is_revoked = taken_back == {*verdict.targets} and not verdict.conflicts
+    action = Action.REVOKE if is_revoked else verdict.action
+    return replace(verdict, action=action, voided=voided) if voided else verdict
 
 
 def _sparing(

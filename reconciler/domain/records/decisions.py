@@ -80,9 +80,9 @@ class Verdict:
     """What the rule concluded, before anything is written.
 
     Attributes:
-        targets: the facts that are superseded (UPDATE), the one that is repeated (SKIP), or the
-            newer one that the note goes beneath (``is_history``); the first is the one that it
-            was decided on. Empty with any other ADD.
+        targets: the facts that are superseded (UPDATE) or taken back (REVOKE), the one that is
+            repeated (SKIP), or the newer one that the note goes beneath (``is_history``); the first
+            is the one that it was decided on. Empty with any other ADD.
         conflicts: live facts that the note may contradict; both stay, linked.
         is_restatement: whether the note says the same as ``targets[0]``, so that the fact above
             carries the observations and evidence of the one beneath.

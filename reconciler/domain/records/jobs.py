@@ -35,7 +35,7 @@ class Outcomes:
 
     Attributes:
         added: new facts.
-        superseding: facts that took another's place.
+        superseding: facts that took another's place, or took one back.
         known: what was known already, and was counted again.
         held: waiting for somebody's yes.
         refused: by the gate, each with its decision and reason; or of no use at all, which the
@@ -65,6 +65,7 @@ class Outcomes:
 _OUTCOMES = {
     Action.ADD: "added",
     Action.UPDATE: "superseding",
+    Action.REVOKE: "superseding",
     Action.SKIP: "known",
     Action.HOLD: "held",
     Action.REJECT: "refused",

@@ -188,11 +188,12 @@ class Action(StrEnum):
 class DecidedBy(StrEnum):
     """Which rule decided; the first that matches, in the order of ``decide``.
 
-    ``order``, ``trust``, ``hedge`` and ``standing`` stand over the others: they say that another
-    rule would have had the note supersede a fact that is newer than it, that rests on a more
-    trusted word, that was confirmed or often said while the note only guesses, or that is a
-    standing decision. ``gate`` decides before any of them, ``answer`` after somebody was asked,
-    ``amendment`` by an operator's word, whatever the others say.
+    By ``retraction`` a note takes back what was said before, and denies it. ``order``, ``trust``,
+    ``hedge`` and ``standing`` stand over the others: they say that another rule would have had the
+    note supersede a fact that is newer than it, that rests on a more trusted word, that was
+    confirmed or often said while the note only guesses, or that is a standing decision. ``gate``
+    decides before any of them, ``answer`` after somebody was asked, ``amendment`` by an operator's
+    word, whatever the others say.
     """
 
     NOOP = "noop"
@@ -205,6 +206,7 @@ class DecidedBy(StrEnum):
     TRUST = "trust"
     HEDGE = "hedge"
     STANDING = "standing"
+    RETRACTION = "retraction"
     GATE = "gate"
     ANSWER = "answer"
     AMENDMENT = "amendment"

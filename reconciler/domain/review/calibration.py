@@ -160,7 +160,7 @@ def outcome(action: Action, *, is_history: bool, has_conflicts: bool) -> Outcome
     """What an action comes to, given where the note went and what it was linked to."""
     if is_history:
         return Outcome.HISTORY
-    if action is Action.UPDATE:
+    if action in (Action.UPDATE, Action.REVOKE):
         return Outcome.SUPERSEDED
     if action is Action.SKIP:
         return Outcome.REPEATED

@@ -43,7 +43,8 @@ class ToolReply:
 def reply_about(decision: Decision) -> ToolReply:
     """What became of a note: in the decision's words, with what it replaced or stands beside."""
     told = [decision.answer, _whom_to_ask(decision)]
-    told.append(_naming("It replaced", decision, decision.superseded_ids))
+    ended = "It took back" if decision.action is Action.REVOKE else "It replaced"
+    told.append(_naming(ended, decision, decision.superseded_ids))
     told.append(_naming("Beside it stands", decision, decision.conflicting_ids))
     return ToolReply(text=" ".join(filter(None, told)), decision=decision)
 

@@ -25,7 +25,7 @@ from reconciler.domain.records.erasures import (
     ErasureTarget,
 )
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import OPERATOR_DOOR, FactState
+from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Purged, Row
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
@@ -107,8 +107,8 @@ class ErasureStore:
         return [row["tombstone_key"] for row in rows]
 
     def list_revoked(self, scope: Scope) -> list[Fact]:
-        """What somebody revoked, and what is revoked still."""
-        ids = self._memory.list_decision_ids(scope, DecisionFilter(door=OPERATOR_DOOR))
+        """What somebody revoked or took back, and what is revoked still."""
+        ids = self._memory.list_revocation_ids(scope)
         rows = self._graph.run("list_revoked", {"decision_ids": ids}) if ids else []
         facts = self._memory.facts_of(rows)
         return [fact for fact in facts if fact.state is FactState.REVOKED]

@@ -366,6 +366,16 @@ class MemoryStore:
         ids = [row["decision_id"] for row in self._graph.run("list_made_ids", _contact(scope))]
         return list(self._made(scope.contact_key, ids)) if ids else []
 
+    def list_revocation_ids(self, scope: Scope) -> list[str]:
+        """The ids of the decisions that ended a fact without another in its place, in no order."""
+        rows = self._graph.run("list_revocation_ids", _contact(scope))
+        return [row["decision_id"] for row in rows]
+
+    def list_revocations(self, scope: Scope) -> list[Decision]:
+        """Those decisions, without what they were compared with."""
+        ids = self.list_revocation_ids(scope)
+        return list(self._made(scope.contact_key, ids)) if ids else []
+
     def list_records(self, scope: Scope) -> list[Decision]:
         """All decisions about a contact, without what each was compared with; in no order."""
         ids = self.list_decision_ids(scope)

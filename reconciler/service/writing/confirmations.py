@@ -24,8 +24,8 @@ from reconciler.service.writing.write_gate import WriteGate, candidate_of
 
 __all__ = ["Confirmations"]
 
-_YES = frozenset({Action.ADD, Action.UPDATE, Action.SKIP, Action.HOLD})
-"""A yes remembers, or leads to another question, for somebody else to answer."""
+_YES = frozenset({Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE, Action.HOLD})
+"""A yes remembers, takes back, or leads to another question, for somebody else to answer."""
 
 _JUST_SAID = timedelta(minutes=1)
 _NO = frozenset({Action.DECLINE})

@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.scope import Scope
@@ -185,7 +185,7 @@ class Ledger:
                 stopped.add(key)
                 continue
             planned = self._planned(draft, forks)
-            if isinstance(planned, Commit) and not _replaces_one_of(commits.values(), planned):
+            if isinstance(planned, Commit) and not _is_alone(planned, commits.values()):
                 forks[key].apply(planned)
                 commits[decision_id] = planned
             else:
@@ -304,8 +304,14 @@ def _nothing_withheld() -> Withholding:
     raise ValueError("a ledger without a withholding knows of nothing that was forgotten")
 
 
-def _replaces_one_of(commits: Iterable[Commit], planned: Commit) -> bool:
-    """Whether it replaces a fact that these write: what lies beneath that is not stored yet."""
+def _is_alone(planned: Commit, commits: Iterable[Commit]) -> bool:
+    """Whether it cannot be written with these.
+
+    It replaces a fact that they write, and what lies beneath that is not stored yet. Or it revokes
+    one: what comes after it has to be looked up among what was forgotten.
+    """
+    if planned.decision.action is Action.REVOKE:
+        return True
     if planned.restated_id is not None or not planned.decision.superseded_ids:
         return False
     written = {commit.fact.fact_id for commit in commits if commit.fact}

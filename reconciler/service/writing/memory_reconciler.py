@@ -357,6 +357,8 @@ class MemoryReconciler:
         self, decision: Decision, verdict: Verdict, seen: Seen, own: Evidence
     ) -> tuple[Fact | None, Fact | None]:
         """The new fact, and the one that lives on with an observation more; either may be None."""
+        if verdict.action is Action.REVOKE:
+            return None, None
         known = seen.facts[verdict.target.fact_id] if verdict.target else None
         target = known and known.as_of(decision.at)
         says_again = target is not None and (

@@ -90,8 +90,8 @@ class ImportReport:
 
     @property
     def merged(self) -> int:
-        """How many took the place of a fact, or only repeated it."""
-        return self._count(Action.UPDATE, Action.SKIP)
+        """How many took the place of a fact, only repeated it, or took it back."""
+        return self._count(Action.UPDATE, Action.SKIP, Action.REVOKE)
 
     @property
     def held(self) -> int:

@@ -245,13 +245,15 @@ def _verdict(verdict: Verdict, neighbours: Sequence[Neighbour], fact_id: str) ->
     decided_on = next(iter((*verdict.targets, *verdict.conflicts, *neighbours)), None)
     target_ids = tuple(target.fact_id for target in verdict.targets)
     settled_ids = tuple(neighbour.fact_id for neighbour in verdict.settled)
+    ends = verdict.action in (Action.UPDATE, Action.REVOKE)
+    written_id = None if verdict.action is Action.REVOKE else fact_id
     return RecordedVerdict(
         action=verdict.action,
         decided_by=verdict.decided_by,
         reason=verdict.reason,
         cosine=decided_on.cosine if decided_on else None,
-        fact_id=target_ids[0] if verdict.action is Action.SKIP else fact_id,
-        superseded_ids=(*(target_ids if verdict.action is Action.UPDATE else ()), *settled_ids),
+        fact_id=target_ids[0] if verdict.action is Action.SKIP else written_id,
+        superseded_ids=(*(target_ids if ends else ()), *settled_ids),
         settled_ids=settled_ids,
         conflicting_ids=tuple(neighbour.fact_id for neighbour in verdict.conflicts),
         history_of_id=target_ids[0] if verdict.is_history else None,

@@ -1,0 +1,88 @@
+"""What takes back something that was said: a mistake that is owned, and a denial of no more."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from reconciler.domain.guard import takes_back
+from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.scope import Scope
+
+NOON = datetime(2026, 1, 9, 12, tzinfo=UTC)
+TAKEN_BACK = "I misspoke, I do not have a sister."
+
+
+def decided(text: str = TAKEN_BACK, fact: dict[str, Any] | None = None, **note: Any) -> Verdict:
+    known = {"fact_id": "one", "text": "Has a sister.", "cosine": 0.66, "valid_from": NOON}
+    said = {"scope": Scope("acme", "crm", "ada"), "said_at": NOON + timedelta(days=1)}
+    policy = ReconcilePolicy(guard=note.pop("guard", True))
+    return decide(Note(**said | {"text": text} | note), [Neighbour(**known | (fact or {}))], policy)
+
+
+@pytest.mark.parametrize(
+    ("note", "fact"),
+    [
+        (TAKEN_BACK, "Has a sister."),
+        (TAKEN_BACK, "The contact has a sister."),
+        ("The contact misspoke: the contact has no sister.", "The contact has a sister."),
+        ("Scratch that, I have no sister.", "I have a sister."),
+        ("Sorry, I was wrong about that: I don't play the violin.", "Plays the violin."),
+        ("I'm not vegetarian, that was a mistake.", "Is vegetarian."),
+        ("What I said earlier was wrong. I do not work at Globex.", "Works at Globex."),
+    ],
+)
+def test_a_mistake_that_is_owned_and_denied_is_taken_back(note: str, fact: str) -> None:
+    assert takes_back(note, fact)
+
+
+@pytest.mark.parametrize(
+    ("note", "fact"),
+    [
+        ("I do not have a sister.", "Has a sister."),
+        ("I misspoke.", "Has a sister."),
+        ("I misspoke, I have a brother.", "Has a sister."),
+        ("I misspoke, I do not have a brother.", "Has a sister."),
+        ("I misspoke, I do not have a sister.", "Has two sisters."),
+        ("I misspoke, I do not have a sister.", "Has a sister in Pune."),
+        ("I misspoke, I do not have a sister in Pune.", "Has a sister."),
+        ("I misspoke, I do not have a sister.", "Does not have a sister."),
+        ("I misspoke, I do not have a dog.", "Has a dog allergy."),
+        ("I misspoke, my wife does not have a sister.", "Has a sister."),
+        ("He misspoke, I do not have a sister.", "Has a sister."),
+    ],
+)
+def test_what_denies_less_or_more_or_owns_no_mistake_takes_nothing_back(
+    note: str, fact: str
+) -> None:
+    assert not takes_back(note, fact)
+
+
+def test_what_is_taken_back_ends_as_never_true_and_nothing_takes_its_place() -> None:
+    verdict = decided()
+    assert (verdict.action, verdict.decided_by) == (Action.REVOKE, DecidedBy.RETRACTION)
+    assert verdict.voided == verdict.targets
+    assert not verdict.can_be_arbitrated
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"source_kind": SourceKind.OPERATOR},
+        {"is_hedged": True},
+        {"said_at": NOON - timedelta(days=1)},
+        {"guard": False},
+        {"fact": {"category": Category.DECISION}},
+    ],
+)
+def test_a_lower_or_older_word_a_guess_and_a_bare_rule_take_nothing_back(
+    given: dict[str, Any],
+) -> None:
+    assert decided(**given).action is Action.ADD
