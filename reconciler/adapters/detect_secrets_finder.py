@@ -56,6 +56,15 @@ _SHAPES = (
     r"\bAIza[\w-]{30,}",
     r"\b(?i:bearer)[ ]+[A-Za-z0-9._~+/-]{20,}=*",
 )
+_IN_ADDRESSES = (
+    r"(?i)://[^\s\"'<>]{1,300}?[?&;#](?:sig|signature|x-amz-signature|x-goog-signature|code|ticket"
+    r"|sid|session)="
+    r"((?=[^\s&#]*\d)(?=[^\s&#]*[a-z])[^\s&#\"'<>]{10,})",
+    r"(?i)://[^\s\"'<>]{1,200}?/(?:reset|reset-password|password|magic|magic-link|invite|verify"
+    r"|activate|login|signin|confirm)/((?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{16,})",
+)
+"""What lets whoever has the address in; the first group is the secret."""
+
 # A value is not a full stop that ends the sentence, a bracket that closes one, or a quotation mark.
 _END = r"(?=[.,;:!?)\]}'\"\u2019\u201d]*(?:\s|$))"
 _ANY_VALUE = rf"[^\s'\"\u2018\u2019\u201c\u201d`]{{3,}}?{_END}"
@@ -237,6 +246,7 @@ def _load_shapes() -> tuple[_Shape, ...]:
     GitHub token only the first three letters.
     """
     own = [_Shape(re.compile(shape, re.DOTALL)) for shape in _SHAPES]
+    own += [_Shape(re.compile(shape), 1) for shape in _IN_ADDRESSES]
     return (*own, *_plugin_shapes(_load_plugins()))
 
 
