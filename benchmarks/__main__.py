@@ -29,6 +29,7 @@ from benchmarks import (
     hand_over,
     local_arbiter,
     note_import,
+    poisoning,
     recall,
     reembedding,
     sessions,
@@ -67,6 +68,7 @@ BENCHMARKS = {
     "gate-literalness": gate_literalness.main,
     "gate-meaning": gate_meaning.main,
     "gate-injection": gate_injection.main,
+    "poisoning": poisoning.main,
 }
 
 
