@@ -121,7 +121,7 @@ def tried(world: World) -> list[str]:
     real = list(dict.fromkeys(each for values in world.ids.values() for each in values))
     nearly = [each for value in real for each in (value[:-1], value.upper(), f"{value}%")]
     with_scope = [f"{VICTIM.contact_key}/{value}" for value in real]
-    return list(dict.fromkeys([*real, *nearly, *with_scope, *guesses(), "1", "%", "*", MARK]))
+    return list(dict.fromkeys([*real, *nearly, *with_scope, *guesses(), "1", "%", "*"]))
 
 
 # Counting
@@ -134,11 +134,13 @@ class Attempts:
         self.made: Counter[str] = Counter()
         self.succeeded: list[tuple[str, ...]] = []
 
-    def refused(self, way: str, said: str | None, unknown: str | None, *about: str) -> None:
+    def refused(
+        self, way: str, said: str | None, unknown: str | None, value: str, *about: str
+    ) -> None:
         """An attempt that has to be answered like one with an id that nobody has."""
         self.made[way] += 1
-        if said is None or said != unknown or MARK in said:
-            self.succeeded.append((way, *about, str(said)))
+        if said is None or said not in answers(unknown, value) or MARK in said:
+            self.succeeded.append((way, value, *about, str(said)))
 
     def silent(self, way: str, said: str, *about: str) -> None:
         """An attempt that may do something of its own, and must tell nothing of the victim."""
@@ -152,11 +154,10 @@ class Attempts:
         faults.TRIED.update(self.made)
 
 
-def without(said: str | None, value: str) -> str | None:
-    """The answer without the id that was asked for, however it is written."""
-    for each in dict.fromkeys((repr(value)[1:-1], value)):
-        said = None if said is None else said.replace(each, "ID")
-    return said
+def answers(unknown: str | None, value: str) -> set[str]:
+    """What may be said about an id: the answer about one that nobody has, with it in its place."""
+    said = str(unknown)
+    return {said.replace(NOBODYS, value), said.replace(NOBODYS, repr(value)[1:-1])}
 
 
 @pytest.fixture
@@ -220,11 +221,11 @@ def test_no_method_answers_anybody_about_an_id_of_the_victims(
         for scope in whoever:
             unknown = told(call, **of(scope), **given | {parameter: NOBODYS})
             assert NOBODYS in str(unknown), "what is refused is something else"
-            aimed = {*world.ids[parameter], *random.Random(parameter).sample(others, 8)}
+            dice, own = random.Random(f"{name} {scope}"), world.ids[parameter]
+            aimed = {*dice.sample(own, min(3, len(own))), *dice.sample(others, 2)}
             for value in sorted(aimed):
                 said = told(call, **of(scope), **given | {parameter: value})
-                expected = without(unknown, NOBODYS)
-                attempts.refused("method", without(said, value), expected, name, repr(scope), value)
+                attempts.refused("method", said, unknown, value, name, repr(scope))
     assert attempts.made.total() > (ATTEMPTS_MIN if everything else 0)
     world.check_unchanged(own=False)
 
@@ -233,7 +234,7 @@ def test_no_method_answers_anybody_about_an_id_of_the_victims(
 def test_what_anybody_makes_or_asks_in_a_scope_of_their_own_tells_nothing_of_the_victims(
     world: World, attempts: Attempts
 ) -> None:
-    for scope in scopes_near(VICTIM):
+    for scope in chosen(scopes_near(VICTIM), everything=False, few=16):
         for name, (kind, *taken) in MEMORY.items():
             signature = public(Memory)[name]
             is_theirs = (scope.tenant, scope.agent_id) == (VICTIM.tenant, VICTIM.agent_id)
@@ -300,10 +301,10 @@ def test_a_task_and_an_extractor_of_anybody_find_nothing_of_the_victims(
     extractor, ids = world.memory.extractor, tried(world)
     for scope in scopes_near(VICTIM):
         for call in (extractor.job, extractor.retry, extractor.session):
-            unknown = without(told(call, scope, NOBODYS), NOBODYS)
+            unknown = told(call, scope, NOBODYS)
             for value in random.Random(repr(scope)).sample(ids, 12):
-                said = without(told(call, scope, value), value)
-                attempts.refused("extractor", said, unknown, call.__name__, repr(scope), value)
+                said = told(call, scope, value)
+                attempts.refused("extractor", said, unknown, value, call.__name__, repr(scope))
         task = world.memory.task(**of(scope), task_id="task-9", session_id="call-17", goal="Take")
         task.observed()
         asked = (task.procedures(), task.recall(MARK, budget_tokens=1000), task.episodes())
@@ -372,7 +373,7 @@ def test_no_tool_tells_a_client_beyond_its_grant_anything(
     world: World, attempts: Attempts, profile: Profile
 ) -> None:
     desk, ids = Desk(world.memory), world.one_of_each_id()
-    for grant in grants(profile):
+    for grant in chosen(grants(profile), everything=False, few=40):
         for tool in desk.tools(grant):
             for given in calls_of(tool, ids):
                 reply = desk.call(grant, tool["name"], given)
@@ -528,8 +529,7 @@ def test_no_command_tells_anybody_anything_of_the_victims(
                 if name == "add":
                     attempts.silent("command", said, name, value)
                 else:
-                    expected = without(unknown, NOBODYS)
-                    attempts.refused("command", without(said, value), expected, name, value)
+                    attempts.refused("command", said, unknown, value, name)
     kept.check_unchanged(own=True)
 
 
