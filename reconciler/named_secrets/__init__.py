@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from reconciler.named_secrets.words import HINTS, HINTS_IN_A_SENTENCE, HINTS_OF_LOCKS
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, redact
 
-__all__ = ["find_named_secrets", "kind_of_name", "without_named_secrets"]
+__all__ = ["find_named_secrets", "kind_of_name", "without_secrets"]
 
 _DIGITS = re.compile(
     r"(?i)\d[ -]?\d[ -]?\d|\b(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)[ ,-]+"
@@ -77,9 +77,15 @@ def _unescaped(text: str) -> tuple[str, list[int]]:
     return "".join((*parts, text[done:])), [*place, *range(done, len(text) + 1)]
 
 
-def without_named_secrets(text: str) -> str:
-    """The text with the secrets' kind in the place of each; for what is no record, as an error."""
-    return redact(text, _apart(find_named_secrets(text)), lambda kind, _: f"[{kind}]")
+def without_secrets(text: str) -> str:
+    """The text with a kind in the place of each secret and each number of an account.
+
+    For what is no record, as an error: a secret counts that its name or its shape gives away.
+    """
+    from reconciler.named_secrets.shapes import find_shapes
+
+    spans = _apart([*find_named_secrets(text), *find_shapes(text)])
+    return redact(text, spans, lambda kind, _: f"[{kind}]")
 
 
 def _apart(spans: list[SensitiveSpan]) -> Iterator[SensitiveSpan]:

@@ -8,7 +8,7 @@ import pytest
 
 from reconciler.bootstrap import build_secret_finder
 from reconciler.errors import InvalidNoteError
-from reconciler.named_secrets import kind_of_name, without_named_secrets
+from reconciler.named_secrets import kind_of_name, without_secrets
 from reconciler.sensitive_data import SensitiveKind, redact
 from tests.tables import every
 
@@ -291,7 +291,7 @@ def test_what_stands_around_a_value_stays() -> None:
 def test_no_text_holds_the_search_up(piece: str) -> None:
     text = (piece * 20_000)[:20_000]
     started = time.process_time()
-    without_named_secrets(text)
+    without_secrets(text)
     assert time.process_time() - started < 5  # 0.2 s where nothing else runs
 
 
@@ -314,6 +314,41 @@ def test_nesting_costs_nothing_of_the_stack() -> None:
 )
 def test_a_name_says_what_its_value_is(name: str | None, kind: SensitiveKind | None) -> None:
     assert kind_of_name(name) == kind
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "4739 2156 0000 3333",
+        "4111111111111111",
+        "DE49 3704 0044 4420 1300 01",
+        "GB29NWBK60161331926819",
+        "sk-proj-Quw0001xKpRzAbCdEfGh0123456789",
+        "-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----",
+        "https://ann:Quw7xKp-Rz41@files.example/a",
+        "The gate opens with 4711.",
+    ],
+)
+def test_an_error_repeats_nothing_whose_shape_gives_it_away(value: str) -> None:
+    said = str(InvalidNoteError(f"the contact has no fact {value!r}"))
+    kept = [
+        word for word in ("4739", "1111", "3704", "NWBK", "Quw", "MIIE", "4711") if word in said
+    ]
+    assert (kept, "the contact has no fact" in said) == ([], True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no decision 5a1f0c4b-7d0b-4a39-9f5e-0a6d1f0c4b7a",
+        "order 4111111111111112",
+        "key ab12cd34ef56ab12cd34ef56ab12cd34ef56ab12cd34ef56ab12cd34ef56ab12",
+        "at most 2,000 characters, not 16,384",
+        "the contact is at version 1234567890123456789012",
+    ],
+)
+def test_an_error_repeats_the_ids_that_it_is_about(text: str) -> None:
+    assert str(InvalidNoteError(text)) == text
 
 
 def test_an_error_repeats_no_secret() -> None:
