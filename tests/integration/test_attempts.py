@@ -266,11 +266,11 @@ def test_a_memory_that_is_bound_to_a_contact_reaches_no_other(
         bound = world.memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant)
         for name in taking:
             kind, *parameters = OF_CONTACT[name]
-            signature = public(ContactMemory)[name]
+            given = needed(public(ContactMemory)[name])
+            given |= {each: world.ids[each][0] for each in parameters if kind == OWN}
             for parameter in parameters:
                 for value in world.ids[parameter]:
-                    given = needed(signature) | {parameter: value}
-                    said = _answer(getattr(bound, name), given)
+                    said = _answer(getattr(bound, name), given | {parameter: value})
                     attempts.silent("bound method", said, name, value)
                     assert kind != REFUSED or value in said, (name, said)
     world.check_unchanged(own=True)
@@ -306,9 +306,9 @@ def test_a_task_and_an_extractor_of_anybody_find_nothing_of_the_victims(
                 said = told(call, scope, value)
                 attempts.refused("extractor", said, unknown, value, call.__name__, repr(scope))
         task = world.memory.task(**of(scope), task_id="task-9", session_id="call-17", goal="Take")
+        asked = [task.procedures(), task.recall(MARK, budget_tokens=1000)]
         task.observed()
-        asked = (task.procedures(), task.recall(MARK, budget_tokens=1000), task.episodes())
-        asked += (task.recall_about(MARK, budget_tokens=1000), task.task_memory.load())
+        asked += [task.recall_about(MARK, budget_tokens=1000), task.task_memory.checkpoint(())]
         for answer in asked:
             attempts.silent("task", repr(answer).replace(f"mentions {MARK}", ""), repr(scope))
     world.check_unchanged(own=True)
@@ -324,8 +324,7 @@ def test_no_namespace_of_a_graph_is_taken_for_another(world: World, attempts: At
         whose = contact_namespace(scope.agent_id, scope.contact_id)
         attempts.silent("LangGraph", repr(store.get(whose, fact_id)), repr(scope))
         attempts.silent("LangGraph", repr(store.search(whose, query="city")), repr(scope))
-        with pytest.raises(InvalidRequestError):
-            store.delete(whose, fact_id)
+        store.delete(whose, fact_id)  # to delete what is not there is no mistake to LangGraph
         attempts.silent("LangGraph", "", repr(scope))
     world.check_unchanged(own=False)
 
