@@ -30,6 +30,7 @@ from benchmarks import (
     load,
     local_arbiter,
     note_import,
+    poisoning,
     ray_backfill,
     recall,
     reembedding,
@@ -71,6 +72,7 @@ BENCHMARKS = {
     "gate-literalness": gate_literalness.main,
     "gate-meaning": gate_meaning.main,
     "gate-injection": gate_injection.main,
+    "poisoning": poisoning.main,
 }
 
 

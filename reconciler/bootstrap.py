@@ -819,10 +819,11 @@ def build_policy(settings: Settings, embedding_model: str) -> ReconcilePolicy:
 
 @cache
 def build_secret_finder() -> SensitiveDataFinder:
-    """What finds secrets alone; its patterns are loaded when a text may hold one."""
+    """What finds secrets and account numbers; patterns are loaded when a text may hold one."""
+    from reconciler.adapters.account_number_finder import AccountNumberFinder
     from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
 
-    return CombinedFinder((DetectSecretsFinder(),))
+    return CombinedFinder((DetectSecretsFinder(), AccountNumberFinder()))
 
 
 @cache

@@ -42,7 +42,7 @@ entry point turns them into exit codes by one table.
 
 from __future__ import annotations
 
-from reconciler.named_secrets import without_named_secrets
+from reconciler.named_secrets import without_secrets
 
 __all__ = [
     "ArbiterAnswerError",
@@ -86,14 +86,14 @@ class ReconcilerError(Exception):
     """The base of all errors of this package; its message says what to do.
 
     An error may repeat its input, and is printed, logged and stored. So its message never holds a
-    secret that can be recognised by its name.
+    secret that its name or its shape gives away, and no number of a card or an account.
     """
 
     retryable = False
     """Whether the same call may succeed when it is repeated."""
 
     def __init__(self, text: str = "") -> None:
-        super().__init__(without_named_secrets(text))
+        super().__init__(without_secrets(text))
 
 
 class ConfigurationError(ReconcilerError):

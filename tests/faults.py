@@ -12,7 +12,7 @@ import os
 import random
 from collections import Counter
 
-__all__ = ["EVERY_CALL", "KILLED", "SEED", "count", "moments", "summary", "times"]
+__all__ = ["EVERY_CALL", "KILLED", "SEED", "TRIED", "count", "moments", "summary", "times"]
 
 TIMES = int(os.environ.get("FAULTS", "1"))
 EVERY_CALL = TIMES > 1
@@ -20,6 +20,9 @@ SEED = int(os.environ.get("FAULTS_SEED", "20261123"))
 
 KILLED: Counter[str] = Counter()
 """Processes that SIGKILL ended in this run, by what they were doing."""
+
+TRIED: Counter[str] = Counter()
+"""Attempts of this run to reach what is another's, by the way in; none of them may succeed."""
 
 
 def times(few: int) -> int:
@@ -38,8 +41,13 @@ def count(doing: str) -> None:
 
 
 def summary() -> str:
-    """The kills of this run, in words; empty where there were none."""
-    if not KILLED:
-        return ""
-    named = ", ".join(f"{number} {doing}" for doing, number in KILLED.most_common())
-    return f"{KILLED.total()} processes were killed (FAULTS={TIMES}, FAULTS_SEED={SEED}): {named}"
+    """The kills and attempts of this run, in words; empty where there were none."""
+    killed = ", ".join(f"{number} {doing}" for doing, number in KILLED.most_common())
+    tried = ", ".join(f"{number:,} by {way}" for way, number in TRIED.most_common())
+    lines = []
+    if KILLED:
+        run = f"FAULTS={TIMES}, FAULTS_SEED={SEED}"
+        lines.append(f"{KILLED.total()} processes were killed ({run}): {killed}")
+    if TRIED:
+        lines.append(f"{TRIED.total():,} attempts to reach what is another's: {tried}")
+    return "\n".join(lines)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -18,7 +18,15 @@ from typing import Any
 from reconciler.errors import ReconcilerError
 from reconciler.service.writing.doors import NoteFields
 
-__all__ = ["DIGITS", "NOTATIONS", "Planted", "Planter", "fields_of_record", "text_parameters"]
+__all__ = [
+    "DIGITS",
+    "KINDS",
+    "NOTATIONS",
+    "Planted",
+    "Planter",
+    "fields_of_record",
+    "text_parameters",
+]
 
 NOTATIONS: Mapping[str, str] = {
     "JSON in JSON": r"{\"access_token\": \"%s\"}",
@@ -27,7 +35,20 @@ NOTATIONS: Mapping[str, str] = {
     "number": '{"pin": %s}',
     "nested": '{"password": {"value": "%s"}}',
 }
-DIGITS = frozenset({"number"})
+KINDS: Mapping[str, str] = {
+    "gate": "The gate opens with %s.",
+    "locker in JSON": '{"locker": 12, "code": %s}',
+    "IBAN": "Refund to %s, please.",
+    "card": "Card %s",
+    "API key": "Use sk-proj-%sAbCdEfGh0123456789 here",
+    "private key": "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN%s\n-----END PRIVATE KEY-----",
+    "address with a token": "https://shop.example/a?x=1&access_token=%s",
+    "address with a login": "https://ann:%s@files.example/a",
+}
+"""What else must not be kept, each as it is usually told."""
+
+_TEMPLATES = {**NOTATIONS, **KINDS}
+DIGITS = frozenset({"number", "gate", "locker in JSON"})
 """Notations of a value in digits."""
 
 _WORDS = ("str", "Turn", "Sequence")
@@ -44,7 +65,13 @@ class Planted:
 
     @property
     def text(self) -> str:
-        return NOTATIONS[self.notation] % self.value
+        return _TEMPLATES[self.notation] % self.value
+
+    @property
+    def forms(self) -> tuple[str, str]:
+        """The value as it was planted and without its blanks, in small letters."""
+        folded = self.value.casefold()
+        return folded, folded.replace(" ", "")
 
     def __str__(self) -> str:
         return f"{self.door}.{self.field} as {self.notation}"
@@ -56,19 +83,21 @@ class Planter:
 
     Args:
         notations: in which every field is planted.
+        in_turn: of these each field has the next one.
     """
 
     notations: Iterable[str] = tuple(NOTATIONS)
+    in_turn: Sequence[str] = ()
     planted: list[Planted] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def plant(self, door: str, name: str) -> Iterator[Planted]:
         """A secret for each notation."""
-        for notation in self.notations:
-            number = next(self._numbers)
-            value = f"{73_920_000 + number}" if notation in DIGITS else f"Quw{number:04d}xKp-Rz"
-            made = Planted(door, name, notation, value)
+        fields = len({(each.door, each.field) for each in self.planted})
+        turn = [self.in_turn[fields % len(self.in_turn)]] if self.in_turn else []
+        for notation in (*self.notations, *turn):
+            made = Planted(door, name, notation, _value(notation, next(self._numbers)))
             self.planted.append(made)
             yield made
 
@@ -91,7 +120,29 @@ class Planter:
     def found_in(self, *texts: str) -> list[str]:
         """Which of the secrets stand in the texts as they are, or with their case folded."""
         text = "\n".join([*texts, *self.said]).casefold()
-        return [str(each) for each in self.planted if each.value.casefold() in text]
+        return [str(each) for each in self.planted if any(form in text for form in each.forms)]
+
+
+def _value(notation: str, number: int) -> str:
+    """A value that no other planting has, right by its kind's own check digits."""
+    if notation == "IBAN":
+        account = f"37040044{4_420_130_000 + number}"
+        check = 98 - int(f"{account}131400") % 97  # D and E are 13 and 14
+        return _in_fours(f"DE{check:02d}{account}")
+    if notation == "card":
+        digits = f"4{73_921_560_000_000 + number}"
+        return _in_fours(f"{digits}{_luhn(digits)}")
+    return f"{73_920_000 + number}" if notation in DIGITS else f"Quw{number:04d}xKp-Rz"
+
+
+def _in_fours(text: str) -> str:
+    return " ".join(text[at : at + 4] for at in range(0, len(text), 4))
+
+
+def _luhn(digits: str) -> int:
+    """The last digit of a card's number."""
+    doubled = [int(each) * (2 - at % 2) for at, each in enumerate(reversed(digits))]
+    return -sum(each - 9 * (each > 9) for each in doubled) % 10
 
 
 def text_parameters(door: Callable[..., Any]) -> set[str]:

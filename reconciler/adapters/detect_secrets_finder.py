@@ -21,6 +21,7 @@ from typing import Any
 
 from reconciler.adapters.sensitive_data_finders import merge_spans
 from reconciler.named_secrets import find_named_secrets
+from reconciler.named_secrets.shapes import IN_ADDRESSES, SHAPES
 from reconciler.named_secrets.words import NO_COMPOUND
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
@@ -44,18 +45,6 @@ _PLUGINS = {
     "telegram_token": "TelegramBotTokenDetector",
     "twilio": "TwilioKeyDetector",
 }
-_SHAPES = (
-    r"-----BEGIN[ A-Z]*PRIVATE KEY[ A-Z]*-----(?:.*?-----END[ A-Z]*-----|.*)",
-    r"\beyJ[\w-]{5,}={0,2}\.[\w-]{5,}={0,2}(?:\.[\w+/=-]*)?",
-    r"\bsk-(?:ant-|proj-|svcacct-|or-v1-)?[A-Za-z0-9_-]{20,}",
-    r"\b(?:gh[opsur]|hf|npm|glpat|glptt|dop_v1|shpat|lin_api)[_-][A-Za-z0-9_-]{20,}",
-    r"\bgithub_pat_\w{20,}",
-    r"\b(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,}",
-    r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
-    r"\bhttps://hooks\.slack\.com/services/[\w/]+",
-    r"\bAIza[\w-]{30,}",
-    r"\b(?i:bearer)[ ]+[A-Za-z0-9._~+/-]{20,}=*",
-)
 # A value is not a full stop that ends the sentence, a bracket that closes one, or a quotation mark.
 _END = r"(?=[.,;:!?)\]}'\"\u2019\u201d]*(?:\s|$))"
 _ANY_VALUE = rf"[^\s'\"\u2018\u2019\u201c\u201d`]{{3,}}?{_END}"
@@ -236,7 +225,8 @@ def _load_shapes() -> tuple[_Shape, ...]:
     The patterns rather than ``analyze_string``, which says what it found but not where, and of a
     GitHub token only the first three letters.
     """
-    own = [_Shape(re.compile(shape, re.DOTALL)) for shape in _SHAPES]
+    own = [_Shape(re.compile(shape, re.DOTALL)) for shape in SHAPES]
+    own += [_Shape(re.compile(shape), 1) for shape in IN_ADDRESSES]
     return (*own, *_plugin_shapes(_load_plugins()))
 
 

@@ -15,7 +15,7 @@ import typer
 
 from reconciler.entrypoints.options import AsJson, Overwrite, Tenant, show
 from reconciler.errors import ConfigurationError, InvalidRequestError
-from reconciler.named_secrets import without_named_secrets
+from reconciler.named_secrets import without_secrets
 
 __all__ = ["add_browser_commands"]
 
@@ -61,8 +61,8 @@ def browser(
     whose = (agent, contact, tenant or load_settings().tenant)
     if write is not None:
         made = _write(write, _checked(base_url), whose, overwrite=overwrite)
-        told = _links(base_url) | {"files": [without_named_secrets(str(path)) for path in made]}
-        where = without_named_secrets(str(write))
+        told = _links(base_url) | {"files": [without_secrets(str(path)) for path in made]}
+        where = without_secrets(str(write))
         show(as_json, told, lambda: f"{len(made)} files in {where}.\n{_text(told)}")
         return
     with _until_ended() as is_over, PackServer(port, *whose) as pack:

@@ -96,7 +96,7 @@ from reconciler.errors import (
     UnknownContactError,
 )
 from reconciler.memory import Memory
-from reconciler.named_secrets import without_named_secrets
+from reconciler.named_secrets import without_secrets
 
 if TYPE_CHECKING:
     from reconciler.domain.review.calibration import MeasuredPair
@@ -138,7 +138,7 @@ def _secrets_kept() -> Iterator[None]:
         raise
     except Exception as error:
         if isinstance(said := getattr(error, "message", None), str):
-            error.message = without_named_secrets(said)  # type: ignore[attr-defined]
+            error.message = without_secrets(said)  # type: ignore[attr-defined]
         raise
 
 
@@ -454,7 +454,7 @@ def recall(
         )
     from reconciler.domain.recalling.prompting import as_prompt, token_count
 
-    asked, told = without_named_secrets(query), as_prompt(ranked)
+    asked, told = without_secrets(query), as_prompt(ranked)
     if prompt and not as_json:
         sys.stdout.write(told + "\n")
         return

@@ -30,7 +30,7 @@ from reconciler.entrypoints.options import (
     show,
 )
 from reconciler.entrypoints.rendering import fact_lines, id_column, lines, shown, table
-from reconciler.named_secrets import without_named_secrets
+from reconciler.named_secrets import without_secrets
 
 if TYPE_CHECKING:
     from reconciler.domain.records.facts import FoundFact
@@ -60,7 +60,7 @@ def about(
         found = memory.recall_about(
             agent, contact, name, all_contacts=all_contacts, tenant=tenant, limit=limit
         )
-    asked = f"About {without_named_secrets(name)}"
+    asked = f"About {without_secrets(name)}"
     show(as_json, [asdict(hit) for hit in found], lambda: _view(asked, found))
 
 
@@ -101,7 +101,7 @@ def find(
             until=parse_time("--until", until),
             trust=trust,
         )
-    asked = f"Find: {without_named_secrets(query)}"
+    asked = f"Find: {without_secrets(query)}"
     show(as_json, [asdict(hit) for hit in found], lambda: _view(asked, found))
 
 

@@ -5,7 +5,7 @@ a sentence, and in however many layers of quotes. A text is searched, never pars
 deep costs no more. Pure; a secret that nothing announces is found by its shape, elsewhere. The
 names stand here and not in a lexicon, because every error is searched with them: what an error may
 say must not hang on a file. Most texts hold no word that hints at a secret, and end at the screen
-in this module; ``grammar`` is imported for the first that does.
+in this module; ``grammar`` and ``locks`` are imported for the first that does.
 
 Source: detect-secrets' keyword detector was looked at first. It reads files of code: it wants
 quotes about the value, knows neither numbers nor escaped quotes nor PINs, and says what it found
@@ -17,11 +17,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from reconciler.named_secrets.words import HINTS, HINTS_IN_A_SENTENCE
+from reconciler.named_secrets.words import HINTS, HINTS_IN_A_SENTENCE, HINTS_OF_LOCKS
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, redact
 
-__all__ = ["find_named_secrets", "kind_of_name", "without_named_secrets"]
+__all__ = ["find_named_secrets", "kind_of_name", "without_secrets"]
 
+_DIGITS = re.compile(
+    r"(?i)\d[ -]?\d[ -]?\d|\b(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)[ ,-]+"
+    r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)\b"
+)
+"""So many digits, or digits in words, has every code that opens something."""
 _ESCAPE = re.compile(r"\\u00(?P<code>[2-7][0-9a-fA-F])")
 
 
@@ -35,16 +40,29 @@ def kind_of_name(name: str | None) -> SensitiveKind | None:
 def find_named_secrets(text: str) -> list[SensitiveSpan]:
     """The values whose names say that they are secret; they may overlap, and are in no order."""
     plain, place = _unescaped(text) if _ESCAPE.search(text) else (text, None)
-    folded = plain.casefold()
+    spans = [*_named(plain), *_told_of_locks(plain)]
+    if place is None:
+        return spans
+    return [SensitiveSpan(place[span.start], place[span.end], span.kind) for span in spans]
+
+
+def _named(text: str) -> list[SensitiveSpan]:
+    folded = text.casefold()
     hints = {word for word in HINTS if word in folded}
     if not hints:
         return []
     from reconciler.named_secrets.grammar import named, said
 
-    spans = [*named(plain), *(said(plain) if hints & HINTS_IN_A_SENTENCE else ())]
-    if place is None:
-        return spans
-    return [SensitiveSpan(place[span.start], place[span.end], span.kind) for span in spans]
+    return [*named(text), *(said(text) if hints & HINTS_IN_A_SENTENCE else ())]
+
+
+def _told_of_locks(text: str) -> list[SensitiveSpan]:
+    folded = text.casefold()
+    if not any(word in folded for word in HINTS_OF_LOCKS) or not _DIGITS.search(text):
+        return []
+    from reconciler.named_secrets.locks import told_of_locks
+
+    return list(told_of_locks(text))
 
 
 def _unescaped(text: str) -> tuple[str, list[int]]:
@@ -59,9 +77,15 @@ def _unescaped(text: str) -> tuple[str, list[int]]:
     return "".join((*parts, text[done:])), [*place, *range(done, len(text) + 1)]
 
 
-def without_named_secrets(text: str) -> str:
-    """The text with the secrets' kind in the place of each; for what is no record, as an error."""
-    return redact(text, _apart(find_named_secrets(text)), lambda kind, _: f"[{kind}]")
+def without_secrets(text: str) -> str:
+    """The text with a kind in the place of each secret and each number of an account.
+
+    For what is no record, as an error: a secret counts that its name or its shape gives away.
+    """
+    from reconciler.named_secrets.shapes import find_shapes
+
+    spans = _apart([*find_named_secrets(text), *find_shapes(text)])
+    return redact(text, spans, lambda kind, _: f"[{kind}]")
 
 
 def _apart(spans: list[SensitiveSpan]) -> Iterator[SensitiveSpan]:

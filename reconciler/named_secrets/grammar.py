@@ -40,7 +40,9 @@ _NAMES: Mapping[_Need, str] = {
     _Need.STRONG: "secret secrets token credential credentials jwt",
     _Need.DIGITS: (
         "pin pin_code cvv cvv2 cvc cvc2 otp totp mfa_code security_code door_code gate_code "
-        "access_code entry_code alarm_code unlock_code verification_code safe_code locker_code"
+        "access_code entry_code alarm_code unlock_code verification_code safe_code locker_code "
+        "lock_code keypad_code lock_combination locker_combination safe_combination "
+        "door_combination"
     ),
 }
 _NAMES_IN_TEXT: Mapping[_Need, str] = {
@@ -462,6 +464,12 @@ _SAID = (
     ),
     # "OTP code 4711"
     re.compile(rf"(?i)\botp(?:[ ]code)?[ ](?P<value>\d{{4,8}}){_NO_MORE}"),
+    # "the wifi code is kettle4711", "the Wi-Fi is Guest and the key is kettle4711"
+    re.compile(
+        r"(?i)\b(?:wi-?fi|wlan)\b[^.!?\n]{0,40}?\b(?:code|key|pass\w{0,6})"
+        r"(?:[ ](?:is|was)|[ ]?[:=])[ ]*[\"'\u201c]?"
+        r"(?P<value>(?=\S*\d)(?=\S*[a-z])[^\s\"'\u201d,;]{5,62}[\w#$&*@!+=~-])"
+    ),
 )
 _SAID_TO_BE = (
     # "Blue42 is my portal password", "uses Blue42 as password"
@@ -470,9 +478,10 @@ _SAID_TO_BE = (
         r"(?:(?P<as>as)|is|was|will[ ]be)[ ](?:now[ ]|still[ ])?"
         rf"(?:{_WHOSE}{_BETWEEN % '0,3'}[ ]|(?<=as[ ])){_LOGIN}"
     ),
-    # "the API key we use is Blue42", "Das Passwort lautet Blue42"
+    # "the API key we use is Blue42", "Das Passwort lautet Blue42", "my password's Blue42"
     re.compile(
-        rf"(?i)\b(?:{_LOGIN}|{_KEY}){_BETWEEN % '0,5'}{_IS}[ ]+(?P<value>[^\s]{{5,200}}+)"
+        rf"(?i)\b(?:{_LOGIN}|{_KEY})(?:{_BETWEEN % '0,5'}{_IS}|['\u2019]s)[ ]+"
+        r"(?P<value>[^\s]{5,200}+)"
         r"(?![ ](?:encrypted|encoded|hashed|compliant|characters|bits?)\b)"
     ),
     # "our token for the integration: Blue42"

@@ -5,7 +5,7 @@ Words alone, so that a text can be screened before any expression is compiled.
 
 from __future__ import annotations
 
-__all__ = ["HINTS", "HINTS_IN_A_SENTENCE", "NO_COMPOUND"]
+__all__ = ["HINTS", "HINTS_IN_A_SENTENCE", "HINTS_OF_LOCKS", "NO_COMPOUND"]
 
 HINTS = (
     *("pass", "pwd", "wort", "contrase", "secret", "token", "key", "pin", "cvv", "cvc", "otp"),
@@ -22,6 +22,14 @@ HINTS_IN_A_SENTENCE = frozenset(HINTS) - {
     "connection",
 }
 """Those of them whose secret a sentence may tell."""
+
+HINTS_OF_LOCKS = (
+    *("door", "gate", "lock", "safe", "vault", "strongbox", "alarm", "entrance", "keypad", "lift"),
+    *("elevator", "building", "flat", "apartment", "house", "garage", "cellar", "shed", "lobby"),
+    *("intercom", "barrier", "cabinet", "office", "storage", "parking", "box", "wifi", "wi-fi"),
+    *("wlan", "code", "pin", " in with", " in by", " in using"),
+)
+"""A text that tells a code which opens something holds one of them, and digits."""
 
 NO_COMPOUND = (
     r"(?![ -](?:managers?|vaults?|apps?|applications?|tools?|software|generators?|reviews?|audits?"

@@ -14,9 +14,9 @@ import io
 import itertools
 import json
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -154,6 +154,12 @@ class World:
         """An id of each kind, and guesses at that of the key."""
         return [*(values[0] for values in self.ids.values()), *guesses()]
 
+    def with_notes_of(self, scopes: Iterable[Scope]) -> World:
+        """The same after each of them added a note, so that there is something to look in."""
+        for scope in scopes:
+            self.memory.add_contact_note(**of(scope), text="Likes jazz.")
+        return replace(self, nodes=nodes_of(self.engine), links=links_of(self.engine))
+
     def check_unchanged(self, *, own: bool) -> None:
         """What was there is there as it was; where ``own``, others may have made things beside."""
         nodes, links = nodes_of(self.engine), links_of(self.engine)
@@ -170,17 +176,17 @@ def of(scope: Scope) -> dict[str, str]:
     return {"agent_id": scope.agent_id, "contact_id": scope.contact_id, "tenant": scope.tenant}
 
 
-def plant(memory: Memory) -> Ids:
+def plant(memory: Memory, victim: Scope = VICTIM) -> Ids:
     """One of everything that has an id, each about the victim."""
-    whose, now = of(VICTIM), datetime.now(UTC)
+    whose, now = of(victim), datetime.now(UTC)
     held = memory.add_contact_note(
         **whose, text=f"Prefers {MARK} tea", source_kind="tool_output", idempotency_key=KEY
     )
     note = Note(
-        scope=VICTIM, text=f"Works at {MARK}", said_at=now, source_kind=SourceKind.EXTRACTOR
+        scope=victim, text=f"Works at {MARK}", said_at=now, source_kind=SourceKind.EXTRACTOR
     )
     heard = Evidence(
-        episode_id=str(uuid.uuid4()), session_id="call", scope=VICTIM, text=note.text, said_at=now
+        episode_id=str(uuid.uuid4()), session_id="call", scope=victim, text=note.text, said_at=now
     )
     admitted = memory.propose(
         Candidate(note=note, evidence=(heard,), proposed_by="reader", confidence=0.95)
@@ -228,6 +234,12 @@ def public(kind: type) -> dict[str, inspect.Signature]:
 def ids_taken(signature: inspect.Signature) -> set[str]:
     named = {each for each in signature.parameters if each.endswith("_id") or each == "keep"}
     return named - {"agent_id", "contact_id"}
+
+
+def needed(signature: inspect.Signature) -> dict[str, Any]:
+    """What a method cannot do without, beside scope and ids: an attribute beside an id is none."""
+    required = [each.name for each in signature.parameters.values() if each.default is each.empty]
+    return {name: given for name, given in arguments(signature).items() if name in required}
 
 
 def arguments(signature: inspect.Signature) -> dict[str, Any]:
@@ -313,18 +325,18 @@ def test_every_tool_is_in_the_table_with_the_ids_that_it_takes(world: World) -> 
 def test_no_id_of_another_scope_is_answered_otherwise_than_one_that_nobody_has(
     world: World,
 ) -> None:
-    attempts, succeeded = 0, []
+    world, attempts, succeeded = world.with_notes_of(ATTACKERS.values()), 0, []
     for name, (kind, *taken) in MEMORY.items():
         if kind != REFUSED:
             continue
-        call, given = getattr(world.memory, name), arguments(public(Memory)[name])
+        call, given = getattr(world.memory, name), needed(public(Memory)[name])
         for parameter, scope in itertools.product(taken, ATTACKERS.values()):
             unknown = told(call, **of(scope), **given | {parameter: NOBODYS})
-            assert unknown is not None, name
+            assert NOBODYS in str(unknown), (name, "refuses something else than the id")
             for value in {*world.ids[parameter], *world.one_of_each_id()}:
                 attempts += 1
                 said = told(call, **of(scope), **given | {parameter: value})
-                if said is None or said.replace(value, "ID") != unknown.replace(NOBODYS, "ID"):
+                if said is None or said.replace(value, "ID") != str(unknown).replace(NOBODYS, "ID"):
                     succeeded.append((name, scope, value, said))
     assert succeeded == []
     assert attempts > 300
@@ -350,14 +362,20 @@ def test_what_is_made_or_asked_in_one_scope_touches_and_tells_nothing_of_another
 
 
 def test_a_bound_memory_reaches_no_other_contact(world: World) -> None:
+    for scope in ATTACKERS.values():
+        world.memory.add_contact_note(**of(scope), text="Likes jazz.")
     for whose in ATTACKERS:
         scope = ATTACKERS[whose]
         bound = world.memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant)
         for name, signature in public(ContactMemory).items():
             kind, *taken = OF_CONTACT[name]
-            aimed = {each: world.ids[each][0] for each in taken}
-            said = told(getattr(bound, name), **arguments(signature) | aimed)
-            assert said is not None or kind != REFUSED, name
+            for parameter in taken if kind == REFUSED else ():
+                aimed = {parameter: world.ids[parameter][0]}
+                said = told(getattr(bound, name), **needed(signature) | aimed)
+                assert aimed[parameter] in str(said), (name, said)
+            if kind != REFUSED:
+                aimed = {each: world.ids[each][0] for each in taken}
+                told(getattr(bound, name), **arguments(signature) | aimed)
         world.check_unchanged(own=True)
 
 

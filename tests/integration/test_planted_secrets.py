@@ -34,7 +34,7 @@ from reconciler.service.tasks.memory_context import Cited, MemoryContext
 from reconciler.service.writing.doors import LINE_KEYS
 from tests import raw_store
 from tests.engines import EngineUnderTest
-from tests.planting import NOTATIONS, Planter, fields_of_record, text_parameters
+from tests.planting import KINDS, NOTATIONS, Planter, fields_of_record, text_parameters
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 FEW = ("JSON in JSON",)
@@ -362,16 +362,25 @@ def _bytes_of(engine: EngineUnderTest) -> list[str]:
     return [each.read_bytes().decode("latin-1") for each in sorted(folder.iterdir())]
 
 
+@pytest.mark.parametrize(
+    "everything",
+    [
+        pytest.param(False, id="some kinds"),
+        pytest.param(True, id="every kind", marks=pytest.mark.faults(only=True)),
+    ],
+)
 @pytest.mark.parametrize("door", DOORS)
 def test_no_secret_is_kept_logged_or_said_whatever_field_it_came_in(
     door: str,
+    everything: bool,
     one_of_each: EngineUnderTest,
     stored: Callable[[], list[str]],
     caplog: pytest.LogCaptureFixture,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     is_embedded = one_of_each.name == "embedded"
-    planter = Planter(tuple(NOTATIONS) if is_embedded else FEW)
+    notations = tuple(NOTATIONS) if is_embedded else FEW
+    planter = Planter(tuple(KINDS)) if everything else Planter(notations, in_turn=tuple(KINDS))
     caplog.set_level(logging.DEBUG)
     with Memory.open(
         **one_of_each.settings_arguments, embedder=NoopEmbedder(), extractor=Echo(planter)

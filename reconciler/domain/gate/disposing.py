@@ -27,12 +27,13 @@ from reconciler.domain.records.assessment import (
     GateReason,
 )
 from reconciler.domain.records.candidates import CONTACT, Candidate, Precedents
-from reconciler.domain.records.kinds import Sensitivity, SourceKind
+from reconciler.domain.records.kinds import RecallSemantics, Sensitivity, SourceKind
 from reconciler.domain.records.notes import Note, canonical_text
 
 __all__ = ["assess", "inference_key", "with_effective_source"]
 
 _NO_PRECEDENTS = Precedents()
+_MAY_BIND = (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR)
 
 
 def assess(
@@ -84,7 +85,7 @@ def assess(
         topic=topic,
         sensitivity=_sensitivity(cleaned, reading, topic),
         is_redacted=bool(cleaned.redacted or cleaned.refused),
-        recall_semantics=reading.semantics or rule.recall,
+        recall_semantics=_semantics(candidate, reading.semantics or rule.recall),
         yields_to_live_intent=rule.yields_to_live_intent,
         lifetime_days=policy.lifetime_days(reading.category),
         question=question(candidate, disposal, reason, asked_topic, policy) if is_held else None,
@@ -96,6 +97,19 @@ def assess(
         is_hedged=not case.is_confirmed and _is_hedged(reading, confidence, policy),
         importance=_importance(case),
     )
+
+
+def _semantics(candidate: Candidate, read: RecallSemantics) -> RecallSemantics:
+    """As the words have it, if whoever may bind an agent said them or said yes to them.
+
+    What a document or a tool orders or forbids is known, and binds nobody: whoever can slip a
+    sentence into one could else give every later conversation a rule.
+    """
+    heard = [evidence.source_kind for evidence in candidate.evidence]
+    whose = [each for each in (candidate.note.trust, *heard) if each is not SourceKind.EXTRACTOR]
+    if candidate.confirmed_by or all(each in _MAY_BIND for each in whose):
+        return read
+    return RecallSemantics.DEFAULT
 
 
 def _importance(case: Case) -> float | None:

@@ -108,8 +108,9 @@ class SessionReader:
     def episodes(self, session: Session, now: datetime) -> list[Episode]:
         """The session's turns as they are kept, each with an id that is the same at every time.
 
-        What was recalled into a turn is cut out: it is no evidence. Secrets are taken out here: an
-        engine may keep the bytes of what is overwritten. Personal data waits for the worker.
+        What was recalled into a turn is cut out: it is no evidence. Secrets and the numbers of
+        cards and accounts are taken out here: an engine may keep the bytes of what is overwritten.
+        Other personal data waits for the worker.
 
         Raises:
             InvalidSessionError: a turn has not been said yet, or nothing is left of any.

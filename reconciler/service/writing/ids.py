@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from reconciler.errors import InvalidRequestError
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
 if TYPE_CHECKING:
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
@@ -18,22 +19,41 @@ class IdCheck:
     """Lets ids and names of persons through.
 
     Args:
-        secret_finder: finds secrets.
+        secret_finder: finds secrets and account numbers.
     """
 
     def __init__(self, secret_finder: SensitiveDataFinder) -> None:
         # The same few ids come with every note.
-        self._holds_secret = lru_cache(maxsize=4096)(lambda value: bool(secret_finder.find(value)))
+        self._kind_in = lru_cache(maxsize=4096)(lambda value: _kind_in(value, secret_finder))
 
     def check(self, ids: Iterable[tuple[str, object]]) -> None:
         """Let ids through, each with what it is called.
 
         Raises:
-            InvalidRequestError: one of them holds a secret.
+            InvalidRequestError: one of them holds a secret, or an account's number.
         """
         for name, value in ids:
-            if isinstance(value, str) and self._holds_secret(value):
+            if isinstance(value, str) and (kind := self._kind_in(value)):
+                held = (
+                    "a secret" if kind is SensitiveKind.SECRET else f"the number of {_NAMES[kind]}"
+                )
                 raise InvalidRequestError(
-                    f"{name} holds a secret, and ids and names are stored as they are given; "
+                    f"{name} holds {held}, and ids and names are stored as they are given; "
                     "give another one"
                 )
+
+
+_NAMES = {SensitiveKind.IBAN: "a bank account", SensitiveKind.CREDIT_CARD: "a card"}
+
+
+def _kind_in(value: str, finder: SensitiveDataFinder) -> SensitiveKind | None:
+    """What may not stand in an id; None for nothing.
+
+    Digits alone are no card: of the ids that are sixteen of them, one in ten would look like one.
+    """
+    spans = (span for span in finder.find(value) if not _is_plain_number(value, span))
+    return next((span.kind for span in spans), None)
+
+
+def _is_plain_number(value: str, span: SensitiveSpan) -> bool:
+    return span.kind is SensitiveKind.CREDIT_CARD and value[span.start : span.end].isdecimal()

@@ -1,0 +1,24 @@
+"""The finder of account numbers: cards and IBANs by their check digits, without any library.
+
+It is as quick as the finder of secrets, and so looks beside it where a text may not even be stored
+until somebody has read it: what the embedded engine overwrites stays in the bytes of its file.
+"""
+
+from __future__ import annotations
+
+from reconciler.named_secrets.shapes import find_account_numbers
+from reconciler.sensitive_data import SensitiveSpan
+
+__all__ = ["AccountNumberFinder"]
+
+
+class AccountNumberFinder:
+    """Finds numbers of cards and of bank accounts, and nothing else."""
+
+    def find(self, text: str) -> list[SensitiveSpan]:
+        """The numbers, first to last; they do not overlap."""
+        found: list[SensitiveSpan] = []
+        for span in sorted(find_account_numbers(text)):
+            if not found or span.start >= found[-1].end:
+                found.append(span)
+        return found

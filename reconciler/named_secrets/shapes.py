@@ -1,0 +1,84 @@
+"""Secrets and numbers of accounts that are known by their shape alone, without any library.
+
+What the finder of secrets looks for beside detect-secrets' plugins, and what no error may repeat:
+an error is made where no finder is at hand, and is printed, logged and kept on jobs. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
+
+__all__ = ["IN_ADDRESSES", "SHAPES", "find_account_numbers", "find_shapes"]
+
+SHAPES = (
+    r"-----BEGIN[ A-Z]*PRIVATE KEY[ A-Z]*-----(?:.*?-----END[ A-Z]*-----|.*)",
+    r"\beyJ[\w-]{5,}={0,2}\.[\w-]{5,}={0,2}(?:\.[\w+/=-]*)?",
+    r"\bsk-(?:ant-|proj-|svcacct-|or-v1-)?[A-Za-z0-9_-]{20,}",
+    r"\b(?:gh[opsur]|hf|npm|glpat|glptt|dop_v1|shpat|lin_api)[_-][A-Za-z0-9_-]{20,}",
+    r"\bgithub_pat_\w{20,}",
+    r"\b(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,}",
+    r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
+    r"\bhttps://hooks\.slack\.com/services/[\w/]+",
+    r"\bAIza[\w-]{30,}",
+    r"\b(?i:bearer)[ ]+[A-Za-z0-9._~+/-]{20,}=*",
+)
+IN_ADDRESSES = (
+    r"(?i)://[^\s\"'<>]{1,300}?[?&;#](?:sig|signature|x-amz-signature|x-goog-signature|code|ticket"
+    r"|sid|session)="
+    r"((?=[^\s&#]*\d)(?=[^\s&#]*[a-z])[^\s&#\"'<>]{10,})",
+    r"(?i)://[^\s\"'<>]{1,200}?/(?:reset|reset-password|password|magic|magic-link|invite|verify"
+    r"|activate|login|signin|confirm)/((?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{16,})",
+)
+"""What lets whoever has the address in; the first group is the secret."""
+
+_LOGIN_IN_ADDRESS = r"://[^\s/:@]{0,100}:([^\s/@]{1,200})@"
+_IBAN = re.compile(r"\b[A-Za-z]{2}\d{2}(?: ?[A-Za-z0-9]){11,30}\b")
+_IBAN_LENGTH_MIN = 15
+_CARD = re.compile(
+    r"(?<![\w.-])(?:[3-6]\d{3}(?:[ -]?\d{4}){3}|3[47]\d{2}[ -]?\d{6}[ -]?\d{5})(?![\w-])"
+)
+
+
+def find_shapes(text: str) -> Iterator[SensitiveSpan]:
+    """Keys, tokens and logins in addresses, and the numbers of cards and accounts; may overlap."""
+    for pattern in _compiled():
+        for match in pattern.finditer(text):
+            yield SensitiveSpan(*match.span(pattern.groups), SensitiveKind.SECRET)
+    yield from find_account_numbers(text)
+
+
+def find_account_numbers(text: str) -> Iterator[SensitiveSpan]:
+    """The numbers of cards and of bank accounts whose check digits are right."""
+    for match in _IBAN.finditer(text):
+        if end := _end_of_iban(match[0]):
+            yield SensitiveSpan(match.start(), match.start() + end, SensitiveKind.IBAN)
+    for match in _CARD.finditer(text):
+        if _is_card(match[0]):
+            yield SensitiveSpan(*match.span(), SensitiveKind.CREDIT_CARD)
+
+
+@cache
+def _compiled() -> tuple[re.Pattern[str], ...]:
+    shapes = [re.compile(shape, re.DOTALL) for shape in SHAPES]
+    return (*shapes, *map(re.compile, (*IN_ADDRESSES, _LOGIN_IN_ADDRESS)))
+
+
+def _end_of_iban(text: str) -> int:
+    """Where the account's number ends whose check digits are right, at a word's end; 0 for none."""
+    ends = [len(text), *(at for at, each in reversed([*enumerate(text)]) if each == " ")]
+    for end in ends:
+        plain = text[:end].replace(" ", "")
+        turned = "".join(str(int(each, 36)) for each in plain[4:] + plain[:4])
+        if len(plain) >= _IBAN_LENGTH_MIN and int(turned) % 97 == 1:
+            return end
+    return 0
+
+
+def _is_card(text: str) -> bool:
+    digits = [int(each) for each in reversed(text) if each.isdigit()]
+    doubled = [each * (1 + at % 2) for at, each in enumerate(digits)]
+    return sum(each - 9 * (each > 9) for each in doubled) % 10 == 0

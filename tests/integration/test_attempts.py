@@ -1,0 +1,559 @@
+"""Ten thousand attempts to reach what is another's: not one succeeds.
+
+The tables of ``test_isolation`` say what there is to call and which ids it takes. Here everything
+is called by everybody: by scopes that differ from the victim's in one letter, in case, in a
+character that looks the same, or in where one part ends and the next begins; with the victim's real
+ids, with some that are nearly theirs, and with guesses. An attempt succeeds if its answer differs
+from that about an id which nobody has, if it tells a word that is known of the victim, or if
+anything of the victim's is another afterwards. ``make test`` takes a sample; ``make faults`` takes
+all of them, on every engine, and prints how many that were.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp_types import TextContent
+from typer.main import get_command
+
+from reconciler import AsyncMemory, Memory, Scope
+from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.entrypoints.cli import app, main
+from reconciler.entrypoints.mcp_server.desk import Desk
+from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.errors import InvalidRequestError, InvalidScopeError
+from reconciler.integrations.langgraph import ReconcilerStore, contact_namespace
+from reconciler.memory import ContactMemory
+from reconciler.testing import HashingEmbedder
+from tests import faults
+from tests.command_line import environment_of
+from tests.engines import EngineUnderTest
+from tests.integration.test_isolation import (
+    MARK,
+    MEMORY,
+    NOBODYS,
+    OF_AGENT,
+    OF_CONTACT,
+    OWN,
+    REFUSED,
+    SCOPED,
+    TOOLS,
+    VICTIM,
+    World,
+    arguments,
+    guesses,
+    needed,
+    of,
+    plant,
+    public,
+    told,
+)
+from tests.mcp_server import serving
+from tests.whole_graph import links_of, nodes_of
+
+JOINED = Scope("t/e:u", "a/b:v", "c/d:w")
+"""Another victim, whose parts hold what keys are joined with, and what others might join with."""
+
+CONFUSABLE = str.maketrans("aceo", "асео")
+ATTEMPTS_MIN = 10_000
+
+EVERYTHING = [
+    pytest.param(False, id="a sample"),
+    pytest.param(True, id="everything", marks=pytest.mark.faults(only=True)),
+]
+
+
+# Who attacks, and with which ids
+
+
+def near(part: str) -> list[str]:
+    """Ids that a careless comparison takes for the part, or for all parts."""
+    return [
+        *(part[:-1], part + "x", part.upper(), part.capitalize(), part.translate(CONFUSABLE)),
+        *("".join(chr(ord(each) + 0xFEE0) for each in part if "!" <= each <= "~"), part + "\u200d"),
+        *(part + "/", part + "%2F", part + "%", f"{part}' OR '1'='1", part + "\\", f"{part} *"),
+        *("%", "*", ".*", "_" * len(part), "None", "null"),
+    ]
+
+
+def scopes_near(victim: Scope) -> list[Scope]:
+    """All scopes that differ in one part, and all that say the same letters cut elsewhere."""
+    parts = (victim.tenant, victim.agent_id, victim.contact_id)
+    varied = [
+        (*parts[:at], each, *parts[at + 1 :])
+        for at, part in enumerate(parts)
+        for each in [*near(part), "another", *parts[:at], *parts[at + 1 :]]
+    ]
+    cut = [each for mark in "/:|" for each in _cuts(mark.join(parts), mark)]
+    swapped = list(itertools.permutations(parts))
+    made = (_scope(*each) for each in dict.fromkeys([*varied, *cut, *swapped]))
+    return [each for each in made if each is not None and each != victim]
+
+
+def _cuts(text: str, mark: str) -> Iterator[tuple[str, ...]]:
+    """Every way to take a joined text for three parts."""
+    pieces = text.split(mark)
+    for one, other in itertools.combinations(range(1, len(pieces)), 2):
+        cut = (pieces[:one], pieces[one:other], pieces[other:])
+        yield tuple(mark.join(each) for each in cut)
+
+
+def _scope(*parts: str) -> Scope | None:
+    try:
+        return Scope(*parts)
+    except InvalidScopeError:
+        return None
+
+
+def tried(world: World) -> list[str]:
+    """Real ids of every kind and of both victims, what is nearly one, and guesses."""
+    real = list(dict.fromkeys(each for values in world.ids.values() for each in values))
+    nearly = [each for value in real for each in (value[:-1], value.upper(), f"{value}%")]
+    with_scope = [f"{VICTIM.contact_key}/{value}" for value in real]
+    return list(dict.fromkeys([*real, *nearly, *with_scope, *guesses(), "1", "%", "*"]))
+
+
+# Counting
+
+
+class Attempts:
+    """Counts what was tried, and keeps what succeeded."""
+
+    def __init__(self) -> None:
+        self.made: Counter[str] = Counter()
+        self.succeeded: list[tuple[str, ...]] = []
+
+    def refused(
+        self, way: str, said: str | None, unknown: str | None, value: str, *about: str
+    ) -> None:
+        """An attempt that has to be answered like one with an id that nobody has."""
+        self.made[way] += 1
+        if said is None or said not in answers(unknown, value) or MARK in said:
+            self.succeeded.append((way, value, *about, str(said)))
+
+    def silent(self, way: str, said: str, *about: str) -> None:
+        """An attempt that may do something of its own, and must tell nothing of the victim."""
+        self.made[way] += 1
+        if MARK in said:
+            self.succeeded.append((way, *about, said))
+
+    def check(self) -> None:
+        """None succeeded; how many there were is said at the end of the run."""
+        assert self.succeeded == []
+        faults.TRIED.update(self.made)
+
+
+def answers(unknown: str | None, value: str) -> set[str]:
+    """What may be said about an id: the answer about one that nobody has, with it in its place."""
+    said = str(unknown)
+    return {said.replace(NOBODYS, value), said.replace(NOBODYS, repr(value)[1:-1])}
+
+
+@pytest.fixture
+def attempts() -> Iterator[Attempts]:
+    """Counted, and none of them may have succeeded."""
+    counted = Attempts()
+    yield counted
+    counted.check()
+
+
+def chosen(all_of_them: Sequence[Any], *, everything: bool, few: int) -> list[Any]:
+    """All, or a few, always the same ones."""
+    if everything or len(all_of_them) <= few:
+        return list(all_of_them)
+    return random.Random(few).sample(list(all_of_them), few)
+
+
+# The store that is attacked
+
+
+@pytest.fixture
+def stored(one_of_each: EngineUnderTest) -> World:
+    """A store with the victims', closed; whoever attacks opens it."""
+    with opened(one_of_each) as memory:
+        planted = [plant(memory, each) for each in (VICTIM, JOINED)]
+        ids = {kind: [*planted[0][kind], *planted[1][kind]] for kind in planted[0]}
+        return World(one_of_each, memory, ids, nodes_of(one_of_each), links_of(one_of_each))
+
+
+@pytest.fixture
+def world(stored: World) -> Iterator[World]:
+    """The same store, open."""
+    with opened(stored.engine) as memory:
+        yield World(stored.engine, memory, stored.ids, stored.nodes, stored.links)
+
+
+def opened(engine: EngineUnderTest) -> Memory:
+    arguments_ = {**engine.settings_arguments, "life": {"use_flush_seconds": 0.0}}
+    return Memory.open(embedder=HashingEmbedder(), **arguments_)
+
+
+def refusing() -> list[tuple[str, str]]:
+    """Each method that refuses an id which the scope does not have, with the parameter."""
+    return [
+        (name, each) for name, (kind, *taken) in MEMORY.items() if kind == REFUSED for each in taken
+    ]
+
+
+# A memory
+
+
+@pytest.mark.parametrize("everything", EVERYTHING)
+def test_no_method_answers_anybody_about_an_id_of_the_victims(
+    world: World, attempts: Attempts, everything: bool
+) -> None:
+    near_them = [each for victim in (VICTIM, JOINED) for each in scopes_near(victim)]
+    whoever = chosen(near_them, everything=everything, few=3)
+    world, others = world.with_notes_of(whoever), tried(world)
+    for name, parameter in refusing():
+        call, given = getattr(world.memory, name), needed(public(Memory)[name])
+        for scope in whoever:
+            unknown = told(call, **of(scope), **given | {parameter: NOBODYS})
+            assert NOBODYS in str(unknown), "what is refused is something else"
+            dice, own = random.Random(f"{name} {scope}"), world.ids[parameter]
+            aimed = {*dice.sample(own, min(3, len(own))), *dice.sample(others, 2)}
+            for value in sorted(aimed):
+                said = told(call, **of(scope), **given | {parameter: value})
+                attempts.refused("method", said, unknown, value, name, repr(scope))
+    assert attempts.made.total() > (ATTEMPTS_MIN if everything else 0)
+    world.check_unchanged(own=False)
+
+
+@pytest.mark.faults(only=True)
+def test_what_anybody_makes_or_asks_in_a_scope_of_their_own_tells_nothing_of_the_victims(
+    world: World, attempts: Attempts
+) -> None:
+    for scope in chosen(scopes_near(VICTIM), everything=False, few=16):
+        for name, (kind, *taken) in MEMORY.items():
+            signature = public(Memory)[name]
+            is_theirs = (scope.tenant, scope.agent_id) == (VICTIM.tenant, VICTIM.agent_id)
+            if kind not in (OWN, SCOPED, OF_AGENT) or name == "propose":
+                continue
+            if kind == OF_AGENT and is_theirs:
+                continue  # the victim's own agent asks
+            whose = {each: it for each, it in of(scope).items() if each in signature.parameters}
+            given = whose | arguments(signature) | {each: world.ids[each][0] for each in taken}
+            attempts.silent("method", _answer(getattr(world.memory, name), given), name)
+    world.check_unchanged(own=True)
+
+
+def _answer(call: Callable[..., Any], given: dict[str, Any]) -> str:
+    try:
+        answer = call(**given)
+        return repr(list(answer) if hasattr(answer, "__next__") else answer)
+    except InvalidRequestError as error:
+        return str(error)
+
+
+@pytest.mark.faults(only=True)
+def test_a_memory_that_is_bound_to_a_contact_reaches_no_other(
+    world: World, attempts: Attempts
+) -> None:
+    taking = [each for each in OF_CONTACT if each in public(ContactMemory)]
+    for scope in scopes_near(VICTIM):
+        world.memory.add_contact_note(**of(scope), text="Likes jazz.")
+        bound = world.memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant)
+        for name in taking:
+            kind, *parameters = OF_CONTACT[name]
+            given = needed(public(ContactMemory)[name])
+            given |= {each: world.ids[each][0] for each in parameters if kind == OWN}
+            for parameter in parameters:
+                for value in world.ids[parameter]:
+                    said = _answer(getattr(bound, name), given | {parameter: value})
+                    attempts.silent("bound method", said, name, value)
+                    assert kind != REFUSED or value in said, (name, said)
+    world.check_unchanged(own=True)
+
+
+@pytest.mark.faults(only=True)
+def test_whoever_awaits_gets_no_further(stored: World, attempts: Attempts) -> None:
+    async def attack() -> None:
+        arguments_ = stored.engine.settings_arguments
+        async with AsyncMemory.open(embedder=HashingEmbedder(), **arguments_) as memory:
+            for name, parameter in refusing():
+                given = needed(public(Memory)[name])
+                for value in (*stored.ids[parameter], NOBODYS):
+                    with pytest.raises(InvalidRequestError) as refused:
+                        await getattr(memory, name)(
+                            **of(Scope("acme", "crm", "bob")), **given | {parameter: value}
+                        )
+                    attempts.silent("awaited method", str(refused.value), name, value)
+
+    asyncio.run(attack())
+    stored.check_unchanged(own=False)
+
+
+@pytest.mark.faults(only=True)
+def test_a_task_and_an_extractor_of_anybody_find_nothing_of_the_victims(
+    world: World, attempts: Attempts
+) -> None:
+    extractor, ids = world.memory.extractor, tried(world)
+    for scope in scopes_near(VICTIM):
+        for call in (extractor.job, extractor.retry, extractor.session):
+            unknown = told(call, scope, NOBODYS)
+            for value in random.Random(repr(scope)).sample(ids, 12):
+                said = told(call, scope, value)
+                attempts.refused("extractor", said, unknown, value, call.__name__, repr(scope))
+        task = world.memory.task(**of(scope), task_id="task-9", session_id="call-17", goal="Take")
+        asked = [task.procedures(), task.recall(MARK, budget_tokens=1000)]
+        task.observed()
+        asked += [task.recall_about(MARK, budget_tokens=1000), task.task_memory.checkpoint(())]
+        for answer in asked:
+            attempts.silent("task", repr(answer).replace(f"mentions {MARK}", ""), repr(scope))
+    world.check_unchanged(own=True)
+
+
+@pytest.mark.faults(only=True)
+def test_no_namespace_of_a_graph_is_taken_for_another(world: World, attempts: Attempts) -> None:
+    fact_id = world.ids["fact_id"][0]
+    for scope in scopes_near(VICTIM):
+        store = ReconcilerStore(
+            world.memory, source_kind="user_explicit", tenant=scope.tenant, deletes_as="olga"
+        )
+        whose = contact_namespace(scope.agent_id, scope.contact_id)
+        attempts.silent("LangGraph", repr(store.get(whose, fact_id)), repr(scope))
+        attempts.silent("LangGraph", repr(store.search(whose, query="city")), repr(scope))
+        store.delete(whose, fact_id)  # to delete what is not there is no mistake to LangGraph
+        attempts.silent("LangGraph", "", repr(scope))
+    world.check_unchanged(own=False)
+
+
+# Tools
+
+
+def grants(profile: Profile) -> list[Grant]:
+    """What attackers' clients may reach: each one contact, or all contacts of another's agent."""
+    scopes = scopes_near(VICTIM)
+    bound = [
+        Grant(profile=profile, tenant=s.tenant, agent_ids=(s.agent_id,), contact_id=s.contact_id)
+        for s in scopes
+    ]
+    others = [s for s in scopes if (s.tenant, s.agent_id) != (VICTIM.tenant, VICTIM.agent_id)]
+    return [
+        *bound,
+        *(Grant(profile=profile, tenant=s.tenant, agent_ids=(s.agent_id,)) for s in others),
+    ]
+
+
+SENT: dict[str, Any] = {
+    "answered_by": "contact",
+    "text": "Likes tea",
+    "source_kind": "user_explicit",
+    "query": "city",
+    "messages": [{"role": "user", "content": "I like tea."}],
+}
+
+
+def calls_of(tool: dict[str, Any], ids: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """A tool's calls for the victim, and with no contact named, with each of the ids."""
+    known = tool["inputSchema"]["properties"]
+    usual = {name: SENT[name] for name in known if name in SENT}
+    for parameter in TOOLS[tool["name"]] or ("",):
+        for value in ids if parameter else [""]:
+            given = usual | ({parameter: value} if parameter else {})
+            yield given | {"contact_id": VICTIM.contact_id}
+            yield given
+
+
+@pytest.mark.faults(only=True)
+@pytest.mark.parametrize("profile", Profile)
+def test_no_tool_tells_a_client_beyond_its_grant_anything(
+    world: World, attempts: Attempts, profile: Profile
+) -> None:
+    desk, ids = Desk(world.memory), world.one_of_each_id()
+    for grant in chosen(grants(profile), everything=False, few=40):
+        for tool in desk.tools(grant):
+            for given in calls_of(tool, ids):
+                reply = desk.call(grant, tool["name"], given)
+                attempts.silent("tool", reply.text, tool["name"], repr(given))
+                has_id = any(name in given for name in TOOLS[tool["name"]])
+                assert reply.is_error or not has_id, (tool["name"], given, reply.text)
+    world.check_unchanged(own=True)
+
+
+@pytest.mark.parametrize("everything", EVERYTHING)
+@pytest.mark.parametrize("profile", Profile)
+def test_no_token_of_another_is_answered_over_http(
+    world: World, attempts: Attempts, profile: Profile, everything: bool, tmp_path: Path
+) -> None:
+    ids = chosen(world.one_of_each_id(), everything=everything, few=3)
+    with serving(world.memory, tmp_path, calls_per_minute=100_000) as server:
+        for grant in chosen(grants(profile), everything=False, few=12 if everything else 2):
+            calls = [
+                (tool["name"], given)
+                for tool in Desk(world.memory).tools(grant)
+                for given in calls_of(tool, ids)
+            ]
+
+            async def ask(client: Client) -> None:
+                for name, given in calls:  # noqa: B023
+                    result = await client.call_tool(name, given)
+                    [said] = result.content
+                    assert isinstance(said, TextContent)
+                    attempts.silent("MCP over HTTP", said.text, name, repr(given))
+                    assert result.is_error or not any(each in given for each in TOOLS[name])
+
+            server.asked(server.token(grant), ask)
+    world.check_unchanged(own=True)
+
+
+# Commands
+
+IDS = {
+    "decision_id": "decision_id",
+    "fact_id": "fact_id",
+    "fact": "fact_id",
+    "job_id": "job_id",
+    "session": "session_id",
+    "keep": "keep",
+}
+"""What takes an id on the command line, and of which kind it is."""
+
+WORDS = {
+    **{"by": "olga", "reason": "It has ended.", "text": "Lives in Goa.", "relation": "same"},
+    **{"profile": "minilm", "out": "written"},
+}
+USUAL_WORD = "city"
+OF_WHOEVER_RUNS_IT = {
+    *("backup", "browser", "calibrate", "demo", "doctor", "drain", "erasures", "extract"),
+    *("import", "init", "mcp", "policy", "reembed", "restore", "token", "worker"),
+}
+"""Commands about a whole store, that stay, or that read a file; none takes an id of these."""
+
+
+def commands() -> dict[str, Any]:
+    """Each command about a contact or an agent."""
+    found = get_command(app).commands  # type: ignore[attr-defined]
+    return {name: each for name, each in found.items() if name not in OF_WHOEVER_RUNS_IT}
+
+
+def aimed(command: Any) -> list[tuple[list[str], str]]:
+    """The words of a command beside whose it is, once for each id that it takes, and the id's kind.
+
+    The id's place is held by its kind in braces. A command that takes none has its words once.
+    """
+    asked = [each for each in command.params if each.required and each.name not in of(VICTIM)]
+    asked = [each for each in asked if each.name not in ("agent", "contact", "tenant")]
+    targets = [each for each in command.params if each.name in IDS]
+    targets = [each for each in targets if each.required] or targets or [None]
+    return [
+        (
+            [word for each in dict.fromkeys([*asked, target]) if each for word in typing(each)],
+            IDS[target.name] if target else "",
+        )
+        for target in targets
+    ]
+
+
+def typing(param: Any) -> list[str]:
+    kind = IDS.get(param.name)
+    value = f"{{{kind}}}" if kind else WORDS.get(param.name, USUAL_WORD)
+    return [param.opts[0], value] if param.param_type_name == "option" else [value]
+
+
+def whose(command: Any, scope: Scope) -> list[str]:
+    given = {"agent": scope.agent_id, "contact": scope.contact_id, "tenant": scope.tenant}
+    taken = {each.name for each in command.params}
+    return [word for each, it in given.items() if each in taken for word in (f"--{each}", it)]
+
+
+@pytest.fixture
+def kept(one_of_each: EngineUnderTest) -> World:
+    """A store of facts without vectors, closed: to load no model with each command."""
+    with Memory.open(embedder=NoopEmbedder(), **one_of_each.settings_arguments) as memory:
+        ids = plant(memory)
+    return World(one_of_each, memory, ids, nodes_of(one_of_each), links_of(one_of_each))
+
+
+@pytest.fixture
+def environment(kept: World) -> dict[str, str]:
+    return environment_of(kept.engine) | {"RECONCILER_EMBEDDER__MODEL": "noop", "COLUMNS": "400"}
+
+
+@pytest.fixture
+def typed(
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Callable[..., str]:
+    """Runs a command in this process: all that it printed and wrote."""
+    folder = tmp_path / "written"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    def run(*words: str) -> str:
+        monkeypatch.setattr("sys.argv", ["reconciler", *words])
+        with pytest.raises(SystemExit):
+            main()
+        written = [each for each in folder.iterdir() if each.is_file()]
+        said = "".join([*capsys.readouterr(), *(each.read_text() for each in written)])
+        for each in written:
+            each.unlink()
+        return said
+
+    return run
+
+
+@pytest.mark.parametrize("everything", EVERYTHING)
+def test_no_command_tells_anybody_anything_of_the_victims(
+    kept: World, typed: Callable[..., str], attempts: Attempts, everything: bool
+) -> None:
+    whoever = chosen(scopes_near(VICTIM), everything=False, few=6 if everything else 1)
+    for name, command in commands().items():
+        for (words, kind), scope in itertools.product(aimed(command), whoever):
+            if not kind:
+                if "contact" in {each.name for each in command.params if each.required} or (
+                    (scope.tenant, scope.agent_id) != (VICTIM.tenant, VICTIM.agent_id)
+                ):
+                    attempts.silent("command", typed(name, *words, *whose(command, scope)), name)
+                continue
+            place, about = f"{{{kind}}}", whose(command, scope)
+            unknown = typed(name, *_put(words, place, NOBODYS), *about)
+            for value in chosen(kept.ids[kind], everything=everything, few=1):
+                said = typed(name, *_put(words, place, value), *about)
+                if name == "add":
+                    attempts.silent("command", said, name, value)
+                else:
+                    attempts.refused("command", said, unknown, value, name)
+    kept.check_unchanged(own=True)
+
+
+def _put(words: Sequence[str], place: str, value: str) -> list[str]:
+    return [value if word == place else word for word in words]
+
+
+@pytest.mark.faults(only=True)
+def test_no_process_tells_anybody_anything_of_the_victims(
+    kept: World, environment: dict[str, str], attempts: Attempts, tmp_path: Path
+) -> None:
+    for name, command in commands().items():
+        about = whose(command, Scope("acme", "crm", "bob"))
+        for words, kind in aimed(command):
+            if not kind:
+                continue
+            given = _put(words, f"{{{kind}}}", kept.ids[kind][0])
+            ended = subprocess.run(
+                [sys.executable, "-m", "reconciler", name, *given, *about],
+                cwd=tmp_path,
+                env={**os.environ, **environment},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            attempts.silent("process", ended.stdout + ended.stderr, name)
+            assert (ended.returncode != 0) is (name != "add"), (name, ended)
+    kept.check_unchanged(own=True)

@@ -1,0 +1,38 @@
+"""Ids and names are kept as they are given, so what may not be kept is refused in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from reconciler.bootstrap import build_secret_finder
+from reconciler.errors import InvalidRequestError
+from reconciler.service.writing.ids import IdCheck
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        ("DE49 3704 0044 4420 1300 01", "the number of a bank account"),
+        ("GB29NWBK60161331926819", "the number of a bank account"),
+        ("4111-1111-1111-1111", "the number of a card"),
+        ("sk-proj-Quw0001xKpRzAbCdEfGh0123456789", "a secret"),
+        ("the gate opens with 4711", "a secret"),
+    ],
+)
+def test_an_id_that_gives_something_away_is_refused_and_says_what(value: str, what: str) -> None:
+    with pytest.raises(InvalidRequestError, match=f"contact_id holds {what}"):
+        IdCheck(build_secret_finder()).check([("contact_id", value)])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "4111111111111111",  # as likely an id as a card
+        "4917612345678",
+        "5a1f0c4b-7d0b-4a39-9f5e-0a6d1f0c4b7a",
+        "ann@mail.example",
+        "door-12",
+    ],
+)
+def test_an_id_that_only_might_be_something_else_passes(value: str) -> None:
+    IdCheck(build_secret_finder()).check([("contact_id", value)])
