@@ -118,6 +118,8 @@ class Note(Remembered):
     def __post_init__(self) -> None:
         if not isinstance(self.scope, Scope):
             raise InvalidNoteError("a note needs a scope: tenant, agent and contact")
+        if self.slot is not None and not isinstance(self.slot, Slot):
+            raise InvalidNoteError("slot must be a Slot(...), or None")
         length_max = TEXT_LENGTH_MAX * (CLEANED_GROWTH_MAX if self.is_cleaned else 1)
         check_text("text", self.text, length_max)
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
