@@ -27,7 +27,6 @@ _LOOKS_EVERY = 20
 """To look at all of a graph takes longer than an input; one that wrote is looked at always."""
 
 _KEY = "a key of sixteen letters"
-_ENDED = ("superseded",)
 
 
 def settings_of(engine: EngineUnderTest) -> dict[str, Any]:
@@ -51,7 +50,9 @@ def told(memory: Memory) -> None:
     memory.add_contact_note("crm", "bob", "Never call him before 9 am.")
     kind = {"source_kind": "approved_doc", "subject": "wife"}
     memory.add_contact_note(*WHO, "His wife works at Acme.", attribute="employer", value="Acme")
-    memory.add_contact_note(*WHO, "She is at Contoso.", attribute="employer", value="Contoso", **kind)
+    memory.add_contact_note(
+        *WHO, "She is at Contoso.", attribute="employer", value="Contoso", **kind
+    )
     turns = [{"role": "user", "content": "Remember that I only take calls after 5 pm."}]
     memory.submit_session(*WHO, "chat-17", turns)
     memory.drain()
@@ -85,8 +86,6 @@ class Bench:
     def attempt(self, door: str, call: Callable[[Memory], object]) -> None:
         """Try a call of the memory's; its error must be ours, and its graph in order."""
         number = next(self._numbers)
-        if number and number % _INPUTS_OF_A_STORE == 0:
-            self.renew()
         looks = number % _LOOKS_EVERY == 0
         before = self.look() if looks else None
         writes = self.writes
@@ -96,6 +95,8 @@ class Bench:
             assert not looks or self.look() == before, f"not as it was, though refused: {refused}"
         elif looks:
             check_ledger(*self.look())
+        if number % _INPUTS_OF_A_STORE == _INPUTS_OF_A_STORE - 1:
+            self.renew()
 
     def look(self) -> tuple[dict[tuple[str, str], dict[str, Any]], list[tuple[Any, ...]]]:
         """All that the graph holds."""
@@ -155,7 +156,9 @@ def ids_of(memory: Memory) -> dict[str, list[str]]:
     }
 
 
-def check_ledger(nodes: dict[tuple[str, str], dict[str, Any]], links: list[tuple[Any, ...]]) -> None:
+def check_ledger(
+    nodes: dict[tuple[str, str], dict[str, Any]], links: list[tuple[Any, ...]]
+) -> None:
     """What holds of every graph, whatever was said to it."""
     out = Counter((start, type_) for type_, start, _, _ in links)
     into = Counter((end, type_) for type_, _, end, _ in links)
@@ -164,7 +167,8 @@ def check_ledger(nodes: dict[tuple[str, str], dict[str, Any]], links: list[tuple
             assert out[key, "ABOUT"] == 1, f"{held} is about {out[key, 'ABOUT']} contacts"
             is_above = into[key, "SUPERSEDES"] > 0
             assert not (is_above and held["state"] == "live"), f"{held} is live and was superseded"
-            assert is_above or held["state"] not in _ENDED, f"nothing superseded {held}"
+            is_over = is_above or "valid_to" in held  # what was history from the start
+            assert is_over or held["state"] != "superseded", f"nothing superseded {held}"
         elif label == "Decision":
             assert out[key, "FOR"] == 1, f"{held} is for {out[key, 'FOR']} contacts"
             assert out[key, "WROTE"] <= 1, f"{held} wrote {out[key, 'WROTE']} facts"

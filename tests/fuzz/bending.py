@@ -84,7 +84,9 @@ def _near(value: Any, chance: random.Random) -> Any:
     if isinstance(value, int | float):
         return chance.choice((value + 1, -value, value * 10, str(value)))
     if isinstance(value, str):
-        return chance.choice((value[:-1], value + "x", value.upper(), value * 2, value[::-1], [value]))
+        return chance.choice(
+            (value[:-1], value + "x", value.upper(), value * 2, value[::-1], [value])
+        )
     return type(value)()
 
 
@@ -137,7 +139,9 @@ def bent_bytes(data: bytes, chance: random.Random) -> bytes:
     if bend == 2:
         return data[:at] + chance.randbytes(4) + data[at + 4 :]
     if bend == 3:
-        return data.decode("utf-8", "replace").encode(chance.choice(("utf-16", "utf-32", "utf-8-sig")))
+        return data.decode("utf-8", "replace").encode(
+            chance.choice(("utf-16", "utf-32", "utf-8-sig"))
+        )
     if bend == 4:
         return data + data[:at]
     return data.replace(b"\n", chance.choice((b"\r\n", b"\r", b"\n\n", b"")))

@@ -26,9 +26,13 @@ LOUD = ("reconciler", "presidio", "detect_secrets")
 INLINE = {"sub", "subn", "search", "match", "fullmatch", "findall", "finditer", "split", "compile"}
 
 
-def listen() -> dict[tuple[str, str, int], None]:
+Heard = dict[tuple[str, str, int, str], None]
+"""Library, expression, flags, and the module that it was compiled for."""
+
+
+def listen() -> Heard:
     """Have each expression noted from here on, of whoever is in ``LOUD``."""
-    heard: dict[tuple[str, str, int], None] = {}
+    heard: Heard = {}
 
     def hook(library: Any, name: str) -> None:
         place = library.compile.__globals__  # the module in which ``compile`` looks for it
@@ -36,8 +40,8 @@ def listen() -> dict[tuple[str, str, int], None]:
 
         def noted(pattern: Any, flags: Any, *others: Any, **named: Any) -> Any:
             made = inner(pattern, flags, *others, **named)
-            if isinstance(pattern, str) and _is_loud():
-                heard[name, pattern, int(flags)] = None
+            if isinstance(pattern, str) and (where := _loud_caller()):
+                heard[name, pattern, int(flags), where] = None
             return made
 
         place["_compile"] = noted
@@ -47,15 +51,17 @@ def listen() -> dict[tuple[str, str, int], None]:
     return heard
 
 
-def _is_loud() -> bool:
+def _loud_caller() -> str | None:
+    """The nearest module of ``LOUD`` that asks for an expression."""
     frame = sys._getframe(2)
     for _ in range(4):
         if frame is None:
-            return False
-        if frame.f_globals.get("__name__", "").startswith(LOUD):
-            return True
+            return None
+        name = str(frame.f_globals.get("__name__", ""))
+        if name.startswith(LOUD):
+            return name
         frame = frame.f_back
-    return False
+    return None
 
 
 def load_everything() -> None:
@@ -89,12 +95,14 @@ def load_everything() -> None:
                 cues.pattern(name, number)
 
 
-def written_inline() -> dict[tuple[str, str, int], None]:
+def written_inline() -> Heard:
     """Expressions that stand in a call of ``re`` somewhere in the package, run or not."""
     import reconciler
 
-    found: dict[tuple[str, str, int], None] = {}
-    for file in Path(reconciler.__path__[0]).rglob("*.py"):
+    found: Heard = {}
+    root = Path(reconciler.__path__[0])
+    for file in root.rglob("*.py"):
+        where = ".".join(("reconciler", *file.relative_to(root).with_suffix("").parts))
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if (
                 isinstance(node, ast.Call)
@@ -106,7 +114,7 @@ def written_inline() -> dict[tuple[str, str, int], None]:
                 and isinstance(node.args[0], ast.Constant)
                 and isinstance(node.args[0].value, str)
             ):
-                found[node.func.value.id, node.args[0].value, 0] = None
+                found[node.func.value.id, node.args[0].value, 0, where] = None
     return found
 
 

@@ -1,4 +1,4 @@
-"""Every regular expression that the program tries on a text, and texts made to keep each of them busy.
+"""Every regular expression that the program tries on a text, and texts that keep each one busy.
 
 Which there are is seen from outside: a process of its own loads all of the program with an ear on
 ``re`` and ``regex``. What would keep one busy follows from how it is built: before each part that
@@ -13,30 +13,40 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from itertools import pairwise
 from re import _constants as codes, _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 import regex
 
-__all__ = ["Pattern", "busy_texts", "every_pattern"]
+__all__ = ["Pattern", "Pump", "every_pattern"]
 
 _PROBES = 3
 """How many ways a set of letters is put into a text."""
 
+_LETTERS_MAX = 12
+_ENDS = ("", "\0", "!", " ")
+_FLAGS_OF_BOTH = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII
+
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A regular expression, of ``re`` or of ``regex``, with its flags."""
+    """A regular expression, of ``re`` or of ``regex``, its flags, and the module that uses it."""
 
     library: str
     text: str
     flags: int
+    module: str
 
     @property
     def compiled(self) -> Any:
         """It, to search with."""
         return (re if self.library == "re" else regex).compile(self.text, self.flags)
+
+    @property
+    def pumps(self) -> list[Pump]:
+        """Texts that it may be long about."""
+        return _pumps(self.text, self.flags)
 
 
 def every_pattern() -> list[Pattern]:
@@ -51,35 +61,35 @@ def every_pattern() -> list[Pattern]:
 # Texts
 
 
-def busy_texts(pattern: Pattern, length: int) -> Iterator[str]:
-    """Texts of that length that the pattern may be long about."""
-    yielded = set()
-    for before, unit, after in _pumps(pattern.text, pattern.flags):
-        if not unit:
-            continue
-        times = max((length - len(before) - len(after)) // len(unit), 1)
-        text = (before + unit * times + after)[:length]
-        if text not in yielded:
-            yielded.add(text)
-            yield text
+@dataclass(frozen=True, slots=True)
+class Pump:
+    """A text of any length: what leads to a part that repeats, the part, and an unfit end."""
+
+    before: str
+    unit: str
+    after: str
+
+    def text(self, length: int) -> str:
+        """The text that is so long."""
+        times = max((length - len(self.before) - len(self.after)) // len(self.unit), 1)
+        return f"{self.before}{self.unit * times}{self.after}"[:length]
+
+    def __str__(self) -> str:
+        return f"{self.before[:60]!r} + {self.unit[:40]!r} * n + {self.after!r}"
 
 
-@cache
-def _pumps(text: str, flags: int) -> tuple[tuple[str, str, str], ...]:
-    """What leads to each part that repeats, that part, and an end that fits nowhere."""
+def _pumps(text: str, flags: int) -> list[Pump]:
     try:
-        tree = parser.parse(_without_k(text), flags & ~regex.V1 & ~regex.V0 & 0x1FF)
+        tree = parser.parse(_without_k(text), flags & _FLAGS_OF_BOTH)
     except (re.error, RecursionError, OverflowError):
         tree = ()
-    made = dict.fromkeys(
-        (before, unit, end)
-        for before, unit in _repeats(tree, "")
-        for end in ("", "\0", "!", " ")
-    )
-    letters = _letters(tree)[:12]
-    made |= dict.fromkeys(("", letter, "\0") for letter in letters)
-    made |= dict.fromkeys(("", first + second, "\0") for first, second in zip(letters, letters[1:], strict=False))
-    return tuple(made)
+    made: dict[Pump, None] = {}
+    for before, unit in _repeats(tree, ""):
+        made |= dict.fromkeys(Pump(before, unit, end) for end in _ENDS if unit)
+    letters = _letters(tree)[:_LETTERS_MAX]
+    pairs = [first + second for first, second in pairwise(letters)]
+    made |= dict.fromkeys(Pump("", unit, "\0") for unit in (*letters, *pairs))
+    return list(made)
 
 
 def _without_k(text: str) -> str:
@@ -90,7 +100,7 @@ def _without_k(text: str) -> str:
 def _repeats(tree: Any, before: str) -> Iterator[tuple[str, str]]:
     for code, about in tree:
         if code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
-            low, high, inner = about
+            _, high, inner = about
             if high is codes.MAXREPEAT or high >= 10:
                 for choice in range(_PROBES):
                     yield before, _example(inner, choice)

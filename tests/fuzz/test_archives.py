@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -42,14 +43,14 @@ class Place:
         folder = self._folder / str(next(self._numbers))
         engine = embedded_engine(folder)
         settings = load_settings(**settings_of(engine))
-        refused = refusal(
-            door, lambda: Memory.restore(file, settings=settings, embedder=EMBEDDER)
-        )
+        refused = refusal(door, lambda: Memory.restore(file, settings=settings, embedder=EMBEDDER))
         if refused is None:
             check_ledger(nodes_of(engine), links_of(engine))
             Memory.open(settings, embedder=EMBEDDER).close()
         elif isinstance(refused, InvalidArchiveError):
-            assert not folder.exists() or not list(folder.iterdir()), f"something is left: {refused}"
+            assert not folder.exists() or not list(folder.iterdir()), (
+                f"something is left: {refused}"
+            )
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -86,7 +87,7 @@ def sealed(data: bytes) -> bytes:
 
 
 def bent_within(lines: list[Any], chance: random.Random) -> list[Any]:
-    """The lines with one of them bent, or the JSON text inside one: most would be bent as a list."""
+    """The lines with one of them bent, or the JSON text inside one of them."""
     made = list(lines)
     at = chance.randrange(len(made))
     line = bent(made[at], chance)
@@ -101,7 +102,9 @@ def export(seed: int, archives: Path, place: Place, tmp_path: Path) -> None:
     chance = random.Random(seed)
     lines = [json.loads(line) for line in (archives / "all.jsonl").read_text().splitlines()]
     if chance.random() < 0.8:
-        data = "\n".join(map(json.dumps, bent_within(lines, chance))).encode("utf-8", "surrogatepass")
+        data = "\n".join(map(json.dumps, bent_within(lines, chance))).encode(
+            "utf-8", "surrogatepass"
+        )
     else:
         data = bent_lines(lines, chance)
     file = tmp_path / "bent.jsonl"
@@ -141,7 +144,9 @@ def packed_again(made: Path, file: Path, chance: random.Random) -> None:
         told = {"sha256": hashlib.sha256(members[name]).hexdigest(), "bytes": len(members[name])}
         manifest["members"][name] = told
     members["manifest.json"] = json.dumps(manifest).encode("utf-8", "surrogatepass")
-    with zipfile.ZipFile(file, "w", chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as archive:
+    with zipfile.ZipFile(
+        file, "w", chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+    ) as archive:
         for name, held in members.items():
             archive.writestr(name, held)
 
@@ -193,11 +198,14 @@ def bent_store(file: Path, chance: random.Random) -> None:
     """The SQLite store of LangMem with a value bent, or its bytes."""
     shutil.copy(PEERS / "langmem.sqlite", file)
     with sqlite3.connect(file) as store:
-        tables = [row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type='table'")]
+        tables = [
+            row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type='table'")
+        ]
         table = chance.choice(tables)
         columns = [row[1] for row in store.execute(f"PRAGMA table_info('{table}')")]
         value = chance.choice((None, 7, 1.5, b"\xff", "x", "[" * 5000, '{"a": 1}', "2026-01-31"))
-        store.execute(f"UPDATE '{table}' SET {chance.choice(columns)} = ?", (value,))
+        with contextlib.suppress(sqlite3.IntegrityError):  # a key takes no such value
+            store.execute(f"UPDATE '{table}' SET {chance.choice(columns)} = ?", (value,))
     store.close()
     if chance.random() < 0.5:
         file.write_bytes(bent_bytes(file.read_bytes(), chance))

@@ -1,4 +1,4 @@
-"""What an operator writes, bent: settings, policy, attributes, lexicons, profiles, prompts, tokens."""
+"""What an operator writes, bent: settings, policy, attributes, lexicons, prompts, and more."""
 
 from __future__ import annotations
 
@@ -59,8 +59,17 @@ def variables() -> list[str]:
     for name, field in Settings.model_fields.items():
         kind = field.annotation
         inner = kind.model_fields if isinstance(kind, type) and issubclass(kind, BaseModel) else {}
-        names += [f"RECONCILER_{name}".upper(), *(f"RECONCILER_{name}__{each}".upper() for each in inner)]
-    odd = ("RECONCILER_", "RECONCILER___", "RECONCILER_NEO4J__URI__X", "RECONCILER_NOTHING", "NEO4J_URI")
+        names += [
+            f"RECONCILER_{name}".upper(),
+            *(f"RECONCILER_{name}__{each}".upper() for each in inner),
+        ]
+    odd = (
+        "RECONCILER_",
+        "RECONCILER___",
+        "RECONCILER_NEO4J__URI__X",
+        "RECONCILER_NOTHING",
+        "NEO4J_URI",
+    )
     return [*names, *odd, "NEO4J_PASSWORD", "ANTHROPIC_API_KEY", "NEO4J_DATABASE"]
 
 
@@ -102,7 +111,9 @@ def _toml_lines(table: Any, path: str) -> Iterable[str]:
 
 def _toml_value(value: Any) -> str:
     if isinstance(value, dict):
-        held = ", ".join(f"{json.dumps(str(name))} = {_toml_value(each)}" for name, each in value.items())
+        held = ", ".join(
+            f"{json.dumps(str(name))} = {_toml_value(each)}" for name, each in value.items()
+        )
         return f"{{{held}}}"
     if isinstance(value, list):
         return f"[{', '.join(map(_toml_value, value))}]"

@@ -15,17 +15,21 @@ from reconciler.service.json_lines import read_lines
 from reconciler.service.sessions.transcripts import read_turns
 from tests.fuzz.bench import WHO, Bench
 from tests.fuzz.bending import SEEDS, bent, bent_bytes, bent_text
-from tests.fuzz.texts import JSON_VALUES, ODD, SENTENCES, TEXTS, TIMES, sometimes
+from tests.fuzz.texts import JSON_VALUES, SENTENCES, TEXTS, TIMES, sometimes
 from tests.fuzz.trying import each_of, refusal
 
 pytestmark = pytest.mark.faults
 
-ROLES = st.sampled_from((*map(str, Role), "user", "assistant", "human", "ai", "developer", "function"))
+ROLES = st.sampled_from(
+    (*map(str, Role), "user", "assistant", "human", "ai", "developer", "function")
+)
 BLOCKS = st.lists(
     st.fixed_dictionaries(
-        {"type": sometimes(
+        {
+            "type": sometimes(
                 st.sampled_from(("text", "tool_result", "tool_use", "image")), JSON_VALUES
-            )},
+            )
+        },
         optional={"text": TEXTS, "content": TEXTS | JSON_VALUES, "input": JSON_VALUES},
     ),
     max_size=3,
@@ -41,7 +45,10 @@ MESSAGES = st.fixed_dictionaries(
 )
 
 WHOLE: tuple[Any, ...] = (
-    [{"role": "user", "content": said, "timestamp": "2026-01-31T09:00:00Z"} for said in SENTENCES[:4]],
+    [
+        {"role": "user", "content": said, "timestamp": "2026-01-31T09:00:00Z"}
+        for said in SENTENCES[:4]
+    ],
     {"messages": [{"role": "human", "content": [{"type": "text", "text": SENTENCES[0]}], "id": 7}]},
     {"turns": [{"role": "contact", "text": SENTENCES[5], "said_at": 1_769_850_000_000}]},
     {
@@ -82,7 +89,9 @@ def written(document: Any, chance: random.Random) -> bytes:
 def transcript(seed: int) -> None:
     chance = random.Random(seed)
     data = written(bent(chance.choice(WHOLE), chance), chance)
-    refusal("transcripts", lambda: read_turns(data.decode("utf-8", "surrogateescape").splitlines(True)))
+    refusal(
+        "transcripts", lambda: read_turns(data.decode("utf-8", "surrogateescape").splitlines(True))
+    )
 
 
 def test_a_transcript_is_read_or_refused() -> None:
@@ -94,7 +103,9 @@ def test_so_are_the_lines_of_made_up_messages() -> None:
         20,
         "messages",
         st.lists(MESSAGES | JSON_VALUES, max_size=4),
-        lambda said: refusal("transcripts", lambda: read_turns([json.dumps(each) for each in said])),
+        lambda said: refusal(
+            "transcripts", lambda: read_turns([json.dumps(each) for each in said])
+        ),
     )
 
 
@@ -110,7 +121,10 @@ SESSIONS = st.fixed_dictionaries(
         "session_id": sometimes(st.sampled_from(("chat-17", "chat-18", "new", None))),
         "turns": sometimes(st.lists(TURNS | MESSAGES, min_size=1, max_size=4)),
     },
-    optional={"channel": sometimes(st.sampled_from(("chat", "email"))), "started_at": sometimes(TIMES)},
+    optional={
+        "channel": sometimes(st.sampled_from(("chat", "email"))),
+        "started_at": sometimes(TIMES),
+    },
 )
 
 
@@ -119,7 +133,12 @@ def handed_over(session: dict[str, Any], bench: Bench, drains: bool) -> None:
         given, about = session["turns"], dict(session)
         if isinstance(given, list):
             about["turns"] = [
-                Turn(**each) if isinstance(each, dict) and "text" in each and "type" not in each and "content" not in each else each
+                Turn(**each)
+                if isinstance(each, dict)
+                and "text" in each
+                and "type" not in each
+                and "content" not in each
+                else each
                 for each in given
             ]
         memory.submit_session(*WHO, **about)

@@ -125,7 +125,12 @@ BODIES: tuple[dict[str, Any], ...] = (
             "clientInfo": {"name": "x", "version": "1"},
         },
     },
-    {"jsonrpc": "2.0", "id": 4, "method": "resources/read", "params": {"uri": "memory://contacts/crm/priya/profile"}},
+    {
+        "jsonrpc": "2.0",
+        "id": 4,
+        "method": "resources/read",
+        "params": {"uri": "memory://contacts/crm/priya/profile"},
+    },
     {"jsonrpc": "2.0", "id": 5, "method": "prompts/get", "params": {"name": "x", "arguments": {}}},
     {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}},
     {"jsonrpc": "2.0", "id": 6, "method": "ping"},
@@ -134,7 +139,9 @@ BODIES: tuple[dict[str, Any], ...] = (
 
 @pytest.fixture(scope="module")
 def server(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
-    with serving(bench.memory, tmp_path_factory.mktemp("served"), calls_per_minute=10**6) as running:
+    with serving(
+        bench.memory, tmp_path_factory.mktemp("served"), calls_per_minute=10**6
+    ) as running:
         yield running
 
 

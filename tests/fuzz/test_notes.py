@@ -18,18 +18,22 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.errors import ReconcilerError
-from reconciler.service.writing.doors import NoteFields
+from reconciler.service.writing.doors import AgentFields, NoteFields
 from tests.engines import EngineUnderTest
 from tests.fuzz.bench import WHO, Bench
 from tests.fuzz.bending import SEEDS, bent_text
-from tests.fuzz.texts import JSON_VALUES, ODD, TEXTS, TIMES, sometimes
+from tests.fuzz.texts import JSON_VALUES, ODD, TEXTS, TIMES, sometimes, with_some
 from tests.fuzz.trying import each_of
 
 pytestmark = pytest.mark.faults
 
 IDS = st.sampled_from(("priya", "bob", "someone new", "İnes", "a/b", "%2F", "x" * 200, "🙂"))
-ATTRIBUTES = st.sampled_from(("city", "allergy", "employer", "phone", "budget", "Home City", "mood"))
-VALUES = st.one_of(TEXTS, st.sampled_from(("Pune", "nuts", "3k EUR", "+49 30 1234", "2026-02-30", 7)))
+ATTRIBUTES = st.sampled_from(
+    ("city", "allergy", "employer", "phone", "budget", "Home City", "mood")
+)
+VALUES = st.one_of(
+    TEXTS, st.sampled_from(("Pune", "nuts", "3k EUR", "+49 30 1234", "2026-02-30", 7))
+)
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "subject": st.sampled_from((None, "wife", "her wife's boss", "contact", "his son", "the dog")),
     "attribute": ATTRIBUTES,
@@ -88,9 +92,7 @@ def test_so_it_is_on_a_server(one_neo4j: EngineUnderTest, tmp_path: Path) -> Non
 
 
 @st.composite
-def fields_of(
-    draw: st.DrawFn, kind: type, **usual: st.SearchStrategy[Any]
-) -> dict[str, Any]:
+def fields_of(draw: st.DrawFn, kind: type, **usual: st.SearchStrategy[Any]) -> dict[str, Any]:
     """Values for the fields of a record: those named mostly, and seldom anything for another."""
     made = {name: draw(sometimes(each)) for name, each in usual.items()}
     others = sorted({each.name for each in dataclasses.fields(kind)} - usual.keys())
@@ -145,17 +147,12 @@ def test_a_candidate_is_proposed_or_refused_as_a_whole(bench: Bench) -> None:
 
 # Imports
 
+LINE_KEYS = (*NoteFields.__annotations__, "valid_to", "contact_id", "tenant", "odd")
 LINES = st.lists(
-    st.one_of(
-        st.fixed_dictionaries(
-            {"text": sometimes(TEXTS, JSON_VALUES)},
-            optional={
-                name: JSON_VALUES
-                for name in (*NoteFields.__annotations__, "valid_to", "contact_id", "tenant", "odd")
-            },
-        ),
-        JSON_VALUES,
-    ),
+    with_some(
+        st.fixed_dictionaries({"text": sometimes(TEXTS, JSON_VALUES)}), LINE_KEYS, JSON_VALUES
+    )
+    | JSON_VALUES,
     max_size=3,
 )
 
@@ -174,25 +171,31 @@ def test_lines_of_an_import_are_imported_or_reported(bench: Bench) -> None:
 
 # Tools
 
+ARGUMENTS = (
+    "query",
+    "since",
+    "until",
+    "valid_at",
+    "category",
+    "limit",
+    "text",
+    *AgentFields.__annotations__,
+)
 CALLS = st.tuples(
     sometimes(st.sampled_from(("add_contact_note", "recall_contact"))),
     st.one_of(
-        st.fixed_dictionaries(
-            {
-                "text": sometimes(TEXTS, JSON_VALUES),
-                "source_kind": sometimes(FIELDS["source_kind"], JSON_VALUES),
-            },
-            optional={
-                name: JSON_VALUES
-                for name in ("subject", "attribute", "value", "single_valued", "importance", "query")
-            },
+        with_some(
+            st.fixed_dictionaries(
+                {
+                    "text": sometimes(TEXTS, JSON_VALUES),
+                    "source_kind": sometimes(FIELDS["source_kind"], JSON_VALUES),
+                }
+            ),
+            ARGUMENTS,
+            JSON_VALUES,
         ),
-        st.fixed_dictionaries(
-            {"query": sometimes(TEXTS, JSON_VALUES)},
-            optional={
-                name: JSON_VALUES
-                for name in ("since", "until", "valid_at", "attribute", "category", "limit", "text")
-            },
+        with_some(
+            st.fixed_dictionaries({"query": sometimes(TEXTS, JSON_VALUES)}), ARGUMENTS, JSON_VALUES
         ),
         JSON_VALUES,
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -18,6 +19,7 @@ __all__ = [
     "TIMES",
     "WORDS",
     "sometimes",
+    "with_some",
 ]
 
 SENTENCES = (
@@ -45,8 +47,36 @@ WORDS = (
     *("4111 1111 1111 1111", "DE89 3704 0044 0532 0130 00", "078-05-1120", "2026-02-30", "13:77"),
     *("a@b.co", "https://x.y/?token=abc123def", "+49 30 1234", "AKIAIOSFODNN7EXAMPLE", "10.0.0.1"),
     *("[a:0123456789ab]", "[phone:0123456789ab]", "[redacted]", "[erased]", "<name>", "${HOME}"),
-    *("\u202e", "\u200b", "\ufeff", "\u0301", "\U0001f468\u200d\U0001f469", "ﬁ", "①", "²", "½", "İ"),
-    *("’", "“", "…", "。", "？", "—", "\u00a0", "\u2028", "\u3000", "٣", "५", "𝟙", "Ａ", "ß", "ſ", "ǆ"),
+    *(
+        "\u202e",
+        "\u200b",
+        "\ufeff",
+        "\u0301",
+        "\U0001f468\u200d\U0001f469",
+        "ﬁ",
+        "①",
+        "²",
+        "½",
+        "İ",
+    ),
+    *(
+        "’",
+        "“",
+        "…",
+        "。",
+        "？",
+        "—",
+        "\u00a0",
+        "\u2028",
+        "\u3000",
+        "٣",
+        "५",
+        "𝟙",
+        "Ａ",
+        "ß",
+        "ſ",
+        "ǆ",
+    ),
     *("\0", "\x1b[31m", "\r", "\n", "\t", "\ud800", "\udfff", "\ufffe", "\U0010ffff", "\x7f"),
     *("[", "]", "{", "}", "(", ")", "<", ">", "&", "%", "$", "\\", "'", '"', "`", "/*", "--", "//"),
     *("[bold]", "[/]", "**", "```", "{{", "}}", "%s", "{0}", "$1", "\\u0000", "&#0;", "<script>"),
@@ -54,14 +84,29 @@ WORDS = (
 )
 """What some rule of the gate, the guard or a reader looks for, and what upsets programs."""
 
-_REPEATED = (*"a1 .,-_'\"(<[A+=:;/@#\n\t", "a ", "1 ", "no ", "-1", "A.", "not ", "\u0301", "😀", "[a:")
+_REPEATED = (
+    *"a1 .,-_'\"(<[A+=:;/@#\n\t",
+    "a ",
+    "1 ",
+    "no ",
+    "-1",
+    "A.",
+    "not ",
+    "\u0301",
+    "😀",
+    "[a:",
+)
 _LENGTHS = (1, 199, 200, 201, 499, 501, TEXT_LENGTH_MAX - 1, TEXT_LENGTH_MAX, TEXT_LENGTH_MAX + 1)
 
 _OF_WORDS = st.lists(
     st.sampled_from((*WORDS, *SENTENCES)) | st.text(max_size=6), min_size=1, max_size=14
-).flatmap(lambda parts: st.sampled_from(("", " ", "  ", "\n", ", ")).map(lambda gap: gap.join(parts)))
+).flatmap(
+    lambda parts: st.sampled_from(("", " ", "  ", "\n", ", ")).map(lambda gap: gap.join(parts))
+)
 _LONG = st.builds(
-    lambda start, piece, length, end: f"{start}{(piece * length)[: max(length - len(start) - len(end), 0)]}{end}",
+    lambda start, piece, length, end: (
+        f"{start}{(piece * length)[: max(length - len(start) - len(end), 0)]}{end}"
+    ),
     st.sampled_from(("", *WORDS[:12])),
     st.sampled_from((*_REPEATED, *WORDS)),
     st.sampled_from(_LENGTHS),
@@ -137,10 +182,20 @@ JSON_VALUES = st.recursive(
         st.sampled_from(("2026-01-31", "2026-01-31T09:00:00Z", "9999-12-31T23:59:59-14:00")),
         st.sampled_from((_deep(list), _deep(dict))),
     ),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 """Any value of JSON's; what is nested deeply, too."""
+
+
+def with_some(
+    usual: st.SearchStrategy[dict[str, Any]], names: Sequence[str], others: st.SearchStrategy[Any]
+) -> st.SearchStrategy[dict[str, Any]]:
+    """An object with up to three more members of these names."""
+    more = st.dictionaries(st.sampled_from(sorted(names)), others, max_size=3)
+    return st.tuples(usual, more).map(lambda drawn: drawn[1] | drawn[0])
 
 
 def sometimes(usual: st.SearchStrategy[Any], odd: st.SearchStrategy[Any] = ODD) -> Any:
