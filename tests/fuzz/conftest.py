@@ -1,4 +1,4 @@
-"""What fuzz tests share: a bench on the embedded engine, made once for each file of tests."""
+"""What fuzz tests share: a bench on the embedded engine, made once for all of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.engines import embedded_engine
 from tests.fuzz.bench import Bench
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     folder = tmp_path_factory.mktemp("bench")
     made = Bench(embedded_engine(folder), folder)

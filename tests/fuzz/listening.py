@@ -97,10 +97,8 @@ def load_everything() -> None:
 
 def written_inline() -> Heard:
     """Expressions that stand in a call of ``re`` somewhere in the package, run or not."""
-    import reconciler
-
     found: Heard = {}
-    root = Path(reconciler.__path__[0])
+    root = Path(reconciler_folder())
     for file in root.rglob("*.py"):
         where = ".".join(("reconciler", *file.relative_to(root).with_suffix("").parts))
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
@@ -118,7 +116,30 @@ def written_inline() -> Heard:
     return found
 
 
+def only_anchored() -> set[str]:
+    """The expressions of the package's constants that are matched where a text begins, only."""
+    used: dict[str, set[str]] = {}
+    for file in Path(reconciler_folder()).rglob("*.py"):
+        for name, method in re.findall(r"\b(_?[A-Z][A-Z_]+)\.(\w+)\b", file.read_text("utf-8")):
+            used.setdefault(name, set()).add(method)
+    return {
+        value.pattern
+        for module in list(sys.modules.values())
+        if getattr(module, "__name__", "").startswith("reconciler")
+        for name, value in vars(module).items()
+        if isinstance(value, re.Pattern) and used.get(name, {""}) <= {"match", "fullmatch"}
+    }
+
+
+def reconciler_folder() -> str:
+    """Where the package is."""
+    import reconciler
+
+    return reconciler.__path__[0]
+
+
 if __name__ == "__main__":
     HEARD = listen()
     load_everything()
-    json.dump([*(HEARD | written_inline())], sys.stdout)
+    ANCHORED = only_anchored()
+    json.dump([[*each, each[1] in ANCHORED] for each in HEARD | written_inline()], sys.stdout)

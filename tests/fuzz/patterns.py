@@ -31,12 +31,18 @@ _FLAGS_OF_BOTH = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCI
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A regular expression, of ``re`` or of ``regex``, its flags, and the module that uses it."""
+    """A regular expression, of ``re`` or of ``regex``, and how it is used.
+
+    Attributes:
+        module: whose it is.
+        is_anchored: whether it is matched where a text begins, and looked for nowhere else.
+    """
 
     library: str
     text: str
     flags: int
     module: str
+    is_anchored: bool
 
     @property
     def compiled(self) -> Any:

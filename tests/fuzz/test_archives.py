@@ -115,7 +115,7 @@ def export(seed: int, archives: Path, place: Place, tmp_path: Path) -> None:
 def test_an_export_is_restored_or_refused_as_a_whole(
     archives: Path, place: Place, tmp_path: Path
 ) -> None:
-    each_of(8, "exports", SEEDS, lambda seed: export(seed, archives, place, tmp_path))
+    each_of(3, "exports", SEEDS, lambda seed: export(seed, archives, place, tmp_path))
 
 
 # Backups
@@ -154,7 +154,7 @@ def packed_again(made: Path, file: Path, chance: random.Random) -> None:
 def test_a_backup_is_restored_or_refused_as_a_whole(
     archives: Path, place: Place, tmp_path: Path
 ) -> None:
-    each_of(4, "backups", SEEDS, lambda seed: backup(seed, archives, place, tmp_path))
+    each_of(2, "backups", SEEDS, lambda seed: backup(seed, archives, place, tmp_path))
 
 
 # Other systems
@@ -212,4 +212,4 @@ def bent_store(file: Path, chance: random.Random) -> None:
 
 
 def test_another_systems_memory_is_imported_or_refused(bench: Bench, tmp_path: Path) -> None:
-    each_of(25, "peers", SEEDS, lambda seed: peer(seed, bench, tmp_path))
+    each_of(8, "peers", SEEDS, lambda seed: peer(seed, bench, tmp_path))

@@ -140,7 +140,7 @@ def called(name: str, given: dict[str, Any], bench: Bench) -> None:
 
 
 def test_a_call_answers_or_refuses(bench: Bench) -> None:
-    each_of(25, "calls", made_calls(bench), lambda call: called(*call, bench))
+    each_of(10, "calls", made_calls(bench), lambda call: called(*call, bench))
 
 
 def test_a_policy_is_checked_for_any_text(bench: Bench) -> None:
@@ -152,7 +152,7 @@ def test_a_policy_is_checked_for_any_text(bench: Bench) -> None:
         },
     )
     each_of(
-        15,
+        10,
         "policy checks",
         inputs,
         lambda given: bench.attempt("policy checks", lambda memory: memory.check_policy(**given)),
@@ -202,4 +202,4 @@ def stepped(steps: list[tuple[str, tuple[Any, ...]]], bench: Bench) -> None:
 
 
 def test_a_tasks_steps_are_taken_or_refused(bench: Bench) -> None:
-    each_of(4, "tasks", st.lists(STEPS, max_size=4), lambda steps: stepped(steps, bench))
+    each_of(2, "tasks", st.lists(STEPS, max_size=4), lambda steps: stepped(steps, bench))

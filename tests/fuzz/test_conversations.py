@@ -10,12 +10,13 @@ import pytest
 from hypothesis import strategies as st
 
 from reconciler import Memory, Turn
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.turns import Role
 from reconciler.service.json_lines import read_lines
 from reconciler.service.sessions.transcripts import read_turns
 from tests.fuzz.bench import WHO, Bench
 from tests.fuzz.bending import SEEDS, bent, bent_bytes, bent_text
-from tests.fuzz.texts import JSON_VALUES, SENTENCES, TEXTS, TIMES, sometimes
+from tests.fuzz.texts import JSON_VALUES, ODD, SENTENCES, TEXTS, TIMES, long_texts, sometimes
 from tests.fuzz.trying import each_of, refusal
 
 pytestmark = pytest.mark.faults
@@ -95,12 +96,12 @@ def transcript(seed: int) -> None:
 
 
 def test_a_transcript_is_read_or_refused() -> None:
-    each_of(90, "transcripts", SEEDS, transcript)
+    each_of(150, "transcripts", SEEDS, transcript)
 
 
 def test_so_are_the_lines_of_made_up_messages() -> None:
     each_of(
-        20,
+        30,
         "messages",
         st.lists(MESSAGES | JSON_VALUES, max_size=4),
         lambda said: refusal(
@@ -109,10 +110,11 @@ def test_so_are_the_lines_of_made_up_messages() -> None:
     )
 
 
+TURN_LENGTHS = (EVIDENCE_LENGTH_MAX - 1, EVIDENCE_LENGTH_MAX, EVIDENCE_LENGTH_MAX + 1)
 TURNS = st.builds(
     lambda **given: given,
     role=sometimes(ROLES),
-    text=sometimes(TEXTS),
+    text=sometimes(TEXTS, long_texts(TURN_LENGTHS) | ODD),
     said_at=sometimes(st.none() | TIMES),
     reference=sometimes(st.none() | st.text(max_size=5)),
 )
@@ -149,18 +151,18 @@ def handed_over(session: dict[str, Any], bench: Bench, drains: bool) -> None:
 
 
 def test_a_session_is_kept_or_refused_as_a_whole(bench: Bench) -> None:
-    each_of(15, "sessions", SESSIONS, lambda session: handed_over(session, bench, drains=False))
+    each_of(10, "sessions", SESSIONS, lambda session: handed_over(session, bench, drains=False))
 
 
 def test_what_was_kept_of_one_can_be_read(bench: Bench) -> None:
-    each_of(5, "read sessions", SESSIONS, lambda session: handed_over(session, bench, drains=True))
+    each_of(2, "read sessions", SESSIONS, lambda session: handed_over(session, bench, drains=True))
 
 
 def test_a_files_lines_are_read_whatever_its_bytes_are() -> None:
     import io
 
     each_of(
-        5,
+        10,
         "bytes",
         st.binary(max_size=200),
         lambda data: refusal("transcripts", lambda: read_turns(read_lines(io.BytesIO(data)))),

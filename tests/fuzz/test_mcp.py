@@ -68,7 +68,7 @@ def asked(call: tuple[Grant, str, dict[str, Any]], bench: Bench) -> None:
 
 
 def test_a_tools_call_is_answered_in_words(bench: Bench) -> None:
-    each_of(20, "MCP tools", calls(bench), lambda call: asked(call, bench))
+    each_of(10, "MCP tools", calls(bench), lambda call: asked(call, bench))
 
 
 URIS = st.one_of(
@@ -166,7 +166,7 @@ def test_a_body_over_http_is_answered(server: HttpServer) -> None:
         "Content-Type": "application/json",
     }
     with httpx2.Client(base_url=server.url, headers=headers, timeout=30) as client:
-        each_of(10, "bodies", SEEDS, lambda seed: posted(seed, client))
+        each_of(5, "bodies", SEEDS, lambda seed: posted(seed, client))
 
 
 HEADERS = st.dictionaries(

@@ -79,7 +79,7 @@ def added(note: dict[str, Any], bench: Bench) -> None:
 
 
 def test_a_note_is_written_or_refused_as_a_whole(bench: Bench) -> None:
-    each_of(30, "notes", notes(), lambda note: added(note, bench))
+    each_of(15, "notes", notes(), lambda note: added(note, bench))
 
 
 def test_so_it_is_on_a_server(one_neo4j: EngineUnderTest, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def proposed(made: dict[str, Any], bench: Bench) -> None:
 
 
 def test_a_candidate_is_proposed_or_refused_as_a_whole(bench: Bench) -> None:
-    each_of(10, "proposals", CANDIDATES, lambda made: proposed(made, bench))
+    each_of(5, "proposals", CANDIDATES, lambda made: proposed(made, bench))
 
 
 # Imports
@@ -166,7 +166,7 @@ def imported(lines: list[Any], bench: Bench) -> None:
 
 
 def test_lines_of_an_import_are_imported_or_reported(bench: Bench) -> None:
-    each_of(15, "lines", LINES, lambda lines: imported(lines, bench))
+    each_of(5, "lines", LINES, lambda lines: imported(lines, bench))
 
 
 # Tools
@@ -221,4 +221,4 @@ def called(call: tuple[Any, Any, int], bench: Bench) -> None:
 
 
 def test_what_a_model_sends_to_a_tool_is_answered_in_words(bench: Bench) -> None:
-    each_of(40, "tools", CALLS, lambda call: called(call, bench))
+    each_of(25, "tools", CALLS, lambda call: called(call, bench))

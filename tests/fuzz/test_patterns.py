@@ -48,7 +48,7 @@ def length_of(pattern: Pattern) -> int:
     return LENGTHS[max(fitting, key=len)] if fitting else EVIDENCE_LENGTH_MAX
 
 
-def seconds(compiled: Any, text: str) -> float:
+def seconds(compiled: Any, text: str, is_anchored: bool) -> float:
     """What it takes to find all that the pattern finds, as far as the bound."""
 
     def end(*_: object) -> None:
@@ -58,8 +58,11 @@ def seconds(compiled: Any, text: str) -> float:
     started = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, SECONDS_MAX * 1.5)
     try:
-        for _ in compiled.finditer(text):
-            pass
+        if is_anchored:
+            compiled.match(text)
+        else:
+            for _ in compiled.finditer(text):
+                pass
     except TooLongError:
         pass
     finally:
@@ -74,14 +77,14 @@ def run_aways(pattern: Pattern) -> Iterator[str]:
     compiled = pattern.compiled
     short = min(_PROBE, longest)
     for pump in pattern.pumps:
-        took = seconds(compiled, pump.text(short))
+        took = seconds(compiled, pump.text(short), pattern.is_anchored)
         faults.count_input("searches for patterns", took)
         if took < _PROBE_SECONDS:
             continue
         length = short
         while took < SECONDS_MAX and length < longest:
             length, before = min(length * 3, longest), took
-            took = seconds(compiled, pump.text(length))
+            took = seconds(compiled, pump.text(length), pattern.is_anchored)
             faults.count_input("searches for patterns", took)
             if took > GROWTH_MAX * before and took > SECONDS_MAX / 10:
                 yield f"{took / before:.0f} times as long for 3 times {pump} ({length})"

@@ -18,6 +18,7 @@ __all__ = [
     "TEXTS",
     "TIMES",
     "WORDS",
+    "long_texts",
     "sometimes",
     "with_some",
 ]
@@ -103,21 +104,26 @@ _OF_WORDS = st.lists(
 ).flatmap(
     lambda parts: st.sampled_from(("", " ", "  ", "\n", ", ")).map(lambda gap: gap.join(parts))
 )
-_LONG = st.builds(
-    lambda start, piece, length, end: (
-        f"{start}{(piece * length)[: max(length - len(start) - len(end), 0)]}{end}"
-    ),
-    st.sampled_from(("", *WORDS[:12])),
-    st.sampled_from((*_REPEATED, *WORDS)),
-    st.sampled_from(_LENGTHS),
-    st.sampled_from(("", "!", "x", "@", " ", "\0")),
-)
+
+
+def long_texts(lengths: Sequence[int]) -> st.SearchStrategy[str]:
+    """Texts of these lengths: a start, something many times, and an end."""
+    return st.builds(
+        lambda start, piece, length, end: (
+            f"{start}{(piece * length)[: max(length - len(start) - len(end), 0)]}{end}"
+        ),
+        st.sampled_from(("", *WORDS[:12])),
+        st.sampled_from((*_REPEATED, *WORDS)),
+        st.sampled_from(lengths),
+        st.sampled_from(("", "!", "x", "@", " ", "\0")),
+    )
+
 
 TEXTS = st.one_of(
     st.sampled_from(SENTENCES),
     _OF_WORDS,
     st.text(st.characters(exclude_categories=()), max_size=60),
-    _LONG,
+    long_texts(_LENGTHS),
 )
 """Sentences, the words that rules look for in any order, all of Unicode, and long repetitions."""
 
