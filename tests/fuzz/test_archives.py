@@ -21,8 +21,8 @@ from reconciler.errors import InvalidArchiveError
 from reconciler.testing import HashingEmbedder
 from tests.engines import embedded_engine
 from tests.fuzz.bench import Bench, check_ledger, settings_of
-from tests.fuzz.bending import SEEDS, bent, bent_bytes, bent_lines
-from tests.fuzz.trying import each_of, refusal
+from tests.fuzz.bending import bent, bent_bytes, bent_lines
+from tests.fuzz.trying import each_number, refusal
 from tests.whole_graph import links_of, nodes_of
 
 pytestmark = pytest.mark.faults
@@ -115,7 +115,7 @@ def export(seed: int, archives: Path, place: Place, tmp_path: Path) -> None:
 def test_an_export_is_restored_or_refused_as_a_whole(
     archives: Path, place: Place, tmp_path: Path
 ) -> None:
-    each_of(3, "exports", SEEDS, lambda seed: export(seed, archives, place, tmp_path))
+    each_number(3, "exports", lambda seed: export(seed, archives, place, tmp_path))
 
 
 # Backups
@@ -154,7 +154,7 @@ def packed_again(made: Path, file: Path, chance: random.Random) -> None:
 def test_a_backup_is_restored_or_refused_as_a_whole(
     archives: Path, place: Place, tmp_path: Path
 ) -> None:
-    each_of(2, "backups", SEEDS, lambda seed: backup(seed, archives, place, tmp_path))
+    each_number(2, "backups", lambda seed: backup(seed, archives, place, tmp_path))
 
 
 # Other systems
@@ -212,4 +212,4 @@ def bent_store(file: Path, chance: random.Random) -> None:
 
 
 def test_another_systems_memory_is_imported_or_refused(bench: Bench, tmp_path: Path) -> None:
-    each_of(8, "peers", SEEDS, lambda seed: peer(seed, bench, tmp_path))
+    each_number(8, "peers", lambda seed: peer(seed, bench, tmp_path))

@@ -140,7 +140,7 @@ def called(name: str, given: dict[str, Any], bench: Bench) -> None:
 
 
 def test_a_call_answers_or_refuses(bench: Bench) -> None:
-    each_of(10, "calls", made_calls(bench), lambda call: called(*call, bench))
+    each_of(8, "calls", made_calls(bench), lambda call: called(*call, bench))
 
 
 def test_a_policy_is_checked_for_any_text(bench: Bench) -> None:

@@ -252,4 +252,4 @@ def _value(name: str, shell: Shell) -> st.SearchStrategy[str]:
 
 
 def test_a_command_ends_with_a_code_and_a_word(shell: Shell) -> None:
-    each_of(5, "commands", typed_lines(shell), shell.run)
+    each_of(4, "commands", typed_lines(shell), shell.run)

@@ -28,9 +28,9 @@ from reconciler.service.json_lines import read_lines
 from reconciler.settings import Settings, load_settings
 from tests.engines import embedded_engine
 from tests.fuzz.bench import settings_of
-from tests.fuzz.bending import SEEDS, bent, bent_bytes, bent_lines, bent_text
+from tests.fuzz.bending import bent, bent_bytes, bent_lines, bent_text
 from tests.fuzz.texts import SENTENCES
-from tests.fuzz.trying import each_of, refusal
+from tests.fuzz.trying import each_number, refusal
 from tests.mcp_server import granted
 
 pytestmark = pytest.mark.faults
@@ -85,7 +85,7 @@ def settings_from(seed: int, folder: Path) -> None:
 
 
 def test_settings_are_loaded_or_refused(tmp_path: Path) -> None:
-    each_of(40, "settings", SEEDS, lambda seed: settings_from(seed, tmp_path))
+    each_number(20, "settings", lambda seed: settings_from(seed, tmp_path))
 
 
 # Tables
@@ -133,7 +133,7 @@ def policy(seed: int, folder: Path) -> None:
 
 
 def test_a_policy_is_loaded_or_refused(tmp_path: Path) -> None:
-    each_of(5, "policies", SEEDS, lambda seed: policy(seed, tmp_path))
+    each_number(3, "policies", lambda seed: policy(seed, tmp_path))
 
 
 def attributes(seed: int, folder: Path) -> None:
@@ -155,7 +155,7 @@ def attributes(seed: int, folder: Path) -> None:
 
 
 def test_attributes_and_their_frames_are_loaded_or_refused(tmp_path: Path) -> None:
-    each_of(3, "attributes", SEEDS, lambda seed: attributes(seed, tmp_path))
+    each_number(2, "attributes", lambda seed: attributes(seed, tmp_path))
 
 
 LEXICONS = sorted(each.stem for each in (CONFIG / "lexicon").glob("*.toml"))
@@ -187,7 +187,7 @@ def lexicon_of(seed: int) -> None:
 
 
 def test_a_lexicon_is_read_or_refused() -> None:
-    each_of(20, "lexicons", SEEDS, lexicon_of)
+    each_number(20, "lexicons", lexicon_of)
 
 
 # Small files
@@ -252,7 +252,7 @@ SMALL: dict[str, Callable[[int, Path], None]] = {
 
 @pytest.mark.parametrize("name", SMALL)
 def test_a_small_file_is_read_or_refused(tmp_path: Path, name: str) -> None:
-    each_of(30, name, SEEDS, lambda seed: SMALL[name](seed, tmp_path))
+    each_number(20, name, lambda seed: SMALL[name](seed, tmp_path))
 
 
 # What was accepted can be used
@@ -283,4 +283,4 @@ def memory_with(seed: int, folder: Path) -> None:
 
 
 def test_a_memory_with_odd_settings_works_or_does_not_open(tmp_path: Path) -> None:
-    each_of(1, "odd memories", SEEDS, lambda seed: memory_with(seed, tmp_path))
+    each_number(1, "odd memories", lambda seed: memory_with(seed, tmp_path))

@@ -15,9 +15,9 @@ from reconciler.domain.records.turns import Role
 from reconciler.service.json_lines import read_lines
 from reconciler.service.sessions.transcripts import read_turns
 from tests.fuzz.bench import WHO, Bench
-from tests.fuzz.bending import SEEDS, bent, bent_bytes, bent_text
+from tests.fuzz.bending import bent, bent_bytes, bent_text
 from tests.fuzz.texts import JSON_VALUES, ODD, SENTENCES, TEXTS, TIMES, long_texts, sometimes
-from tests.fuzz.trying import each_of, refusal
+from tests.fuzz.trying import each_number, each_of, refusal
 
 pytestmark = pytest.mark.faults
 
@@ -96,12 +96,12 @@ def transcript(seed: int) -> None:
 
 
 def test_a_transcript_is_read_or_refused() -> None:
-    each_of(150, "transcripts", SEEDS, transcript)
+    each_number(170, "transcripts", transcript)
 
 
 def test_so_are_the_lines_of_made_up_messages() -> None:
     each_of(
-        30,
+        40,
         "messages",
         st.lists(MESSAGES | JSON_VALUES, max_size=4),
         lambda said: refusal(
@@ -151,7 +151,7 @@ def handed_over(session: dict[str, Any], bench: Bench, drains: bool) -> None:
 
 
 def test_a_session_is_kept_or_refused_as_a_whole(bench: Bench) -> None:
-    each_of(10, "sessions", SESSIONS, lambda session: handed_over(session, bench, drains=False))
+    each_of(8, "sessions", SESSIONS, lambda session: handed_over(session, bench, drains=False))
 
 
 def test_what_was_kept_of_one_can_be_read(bench: Bench) -> None:

@@ -79,7 +79,7 @@ def added(note: dict[str, Any], bench: Bench) -> None:
 
 
 def test_a_note_is_written_or_refused_as_a_whole(bench: Bench) -> None:
-    each_of(15, "notes", notes(), lambda note: added(note, bench))
+    each_of(12, "notes", notes(), lambda note: added(note, bench))
 
 
 def test_so_it_is_on_a_server(one_neo4j: EngineUnderTest, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def proposed(made: dict[str, Any], bench: Bench) -> None:
 
 
 def test_a_candidate_is_proposed_or_refused_as_a_whole(bench: Bench) -> None:
-    each_of(5, "proposals", CANDIDATES, lambda made: proposed(made, bench))
+    each_of(8, "proposals", CANDIDATES, lambda made: proposed(made, bench))
 
 
 # Imports

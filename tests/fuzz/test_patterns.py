@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
-from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX
-from reconciler.domain.values.attributes import VALUE_LENGTH_MAX
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX
+from reconciler.domain.sessions.explicit_statements import REQUEST_LENGTH_MAX
+from reconciler.domain.values.slot_reading import TEXT_LENGTH_MAX as SLOT_TEXT_LENGTH_MAX
 from tests import faults
 from tests.fuzz.patterns import Pattern, every_pattern
 
@@ -31,9 +32,18 @@ _PROBE_SECONDS = 0.001
 """What takes less for a text of that length is far below the bound where it grows as a square."""
 
 LENGTHS = {
-    "reconciler.domain.values": VALUE_LENGTH_MAX,
-    "reconciler.domain.values.slot": EVIDENCE_LENGTH_MAX,
-    "reconciler.domain.records.scope": SCOPE_PART_LENGTH_MAX,
+    "reconciler.domain.values": SLOT_TEXT_LENGTH_MAX,
+    "reconciler.domain.gate": TEXT_LENGTH_MAX,
+    "reconciler.domain.gate.requests": EVIDENCE_LENGTH_MAX,
+    "reconciler.domain.gate.contacts_word": EVIDENCE_LENGTH_MAX,
+    "reconciler.domain.gate.cleaning": EVIDENCE_LENGTH_MAX,
+    "reconciler.domain.guard": TEXT_LENGTH_MAX,
+    # Its lines are a turn's, which test_explicit_statements looks after; its cues see a sentence.
+    "reconciler.domain.sessions.explicit_statements": REQUEST_LENGTH_MAX,
+    # What is shipped, or the operator's own.
+    "reconciler.adapters.embedded_statements": 1_000,
+    "reconciler.entrypoints": 1_000,
+    "reconciler.queries": 1_000,
 }
 """The longest text of a module's patterns, by the longest name that fits; else it is a turn's."""
 

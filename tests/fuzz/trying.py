@@ -17,7 +17,7 @@ from hypothesis.strategies import SearchStrategy
 from reconciler.errors import ReconcilerError
 from tests import faults
 
-__all__ = ["SECONDS_MAX", "HangError", "each_of", "refusal", "within_the_time"]
+__all__ = ["SECONDS_MAX", "HangError", "each_number", "each_of", "refusal", "within_the_time"]
 
 SECONDS_MAX = 5.0
 """How much of this process's time one input may take; a busy machine makes it no shorter."""
@@ -45,6 +45,22 @@ def each_of(
     while left > 0:
         _round(min(left, _ROUND), f"{faults.SEED} {name} {number}", inputs, attempt)
         left, number = left - _ROUND, number + 1
+
+
+def each_number(few: int, name: str, attempt: Callable[[int], object]) -> None:
+    """Try what a number each makes, FAULTS times as many as are named; FAULTS_SEED makes others.
+
+    For what bends something real: the number that failed is told, and bends it again. Hypothesis
+    takes longer to draw a number than most of those inputs take to be tried.
+    """
+    chance = faults.moments(name)
+    for _ in range(faults.times(few)):
+        number = chance.getrandbits(32)
+        try:
+            attempt(number)
+        except BaseException as error:
+            error.add_note(f"{name}: the input that {number} makes")
+            raise
 
 
 def _round(
