@@ -108,7 +108,6 @@ _NAMED = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|(?<!\?P)<(?P<name>[a-z
 """A set that nothing closes goes on to the end, so that its end is looked for only once."""
 
 
-
 def any_of(words: tuple[str, ...] | list[str]) -> str:
     """A pattern for any of the words, the first that fits."""
     return f"(?:{'|'.join(words)})"
