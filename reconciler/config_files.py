@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 _THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
+_NUMBER_MAX = 1e15
 
 
 def load_profile(name: str) -> Profile:
@@ -175,7 +176,9 @@ def _is_file(path: Path) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether it is one that can be compared; TOML's whole numbers have no end."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and -_NUMBER_MAX <= value <= _NUMBER_MAX  # type: ignore[operator]
 
 
 def _text_of(path: Path) -> str:

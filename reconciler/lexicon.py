@@ -104,7 +104,8 @@ class Lexicon:
         return self.written_out(any_of(self.words(name)))
 
 
-_NAMED = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|(?<!\?P)<(?P<name>[a-z_]+)>")
+_NAMED = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|(?<!\?P)<(?P<name>[a-z_]+)>")
+"""A set that nothing closes goes on to the end, so that its end is looked for only once."""
 
 
 def any_of(words: tuple[str, ...] | list[str]) -> str:

@@ -1701,10 +1701,12 @@ class Memory:
         from reconciler.domain.records.messages import turns_of
         from reconciler.domain.records.sessions import Session
 
-        # One more than are taken is enough to refuse them, should they never end.
-        taken = islice(turns or (), self.settings.extractor.session_turns_max + 1)
+        given = turns or ()
+        if isinstance(given, Iterable) and not isinstance(given, Sequence):
+            # One more than are taken is enough to refuse them, should they never end.
+            given = islice(given, self.settings.extractor.session_turns_max + 1)
         scope = self._scope(tenant, agent_id, contact_id)
-        made = tuple(turns_of(turns if isinstance(turns, Sequence) else taken))
+        made = tuple(turns_of(given))
         if session_id is None:
             session_id = self.extractor.session_id(scope, made)
         session = Session(

@@ -64,6 +64,9 @@ __all__ = [
 ]
 
 _PREFIX = "RECONCILER_"
+_SECONDS_MAX = 31_536_000.0
+"""A year. Timers, and dates that lie so far ahead, fail at numbers that are far larger."""
+
 _log = logging.getLogger(__name__)
 
 # A policy's default is defined there, with its meaning and its source.
@@ -88,9 +91,9 @@ class Neo4jSettings(_Group):
     password: SecretStr | None = None
     database: str = "neo4j"
     pool_size_max: int = Field(default=50, ge=1)
-    connect_timeout_seconds: float = Field(default=4.0, gt=0)
-    silence_timeout_seconds: float = Field(default=15.0, gt=0)
-    query_timeout_seconds: float = Field(default=60.0, gt=0)
+    connect_timeout_seconds: float = Field(default=4.0, gt=0, le=_SECONDS_MAX)
+    silence_timeout_seconds: float = Field(default=15.0, gt=0, le=_SECONDS_MAX)
+    query_timeout_seconds: float = Field(default=60.0, gt=0, le=_SECONDS_MAX)
 
 
 class ReconcileSettings(_Group):
@@ -107,7 +110,9 @@ class ReconcileSettings(_Group):
     attributes_file: Path | None = None
     write_attempts_max: int = Field(default=_RETRYING.attempts_max, ge=1)
     cached_facts_max: int = Field(default=50_000, ge=0)
-    unavailable_seconds_max: float = Field(default=_RETRYING.unavailable_seconds_max, ge=0)
+    unavailable_seconds_max: float = Field(
+        default=_RETRYING.unavailable_seconds_max, ge=0, le=_SECONDS_MAX
+    )
 
 
 class GateSettings(_Group):
@@ -141,7 +146,7 @@ class RecallSettings(_Group):
 class LifeSettings(_Group):
     """How the use of facts is recorded, and how facts that nobody repeats fade."""
 
-    use_flush_seconds: float = Field(default=10.0, ge=0)
+    use_flush_seconds: float = Field(default=10.0, ge=0, le=_SECONDS_MAX)
     decay_half_life_days: float = Field(default=_DECAY.half_life_days, gt=0)
     archive_floor: float = Field(default=_DECAY.floor, ge=0, le=1)
 
@@ -159,13 +164,15 @@ class ArbiterSettings(_Group):
 
     mode: Literal["auto", "off"] = "auto"
     model: str = Field(default="claude-haiku-4-5", min_length=1)
-    timeout_seconds: float = Field(default=10.0, gt=0)
+    timeout_seconds: float = Field(default=10.0, gt=0, le=_SECONDS_MAX)
     retries_max: int = Field(default=1, ge=0)
     confidence_min: float = Field(default=_ARBITRATION.confidence_min, ge=0, le=1)
     calls_per_minute_max: int = Field(default=_ARBITRATION.calls_per_minute_max, ge=0)
     calls_per_day_max: int = Field(default=_ARBITRATION.calls_per_day_max, ge=0)
     breaker_failures_max: int = Field(default=_ARBITRATION.breaker_failures_max, ge=1)
-    breaker_reset_seconds: float = Field(default=_ARBITRATION.breaker_reset_seconds, gt=0)
+    breaker_reset_seconds: float = Field(
+        default=_ARBITRATION.breaker_reset_seconds, gt=0, le=_SECONDS_MAX
+    )
     cache_size_max: int = Field(default=_ARBITRATION.cache_size_max, ge=0)
     usd_per_million_input_tokens: float = Field(
         default=_ARBITRATION.usd_per_million_input_tokens, ge=0
@@ -182,7 +189,7 @@ class ExtractorSettings(_Group):
 
     mode: Literal["auto", "explicit"] = "auto"
     model: str = Field(default="claude-haiku-4-5", min_length=1)
-    timeout_seconds: float = Field(default=60.0, gt=0)
+    timeout_seconds: float = Field(default=60.0, gt=0, le=_SECONDS_MAX)
     retries_max: int = Field(default=1, ge=0)
     window_characters: int = Field(default=_EXTRACTION.window_characters, ge=1_000)
     window_overlap_turns: int = Field(default=_EXTRACTION.window_overlap_turns, ge=0)
@@ -198,10 +205,10 @@ class JobsSettings(_Group):
     """How often a session is retried, and how long a worker may be silent."""
 
     attempts_max: int = Field(default=_JOBS.attempts_max, ge=1)
-    backoff_seconds: float = Field(default=_JOBS.backoff_seconds, ge=0)
-    backoff_seconds_max: float = Field(default=_JOBS.backoff_seconds_max, ge=0)
-    lease_seconds: float = Field(default=_JOBS.lease_seconds, gt=0)
-    poll_seconds: float = Field(default=1.0, gt=0)
+    backoff_seconds: float = Field(default=_JOBS.backoff_seconds, ge=0, le=_SECONDS_MAX)
+    backoff_seconds_max: float = Field(default=_JOBS.backoff_seconds_max, ge=0, le=_SECONDS_MAX)
+    lease_seconds: float = Field(default=_JOBS.lease_seconds, gt=0, le=_SECONDS_MAX)
+    poll_seconds: float = Field(default=1.0, gt=0, le=_SECONDS_MAX)
 
 
 class LogSettings(_Group):

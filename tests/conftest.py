@@ -207,8 +207,7 @@ def pytest_testnodedown(node: Any) -> None:
     """Take from a worker that ended what it could not run, what it killed and what it tried."""
     output = getattr(node, "workeroutput", {})
     SERVERS.not_run.update(output.get("not_run", {}))
-    faults.KILLED.update(output.get("killed", {}))
-    faults.TRIED.update(output.get("tried", {}))
+    faults.add_from_worker(output.get("faults", {}))
 
 
 @pytest.hookimpl(trylast=True)
@@ -217,20 +216,19 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     SERVERS.close()
     if _is_worker(session.config):
         session.config.workeroutput["not_run"] = dict(SERVERS.not_run)
-        session.config.workeroutput["killed"] = dict(faults.KILLED)
-        session.config.workeroutput["tried"] = dict(faults.TRIED)
+        session.config.workeroutput["faults"] = faults.for_controller()
     elif SERVERS.not_run and CHOICE.must_run_all and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_unconfigure(config: pytest.Config) -> Iterator[None]:
-    """Say last, below pytest's own summary, what was killed, what was tried, what did not run."""
+    """Say last, below pytest's own summary, what was killed or tried, and what did not run."""
     yield
     terminal = config.pluginmanager.getplugin("terminalreporter")
     if terminal is None:
         return
-    for line in faults.summary().splitlines():
+    for line in faults.summary():
         terminal.write_line(line)
     if not SERVERS.not_run:
         return

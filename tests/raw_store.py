@@ -1,6 +1,7 @@
 """Looks into a store, or tampers with it, behind the package's back.
 
-Only while no memory is open: the embedded engine's file belongs to one opener at a time.
+The embedded engine's file belongs to one opener at a time: while this process has it open as a
+memory, it is looked into through that one's connections.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 import ladybug
 import neo4j
 
+from reconciler.adapters.embedded_graph import _OPEN
 from tests.engines import EngineUnderTest
 
 __all__ = ["counts", "everything", "query"]
@@ -43,6 +45,13 @@ def counts(engine: EngineUnderTest) -> dict[str, int]:
 
 def _query_file(engine: EngineUnderTest, text: str, parameters: dict[str, Any]) -> list[list[Any]]:
     path = engine.settings_arguments["embedded_path"]
+    graph = _OPEN.get(path.resolve())
+    if graph is not None and not graph._is_closed:
+        with (
+            graph._connections.for_reading() as connection,
+            connection.execute(text, parameters) as result,
+        ):
+            return [list(row) for row in result.get_all()]
     with (
         ladybug.Database(path, buffer_pool_size=1 << 28) as database,
         ladybug.Connection(database) as connection,

@@ -30,6 +30,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from reconciler.domain.records.decisions import Usage
 from reconciler.errors import ConfigurationError
+from reconciler.resources import read_config
 
 if TYPE_CHECKING:
     import anthropic
@@ -141,10 +142,7 @@ def read_prompt(path: Path) -> Prompt:
     Raises:
         ConfigurationError: the file cannot be read, or its first line states no version.
     """
-    try:
-        first_line, _, text = path.read_text("utf-8").partition("\n")
-    except OSError as error:
-        raise ConfigurationError(f"{path} cannot be read; install the package again") from error
+    first_line, _, text = read_config(path, str(path)).partition("\n")
     key, _, version = first_line.partition(":")
     if key != "version" or not version.strip().isdecimal():
         raise ConfigurationError(f"{path} must begin with a line such as 'version: 1'")

@@ -171,9 +171,14 @@ def _is_upper(text: str, start: int, end: int) -> bool:
     return text[start:end].isupper()
 
 
+_VERSION_BEFORE = re.compile(r"\b(?:v|ver|version|release|build)\.?\s*$", re.IGNORECASE)
+_VERSION_REACH = 32
+
+
 def _is_network_address(text: str, start: int, end: int) -> bool:
     """Not a version number, not a time of day, and not "::" alone."""
-    if re.search(r"\b(?:v|ver|version|release|build)\.?\s*$", text[:start], re.IGNORECASE):
+    # A text may hold thousands of them, so only what stands right before one is looked at.
+    if _VERSION_BEFORE.search(text, max(0, start - _VERSION_REACH), start):
         return False
     found = text[start:end]
     return found.count(".") == 3 or len(re.findall(r"[0-9a-fA-F]+", found)) >= 3 or found == "::1"

@@ -9,6 +9,7 @@ import logging
 import re
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -185,3 +186,15 @@ def test_whatever_a_recogniser_matches_has_the_digits_for_which_it_is_asked(
     found = re.search(pattern, data.draw(st.from_regex(pattern)), re.IGNORECASE)
     assume(found is not None)  # what is looked at behind the match is not always drawn with it
     assert sum(map(str.isdigit, found[0])) >= digits_min
+
+
+def test_many_addresses_cost_no_more_than_there_are_of_them() -> None:
+    started = time.process_time()
+    found = PresidioFinder().find("10.0.0.17 " * 10_000)
+    assert len(found) == 10_000
+    assert time.process_time() - started < 5.0
+
+
+@pytest.mark.parametrize("before", ["version ", "v", "Build  "])
+def test_a_version_number_is_no_address(before: str) -> None:
+    assert PresidioFinder().find(f"runs {before} 10.0.0.17") == []

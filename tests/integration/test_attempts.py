@@ -151,7 +151,7 @@ class Attempts:
     def check(self) -> None:
         """None succeeded; how many there were is said at the end of the run."""
         assert self.succeeded == []
-        faults.TRIED.update(self.made)
+        faults.ATTEMPTS.update(self.made)
 
 
 def answers(unknown: str | None, value: str) -> set[str]:

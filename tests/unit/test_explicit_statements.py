@@ -360,3 +360,10 @@ def test_a_long_text_is_read_in_no_time(piece: str) -> None:
     started = time.process_time()
     statements(text)
     assert time.process_time() - started < 0.2
+
+
+@pytest.mark.parametrize("stop", [".", "?!", "…"])
+def test_a_long_row_of_stops_is_read_once(stop: str) -> None:
+    started = time.process_time()
+    statements("I live in Pune " + stop * 20_000 + "x")
+    assert time.process_time() - started < 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import tomllib
 
 import pytest
@@ -127,3 +128,10 @@ def test_what_was_remembered_of_words_changes_nothing(text: str, literals: list[
 def test_a_word_without_end_is_screened_in_a_moment_and_not_remembered() -> None:
     assert "mail" in LITERALS.held("mail" * 50_000)
     assert all(len(word) < 100 for word in LITERALS._words)
+
+
+@pytest.mark.parametrize("unclosed", ["[" * 30_000, "[" * 30_000 + "\\"])
+def test_a_set_that_nothing_closes_is_looked_through_once(unclosed: str) -> None:
+    started = time.process_time()
+    assert read_lexicon("drinks.toml", {}).written_out(unclosed) == unclosed
+    assert time.process_time() - started < 0.5

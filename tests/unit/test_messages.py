@@ -79,6 +79,7 @@ def test_turns_and_messages_may_stand_beside_each_other() -> None:
             [ANTHROPIC[0], {"role": "robot", "content": "Hi."}],
             "message 2: role 'robot' is not one of",
         ),
+        (7, "turns must be a list"),
         ([{"role": "user"}], "message 1: neither content nor text"),
         ([{"role": "user", "content": 5}], "message 1: content must be a string or a list"),
         ([{"role": "user", "content": [5]}], "message 1: a block of content must be an object"),

@@ -200,3 +200,9 @@ def test_canonical_text_of_a_canonical_text_is_itself(text: str) -> None:
 )
 def test_what_is_put_at_the_end_of_a_sentence_does_not_change_it(text: str, end: str) -> None:
     assert canonical_text(text + end) == canonical_text(text)
+
+
+@pytest.mark.parametrize("slot", ["city", 0, {"attribute": "city"}])
+def test_what_is_no_slot_is_refused(slot: Any) -> None:
+    with pytest.raises(InvalidNoteError, match=r"^slot must be"):
+        note(slot=slot)

@@ -146,7 +146,7 @@ def _shown(cue: str) -> str:
 
 # Matching
 
-_SHORTHAND = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|~| \?| ")
+_SHORTHAND = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|~| \?| ")
 _WRITTEN_OUT = {"~": _GAP, " ?": r"\s{0,4}", " ": r"\s{1,4}"}
 _AS_THEY_STAND = ("mark", "script", "code_mark", "named")
 """The lists whose cues know no shorthand for a gap and for white space."""

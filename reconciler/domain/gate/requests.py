@@ -14,7 +14,8 @@ from reconciler.domain.gate.classification import find_trigger
 
 __all__ = ["is_asked_to_keep"]
 
-_SENTENCE_END = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s)|\n")
+_SENTENCE_END = re.compile(r"[.!?…]{1,50}+[\"”’')\]]*+(?=\s)|\n")
+"""So many stops and no more: each of a long row is tried, which would take as its square."""
 
 
 def is_asked_to_keep(text: str, spans: Iterable[str]) -> bool:

@@ -40,7 +40,10 @@ def not_one_of(name: str, value: object, known: Iterable[str]) -> str:
 
 def excerpt(value: object) -> str:
     """The value as an error repeats it: quoted, and at most 60 characters of it."""
-    said = str(value)
+    try:
+        said = str(value)
+    except ValueError:  # Python writes out no number of more than 4,300 digits
+        said = "so long a number"
     return repr(said if len(said) <= _EXCERPT_LENGTH_MAX else said[:_EXCERPT_LENGTH_MAX] + "…")
 
 

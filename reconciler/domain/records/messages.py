@@ -62,7 +62,7 @@ def turns_of(given: Iterable[Turn | Mapping[str, Any]]) -> Iterator[Turn]:
     Raises:
         InvalidSessionError: something is neither, or cannot be read.
     """
-    if isinstance(given, str | Mapping):
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise InvalidSessionError(_WANTED)
     for number, message in enumerate(given, start=1):
         if isinstance(message, Turn):

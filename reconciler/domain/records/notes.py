@@ -116,8 +116,7 @@ class Note(Remembered):
     is_cleaned: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.scope, Scope):
-            raise InvalidNoteError("a note needs a scope: tenant, agent and contact")
+        _check_parts(self.scope, self.slot)
         length_max = TEXT_LENGTH_MAX * (CLEANED_GROWTH_MAX if self.is_cleaned else 1)
         check_text("text", self.text, length_max)
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
@@ -249,6 +248,13 @@ def check_text(name: str, value: object, length_max: int) -> None:
         raise InvalidNoteError(f"{name} holds a null byte; remove it")
     if _SURROGATE.search(value):
         raise InvalidNoteError(f"{name} holds half a surrogate pair; it is not valid Unicode text")
+
+
+def _check_parts(scope: object, slot: object) -> None:
+    if not isinstance(scope, Scope):
+        raise InvalidNoteError("a note needs a scope: tenant, agent and contact")
+    if slot is not None and not isinstance(slot, Slot):
+        raise InvalidNoteError("slot must be a Slot(...), or None")
 
 
 def unit_interval(name: str, value: object) -> float:

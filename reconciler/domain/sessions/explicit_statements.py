@@ -152,7 +152,8 @@ class _Sentence:
 
 
 _WORD = re.compile(r"[^\W\d_]")
-_END = re.compile(r"[.!?…]+[\"”’')\]*]*(?=\s|$)")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"”’')\]*]*+(?=\s|$)")
+"""Looked for once in a row of stops: from each of them, a long row would take as its square."""
 _BULLET = re.compile(r"\s*(?:[-*•–]+\s+|\(?\d{1,2}[.)]\s+)?")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _QUOTED_LINE = re.compile(r"\s*(?:>|\|)")

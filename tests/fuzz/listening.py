@@ -1,0 +1,150 @@
+"""A process that loads all of the program, and prints every regular expression that is compiled.
+
+Run as ``python -m tests.fuzz.listening``; see ``patterns``.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import importlib
+import json
+import pkgutil
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import regex
+
+__all__: list[str] = []
+
+LOUD = ("reconciler", "presidio", "detect_secrets")
+"""Whose patterns count: what the standard library and others compile is theirs to answer for."""
+
+UNUSED = "presidio_analyzer.pattern"
+"""It compiles all that its recognisers have, to see whether it can; what is used comes again."""
+
+INLINE = {"sub", "subn", "search", "match", "fullmatch", "findall", "finditer", "split", "compile"}
+
+
+Heard = dict[tuple[str, str, int, str], None]
+"""Library, expression, flags, and the module that it was compiled for."""
+
+
+def listen() -> Heard:
+    """Have each expression noted from here on, of whoever is in ``LOUD``."""
+    heard: Heard = {}
+
+    def hook(library: Any, name: str) -> None:
+        place = library.compile.__globals__  # the module in which ``compile`` looks for it
+        inner = place["_compile"]
+
+        def noted(pattern: Any, flags: Any, *others: Any, **named: Any) -> Any:
+            made = inner(pattern, flags, *others, **named)
+            if isinstance(pattern, str) and (where := _loud_caller()):
+                heard[name, pattern, int(flags), where] = None
+            return made
+
+        place["_compile"] = noted
+
+    hook(re, "re")
+    hook(regex, "regex")
+    return heard
+
+
+def _loud_caller() -> str | None:
+    """The nearest module of ``LOUD`` that asks for an expression."""
+    frame = sys._getframe(2)
+    for _ in range(4):
+        if frame is None:
+            return None
+        name = str(frame.f_globals.get("__name__", ""))
+        if name == UNUSED:
+            return None
+        if name.startswith(LOUD):
+            return name
+        frame = frame.f_back
+    return None
+
+
+def load_everything() -> None:
+    """Import the package, warm up a memory, and compile every cue that a lexicon has."""
+    import reconciler
+
+    for module in pkgutil.walk_packages(reconciler.__path__, "reconciler."):
+        if module.name != "reconciler.__main__":
+            importlib.import_module(module.name)
+    from reconciler import Memory
+    from reconciler.adapters.noop_embedder import NoopEmbedder
+    from reconciler.lexicon import Cues
+    from tests.fuzz.texts import SENTENCES, WORDS
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Memory.open(
+            graph="embedded", embedded_path=Path(folder) / "memory.lbug", embedder=NoopEmbedder()
+        ) as memory,
+    ):
+        memory.warm_up()
+        for said in (*SENTENCES, " ".join(word for word in WORDS if word.isprintable())):
+            memory.check_policy(said)
+            memory.add_contact_note("crm", "priya", said)
+        turns = [{"role": "user", "content": said} for said in SENTENCES]
+        memory.submit_session("crm", "priya", "chat", turns)
+        memory.drain()
+        memory.recall("crm", "priya", "Where does she live, and what is her phone number?")
+        for cues in [each for each in gc.get_objects() if isinstance(each, Cues)]:
+            for name, number in cues._places:
+                cues.pattern(name, number)
+
+
+def written_inline() -> Heard:
+    """Expressions that stand in a call of ``re`` somewhere in the package, run or not."""
+    found: Heard = {}
+    root = Path(reconciler_folder())
+    for file in root.rglob("*.py"):
+        where = ".".join(("reconciler", *file.relative_to(root).with_suffix("").parts))
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and isinstance(node.func.value, ast.Name)
+                and node.func.value.id in ("re", "regex")
+                and node.func.attr in INLINE
+                and node.args
+                and isinstance(node.args[0], ast.Constant)
+                and isinstance(node.args[0].value, str)
+            ):
+                found[node.func.value.id, node.args[0].value, 0, where] = None
+    return found
+
+
+def only_anchored() -> set[str]:
+    """The expressions of the package's constants that are matched where a text begins, only."""
+    used: dict[str, set[str]] = {}
+    for file in Path(reconciler_folder()).rglob("*.py"):
+        for name, method in re.findall(r"\b(_?[A-Z][A-Z_]+)\.(\w+)\b", file.read_text("utf-8")):
+            used.setdefault(name, set()).add(method)
+    return {
+        value.pattern
+        for module in list(sys.modules.values())
+        if getattr(module, "__name__", "").startswith("reconciler")
+        for name, value in vars(module).items()
+        if isinstance(value, re.Pattern) and used.get(name, {""}) <= {"match", "fullmatch"}
+    }
+
+
+def reconciler_folder() -> str:
+    """Where the package is."""
+    import reconciler
+
+    return reconciler.__path__[0]
+
+
+if __name__ == "__main__":
+    HEARD = listen()
+    load_everything()
+    ANCHORED = only_anchored()
+    json.dump([[*each, each[1] in ANCHORED] for each in HEARD | written_inline()], sys.stdout)

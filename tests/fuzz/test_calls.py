@@ -1,0 +1,205 @@
+"""Every call of the facade with made-up arguments; the facade itself says which there are."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any, get_type_hints
+
+import pytest
+from hypothesis import strategies as st
+
+from reconciler import Memory
+from reconciler.domain.recalling.filtering import FilterFields
+from reconciler.domain.records.kinds import (
+    Category,
+    Disposal,
+    GateReason,
+    JobState,
+    Relation,
+    SourceKind,
+)
+from tests.fuzz.bench import WHO, Bench
+from tests.fuzz.texts import ODD, TEXTS, TIMES, sometimes
+from tests.fuzz.trying import each_of
+
+pytestmark = pytest.mark.faults
+
+ELSEWHERE = {
+    *("open", "close", "restore", "backup", "export", "import_from", "import_notes", "reembed"),
+    *("cancel_reembed", "propose", "submit_session", "add_contact_note", "check_policy"),
+    *("worker", "start_worker", "stop_workers", "interrupt_extraction", "warm_up"),
+}
+"""Doors of their own, and what takes no input that could be made up."""
+
+TASK_CALLS = ("deciding", "tool_returned", "observed", "succeed", "fail", "interrupt", "resume")
+
+USUAL: dict[str, st.SearchStrategy[Any]] = {
+    "agent_id": st.sampled_from(("crm", "crm", "crm", "sales", "c/r%m")),
+    "contact_id": st.sampled_from(("priya", "priya", "bob", "nobody", "İ")),
+    "tenant": st.sampled_from((None, "default", "default", "other")),
+    "text": TEXTS,
+    "query": TEXTS,
+    "name": TEXTS,
+    "about": TEXTS,
+    "by": st.sampled_from(("contact", "operator", "dana", "agent:crm")),
+    "reason": TEXTS,
+    "attribute": st.sampled_from(("city", "employer", "allergy", "mood", "Home City")),
+    "subject": st.sampled_from((None, "wife", "contact", "her boss")),
+    "value": TEXTS,
+    "single_valued": st.booleans(),
+    "relation": st.sampled_from((*Relation, "same")),
+    "state": st.sampled_from((*JobState, "open", None)),
+    "disposal": st.sampled_from((*Disposal, None)),
+    "door": st.sampled_from(("live", "proposal", None)),
+    "source_kind": st.sampled_from(list(SourceKind)),
+    "trust": st.sampled_from(list(SourceKind)),
+    "category": st.sampled_from(list(Category)),
+    "profile": st.sampled_from(("seed", "minilm", "../seed", "x.toml")),
+    "session_id": st.sampled_from(("chat-17", "chat-18", None)),
+    "task_id": st.sampled_from(("task-1", "task-2")),
+    "goal": TEXTS,
+    "tags": st.lists(st.sampled_from(("home", "x")), max_size=2),
+    "limit": st.integers(-1, 20),
+    "budget_tokens": st.integers(-1, 2000),
+    "days": st.floats(-1, 1e6),
+    "floor": st.floats(0, 1),
+    "min_score": st.floats(-1, 2),
+    "min_confidence": st.floats(0, 1),
+    "topic": st.sampled_from(("work", "pets")),
+}
+TIMES_OF = ("as_of", "valid_at", "at", "since", "until", "said_at", "started_at")
+FLAGS = (
+    "never",
+    "dry_run",
+    "and_later",
+    "unfinished",
+    "all_contacts",
+    "can_recall",
+    "keeps_outcome",
+)
+
+
+def calls() -> dict[str, inspect.Signature]:
+    """The facade's public calls that are tried here, by name."""
+    found = inspect.getmembers(Memory, inspect.isfunction)
+    return {
+        name: inspect.signature(call)
+        for name, call in found
+        if not name.startswith("_") and name not in ELSEWHERE
+    }
+
+
+def usual(name: str, bench: Bench) -> st.SearchStrategy[Any]:
+    """What a parameter of this name mostly gets."""
+    if name in TIMES_OF:
+        return TIMES
+    if name in FLAGS:
+        return st.booleans()
+    if name in bench.ids:
+        return st.sampled_from([*bench.ids[name], "none"])
+    if name == "keep":
+        return st.sampled_from(bench.ids["fact_id"]) | st.lists(
+            st.sampled_from(bench.ids["fact_id"]), max_size=2
+        )
+    if name == "reason" or name in USUAL:
+        return USUAL[name]
+    return ODD
+
+
+@st.composite
+def made_calls(draw: st.DrawFn, bench: Bench) -> tuple[str, dict[str, Any]]:
+    """A call with the arguments that it needs, and some of those that it may have."""
+    name = draw(st.sampled_from(sorted(calls())))
+    taken = list(calls()[name].parameters.values())[1:]
+    named = [
+        each for each in taken if each.kind is not each.VAR_KEYWORD and each.name != "on_progress"
+    ]
+    wanted = [each.name for each in named if each.default is each.empty]
+    free = [each.name for each in named if each.default is not each.empty]
+    if any(each.kind is each.VAR_KEYWORD for each in taken):
+        free += [*get_type_hints(FilterFields)]
+    if free:
+        wanted += draw(st.lists(st.sampled_from(free), max_size=3, unique=True))
+    return name, {each: draw(sometimes(_for(name, each, bench))) for each in wanted}
+
+
+def _for(call: str, name: str, bench: Bench) -> st.SearchStrategy[Any]:
+    if name == "reason" and call == "decisions":
+        return st.sampled_from((*GateReason, None))
+    return usual(name, bench)
+
+
+def called(name: str, given: dict[str, Any], bench: Bench) -> None:
+    def call(memory: Memory) -> None:
+        found = getattr(memory, name)(**given)
+        if isinstance(found, Iterator):
+            list(found)
+
+    bench.attempt("calls", call)
+
+
+def test_a_call_answers_or_refuses(bench: Bench) -> None:
+    each_of(8, "calls", made_calls(bench), lambda call: called(*call, bench))
+
+
+def test_a_policy_is_checked_for_any_text(bench: Bench) -> None:
+    inputs = st.fixed_dictionaries(
+        {"text": sometimes(TEXTS)},
+        optional={
+            name: sometimes(USUAL[name])
+            for name in ("agent_id", "source_kind", "category", "topic")
+        },
+    )
+    each_of(
+        10,
+        "policy checks",
+        inputs,
+        lambda given: bench.attempt("policy checks", lambda memory: memory.check_policy(**given)),
+    )
+
+
+# Tasks
+
+STEPS = st.one_of(
+    st.tuples(st.sampled_from(TASK_CALLS), st.just(())),
+    st.tuples(st.just("recall"), st.tuples(sometimes(TEXTS))),
+    st.tuples(st.just("recall_about"), st.tuples(sometimes(TEXTS))),
+    st.tuples(
+        st.just("log_episode"),
+        st.tuples(
+            st.fixed_dictionaries(
+                {
+                    "role": sometimes(st.sampled_from(("user", "assistant", "tool"))),
+                    "content": sometimes(TEXTS),
+                }
+            )
+            | ODD
+        ),
+    ),
+    st.tuples(st.just("propose_durable"), st.just(([],))),
+    st.tuples(
+        st.just("propose_procedure"),
+        st.tuples(sometimes(TEXTS), sometimes(st.lists(TEXTS, max_size=3)), st.just([])),
+    ),
+    st.tuples(st.just("propose_reflection"), st.tuples(sometimes(TEXTS), st.just([]))),
+    st.tuples(st.sampled_from(("working", "procedures", "episodes")), st.just(())),
+    st.tuples(st.sampled_from(("mark_done", "set_blocker")), st.tuples(sometimes(TEXTS))),
+    st.tuples(st.just("checkpoint"), st.tuples(sometimes(st.lists(TEXTS, max_size=3)))),
+)
+
+
+def stepped(steps: list[tuple[str, tuple[Any, ...]]], bench: Bench) -> None:
+    task = bench.memory.task(*WHO, "task-1", goal="Move the delivery")
+    for name, given in steps:
+
+        def step(_: Memory, name: str = name, given: tuple[Any, ...] = given) -> None:
+            extra = {"budget_tokens": 100} if name.startswith("recall") else {}
+            holder = task if hasattr(task, name) else task.task_memory
+            getattr(holder, name)(*given, **extra)
+
+        bench.attempt("steps of tasks", step)
+
+
+def test_a_tasks_steps_are_taken_or_refused(bench: Bench) -> None:
+    each_of(2, "tasks", st.lists(STEPS, max_size=4), lambda steps: stepped(steps, bench))
