@@ -1,0 +1,239 @@
+"""What is measured of one system, column by column; each column may fail by itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.peers import notes
+from benchmarks.peers.environments import environment
+from benchmarks.peers.notes import Note
+from benchmarks.peers.results import Result
+from benchmarks.peers.side_process import SideFailedError, SideProcess
+from benchmarks.peers.systems import System
+from tests.neo4j_server import say, start
+
+__all__ = ["measure"]
+
+NEO4J_LINE = "2026"
+OTHERS = 20_000
+FILL_SECONDS_MAX = 480.0
+WRITERS, ROUNDS_OF_WRITERS = 16, 5
+KILLS = 20
+WARM_UP_SPARES, MEASURED_SPARES = range(3), range(3, 10)
+
+
+@dataclass
+class Bench:
+    """One system with the stores that it was given, all gone at the end of the block."""
+
+    system: System
+    model_url: str
+    folder: Path
+    opened: ExitStack
+    python: Path = Path(sys.executable)
+    logs: Iterator[int] = field(default_factory=lambda: iter(range(10_000)))
+
+    def __post_init__(self) -> None:
+        if self.system.environment is not None:
+            self.python = environment(self.system.environment)
+
+    def new_store(self) -> dict[str, Any]:
+        """An empty store of the kind that the system is made for."""
+        if self.system.store == "neo4j":
+            server = self.opened.enter_context(start(NEO4J_LINE, full_speed=True))
+            reached = {"uri": server.uri, "username": server.username, "password": server.password}
+            ours = {"graph": "neo4j", "neo4j": reached | {"database": "neo4j"}}
+            return ours if self.system.is_ours else reached
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        if self.system.store == "embedded":
+            return {"graph": "embedded", "embedded_path": str(folder / "memory.lbug")}
+        return {"folder": str(folder)}
+
+    def side(self, store: dict[str, Any], *, is_first: bool = False) -> SideProcess:
+        """One more process that drives the system on that store."""
+        config = {
+            "store": store,
+            "door": self.system.door,
+            "model_url": self.model_url,
+            "person": notes.PERSON,
+            "is_first": is_first,
+        }
+        log = self.folder / f"{self.system.key}-{next(self.logs)}.log"
+        return SideProcess(self.python, self.system.driver, config, log)
+
+
+def measure(system: System, model_url: str) -> Result:
+    """Every column of one system.
+
+    Raises:
+        EnvironmentFailedError: its package could not be installed.
+        ServerNotAvailableError, ServerFailedError: there is no Neo4j here.
+        SideFailedError: it did not open at all.
+    """
+    result = Result(system.key, system.label, system.door, load=os.getloadavg()[0])
+    with _bench(system, model_url) as bench:
+        store = bench.new_store()
+        with bench.side(store, is_first=True) as side:
+            side.opened()
+            with _column(result, "growth"):
+                _measure_growth(bench, side, result)
+            with _column(result, "latency"):
+                _measure_writes(bench, side, result)
+            if not system.serves_many:
+                with _column(result, "copies"):
+                    _measure_threads(side, result)
+        if system.serves_many:
+            with _column(result, "copies"):
+                _measure_processes(bench, store, result)
+        with _column(result, "lost"):
+            _measure_kills(bench, store, result)
+        if system.has_background_door:
+            with _column(result, "lost_background"):
+                _measure_background_kills(bench, store, result)
+    return result
+
+
+@contextmanager
+def _bench(system: System, model_url: str) -> Iterator[Bench]:
+    with tempfile.TemporaryDirectory(prefix="reconciler-peers-") as folder, ExitStack() as opened:
+        yield Bench(system, model_url, Path(folder), opened)
+
+
+@contextmanager
+def _column(result: Result, name: str) -> Iterator[None]:
+    """A column that cannot be measured says why, and the next one is tried."""
+    started = time.monotonic()
+    try:
+        yield
+    except SideFailedError as error:
+        result.not_measured[name] = str(error)
+        say(f"peers: {result.label}: {name} was not measured: {error}")
+    else:
+        say(f"peers: {result.label}: {name}, {time.monotonic() - started:.0f} s")
+
+
+def _measure_growth(bench: Bench, few: SideProcess, result: Result) -> None:
+    """The same writes in turn into a store without others and one with 20,000."""
+    with bench.side(bench.new_store(), is_first=True) as many:
+        many.opened()
+        for number in WARM_UP_SPARES[:1]:
+            _write_all((few, many), f"warm-up-{number}", notes.spare(number))
+        result.fill_seconds = many.ask("fill", count=OTHERS, within=FILL_SECONDS_MAX)["fill"] / 1000
+        for number in WARM_UP_SPARES[1:]:
+            _write_all((few, many), f"warm-up-{number}", notes.spare(number))
+        told = [note for number in MEASURED_SPARES for note in notes.spare(number)]
+        result.few_ms, result.many_ms = _write_all((few, many), "growing", told)
+
+
+def _write_all(
+    sides: tuple[SideProcess, SideProcess], contact: str, told: list[Note]
+) -> tuple[float, float]:
+    """Medians in milliseconds, each side's, of the writes taken in turn."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for note in told:
+        for side, of_side in zip(sides, times, strict=True):
+            of_side.append(side.ask("write", contact=contact, note=note.as_json)["write"])
+    return median(times[0]), median(times[1])
+
+
+def _measure_writes(bench: Bench, side: SideProcess, result: Result) -> None:
+    """The 300 notes, each beside an embedding and a bare insert; then what is live of them."""
+    told = notes.distinct()
+    rounds = [side.ask("round", contact="contact", note=note.as_json) for note in told]
+    result.embedding_ms = median(each["embedding"] for each in rounds)
+    result.insert_ms = median(each["insert"] for each in rounds)
+    result.write_ms = median(each["write"] for each in rounds)
+    live = _live(side, "contact")
+    result.told = len(told)
+    result.kept = sum(1 for note in told if _key(note.text) in live)
+
+
+def _measure_threads(side: SideProcess, result: Result) -> None:
+    result.writers = "threads"
+    for number in range(ROUNDS_OF_WRITERS):
+        note, contact = notes.raced(number), f"raced-{number}"
+        given = side.ask("crowd", contact=contact, note=note.as_json, count=WRITERS, within=180)
+        _count_copies(side, contact, note, given["errors"], result)
+
+
+def _measure_processes(bench: Bench, store: dict[str, Any], result: Result) -> None:
+    result.writers = "processes"
+    with ExitStack() as running:
+        writers = [running.enter_context(bench.side(store)) for _ in range(WRITERS)]
+        for writer in writers:  # a first write opens what a package opens late
+            writer.ask("write", contact="warm-up", note=notes.spare(0)[0].as_json)
+        for number in range(ROUNDS_OF_WRITERS):
+            note, contact, errors = notes.raced(number), f"raced-{number}", list[str]()
+            together = time.time() + 0.5
+            for writer in writers:
+                writer.tell("write", contact=contact, note=note.as_json, at=together)
+            for writer in writers:
+                errors += _error_of(lambda writer=writer: writer.answer(within=180))
+            _count_copies(writers[0], contact, note, errors, result)
+
+
+def _error_of(call: Callable[[], object]) -> list[str]:
+    try:
+        call()
+    except SideFailedError as error:
+        return [str(error)]
+    return []
+
+
+def _count_copies(
+    side: SideProcess, contact: str, note: Note, errors: list[str], result: Result
+) -> None:
+    texts = side.ask("live", contact=contact)["texts"]
+    result.copies.append(sum(1 for text in texts if _key(text) == _key(note.text)))
+    result.failed_writers += len(errors)
+    if errors:
+        result.remarks.append(f"a writer failed: {errors[0]}")
+
+
+def _measure_kills(bench: Bench, store: dict[str, Any], result: Result) -> None:
+    """Processes that write one note each and are killed as soon as the call has returned."""
+    told = [notes.acknowledged(number, "live") for number in range(KILLS)]
+    for note in told:
+        side = bench.side(store)
+        try:
+            side.ask("write", contact="killed", note=note.as_json)
+        finally:
+            side.kill()
+    with bench.side(store) as side:
+        live = _live(side, "killed")
+    result.kills = KILLS
+    result.lost = sum(1 for note in told if _key(note.text) not in live)
+
+
+def _measure_background_kills(bench: Bench, store: dict[str, Any], result: Result) -> None:
+    """The same by the background door; what was handed over is read after the last kill."""
+    told = [notes.acknowledged(number, "background") for number in range(KILLS)]
+    for note in told:
+        side = bench.side(store)
+        try:
+            side.ask("hand_over", contact="handed", note=note.as_json)
+        finally:
+            side.kill()
+    with bench.side(store) as side:
+        side.ask("drain", within=300)
+        texts = side.ask("live", contact="handed")["texts"]
+    # The reader says the same in the third person, so what counts is the boat.
+    result.lost_background = sum(1 for note in told if not any(note.thing in t for t in texts))
+
+
+def _live(side: SideProcess, contact: str) -> set[str]:
+    return {_key(text) for text in side.ask("live", contact=contact, within=180)["texts"]}
+
+
+def _key(text: str) -> str:
+    """A text as it is compared with what was told; some systems leave the full stop out."""
+    return text.strip().rstrip(".").casefold()

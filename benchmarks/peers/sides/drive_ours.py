@@ -1,0 +1,133 @@
+"""This project, on Neo4j or on the embedded engine, by its live door and its background door."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from side import DIMENSION, Bare, Model, Others, serve
+
+from reconciler import Memory, Turn
+from reconciler.adapters.onnx_minilm import OnnxMinilm
+from reconciler.domain.records.notes import canonical_text
+
+AGENT = "benchmark"
+
+
+class LoopbackEmbedder:
+    """The vectors of the loopback server, under the name of the model that it serves."""
+
+    dimension = DIMENSION
+
+    def __init__(self, vectors: Callable[[list[str]], list[list[float]]]) -> None:
+        self._vectors = vectors
+        self.model_id = OnnxMinilm().model_id
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if not texts:
+            return np.empty((0, DIMENSION), dtype=np.float32)
+        return np.array(self._vectors([canonical_text(text) for text in texts]), dtype=np.float32)
+
+    def warm_up(self) -> float:
+        return 0.0
+
+    def close(self) -> None:
+        """Nothing to stop."""
+
+
+class Ours:
+    def __init__(self, config: dict[str, Any]) -> None:
+        self._settings = config["store"]
+        self._model = Model(config["model_url"])
+        self._open(self._model.vectors)
+        self._memory.warm_up()
+        self._bare = (
+            _BareEmbedded(Path(self._settings["embedded_path"]).parent)
+            if self._settings["graph"] == "embedded"
+            else Bare(self._settings["neo4j"])
+        )
+
+    def _open(self, vectors: Callable[[list[str]], list[list[float]]]) -> None:
+        own = {"arbiter": {"mode": "off"}, "extractor": {"mode": "explicit"}}
+        self._memory = Memory.open(
+            _settings(**self._settings, **own), embedder=LoopbackEmbedder(vectors)
+        )
+
+    def write(self, contact: str, note: dict[str, str]) -> None:
+        self._memory.add_contact_note(AGENT, contact, note["text"])
+
+    def live(self, contact: str) -> list[str]:
+        chains = self._memory.history(AGENT, contact)
+        return [fact.text for chain in chains for fact in chain.facts if fact.is_live]
+
+    def embed(self, text: str) -> list[float]:
+        return self._model.vector(text)
+
+    def insert(self, text: str, vector: list[float]) -> None:
+        self._bare.insert(text, vector)
+
+    def fill(self, count: int) -> None:
+        """By the project's own import, which gates and compares every note."""
+        others = Others()
+        self._memory.close()
+        self._open(lambda texts: [others.vector() for _ in texts])
+        self._memory.import_notes(_lines(others, count))
+        self._memory.close()
+        self._open(self._model.vectors)
+
+    def hand_over(self, contact: str, note: dict[str, str]) -> None:
+        turns = [Turn(role="contact", text=note["text"])]
+        self._memory.submit_session(AGENT, contact, f"chat-{note['thing']}", turns)
+
+    def drain(self) -> None:
+        self._memory.drain()
+
+    def close(self) -> None:
+        self._memory.close()
+        self._bare.close()
+
+
+class _BareEmbedded:
+    """One auto-commit CREATE of the embedded engine, in a file of its own."""
+
+    QUERY = "CREATE (:Bare {fact_id: uuid(), text: $text, embedding: $embedding})"
+
+    def __init__(self, folder: Path) -> None:
+        import ladybug
+
+        path = Path(tempfile.mkdtemp(dir=folder)) / "bare.lbug"
+        self._database = ladybug.Database(path, buffer_pool_size=1 << 28)
+        self._connection = ladybug.Connection(self._database)
+        self._connection.execute(
+            "CREATE NODE TABLE Bare(fact_id UUID PRIMARY KEY, text STRING, "
+            f"embedding FLOAT[{DIMENSION}])"
+        ).close()
+
+    def insert(self, text: str, vector: list[float]) -> None:
+        self._connection.execute(self.QUERY, {"text": text, "embedding": vector}).close()
+
+    def close(self) -> None:
+        self._connection.close()
+        self._database.close()
+
+
+def _settings(**arguments: Any) -> Any:
+    from reconciler.settings import load_settings
+
+    return load_settings(**arguments)
+
+
+def _lines(others: Others, count: int) -> Iterator[str]:
+    for batch in others.rows(count):
+        for row in batch:
+            yield json.dumps(
+                {"agent_id": AGENT, "contact_id": row["contact"], "text": row["text"]}
+            )
+
+
+serve(Ours)
