@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.engines import Engines
 from benchmarks.peers import measuring
 from benchmarks.peers.environments import EnvironmentFailedError
 from benchmarks.peers.model_server import model_server
+from benchmarks.peers.neo4j_pair import Neo4jPair
 from benchmarks.peers.results import Result, remarks, table
 from benchmarks.peers.side_process import SideFailedError
 from benchmarks.peers.systems import SYSTEMS, System
@@ -30,13 +31,30 @@ def main(_: Engines) -> None:
     """The engines of the other benchmarks are not used: every system gets stores of its own."""
     chosen = _chosen()
     print("## side by side: the same notes, the same vectors, each system in its own store\n")
-    with model_server() as url:
-        results = [_measured(system, url) for system in chosen]
-    for line in (*table(results), "", *remarks(results), ""):
+    results: list[Result] = []
+    with model_server() as url, Neo4jPair() as servers:
+        for line in table(_each(chosen, url, servers, results)):
+            print(line, flush=True)
+    for line in ("", *remarks(results), ""):
         print(line)
-    loads = [result.load for result in results]
-    print(f"The machine's load was {min(loads):.1f} to {max(loads):.1f} as the systems began.\n")
-    _write(results, is_whole=len(chosen) == len(SYSTEMS))
+    loads = [load for result in results for load in (result.load, result.load_end)]
+    print(f"The machine's load was {min(loads):.1f} to {max(loads):.1f} meanwhile.\n")
+    if path := os.environ.get("PEERS_PICTURE") or (PICTURE if len(chosen) == len(SYSTEMS) else ""):
+        from benchmarks.peers.picture import draw  # matplotlib is an extra
+
+        draw(results, Path(path))
+
+
+def _each(
+    chosen: Sequence[System], url: str, servers: Neo4jPair, results: list[Result]
+) -> Iterator[Result]:
+    """Each result as it comes; the file has all so far, for a run may be cut off."""
+    for system in chosen:
+        results.append(_measured(system, url, servers))
+        if path := os.environ.get("PEERS_JSON"):
+            figures = [result.as_json for result in results]
+            Path(path).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        yield results[-1]
 
 
 def _chosen() -> Sequence[System]:
@@ -50,23 +68,12 @@ def _chosen() -> Sequence[System]:
     return [system for system in SYSTEMS if system.key in keys]
 
 
-def _measured(system: System, url: str) -> Result:
+def _measured(system: System, url: str, servers: Neo4jPair) -> Result:
     say(f"peers: {system.label} ...")
     try:
-        return measuring.measure(system, url)
+        return measuring.measure(system, url, servers)
     except CANNOT_RUN as error:
         say(f"peers: {system.label} cannot run: {error}")
         result = Result(system.key, system.label, system.door, load=os.getloadavg()[0])
         result.not_measured["everything"] = str(error)
         return result
-
-
-def _write(results: Sequence[Result], *, is_whole: bool) -> None:
-    if path := os.environ.get("PEERS_JSON"):
-        figures = [result.as_json for result in results]
-        Path(path).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-    path = os.environ.get("PEERS_PICTURE") or (str(PICTURE) if is_whole else "")
-    if path:
-        from benchmarks.peers.picture import draw  # matplotlib is an extra
-
-        draw(results, Path(path))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -15,19 +17,20 @@ from typing import Any
 
 from benchmarks.peers import notes
 from benchmarks.peers.environments import environment
+from benchmarks.peers.neo4j_pair import Neo4jPair
 from benchmarks.peers.notes import Note
 from benchmarks.peers.results import Result
 from benchmarks.peers.side_process import SideFailedError, SideProcess
 from benchmarks.peers.systems import System
-from tests.neo4j_server import say, start
+from tests.neo4j_server import say
 
 __all__ = ["measure"]
 
-NEO4J_LINE = "2026"
 OTHERS = 20_000
+GROWTH_SECONDS_MAX, GROWTH_NOTES_MIN = 120.0, 20
 FILL_SECONDS_MAX = 480.0
 WRITERS, ROUNDS_OF_WRITERS = 16, 5
-KILLS = 20
+KILLS, STARTED_AHEAD = 20, 6
 WARM_UP_SPARES, MEASURED_SPARES = range(3), range(3, 10)
 
 
@@ -38,21 +41,19 @@ class Bench:
     system: System
     model_url: str
     folder: Path
-    opened: ExitStack
+    servers: Neo4jPair
     python: Path = Path(sys.executable)
-    logs: Iterator[int] = field(default_factory=lambda: iter(range(10_000)))
+    logs: Iterator[int] = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
         if self.system.environment is not None:
             self.python = environment(self.system.environment)
 
-    def new_store(self) -> dict[str, Any]:
-        """An empty store of the kind that the system is made for."""
+    def new_store(self, number: int) -> dict[str, Any]:
+        """An empty store of the kind that the system is made for; its first (0) or second (1)."""
         if self.system.store == "neo4j":
-            server = self.opened.enter_context(start(NEO4J_LINE, full_speed=True))
-            reached = {"uri": server.uri, "username": server.username, "password": server.password}
-            ours = {"graph": "neo4j", "neo4j": reached | {"database": "neo4j"}}
-            return ours if self.system.is_ours else reached
+            reached = self.servers.emptied(number)
+            return {"graph": "neo4j", "neo4j": reached} if self.system.is_ours else reached
         folder = Path(tempfile.mkdtemp(dir=self.folder))
         if self.system.store == "embedded":
             return {"graph": "embedded", "embedded_path": str(folder / "memory.lbug")}
@@ -71,7 +72,7 @@ class Bench:
         return SideProcess(self.python, self.system.driver, config, log)
 
 
-def measure(system: System, model_url: str) -> Result:
+def measure(system: System, model_url: str, servers: Neo4jPair) -> Result:
     """Every column of one system.
 
     Raises:
@@ -80,14 +81,15 @@ def measure(system: System, model_url: str) -> Result:
         SideFailedError: it did not open at all.
     """
     result = Result(system.key, system.label, system.door, load=os.getloadavg()[0])
-    with _bench(system, model_url) as bench:
-        store = bench.new_store()
+    with tempfile.TemporaryDirectory(prefix="reconciler-peers-") as folder:
+        bench = Bench(system, model_url, Path(folder), servers)
+        store = bench.new_store(0)
         with bench.side(store, is_first=True) as side:
-            side.opened()
+            side.ask("open", within=120)
             with _column(result, "growth"):
                 _measure_growth(bench, side, result)
             with _column(result, "latency"):
-                _measure_writes(bench, side, result)
+                _measure_writes(side, result)
             if not system.serves_many:
                 with _column(result, "copies"):
                     _measure_threads(side, result)
@@ -99,13 +101,8 @@ def measure(system: System, model_url: str) -> Result:
         if system.has_background_door:
             with _column(result, "lost_background"):
                 _measure_background_kills(bench, store, result)
+    result.load_end = os.getloadavg()[0]
     return result
-
-
-@contextmanager
-def _bench(system: System, model_url: str) -> Iterator[Bench]:
-    with tempfile.TemporaryDirectory(prefix="reconciler-peers-") as folder, ExitStack() as opened:
-        yield Bench(system, model_url, Path(folder), opened)
 
 
 @contextmanager
@@ -123,29 +120,36 @@ def _column(result: Result, name: str) -> Iterator[None]:
 
 def _measure_growth(bench: Bench, few: SideProcess, result: Result) -> None:
     """The same writes in turn into a store without others and one with 20,000."""
-    with bench.side(bench.new_store(), is_first=True) as many:
-        many.opened()
-        for number in WARM_UP_SPARES[:1]:
+    with bench.side(bench.new_store(1), is_first=True) as many:
+        many.ask("open", within=120)
+        for number in WARM_UP_SPARES:
             _write_all((few, many), f"warm-up-{number}", notes.spare(number))
-        result.fill_seconds = many.ask("fill", count=OTHERS, within=FILL_SECONDS_MAX)["fill"] / 1000
-        for number in WARM_UP_SPARES[1:]:
-            _write_all((few, many), f"warm-up-{number}", notes.spare(number))
+            if number == 0:  # what was planned while the store was small is what counts
+                filled = many.ask("fill", count=OTHERS, within=FILL_SECONDS_MAX)
+                result.fill_seconds = filled["fill"] / 1000
         told = [note for number in MEASURED_SPARES for note in notes.spare(number)]
-        result.few_ms, result.many_ms = _write_all((few, many), "growing", told)
+        of_few, of_many = _write_all((few, many), "growing", told, GROWTH_SECONDS_MAX)
+    result.few_ms, result.many_ms, result.grown = median(of_few), median(of_many), len(of_few)
 
 
 def _write_all(
-    sides: tuple[SideProcess, SideProcess], contact: str, told: list[Note]
-) -> tuple[float, float]:
-    """Medians in milliseconds, each side's, of the writes taken in turn."""
+    sides: tuple[SideProcess, SideProcess],
+    contact: str,
+    told: list[Note],
+    seconds_max: float = FILL_SECONDS_MAX,
+) -> tuple[list[float], list[float]]:
+    """Milliseconds, each side's, of the writes taken in turn, as many as the time allows."""
     times: tuple[list[float], list[float]] = ([], [])
-    for note in told:
+    deadline = time.monotonic() + seconds_max
+    for number, note in enumerate(told):
+        if number >= GROWTH_NOTES_MIN and time.monotonic() > deadline:
+            break
         for side, of_side in zip(sides, times, strict=True):
             of_side.append(side.ask("write", contact=contact, note=note.as_json)["write"])
-    return median(times[0]), median(times[1])
+    return times
 
 
-def _measure_writes(bench: Bench, side: SideProcess, result: Result) -> None:
+def _measure_writes(side: SideProcess, result: Result) -> None:
     """The 300 notes, each beside an embedding and a bare insert; then what is live of them."""
     told = notes.distinct()
     rounds = [side.ask("round", contact="contact", note=note.as_json) for note in told]
@@ -155,6 +159,7 @@ def _measure_writes(bench: Bench, side: SideProcess, result: Result) -> None:
     live = _live(side, "contact")
     result.told = len(told)
     result.kept = sum(1 for note in told if _key(note.text) in live)
+    result.remarks += side.ask("remarks")["remarks"]
 
 
 def _measure_threads(side: SideProcess, result: Result) -> None:
@@ -170,7 +175,7 @@ def _measure_processes(bench: Bench, store: dict[str, Any], result: Result) -> N
     with ExitStack() as running:
         writers = [running.enter_context(bench.side(store)) for _ in range(WRITERS)]
         for writer in writers:  # a first write opens what a package opens late
-            writer.ask("write", contact="warm-up", note=notes.spare(0)[0].as_json)
+            writer.ask("write", contact="warm-up", note=notes.spare(0)[0].as_json, within=180)
         for number in range(ROUNDS_OF_WRITERS):
             note, contact, errors = notes.raced(number), f"raced-{number}", list[str]()
             together = time.time() + 0.5
@@ -202,12 +207,7 @@ def _count_copies(
 def _measure_kills(bench: Bench, store: dict[str, Any], result: Result) -> None:
     """Processes that write one note each and are killed as soon as the call has returned."""
     told = [notes.acknowledged(number, "live") for number in range(KILLS)]
-    for note in told:
-        side = bench.side(store)
-        try:
-            side.ask("write", contact="killed", note=note.as_json)
-        finally:
-            side.kill()
+    _tell_and_kill(bench, store, "write", "killed", told)
     with bench.side(store) as side:
         live = _live(side, "killed")
     result.kills = KILLS
@@ -217,17 +217,28 @@ def _measure_kills(bench: Bench, store: dict[str, Any], result: Result) -> None:
 def _measure_background_kills(bench: Bench, store: dict[str, Any], result: Result) -> None:
     """The same by the background door; what was handed over is read after the last kill."""
     told = [notes.acknowledged(number, "background") for number in range(KILLS)]
-    for note in told:
-        side = bench.side(store)
-        try:
-            side.ask("hand_over", contact="handed", note=note.as_json)
-        finally:
-            side.kill()
+    _tell_and_kill(bench, store, "hand_over", "handed", told)
     with bench.side(store) as side:
         side.ask("drain", within=300)
         texts = side.ask("live", contact="handed")["texts"]
     # The reader says the same in the third person, so what counts is the boat.
     result.lost_background = sum(1 for note in told if not any(note.thing in t for t in texts))
+
+
+def _tell_and_kill(
+    bench: Bench, store: dict[str, Any], do: str, contact: str, told: list[Note]
+) -> None:
+    """Each note by a process of its own; some start ahead, yet open the store in their turn."""
+    with ExitStack() as started:
+        waiting: deque[SideProcess] = deque()
+        for number, note in enumerate(told):
+            while len(waiting) < min(STARTED_AHEAD, len(told) - number):
+                side = bench.side(store)
+                started.callback(side.kill)
+                waiting.append(side)
+            side = waiting.popleft()
+            side.ask(do, contact=contact, note=note.as_json, within=180)
+            side.kill()
 
 
 def _live(side: SideProcess, contact: str) -> set[str]:

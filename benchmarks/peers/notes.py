@@ -197,7 +197,7 @@ def raced(number: int) -> Note:
 def acknowledged(number: int, door: str) -> Note:
     """What a process says before it is killed; a background door reads only plain statements."""
     if door == "background":
-        return Note(f"I own boat {700 + number}.", "owns", f"boat {700 + number}")
+        return Note(f"Remember that I own boat {700 + number}.", "owns", f"boat {700 + number}")
     day = ("ash", "beech", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine")
     tree, side = day[number % 10], ("north", "south")[number // 10]
     return Note(f"Planted {tree} trees on the {side} field.", f"planted on the {side}", tree)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -30,6 +30,7 @@ class Result:
     label: str
     door: str
     load: float = 0.0
+    load_end: float = 0.0
     embedding_ms: float | None = None
     insert_ms: float | None = None
     write_ms: float | None = None
@@ -43,6 +44,7 @@ class Result:
     lost_background: int | None = None
     few_ms: float | None = None
     many_ms: float | None = None
+    grown: int = 0
     fill_seconds: float | None = None
     not_measured: dict[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
@@ -75,8 +77,8 @@ class Result:
         return cls(**given)
 
 
-def table(results: Sequence[Result]) -> Iterator[str]:
-    """The lines of a Markdown table, the heading first."""
+def table(results: Iterable[Result]) -> Iterator[str]:
+    """The lines of a Markdown table, the heading first; one line as each result comes."""
     yield f"| {' | '.join(heading for heading, _ in HEADINGS)} |"
     yield f"|{'|'.join(rule for _, rule in HEADINGS)}|"
     for result in results:

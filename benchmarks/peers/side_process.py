@@ -15,7 +15,7 @@ __all__ = ["SideFailedError", "SideProcess"]
 
 ROOT = Path(__file__).parents[2]
 SIDES = Path(__file__).parent / "sides"
-OPEN_SECONDS_MAX = 120.0
+START_SECONDS_MAX = 120.0
 ANSWER_SECONDS_MAX = 60.0
 
 
@@ -24,7 +24,7 @@ class SideFailedError(Exception):
 
 
 class SideProcess:
-    """Started without waiting; the first question waits until it is open.
+    """Started without waiting; it opens its store when it is first asked something.
 
     Args:
         python: of the environment that has the system's package.
@@ -35,7 +35,7 @@ class SideProcess:
 
     def __init__(self, python: Path, driver: str, config: dict[str, Any], log: Path) -> None:
         self._log = log
-        self._is_open = False
+        self._is_ready = False
         self._buffer = b""
         with log.open("ab") as out:
             self._process = subprocess.Popen(
@@ -58,17 +58,6 @@ class SideProcess:
     ) -> None:
         self.close()
 
-    def opened(self) -> Self:
-        """This side, open.
-
-        Raises:
-            SideFailedError: it could not open.
-        """
-        if not self._is_open:
-            self._answer(OPEN_SECONDS_MAX)
-            self._is_open = True
-        return self
-
     def ask(self, do: str, *, within: float = ANSWER_SECONDS_MAX, **given: Any) -> dict[str, Any]:
         """Have it do something and wait for the answer.
 
@@ -80,7 +69,7 @@ class SideProcess:
 
     def tell(self, do: str, **given: Any) -> None:
         """Have it do something; ``answer`` waits for it."""
-        self.opened()
+        self._wait_until_ready()
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps({"do": do, **given}).encode() + b"\n")
@@ -108,6 +97,11 @@ class SideProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
         self._reap()
+
+    def _wait_until_ready(self) -> None:
+        if not self._is_ready:
+            self._answer(START_SECONDS_MAX)
+            self._is_ready = True
 
     def _reap(self) -> None:
         self._process.wait()

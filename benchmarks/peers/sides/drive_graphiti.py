@@ -9,17 +9,16 @@ from typing import Any
 
 os.environ |= {"GRAPHITI_TELEMETRY_ENABLED": "false", "EMBEDDING_DIM": "384"}
 
-from side import DIMENSION, Bare, Others, serve  # noqa: E402
-
-from graphiti_core import Graphiti  # noqa: E402
-from graphiti_core.cross_encoder.client import CrossEncoderClient  # noqa: E402
-from graphiti_core.edges import EntityEdge  # noqa: E402
-from graphiti_core.embedder.openai import OpenAIEmbedder, OpenAIEmbedderConfig  # noqa: E402
-from graphiti_core.errors import GroupsEdgesNotFoundError  # noqa: E402
-from graphiti_core.llm_client.config import LLMConfig  # noqa: E402
-from graphiti_core.llm_client.openai_generic_client import OpenAIGenericClient  # noqa: E402
-from graphiti_core.nodes import EntityNode  # noqa: E402
-from graphiti_core.utils.bulk_utils import add_nodes_and_edges_bulk  # noqa: E402
+from graphiti_core import Graphiti
+from graphiti_core.cross_encoder.client import CrossEncoderClient
+from graphiti_core.edges import EntityEdge
+from graphiti_core.embedder.openai import OpenAIEmbedder, OpenAIEmbedderConfig
+from graphiti_core.errors import GroupsEdgesNotFoundError
+from graphiti_core.llm_client.config import LLMConfig
+from graphiti_core.llm_client.openai_generic_client import OpenAIGenericClient
+from graphiti_core.nodes import EntityNode
+from graphiti_core.utils.bulk_utils import add_nodes_and_edges_bulk
+from side import DIMENSION, Bare, Others, serve
 
 
 class InOrder(CrossEncoderClient):

@@ -8,11 +8,9 @@ from array import array
 from pathlib import Path
 from typing import Any
 
-from side import DIMENSION, Model, Others, serve
-
 from langgraph.store.base import PutOp
 from langgraph.store.sqlite import SqliteStore
-
+from side import DIMENSION, Model, Others, serve
 
 if not hasattr(sqlite3.Connection, "enable_load_extension"):
     # The index of vectors is an extension, and some Pythons are built without a way to load any.

@@ -10,10 +10,9 @@ from typing import Any
 os.environ |= {"MEM0_TELEMETRY": "False", "OPENAI_API_KEY": "none"}
 os.environ["MEM0_DIR"] = tempfile.mkdtemp()
 
-from side import DIMENSION, Others, serve  # noqa: E402
-
-from mem0 import Memory  # noqa: E402
-from qdrant_client import models  # noqa: E402
+from mem0 import Memory
+from qdrant_client import models
+from side import DIMENSION, Others, serve
 
 
 class Mem0:

@@ -6,10 +6,9 @@ import asyncio
 import uuid
 from typing import Any
 
-from side import DIMENSION, Bare, Model, Others, serve
-
 from neo4j_agent_memory import MemoryClient, MemorySettings, Neo4jConfig
 from pydantic import SecretStr
+from side import DIMENSION, Bare, Model, Others, serve
 
 FILL_PREFERENCES = """
 UNWIND $rows AS row
@@ -90,9 +89,7 @@ class AgentMemory:
         query = FILL_FACTS if self._is_facts else FILL_PREFERENCES
         for batch in others.rows(count):
             rows = [row | {"id": str(uuid.uuid4()), "vector": others.vector()} for row in batch]
-            self._loop.run_until_complete(
-                self._client.graph.execute_write(query, {"rows": rows})
-            )
+            self._loop.run_until_complete(self._client.graph.execute_write(query, {"rows": rows}))
 
     def close(self) -> None:
         self._loop.run_until_complete(self._client.close())

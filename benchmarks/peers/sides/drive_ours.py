@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from side import DIMENSION, Bare, Model, Others, serve
+from side import DIMENSION, Bare, Model, serve
 
 from reconciler import Memory, Turn
 from reconciler.adapters.onnx_minilm import OnnxMinilm
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import canonical_text
+from reconciler.settings import load_settings
 
 AGENT = "benchmark"
 
@@ -24,14 +26,15 @@ class LoopbackEmbedder:
 
     dimension = DIMENSION
 
-    def __init__(self, vectors: Callable[[list[str]], list[list[float]]]) -> None:
-        self._vectors = vectors
+    def __init__(self, model: Model) -> None:
+        self._model = model
         self.model_id = OnnxMinilm().model_id
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if not texts:
             return np.empty((0, DIMENSION), dtype=np.float32)
-        return np.array(self._vectors([canonical_text(text) for text in texts]), dtype=np.float32)
+        vectors = self._model.vectors([canonical_text(text) for text in texts])
+        return np.array(vectors, dtype=np.float32)
 
     def warm_up(self) -> float:
         return 0.0
@@ -43,23 +46,22 @@ class LoopbackEmbedder:
 class Ours:
     def __init__(self, config: dict[str, Any]) -> None:
         self._settings = config["store"]
+        self.remarks: list[str] = []
         self._model = Model(config["model_url"])
-        self._open(self._model.vectors)
-        self._memory.warm_up()
+        own = {"arbiter": {"mode": "off"}, "extractor": {"mode": "explicit"}}
+        self._memory = Memory.open(
+            load_settings(**self._settings, **own), embedder=LoopbackEmbedder(self._model)
+        )
         self._bare = (
             _BareEmbedded(Path(self._settings["embedded_path"]).parent)
             if self._settings["graph"] == "embedded"
             else Bare(self._settings["neo4j"])
         )
 
-    def _open(self, vectors: Callable[[list[str]], list[list[float]]]) -> None:
-        own = {"arbiter": {"mode": "off"}, "extractor": {"mode": "explicit"}}
-        self._memory = Memory.open(
-            _settings(**self._settings, **own), embedder=LoopbackEmbedder(vectors)
-        )
-
     def write(self, contact: str, note: dict[str, str]) -> None:
-        self._memory.add_contact_note(AGENT, contact, note["text"])
+        decision = self._memory.add_contact_note(AGENT, contact, note["text"])
+        if decision.action is not Action.ADD:
+            self.remarks.append(f"{note['text']} {decision.action}: {decision.reason}")
 
     def live(self, contact: str) -> list[str]:
         chains = self._memory.history(AGENT, contact)
@@ -72,13 +74,10 @@ class Ours:
         self._bare.insert(text, vector)
 
     def fill(self, count: int) -> None:
-        """By the project's own import, which gates and compares every note."""
-        others = Others()
-        self._memory.close()
-        self._open(lambda texts: [others.vector() for _ in texts])
-        self._memory.import_notes(_lines(others, count))
-        self._memory.close()
-        self._open(self._model.vectors)
+        """Behind its back, as the benchmark ``write`` does: by the memory's own connection."""
+        from benchmarks import write_cost  # not sooner: forty processes here never fill anything
+
+        write_cost._load_others(self._memory, count)
 
     def hand_over(self, contact: str, note: dict[str, str]) -> None:
         turns = [Turn(role="contact", text=note["text"])]
@@ -95,7 +94,7 @@ class Ours:
 class _BareEmbedded:
     """One auto-commit CREATE of the embedded engine, in a file of its own."""
 
-    QUERY = "CREATE (:Bare {fact_id: uuid(), text: $text, embedding: $embedding})"
+    QUERY = "CREATE (:Bare {fact_id: $fact_id, text: $text, embedding: $embedding})"
 
     def __init__(self, folder: Path) -> None:
         import ladybug
@@ -104,30 +103,17 @@ class _BareEmbedded:
         self._database = ladybug.Database(path, buffer_pool_size=1 << 28)
         self._connection = ladybug.Connection(self._database)
         self._connection.execute(
-            "CREATE NODE TABLE Bare(fact_id UUID PRIMARY KEY, text STRING, "
+            "CREATE NODE TABLE Bare(fact_id STRING PRIMARY KEY, text STRING, "
             f"embedding FLOAT[{DIMENSION}])"
         ).close()
 
     def insert(self, text: str, vector: list[float]) -> None:
-        self._connection.execute(self.QUERY, {"text": text, "embedding": vector}).close()
+        given = {"fact_id": str(uuid.uuid4()), "text": text, "embedding": vector}
+        self._connection.execute(self.QUERY, given).close()
 
     def close(self) -> None:
         self._connection.close()
         self._database.close()
-
-
-def _settings(**arguments: Any) -> Any:
-    from reconciler.settings import load_settings
-
-    return load_settings(**arguments)
-
-
-def _lines(others: Others, count: int) -> Iterator[str]:
-    for batch in others.rows(count):
-        for row in batch:
-            yield json.dumps(
-                {"agent_id": AGENT, "contact_id": row["contact"], "text": row["text"]}
-            )
 
 
 serve(Ours)

@@ -122,20 +122,22 @@ class Bare:
 
 
 def serve(opening: Callable[[dict[str, Any]], Side]) -> None:
-    """Open the system on the store that argv names, then answer until stdin ends."""
+    """Open the system on the store that argv names when first asked; answer until stdin ends."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what a package prints must not come between the answers
-    side = opening(json.loads(sys.argv[1]))
     answers.write(json.dumps({"ready": True}) + "\n")
+    side: Side | None = None
     for line in sys.stdin:
         asked = json.loads(line)
         try:
+            side = side or opening(json.loads(sys.argv[1]))
             given = _DO[asked.pop("do")](side, **asked)
         except Exception as error:  # noqa: BLE001 (whatever a peer raises is a result)
             traceback.print_exc()
             given = {"error": f"{type(error).__name__}: {error}"[:300]}
         answers.write(json.dumps(given) + "\n")
-    side.close()
+    if side is not None:
+        side.close()
 
 
 def _write(side: Side, contact: str, note: dict[str, str], at: float = 0.0) -> dict[str, Any]:
@@ -175,6 +177,11 @@ def _fill(side: Side, count: int) -> dict[str, Any]:
     return {"fill": _milliseconds(lambda: side.fill(count))}
 
 
+def _remarks(side: Any) -> dict[str, Any]:
+    """What the system said of notes that it did not take as they were; most say nothing."""
+    return {"remarks": getattr(side, "remarks", [])}
+
+
 def _hand_over(side: Any, contact: str, note: dict[str, str]) -> dict[str, Any]:
     return {"hand_over": _milliseconds(lambda: side.hand_over(contact, note))}
 
@@ -190,6 +197,8 @@ def _milliseconds(call: Callable[[], object]) -> float:
 
 
 _DO: dict[str, Callable[..., dict[str, Any]]] = {
+    "open": lambda _: {},
+    "remarks": _remarks,
     "write": _write,
     "round": _round,
     "crowd": _crowd,
