@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import http.client
 import json
+import logging
 import os
 import random
 import sys
@@ -124,6 +125,7 @@ class Bare:
 def serve(opening: Callable[[dict[str, Any]], Side]) -> None:
     """Open the system on the store that argv names when first asked; answer until stdin ends."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
+    logging.disable(logging.WARNING)  # writing pages of warnings must not count as remembering
     os.dup2(2, 1)  # what a package prints must not come between the answers
     answers.write(json.dumps({"ready": True}) + "\n")
     side: Side | None = None
