@@ -13,6 +13,7 @@ soon as the call had returned; and what 20,000 facts of others make of the whole
 turn with a store that has none.
 
 PEERS=mem0,langgraph       only some systems, by the keys in ``systems``
+PEERS_COLUMNS=copies,lost  only some columns: latency, copies, lost, background, growth
 PEERS_JSON=results.json    write the figures there
 PEERS_PICTURE=peers.png    draw the picture there; docs/peers.png where all systems were measured
 """

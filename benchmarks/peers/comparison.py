@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.engines import Engines
@@ -39,7 +39,8 @@ def main(_: Engines) -> None:
         print(line)
     loads = [load for result in results for load in (result.load, result.load_end)]
     print(f"The machine's load was {min(loads):.1f} to {max(loads):.1f} meanwhile.\n")
-    if path := os.environ.get("PEERS_PICTURE") or (PICTURE if len(chosen) == len(SYSTEMS) else ""):
+    is_whole = len(chosen) == len(SYSTEMS) and _columns() == measuring.COLUMNS
+    if path := os.environ.get("PEERS_PICTURE") or (PICTURE if is_whole else ""):
         from benchmarks.peers.picture import draw  # matplotlib is an extra
 
         draw(results, Path(path))
@@ -68,10 +69,15 @@ def _chosen() -> Sequence[System]:
     return [system for system in SYSTEMS if system.key in keys]
 
 
+def _columns() -> Collection[str]:
+    asked = os.environ.get("PEERS_COLUMNS", "")
+    return [name.strip() for name in asked.split(",")] if asked else measuring.COLUMNS
+
+
 def _measured(system: System, url: str, servers: Neo4jPair) -> Result:
     say(f"peers: {system.label} ...")
     try:
-        return measuring.measure(system, url, servers)
+        return measuring.measure(system, url, servers, _columns())
     except CANNOT_RUN as error:
         say(f"peers: {system.label} cannot run: {error}")
         result = Result(system.key, system.label, system.door, load=os.getloadavg()[0])

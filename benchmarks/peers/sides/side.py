@@ -11,6 +11,7 @@ import base64
 import http.client
 import json
 import logging
+import math
 import os
 import random
 import sys
@@ -84,8 +85,8 @@ class Others:
         self._random = random.Random(7)
 
     def vector(self) -> list[float]:
-        raw = [self._random.gauss(0, 1) for _ in range(DIMENSION)]
-        length = sum(value * value for value in raw) ** 0.5
+        raw = array("h", self._random.randbytes(2 * DIMENSION))
+        length = math.sqrt(sum(value * value for value in raw))
         return [value / length for value in raw]
 
     def rows(self, count: int, size: int = 500) -> list[list[dict[str, Any]]]:
