@@ -110,10 +110,13 @@ def _column(result: Result, name: str) -> Iterator[None]:
         say(f"peers: {result.label}: {name}, {time.monotonic() - started:.0f} s")
 
 
-def _measure_growth(bench: Bench, store: dict[str, Any], result: Result) -> None:
-    """The same writes in turn into a store without others and one with 20,000."""
-    with bench.side(store) as few, bench.side(bench.new_store(1), is_first=True) as many:
-        _write_all([many], "warm-up", notes.spare(0))
+def _measure_growth(bench: Bench, _: dict[str, Any], result: Result) -> None:
+    """The same writes in turn into a new store, which nobody else uses, and one with 20,000."""
+    with (
+        bench.side(bench.new_store(0), is_first=True) as few,
+        bench.side(bench.new_store(1), is_first=True) as many,
+    ):
+        _write_all([few, many], "warm-up", notes.spare(0))
         # After the first writes: what was planned while the store was small is what counts.
         filled = many.ask("fill", count=OTHERS, within=FILL_SECONDS_MAX)
         result.fill_seconds = filled["fill"] / 1000
