@@ -1,11 +1,14 @@
-"""The benchmark ``peers``: every system in turn, then the table, the figures and the picture."""
+"""This project side by side with four other memory systems, each the real package.
+
+Every system in turn, then the table, the figures and the picture; see the package.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.engines import Engines
@@ -39,7 +42,7 @@ def main(_: Engines) -> None:
         print(line)
     loads = [load for result in results for load in (result.load, result.load_end)]
     print(f"The machine's load was {min(loads):.1f} to {max(loads):.1f} meanwhile.\n")
-    is_whole = len(chosen) == len(SYSTEMS) and _columns() == measuring.COLUMNS
+    is_whole = len(chosen) == len(SYSTEMS) and len(_columns()) == len(measuring.COLUMNS)
     if path := os.environ.get("PEERS_PICTURE") or (PICTURE if is_whole else ""):
         from benchmarks.peers.picture import draw  # matplotlib is an extra
 
@@ -59,19 +62,20 @@ def _each(
 
 
 def _chosen() -> Sequence[System]:
-    asked = os.environ.get("PEERS", "")
-    if not asked:
-        return SYSTEMS
-    keys = [key.strip() for key in asked.split(",")]
-    if unknown := set(keys) - {system.key for system in SYSTEMS}:
-        known = ", ".join(system.key for system in SYSTEMS)
-        sys.exit(f"PEERS: {', '.join(sorted(unknown))} unknown; there are {known}")
+    keys = _asked("PEERS", [system.key for system in SYSTEMS])
     return [system for system in SYSTEMS if system.key in keys]
 
 
-def _columns() -> Collection[str]:
-    asked = os.environ.get("PEERS_COLUMNS", "")
-    return [name.strip() for name in asked.split(",")] if asked else measuring.COLUMNS
+def _columns() -> Sequence[str]:
+    return _asked("PEERS_COLUMNS", measuring.COLUMNS)
+
+
+def _asked(variable: str, known: Sequence[str]) -> Sequence[str]:
+    """What the environment names of what is known, in its order; all where it names nothing."""
+    asked = {name.strip() for name in os.environ.get(variable, "").split(",") if name.strip()}
+    if unknown := asked - set(known):
+        sys.exit(f"{variable}: {', '.join(sorted(unknown))} unknown; known: {', '.join(known)}")
+    return [name for name in known if not asked or name in asked]
 
 
 def _measured(system: System, url: str, servers: Neo4jPair) -> Result:
