@@ -1,6 +1,6 @@
 """``make bench``: every benchmark on every engine that can be had, in one run.
 
-python -m benchmarks                     all of them
+python -m benchmarks                     all of them but peers, which installs packages
 python -m benchmarks write import        some of them
 ENGINES=embedded python -m benchmarks    on some engines
 python -m benchmarks --help              what each measures
@@ -42,6 +42,7 @@ from benchmarks import (
     write_cost,
 )
 from benchmarks.engines import engines
+from benchmarks.peers import comparison
 
 BENCHMARKS = {
     "core": core.main,
@@ -73,11 +74,13 @@ BENCHMARKS = {
     "gate-meaning": gate_meaning.main,
     "gate-injection": gate_injection.main,
     "poisoning": poisoning.main,
+    "peers": comparison.main,
 }
+ONLY_WHEN_NAMED = {"peers"}
 
 
 def main() -> None:
-    wanted = sys.argv[1:] or list(BENCHMARKS)
+    wanted = sys.argv[1:] or [name for name in BENCHMARKS if name not in ONLY_WHEN_NAMED]
     if "--help" in wanted:
         print(__doc__)
         for name, run in BENCHMARKS.items():

@@ -1,0 +1,123 @@
+"""What the chat model of the comparison says: to each prompt what serves the asking system best.
+
+A perfect reader stands in for a language model, so that what a system keeps or loses is its own
+doing. By the name of the schema that is asked for:
+
+- none (mem0's extraction): the new message itself, word for word, as the one memory; none at all
+  where the existing memories in the prompt already hold those very words.
+- ``ExtractedEntities`` (Graphiti): the person who speaks, and the thing that the note names.
+- ``NodeResolutions``: the existing entity of exactly the same name, otherwise none.
+- ``ExtractedEdges``: one edge from the person to the thing, whose fact is the note word for word,
+  valid from the episode's own time; so Graphiti need not ask for the time in a second call.
+- ``EdgeDuplicate``: duplicate of those facts that are word for word the same; nothing contradicts.
+- ``SummarizedEntities``: no summary has to change.
+- ``EdgeTimestamps``: no end is known.
+
+neo4j-agent-memory and LangGraph's store ask nothing on these doors, and neither do we here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from benchmarks.peers.notes import Note, by_text
+
+__all__ = ["answer"]
+
+
+def answer(schema: str, prompt: str) -> dict[str, Any]:
+    """What the model says to a prompt, by the schema that was asked for.
+
+    Raises:
+        KeyError: nobody said here what to answer to this schema.
+    """
+    return _ANSWERS[schema](prompt)
+
+
+def _memories(prompt: str) -> dict[str, Any]:
+    known = _heading(prompt, "Existing Memories").partition("\n")[0]
+    text = _heading(prompt, "New Messages").partition("\n")[0].removeprefix("user: ").strip()
+    if any(each["text"] == text for each in json.loads(known)):
+        return {"memory": []}
+    return {"memory": [{"id": "0", "text": text, "attributed_to": "user"}]}
+
+
+def _entities(prompt: str) -> dict[str, Any]:
+    person, note = _current(prompt)
+    named = [{"name": name, "entity_type_id": 0} for name in (person, note.thing)]
+    return {"extracted_entities": named}
+
+
+def _resolutions(prompt: str) -> dict[str, Any]:
+    existing = {each["name"]: each["candidate_id"] for each in _tagged(prompt, "EXISTING ENTITIES")}
+    return {
+        "entity_resolutions": [
+            {
+                "id": each["id"],
+                "name": each["name"],
+                "duplicate_candidate_id": existing.get(each["name"], -1),
+            }
+            for each in _tagged(prompt, "ENTITIES")
+        ]
+    }
+
+
+def _edges(prompt: str) -> dict[str, Any]:
+    person, note = _current(prompt)
+    time = re.search(r"<REFERENCE_TIME>\s*(\S+ ?\S+?)\s", prompt)
+    edge = {
+        "source_entity_name": person,
+        "target_entity_name": note.thing,
+        "relation_type": note.relation.upper().replace(" ", "_"),
+        "fact": note.text,
+        "valid_at": None if time is None else time[1].replace(" ", "T"),
+        "invalid_at": None,
+    }
+    return {"edges": [edge]}
+
+
+def _duplicates(prompt: str) -> dict[str, Any]:
+    fact = _between(prompt, "NEW FACT").strip()
+    known = re.findall(r"'idx': (\d+), 'fact': (['\"])(.*?)\2}", _between(prompt, "EXISTING FACTS"))
+    same = [int(index) for index, _, text in known if text == fact]
+    return {"duplicate_facts": same, "contradicted_facts": []}
+
+
+def _current(prompt: str) -> tuple[str, Note]:
+    """Who speaks in the current message, and what."""
+    said = re.search(r"<CURRENT[ _]MESSAGE>\s*(.*?)\s*</CURRENT[ _]MESSAGE>", prompt, re.S)
+    if said is None:
+        raise ValueError("the prompt has no current message")
+    person, _, text = said[1].partition(": ")
+    return person, _known_notes()[text]
+
+
+def _heading(prompt: str, heading: str) -> str:
+    """What follows the last such heading; the instructions before it show examples."""
+    return prompt.rsplit(f"## {heading}\n", 1)[1]
+
+
+def _tagged(prompt: str, tag: str) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = json.loads(_between(prompt, tag))
+    return listed
+
+
+def _between(prompt: str, tag: str) -> str:
+    return prompt.rsplit(f"<{tag}>", 1)[1].split(f"</{tag}>", 1)[0]
+
+
+_known_notes = cache(by_text)
+
+_ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "": _memories,
+    "ExtractedEntities": _entities,
+    "NodeResolutions": _resolutions,
+    "ExtractedEdges": _edges,
+    "EdgeDuplicate": _duplicates,
+    "SummarizedEntities": lambda _: {"summaries": []},
+    "EdgeTimestamps": lambda _: {"valid_at": None, "invalid_at": None},
+}
