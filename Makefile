@@ -38,7 +38,7 @@ check:   $(STAMP) ## lint, format and types, changing nothing
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-fmt:     $(STAMP) ## mend format and what the linter can mend
+fmt:     $(STAMP) ## fix the format, and what the linter can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 import uuid
 from pathlib import Path
@@ -32,6 +33,10 @@ TOKENS_MAX = 1000
 def main() -> None:
     """Chat until the input ends."""
     arguments = _arguments()
+    if not (os.environ.get("ANTHROPIC_API_KEY") or os.environ.get("ANTHROPIC_AUTH_TOKEN")):
+        sys.exit("Set ANTHROPIC_API_KEY first: this chat asks Claude.")
+    if sys.stdin.isatty():
+        print("Type what you want to say; Ctrl-D ends the conversation.")
     if arguments.has_event_loop:
         asyncio.run(chat_async(arguments))
     else:

@@ -712,8 +712,8 @@ def check_memory_exists(settings: Settings) -> None:
             is_there, place = graph.schema_version() > 0, graph.describe().location
     if not is_there:
         raise ConfigurationError(
-            f"there is no memory at {place}; a first note, or `reconciler init`, makes one, and "
-            "RECONCILER_EMBEDDED_PATH or NEO4J_URI names another"
+            f"there is no memory at {place}. A first note or `reconciler init` makes one; "
+            "to use another, set RECONCILER_EMBEDDED_PATH or NEO4J_URI"
         )
 
 

@@ -1061,8 +1061,8 @@ class Memory:
             traces of it may remain.
 
         Raises:
-            InvalidScopeError: tenant, agent or contact cannot be used, or nothing is known about
-                them.
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            UnknownContactError: nothing is known about the contact.
             InvalidAnswerError: this person may not ask for it.
             UnknownFactError, InvalidSessionError: the contact has no such fact or session.
             InvalidRequestError: more than one part is named, or one that cannot be used.

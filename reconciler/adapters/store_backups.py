@@ -66,7 +66,10 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
         ConfigurationError: it exists already, or cannot be written.
     """
     if path.exists() and not overwrite:
-        raise ConfigurationError(f"{path} already exists; name another file, or overwrite it")
+        raise ConfigurationError(
+            f"{path} already exists; name another file, or overwrite it with overwrite=True, on the "
+            "command line --overwrite"
+        )
     try:
         with draft_folder(path) as folder:
             draft = folder / path.name

@@ -133,7 +133,7 @@ def _export_page(
         sys.stdout.buffer.write(page)
         return
     write_new(out, page, overwrite=overwrite)
-    show(as_json, {"file": str(out), "bytes": len(page)}, lambda: f"{out}: one document.")
+    show(as_json, {"file": str(out), "bytes": len(page)}, lambda: f"Wrote {out}.")
 
 
 def restore(
@@ -154,7 +154,7 @@ def restore(
     with progress(file.name, as_json) as advance:
         done = Memory.restore(file, accept_other_key=other_key, on_progress=advance)
     if isinstance(done, Backup):
-        show(as_json, asdict(done), lambda: _backup_text(done))
+        show(as_json, asdict(done), lambda: _restored_text(done))
     else:
         show(as_json, _plain(done), lambda: _restore_text(done))
 
@@ -167,6 +167,16 @@ def _backup_text(made: Backup) -> str:
     }[made.hash_key]
     size = f"{made.store_bytes / 1e6:.1f} MB, packed {made.archive_bytes / 1e6:.1f} MB"
     return f"{made.path}: a store of {size}, verified, {key}"
+
+
+def _restored_text(made: Backup) -> str:
+    key = {
+        "file": "The key of its hashes came with it.",
+        "setting": "The key of its hashes did not come with it: set RECONCILER_GATE__HASH_KEY as it "
+        "was.",
+        "none": "It has no key of hashes yet.",
+    }[made.hash_key]
+    return f"Restored into {made.path}: {made.store_bytes / 1e6:.1f} MB, verified. {key}"
 
 
 def _export_text(report: ExportReport) -> str:

@@ -84,7 +84,9 @@ def _write(
     files = {folder / name: content for name, content in pack_files(base_url, *whose).items()}
     there = next((path for path in files if path.exists()), None)
     if there is not None and not overwrite:
-        raise ConfigurationError(f"{there} already exists; name another folder, or overwrite it")
+        raise ConfigurationError(
+            f"{there} already exists; name another folder, or give --overwrite"
+        )
     try:
         (folder / "queries").mkdir(parents=True, exist_ok=True)
     except OSError as error:

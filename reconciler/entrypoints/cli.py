@@ -321,7 +321,8 @@ def add(
     tenant: Tenant = None,
     contact_name: Annotated[str | None, typer.Option(help="The contact's name.")] = None,
     source_kind: Annotated[
-        SourceKind, typer.Option(help="Whose word it is, and so how far it is trusted.")
+        SourceKind,
+        typer.Option(metavar="KIND", help=f"Whose word it is: {', '.join(SourceKind)}."),
     ] = SourceKind.OPERATOR,
     source_reference: Annotated[
         str | None, typer.Option(help="Where its source can be looked up.")
@@ -339,7 +340,11 @@ def add(
         float | None, typer.Option(help="Its importance, 0 to 1; default: judged from the words.")
     ] = None,
     category: Annotated[
-        Category | None, typer.Option(help="The category; default: read from the text.")
+        Category | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"The category: {', '.join(Category)}; default: read from the text.",
+        ),
     ] = None,
     topic: Annotated[str | None, typer.Option(help="The topic, for example work.")] = None,
     tag: Annotated[
@@ -493,11 +498,14 @@ def history(
         check_can_draw()
     with reading(agent, contact, tenant) as memory:
         chains = memory.history(agent, contact, fact_id=fact, at=instant, tenant=tenant)
+        name = _name_of_contact(memory, agent, contact, tenant) if png is not None else contact
+    drawn: tuple[str, ...] = ()
     if png is not None and chains:
         from reconciler.bootstrap import write_new
         from reconciler.entrypoints.history_picture import history_png
 
-        write_new(png, history_png(contact, chains, instant), overwrite=overwrite)
+        write_new(png, history_png(name, chains, instant), overwrite=overwrite)
+        drawn = (f"Picture: {png}",)
     nothing = f"No fact is known of contact {contact} of agent {agent}."
     if at is not None:
         nothing = (
@@ -507,8 +515,14 @@ def history(
     show(
         as_json,
         [asdict(chain) for chain in chains],
-        lambda: history_tree(contact, chains) if chains else nothing,
+        lambda: Group(history_tree(contact, chains), *drawn) if chains else nothing,
     )
+
+
+def _name_of_contact(memory: Memory, agent: str, contact: str, tenant: str | None) -> str:
+    """The contact's name, or its id where it has none."""
+    known = memory.contacts(agent, tenant=tenant)
+    return next((each.name for each in known if each.contact_id == contact and each.name), contact)
 
 
 @app.command()

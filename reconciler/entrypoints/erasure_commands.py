@@ -19,7 +19,7 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
-from reconciler.entrypoints.rendering import lines, panel, shown
+from reconciler.entrypoints.rendering import counted, lines, panel, shown
 from reconciler.memory import Memory
 
 if TYPE_CHECKING:
@@ -110,19 +110,20 @@ def _erasures_view(found: Sequence[Erasure]) -> Group:
 
 def _erasure_panel(erasure: Erasure) -> RenderableType:
     receipt = erasure.receipt
-    counted = ", ".join(f"{count} {label}" for label, count in receipt.removed.items() if count)
+    erased = ", ".join(
+        counted(count, label.lower()) for label, count in receipt.removed.items() if count
+    )
     nothing = "nothing; if something should have been there, check the name that you gave"
-    lost = "would lose" if receipt.is_dry_run else "lost"
+    verb = "texts would be erased from" if receipt.is_dry_run else "texts erased from"
     told = [
-        shown(f"{lost} their words: {counted or nothing}"),
+        shown(f"{verb}: {erased or nothing}"),
         shown(f"held if they are said again: {receipt.tombstones}"),
     ]
     if not receipt.is_dry_run:
-        told.append(shown(f"read again: {receipt.verified} texts, {_found(erasure)}"))
+        told.append(shown(f"read again: {counted(receipt.verified, 'text')}, {_found(erasure)}"))
     if receipt.searched_texts:
-        told.append(
-            shown(f"files searched for {receipt.searched_texts} texts: {_in_files(erasure)}")
-        )
+        searched = counted(receipt.searched_texts, "text")
+        told.append(shown(f"files searched for {searched}: {_in_files(erasure)}"))
     told += [
         shown(f"still hold words of it: {text_id}", "yellow") for text_id in receipt.elsewhere_ids
     ]
@@ -138,8 +139,12 @@ def _erasure_panel(erasure: Erasure) -> RenderableType:
 def _in_files(erasure: Erasure) -> str:
     receipt = erasure.receipt
     left, shared = receipt.texts_in_files, receipt.shared_texts
-    found = f"{left} STILL THERE" if left else "none of them there"
-    return f"{found}, but for {shared} that something says which is kept" if shared else found
+    found = f"{left} STILL THERE" if left else "none found"
+    return (
+        f"{found}, except {shared} that something else, which is kept, also says"
+        if shared
+        else found
+    )
 
 
 def _found(erasure: Erasure) -> str:

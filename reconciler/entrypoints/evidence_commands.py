@@ -68,6 +68,8 @@ def _turn(turn: EvidenceTurn) -> Iterator[Text]:
     yield shown(f"{turn.said_at:%Y-%m-%d %H:%M} UTC  {turn.speaker}  ({where}{found_at})", "dim")
     yield shown(f"  “{' … '.join(turn.spans) or turn.text}”")
     for taker in turn.taken_by:
-        of = f" for {turn.fact_id}, which it says again" if turn.is_beneath else ""
+        of = (
+            f": the earlier fact {turn.fact_id}, which this fact repeats" if turn.is_beneath else ""
+        )
         by = taker.answered_by or taker.proposed_by or "unknown"
         yield shown(f"  {taker.action} {taker.decision_id} by {by}{of}", "dim")

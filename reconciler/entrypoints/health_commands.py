@@ -10,7 +10,7 @@ from rich.console import Group
 from rich.table import Table
 
 from reconciler.entrypoints.options import Agent, AsJson, MaybeContactId, Tenant, reading, show
-from reconciler.entrypoints.rendering import shown, table
+from reconciler.entrypoints.rendering import counted, number_columns, shown, table, word_column
 
 if TYPE_CHECKING:
     from reconciler.domain.review.health import ContactHealth, HealthReport, Waiting
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["add_health_commands"]
 
 _CONTACTS_SHOWN_MAX = 20
-_COLUMNS = ("contact", "live", "ended", "twice", "stale", "disputes", "questions", "refused")
+_NUMBERS = ("live", "ended", "duplicates", "stale", "disputes", "questions", "refused")
 
 
 def add_health_commands(app: typer.Typer) -> None:
@@ -50,20 +50,22 @@ def _totals(report: HealthReport) -> Table:
     for name, now, meaning in (
         ("live facts", str(total.live), f"{total.expired} expired, {total.archived} archived, "
          f"{total.superseded} superseded, {total.revoked} revoked"),
-        ("twice there", _percent(total.duplicate_rate),
-         f"{total.near_pairs} pairs as near as restatements that nothing links"),
+        ("duplicates", _percent(total.duplicate_rate),
+         f"{counted(total.near_pairs, 'pair')} of facts that seem to say the same, unlinked"),
         ("stale", _percent(total.stale_rate),
-         f"{total.rivalled_slots} of {total.slots} questions of one value have several answers"),
+         f"{total.rivalled_slots} of {total.slots} single-valued attributes have several live values"),
         ("disputes", str(total.disputes.count), _ages(total.disputes, "disputes")),
         ("questions", str(total.questions.count), _ages(total.questions, "pending")),
         ("answered yes", _percent(total.confirm_rate),
-         f"{total.confirmations} of {total.answers} answers"),
+         f"{total.confirmations} of {counted(total.answers, 'answer')}"),
         ("refused", _percent(total.refusal_rate),
-         f"{total.refusals} of {total.attempts} notes; `reconciler refusals` says why"),
+         f"{total.refusals} of {counted(total.attempts, 'note')}; `reconciler refusals` says why"),
         ("found nothing", _percent(total.empty_recall_rate),
-         f"{total.empty_recalls} of {total.recalls} recalls by processes that may write"),
+         f"{total.empty_recalls} of {counted(total.recalls, 'recall')}; read-only processes count none"),
         ("kept", str(total.decisions),
-         f"decisions, {total.sessions} sessions, {total.episodes} episodes{_size(report)}"),
+         f"{'decision' if total.decisions == 1 else 'decisions'}, "
+         f"{counted(total.sessions, 'session')}, {counted(total.episodes, 'episode')}"
+         f"{_size(report)}"),
     ):  # fmt: skip
         found.add_row(name, now, shown(meaning))
     return found
@@ -74,15 +76,21 @@ def _contacts(contacts: Iterable[ContactHealth]) -> Table:
     listed = sorted(contacts, key=_troubles, reverse=True)
     left_out = len(listed) > _CONTACTS_SHOWN_MAX
     title = f"The {_CONTACTS_SHOWN_MAX} of {len(listed)} contacts with most to be done"
+    named = {
+        contact.contact_id or "": _numbers(contact) for contact in listed[:_CONTACTS_SHOWN_MAX]
+    }
     found = table(title if left_out else "")
-    for name in _COLUMNS:
-        found.add_column(name, justify="left" if name == "contact" else "right", overflow="fold")
-    for contact in listed[:_CONTACTS_SHOWN_MAX]:
-        ended = contact.expired + contact.archived + contact.superseded + contact.revoked
-        waiting = (contact.disputes.count, contact.questions.count, contact.refusals)
-        numbers = (contact.live, ended, contact.duplicated, contact.rivalled_slots, *waiting)
-        found.add_row(shown(contact.contact_id or ""), *map(str, numbers))
+    word_column(found, "contact", named)
+    seen = number_columns(found, _NUMBERS, named.values())
+    for name, numbers in named.items():
+        found.add_row(shown(name), *seen(numbers))
     return found
+
+
+def _numbers(contact: ContactHealth) -> tuple[int, ...]:
+    ended = contact.expired + contact.archived + contact.superseded + contact.revoked
+    waiting = (contact.disputes.count, contact.questions.count, contact.refusals)
+    return contact.live, ended, contact.duplicated, contact.rivalled_slots, *waiting
 
 
 def _troubles(contact: ContactHealth) -> tuple[int, int]:

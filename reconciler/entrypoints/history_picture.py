@@ -8,15 +8,16 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from reconciler.domain.records.facts import FactHistory
+from reconciler.domain.records.facts import Fact, FactHistory
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.review.timeline import Arrow, Strand, Timeline, caption_of, timeline
 from reconciler.domain.visible_text import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["history_png"]
 
@@ -27,13 +28,26 @@ _DOTS_PER_INCH = 120
 _BAR_HEIGHT = 0.55
 _NARROWEST = 0.006
 _INK, _GREY, _PALE = "#222222", "#5b6670", "#e4e4e4"
-_COLOURS: Mapping[FactState, str] = {
-    FactState.LIVE: "#1f6f8b",
-    FactState.EXPIRED: "#8f6400",
-    FactState.ARCHIVED: "#6b5fa8",
-    FactState.REVOKED: "#b4443c",
+_NEVER_HELD = "revoked, or never held"
+
+
+class _Look(NamedTuple):
+    """How a bar is drawn, as in the HTML report."""
+
+    edge: str
+    fill: str
+    line: str = "-"
+
+
+_LOOKS: Mapping[str, _Look] = {
+    "holds": _Look("#1f6f8b", "#1f6f8b"),
+    "superseded": _Look("#75818c", "#75818c"),
+    _NEVER_HELD: _Look("#b4443c", "white", "--"),
+    "expired": _Look("#8f6400", "white"),
+    "archived": _Look("#6b5fa8", "white"),
+    "erased": _Look("#75818c", "white", ":"),
 }
-"""All others have ended, and are grey; live ones alone are filled, so that colour is not needed."""
+"""By what the legend says. Filled, hollow and dashed ones are told apart without colour, too."""
 
 
 def history_png(contact: str, chains: Sequence[FactHistory], at: datetime | None) -> bytes:
@@ -54,6 +68,7 @@ def history_png(contact: str, chains: Sequence[FactHistory], at: datetime | None
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     _draw(axes, drawn)
+    _add_legend(figure, drawn)
     more = f"; {drawn.left_out} more facts are left out" if drawn.left_out else ""
     title = f"{visible(contact)}: {len(drawn.facts)} facts over time{more}"
     axes.set_title(title, loc="left", color=_INK, fontsize=12, parse_math=False)
@@ -81,17 +96,39 @@ def _draw(axes: Axes, drawn: Timeline) -> None:
         side.set_visible(False)
 
 
+def _add_legend(figure: Figure, drawn: Timeline) -> None:
+    """Say beneath the picture what the bars in it mean, those alone that it has."""
+    from matplotlib.patches import Patch
+
+    there = {_called(bar.fact) for strand in drawn.strands for bar in strand.bars}
+    handles = [
+        Patch(facecolor=look.fill, edgecolor=look.edge, linestyle=look.line, label=called)
+        for called, look in _LOOKS.items()
+        if called in there
+    ]
+    figure.legend(
+        handles=handles, loc="outside lower left", ncols=len(_LOOKS), frameon=False, fontsize=9
+    )
+
+
+def _called(fact: Fact) -> str:
+    """What the legend calls a fact that stands so."""
+    if fact.is_void or fact.state is FactState.REVOKED:
+        return _NEVER_HELD
+    return "holds" if fact.is_live else str(fact.state)
+
+
 def _draw_strand(axes: Axes, strand: Strand, first: int) -> None:
     for bar in strand.bars:
-        colour = _COLOURS.get(bar.fact.state, _GREY)
+        look = _LOOKS[_called(bar.fact)]
         axes.barh(
             first + bar.row,
             max(bar.right - bar.left, _NARROWEST),
             left=bar.left,
             height=_BAR_HEIGHT,
-            facecolor=colour if bar.fact.is_live else "white",
-            edgecolor=colour,
-            linestyle="--" if bar.fact.is_void else "-",
+            facecolor=look.fill,
+            edgecolor=look.edge,
+            linestyle=look.line,
             zorder=2,
         )
     for arrow in strand.arrows:

@@ -42,7 +42,7 @@ _STYLES = {
 }
 _ERROR_LENGTH_MAX = 100
 _ID_LENGTH = 36
-_HAVE_READ = "reconciler drain, or a running reconciler worker"
+_TO_READ = "Run `reconciler drain`, or keep a worker running."
 
 
 def outcomes_words(outcomes: Outcomes) -> str:
@@ -77,7 +77,7 @@ def handed_over_words(job: Job, turn_count: int) -> str:
         )
     return (
         f"Job {job.job_id}: session {visible(job.session_id)}, {turn_count} turns handed over.\n"
-        f"It is {job.state}. Have it read: {_HAVE_READ}"
+        f"It is {job.state}. {_TO_READ}"
     )
 
 
@@ -87,7 +87,7 @@ def retried_words(job: Job) -> str:
         return f"Job {job.job_id} is done already; there is nothing to retry."
     if job.state is JobState.RUNNING:
         return f"Job {job.job_id} is being worked on; it was left as it is."
-    return f"Job {job.job_id} waits again, with all its attempts.\nHave it read: {_HAVE_READ}"
+    return f"Job {job.job_id} waits again, with all its attempts.\n{_TO_READ}"
 
 
 def retried_all_words(count: int) -> str:
@@ -95,7 +95,7 @@ def retried_all_words(count: int) -> str:
     if not count:
         return "No such job is dead; there is nothing to retry."
     waiting = "1 dead job waits" if count == 1 else f"{count} dead jobs wait"
-    return f"{waiting} again, with all attempts.\nHave them read: {_HAVE_READ}"
+    return f"{waiting} again, with all attempts.\n{_TO_READ}"
 
 
 def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:

@@ -26,14 +26,15 @@ from reconciler.entrypoints.options import (
     print_json,
     show,
 )
-from reconciler.entrypoints.rendering import shown, table, terminal
-from reconciler.errors import ConfigurationError, InvalidRequestError
+from reconciler.entrypoints.rendering import lines, shown, table, terminal, word_column
+from reconciler.errors import ConfigurationError, InvalidNoteError, InvalidRequestError
 from reconciler.memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.table import Table
+    from rich.text import Text
 
     from reconciler.entrypoints.mcp_server.http_door import Address
     from reconciler.entrypoints.mcp_server.tokens import Token, TokenFile
@@ -221,8 +222,12 @@ def create(
     profile: ProfileOption = Profile.AGENT,
     contact: MaybeContactId = None,
     name: Annotated[
-        str, typer.Option(help="The owner's name; an operator's answers are recorded under it.")
-    ] = "operator",
+        str | None,
+        typer.Option(
+            help="The owner's name; an operator's answers are recorded under it; default: the "
+            "profile's."
+        ),
+    ] = None,
     session: Annotated[
         str | None, typer.Option(help="The id of the session that notes and turns belong to.")
     ] = None,
@@ -237,7 +242,7 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Create a token and print it once; only its hash is kept."""
-    grant = _grant(profile, tenant, agents, contact, name, session)
+    grant = _grant(profile, tenant, agents, contact, name or str(profile), session)
     made, secret = _token_file(tokens).create(grant, _expiry(expires))
     if as_json:
         print_json({"token": secret, **made.to_dict(datetime.now(UTC))})
@@ -307,25 +312,38 @@ def _expiry(given: str | None) -> datetime | None:
     """
     if given is not None and (days := _DAYS.fullmatch(given)):
         return datetime.now(UTC) + timedelta(days=int(days[1]))
-    return parse_time("--expires", given)
+    try:
+        return parse_time("--expires", given)
+    except InvalidNoteError:
+        raise InvalidRequestError(
+            f"--expires {given!r} is neither a number of days, such as 90d, nor an ISO 8601 time "
+            "with a zone, such as 2027-01-01T00:00:00+00:00"
+        ) from None
 
 
 def _tokens_table(tokens: Sequence[Token], now: datetime) -> Table:
     made = table("Tokens")
-    for column in ("id", "name", "profile", "tenant", "agents", "contact", "expires", "state"):
-        made.add_column(
-            column, overflow="fold", min_width=_TOKEN_ID_WIDTH if column == "id" else None
-        )
+    made.add_column("id", min_width=_TOKEN_ID_WIDTH)
+    word_column(made, "name", (token.grant.name for token in tokens))
+    word_column(made, "profile", (str(token.grant.profile) for token in tokens))
+    made.add_column("opens", overflow="fold")
+    made.add_column("state", no_wrap=True)
     for token in tokens:
-        grant = token.grant
+        until = f"until {token.expires_at:%Y-%m-%d}" if token.expires_at else "for ever"
         made.add_row(
             token.token_id,
-            shown(grant.name),
-            str(grant.profile),
-            shown(grant.tenant),
-            shown(", ".join(grant.agent_ids)),
-            shown(grant.contact_id or "any"),
-            f"{token.expires_at:%Y-%m-%d}" if token.expires_at else "never",
-            token.state(now),
+            shown(token.grant.name),
+            str(token.grant.profile),
+            _opened_by(token.grant),
+            lines(shown(token.state(now)), shown(until, "dim")),
         )
     return made
+
+
+def _opened_by(grant: Grant) -> Text:
+    """Whose memory it opens, each on a line of its own."""
+    return lines(
+        shown(f"tenant {grant.tenant}"),
+        *(shown(f"agent {agent_id}") for agent_id in grant.agent_ids),
+        shown(f"contact {grant.contact_id}" if grant.contact_id else "any contact"),
+    )

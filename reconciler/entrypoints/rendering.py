@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.panel import Panel
 from rich.table import Table
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "contacts_table",
+    "counted",
     "decision_line",
     "decision_made",
     "decisions_table",
@@ -54,11 +56,13 @@ __all__ = [
     "import_summary",
     "lines",
     "make_printable",
+    "number_columns",
     "panel",
     "recall_table",
     "shown",
     "table",
     "terminal",
+    "word_column",
 ]
 
 _STYLES = {
@@ -102,6 +106,7 @@ _DONE = {
 }
 _BAR_WIDTH = 12
 _ID_WIDTH = 36
+_DAY_WIDTH = len("2026-01-31")
 
 
 class _Terminal(Console):
@@ -143,6 +148,35 @@ def table(title: str) -> Table:
 def id_column(found: Table, name: str) -> None:
     """A column in which an id stands whole, on a line of its own: it is copied into a command."""
     found.add_column(name, min_width=_ID_WIDTH, overflow="fold")
+
+
+def word_column(found: Table, name: str, values: Iterable[str]) -> None:
+    """A column whose texts are broken between words only, unless a word is longer than an id."""
+    words = (word for value in (name, *values) for word in visible(value).split())
+    width = min(max(map(cell_len, words)), _ID_WIDTH)
+    found.add_column(name, min_width=width, overflow="fold")
+
+
+def number_columns(
+    found: Table, names: Sequence[str], rows: Iterable[Sequence[int]]
+) -> Callable[[Sequence[int]], list[str]]:
+    """Add a column for each number that is not zero in all rows, and for the first one.
+
+    Returns:
+        What of a row's numbers stands in these columns.
+    """
+    given = list(rows)
+    kept = [place for place in range(len(names)) if not place or any(row[place] for row in given)]
+    for place in kept:
+        found.add_column(
+            names[place], justify="right", min_width=max(map(len, names[place].split()))
+        )
+    return lambda row: [str(row[place]) for place in kept]
+
+
+def counted(count: int, what: str) -> str:
+    """So many of what the noun names: "1 fact", "2 facts"."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def panel(content: Any, title: str, subtitle: str | None = None, **given: Any) -> Panel:
@@ -392,26 +426,28 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
 
 
 def contacts_table(contacts: Sequence[Contact]) -> Table:
-    """Contacts with what is known about them, in numbers."""
+    """Contacts with what is known about them, in numbers; what none of them has is left out."""
     found = table("Contacts")
-    counted = ("live", "expired", "archived", "superseded", "revoked", "erased", "facts ever")
-    for name in ("contact", "name", *counted, "last decision"):
-        found.add_column(name, justify="right" if name in counted else "left", overflow="fold")
+    word_column(found, "contact", (contact.contact_id for contact in contacts))
+    has_names = any(contact.name for contact in contacts)
+    if has_names:
+        word_column(found, "name", (contact.name or "" for contact in contacts))
+    seen = number_columns(found, _FACT_NUMBERS, map(_fact_numbers, contacts))
+    found.add_column("last decision", min_width=_DAY_WIDTH)
     for contact in contacts:
         last = _day(contact.last_decision_at) if contact.last_decision_at else ""
-        found.add_row(
-            shown(contact.contact_id),
-            shown(contact.name or ""),
-            str(contact.live_facts),
-            str(contact.expired_facts),
-            str(contact.archived_facts),
-            str(contact.superseded_facts),
-            str(contact.revoked_facts),
-            str(contact.erased_facts),
-            str(contact.facts),
-            last,
-        )
+        name = [shown(contact.name or "")] * has_names
+        found.add_row(shown(contact.contact_id), *name, *seen(_fact_numbers(contact)), last)
     return found
+
+
+_FACT_NUMBERS = ("live", "expired", "archived", "superseded", "revoked", "erased", "facts ever")
+
+
+def _fact_numbers(contact: Contact) -> tuple[int, ...]:
+    ended = (contact.superseded_facts, contact.revoked_facts, contact.erased_facts)
+    silent = (contact.expired_facts, contact.archived_facts)
+    return contact.live_facts, *silent, *ended, contact.facts
 
 
 def import_summary(report: ImportReport, seconds: float) -> Table:

@@ -39,4 +39,4 @@ def report(
     with reading(agent, contact, tenant) as memory:
         page = memory.report(agent, contact, tenant=tenant).encode()
     write_new(out, page, overwrite=overwrite)
-    show(as_json, {"file": str(out), "bytes": len(page)}, lambda: f"{out}: one document.")
+    show(as_json, {"file": str(out), "bytes": len(page)}, lambda: f"Wrote {out}.")

@@ -351,7 +351,10 @@ def write_profile(
     if path.suffix != ".toml":
         raise InvalidRequestError(f"a profile's file ends in .toml, not {path.name!r}")
     if path.exists() and not overwrite:
-        raise InvalidRequestError(f"{path} already exists; name another file, or overwrite it")
+        raise InvalidRequestError(
+            f"{path} already exists; name another file, or overwrite it with overwrite=True, on the "
+            "command line --overwrite"
+        )
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         unfinished.write_text(_toml(profile, provenance), encoding="utf-8")

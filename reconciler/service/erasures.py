@@ -31,8 +31,8 @@ from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import (
     GraphConflictError,
-    InvalidScopeError,
     InvalidSessionError,
+    UnknownContactError,
     UnknownFactError,
 )
 from reconciler.service.stores.erasure_store import ErasureStore, Marks, Words
@@ -308,12 +308,12 @@ def _check_known(scope: Scope, target: ErasureTarget, known: Known) -> None:
     """Let a target through that the contact has.
 
     Raises:
-        InvalidScopeError: nothing is known of the contact.
+        UnknownContactError: nothing is known of the contact.
         UnknownFactError, InvalidSessionError: it has no such fact or session; another's is answered
             alike.
     """
     if not (known.session_keys or known.decisions):
-        raise InvalidScopeError(
+        raise UnknownContactError(
             f"nothing is known about contact {scope.contact_id} of agent {scope.agent_id}; "
             "`reconciler contacts` lists those of an agent"
         )

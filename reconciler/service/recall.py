@@ -109,7 +109,10 @@ def filter_of(given: FilterFields, attributes: Callable[[], AttributeBook]) -> R
     asked: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     known = [field.name for field in fields(RecallFilter)]
     if unknown := sorted(asked.keys() - set(known)):
-        raise InvalidRequestError(f"there is no filter {unknown[0]}; use {', '.join(known)}")
+        raise InvalidRequestError(
+            f"there is no filter {unknown[0]}; use {', '.join(known)}. How many to return is said "
+            "by limit, and in a recall also by budget_tokens"
+        )
     if "attribute" in asked or "subject" in asked:
         asked |= _slot_names(asked.get("subject"), asked.get("attribute"), attributes())
     return RecallFilter(**asked) if asked else EVERYTHING

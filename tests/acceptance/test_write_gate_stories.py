@@ -208,7 +208,7 @@ def test_an_admitted_preference_alone_yields_to_the_live_request(open_memory: Op
     remember(memory, sarcasm())
     [fact] = known(memory, "When shall I call?")
     assert fact.yields_to_live_intent
-    assert f"- [known, what is asked for now comes first] {MORNINGS}" in prompt(memory)
+    assert f"- [known, yields to what the contact asks for now] {MORNINGS}" in prompt(memory)
 
 
 def test_by_default_the_sarcasm_is_asked_about_and_not_known(open_memory: Open) -> None:

@@ -343,9 +343,7 @@ def test_what_cannot_be_used_is_answered_in_words(
     reply = tools.call(ADD, sent)
     assert (reply.is_error, reply.decision) == (True, None)
     assert said in reply.text
-    assert reply.text.endswith(
-        "Nothing was remembered. Mend that, and call add_contact_note again."
-    )
+    assert reply.text.endswith("Nothing was remembered. Fix that, and call add_contact_note again.")
     assert len(reply.text) < 1000
     assert memory.contacts("crm") == []
 

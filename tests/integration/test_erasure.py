@@ -26,8 +26,8 @@ from reconciler.errors import (
     GraphUnavailableError,
     InvalidAnswerError,
     InvalidRequestError,
-    InvalidScopeError,
     InvalidSessionError,
+    UnknownContactError,
     UnknownFactError,
 )
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
@@ -408,7 +408,7 @@ def test_a_fact_of_another_contact_is_unknown(memory: Memory) -> None:
     bobs = memory.add_contact_note(AGENT, "bob", "Likes coffee.")
     with pytest.raises(UnknownFactError):
         forget(memory, fact_id=bobs.fact_id)
-    with pytest.raises(InvalidScopeError, match="nothing is known"):
+    with pytest.raises(UnknownContactError, match="nothing is known"):
         memory.forget(AGENT, "nobody", **ASKED)
 
 

@@ -188,6 +188,12 @@ def test_what_is_forbidden_is_negative(text: str) -> None:
         "Emails only",
         "Invoices must carry a PO number",
         "Always copy his assistant",
+        "I only take calls after 5 pm",
+        "The contact only takes calls after 5 pm",
+        "Priya accepts deliveries only before noon",
+        "She's only reachable on Fridays",
+        "Call me only after six",
+        "You can only text me in the evening",
     ],
 )
 def test_what_binds_is_a_constraint(text: str) -> None:
@@ -219,6 +225,12 @@ def test_what_is_forbidden_until_somebody_agrees_is_a_constraint(text: str) -> N
         "I read only novels",
         "Has only one dog",
         "My phone must be broken",
+        "She only works on Tuesdays",
+        "Only takes sugar in coffee",
+        "My doctor only takes calls after nine",
+        "I only took the call after lunch",
+        "I only read my messages on weekends",
+        "You can only call support on weekdays",
     ],
 )
 def test_a_habit_or_a_fact_orders_nothing(text: str) -> None:

@@ -285,7 +285,7 @@ def test_without_facts_the_fence_says_that_nothing_is_known() -> None:
         ({"recall_semantics": RecallSemantics.CONSTRAINT}, "[constraint]"),
         ({"recall_semantics": RecallSemantics.NEGATIVE}, "[not wanted]"),
         ({"category": Category.SUMMARY}, "[summary]"),
-        ({"yields_to_live_intent": True}, "[known, what is asked for now comes first]"),
+        ({"yields_to_live_intent": True}, "[known, yields to what the contact asks for now]"),
     ],
 )
 def test_a_fact_says_how_it_binds(changes: dict[str, Any], marks: str) -> None:

@@ -76,7 +76,7 @@ class RecallFilter:
         if self.since and self.until and self.since >= self.until:
             raise InvalidRequestError(
                 f"since {self.since.isoformat()} is not before until {self.until.isoformat()}; "
-                "exchange them, or leave one out"
+                "swap them, or leave one out"
             )
 
     @property

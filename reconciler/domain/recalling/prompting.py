@@ -143,7 +143,7 @@ def _line(fact: Fact, others: Sequence[Fact]) -> str:
     kind = _SEMANTICS[fact.recall_semantics]
     marks = [str(fact.category) if fact.category in _NAMED else kind]
     if fact.yields_to_live_intent:
-        marks.append("what is asked for now comes first")
+        marks.append("yields to what the contact asks for now")
     if others:
         marks.append(f"disputed: see {', '.join(quoted(other.text) for other in others)}")
     value = ""

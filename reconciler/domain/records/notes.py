@@ -212,9 +212,14 @@ def not_in_the_future(at: datetime, now: datetime, name: str = "said_at") -> dat
         InvalidNoteError: it is more than five minutes ahead.
     """
     if at > now + _CLOCK_SKEW_MAX:
+        later = (
+            "; what holds from a later day on cannot be stored yet: put the date into the text"
+            if name == "valid_from"
+            else ""
+        )
         raise InvalidNoteError(
             f"{name} {at.isoformat()} has not come yet (it is {now.isoformat()}); "
-            "check its time zone"
+            f"check its time zone{later}"
         )
     return at
 

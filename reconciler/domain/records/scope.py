@@ -60,6 +60,9 @@ class Scope:
         return _join(self.tenant, self.agent_id, self.contact_id, session_id)
 
 
+_REMEDIES = {"by": "say who decides: contact, or an operator's name"}
+
+
 def check_identifier(name: str, value: object, error: type[Exception]) -> None:
     """Raise ``error`` unless the value is usable as an identifier; the text names the mend."""
     if not isinstance(value, str):
@@ -69,7 +72,8 @@ def check_identifier(name: str, value: object, error: type[Exception]) -> None:
             f"{name} has {len(value):,} characters; at most {SCOPE_PART_LENGTH_MAX} are kept"
         )
     if not value.strip():
-        raise error(f"{name} is empty; give the id under which this memory is kept")
+        remedy = _REMEDIES.get(name, "give the id under which this memory is kept")
+        raise error(f"{name} is empty; {remedy}")
     if value != value.strip():
         raise error(f"{name} {value!r} has white space around it; strip it first")
     if not value.isprintable() and any(map(_is_control, value)):

@@ -135,7 +135,7 @@ def health_words(report: HealthReport) -> str:
         (
             f"contacts: {len(report.contacts)}",
             f"facts: {total.live} live, {ended} ended",
-            f"twice there: {total.duplicated} facts in {total.near_pairs} pairs",
+            f"duplicates: {total.duplicated} facts in {total.near_pairs} pairs",
             f"stale: {total.rivalled_slots} of {total.slots} questions have several answers",
             f"disputes: {_ages(total.disputes)}",
             f"questions: {_ages(total.questions)}",

@@ -139,7 +139,7 @@ class AgentTools:
             return self._add(given) if name == ADD_CONTACT_NOTE else self._answer(given)
         except InvalidRequestError as error:
             complaint = str(error)[:_COMPLAINT_LENGTH_MAX].rstrip(".")
-            told = f"{complaint}. {_NOTHING_DONE[name]} Mend that, and call {name} again."
+            told = f"{complaint}. {_NOTHING_DONE[name]} Fix that, and call {name} again."
             return ToolReply(text=told, is_error=True, error=error)
         except ReconcilerError as error:
             _log.warning("%s failed: %s", name, error)

@@ -195,7 +195,8 @@ def note_of(
         InvalidNoteError: the note cannot be used.
     """
     if unknown := sorted(fields.keys() - LineFields.__annotations__):
-        raise TypeError(f"a note takes no {', '.join(unknown)}")
+        known = ", ".join(LineFields.__annotations__)
+        raise TypeError(f"a note takes no {', '.join(unknown)}; beside its text it takes {known}")
     about = dict(fields)
     said_at, valid_from = about.pop("said_at", None), about.pop("valid_from", None)
     if valid_from is not None:
