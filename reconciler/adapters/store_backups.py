@@ -67,8 +67,8 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     """
     if path.exists() and not overwrite:
         raise ConfigurationError(
-            f"{path} already exists; name another file, or overwrite it with overwrite=True, on the "
-            "command line --overwrite"
+            f"{path} already exists; name another file, or overwrite it with overwrite=True "
+            "(--overwrite on the command line)"
         )
     try:
         with draft_folder(path) as folder:

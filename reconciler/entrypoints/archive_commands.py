@@ -172,8 +172,8 @@ def _backup_text(made: Backup) -> str:
 def _restored_text(made: Backup) -> str:
     key = {
         "file": "The key of its hashes came with it.",
-        "setting": "The key of its hashes did not come with it: set RECONCILER_GATE__HASH_KEY as it "
-        "was.",
+        "setting": "The key of its hashes did not come with it: set RECONCILER_GATE__HASH_KEY "
+        "as it was.",
         "none": "It has no key of hashes yet.",
     }[made.hash_key]
     return f"Restored into {made.path}: {made.store_bytes / 1e6:.1f} MB, verified. {key}"

@@ -53,7 +53,7 @@ def _totals(report: HealthReport) -> Table:
         ("duplicates", _percent(total.duplicate_rate),
          f"{counted(total.near_pairs, 'pair')} of facts that seem to say the same, unlinked"),
         ("stale", _percent(total.stale_rate),
-         f"{total.rivalled_slots} of {total.slots} single-valued attributes have several live values"),
+         f"{total.rivalled_slots} of {total.slots} single-valued attributes have several values"),
         ("disputes", str(total.disputes.count), _ages(total.disputes, "disputes")),
         ("questions", str(total.questions.count), _ages(total.questions, "pending")),
         ("answered yes", _percent(total.confirm_rate),
@@ -61,7 +61,7 @@ def _totals(report: HealthReport) -> Table:
         ("refused", _percent(total.refusal_rate),
          f"{total.refusals} of {counted(total.attempts, 'note')}; `reconciler refusals` says why"),
         ("found nothing", _percent(total.empty_recall_rate),
-         f"{total.empty_recalls} of {counted(total.recalls, 'recall')}; read-only processes count none"),
+         f"{total.empty_recalls} of {counted(total.recalls, 'recall')} by processes that write"),
         ("kept", str(total.decisions),
          f"{'decision' if total.decisions == 1 else 'decisions'}, "
          f"{counted(total.sessions, 'session')}, {counted(total.episodes, 'episode')}"

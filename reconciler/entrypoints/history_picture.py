@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reconciler.domain.records.facts import Fact, FactHistory
 from reconciler.domain.records.kinds import FactState
@@ -36,7 +36,7 @@ class _Look(NamedTuple):
 
     edge: str
     fill: str
-    line: str = "-"
+    line: Literal["-", "--", ":"] = "-"
 
 
 _LOOKS: Mapping[str, _Look] = {

@@ -352,8 +352,8 @@ def write_profile(
         raise InvalidRequestError(f"a profile's file ends in .toml, not {path.name!r}")
     if path.exists() and not overwrite:
         raise InvalidRequestError(
-            f"{path} already exists; name another file, or overwrite it with overwrite=True, on the "
-            "command line --overwrite"
+            f"{path} already exists; name another file, or overwrite it with overwrite=True "
+            "(--overwrite on the command line)"
         )
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
