@@ -149,7 +149,7 @@ def test_no_door_leads_past_the_gate(opened: Open, door: str) -> None:
     assert holding(exported(memory), SECRET) == set()
     assert "I use" not in prompt(memory)
     assert refused(memory) == 1
-    DOORS[door](memory, "I only take calls after 5 pm.")
+    DOORS[door](memory, "I take calls after 5 pm.")
     assert "after 5 pm" in prompt(memory)
 
 

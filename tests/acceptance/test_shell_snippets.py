@@ -34,6 +34,7 @@ NOT_RUN = {
     "reconciler browser --open": "the same",
     "reconciler demo*": "takes seconds; tests/acceptance/test_installed.py",
     "reconciler import neo4j:*": "needs a server; tests/integration/test_peer_import.py",
+    "reconciler import * --ray *": "needs Ray; tests/integration/test_ray_backfill.py",
     "reconciler calibrate pairs.jsonl*": "needs labelled pairs; tests/acceptance/test_calibrate.py",
     "reconciler calibrate ../shared*": "the data are not part of the project",
     "reconciler calibrate --from-decisions*": "needs twenty corrections of each label",
