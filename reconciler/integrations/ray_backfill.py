@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
 
 # A cluster that is started here tells nobody how it is used.
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 try:
     import pyarrow as pa
@@ -36,8 +36,6 @@ from reconciler.service.writing.note_import import ImportReport, place_of
 
 if TYPE_CHECKING:
     from ray.data import Dataset
-
-    from reconciler.settings import Settings
 
 __all__ = ["import_on_ray"]
 
@@ -142,7 +140,7 @@ def _texts(table: pa.Table) -> Iterator[str]:
 class _Writer:
     """One process of the cluster with a memory of its own, kept from part to part."""
 
-    def __init__(self, settings: Settings, key_check: str, given: Mapping[str, Any]) -> None:
+    def __init__(self, settings: Any, key_check: str, given: Mapping[str, Any]) -> None:
         self._settings, self._key_check, self._given = settings, key_check, given
 
     def __call__(self, part: pa.Table) -> dict[str, Any]:
