@@ -37,8 +37,6 @@ from reconciler.service.writing.note_import import ImportReport, place_of
 if TYPE_CHECKING:
     from ray.data import Dataset
 
-    from reconciler.settings import Settings
-
 __all__ = ["import_on_ray"]
 
 _LINES_A_BLOCK = 2_000
@@ -142,7 +140,7 @@ def _texts(table: pa.Table) -> Iterator[str]:
 class _Writer:
     """One process of the cluster with a memory of its own, kept from part to part."""
 
-    def __init__(self, settings: Settings, key_check: str, given: Mapping[str, Any]) -> None:
+    def __init__(self, settings: Any, key_check: str, given: Mapping[str, Any]) -> None:
         self._settings, self._key_check, self._given = settings, key_check, given
 
     def __call__(self, part: pa.Table) -> dict[str, Any]:
