@@ -61,7 +61,7 @@ MAY_IMPORT = {
         *{"async_calls", "async_threads", "memory", "ports", "domain", "settings"},
     },
     "memory": {"bootstrap", "service", "ports", "domain", "errors", "settings"},
-    "integrations": {"integrations", "memory", "service", "domain", "errors", "settings"},
+    "integrations": {"integrations", "memory", "service", "domain", "errors"},
     "entrypoints": {
         *{"entrypoints", "integrations", "memory", "bootstrap", "service", "ports", "domain"},
         *{"errors", "queries", "resources", "settings", "config_files", "job_context"},
