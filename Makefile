@@ -8,7 +8,7 @@ ARGS   ?=
 LINE   ?= 2026
 PORT   ?= 7687
 HTTP_PORT ?= 7474
-WORKERS ?= 3
+WORKERS ?= 2
 FAULTS ?= 20
 
 BIN   := $(VENV)/bin
