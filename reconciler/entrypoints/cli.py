@@ -315,7 +315,7 @@ def add(
         bool | None,
         typer.Option(
             "--single-valued/--many-valued",
-            help="For an attribute that config/attributes.toml lacks: whether it holds one value.",
+            help="For an attribute that is not a known one: whether it holds one value.",
         ),
     ] = None,
     tenant: Tenant = None,

@@ -140,10 +140,9 @@ def _in_files(erasure: Erasure) -> str:
     receipt = erasure.receipt
     left, shared = receipt.texts_in_files, receipt.shared_texts
     found = f"{left} STILL THERE" if left else "none found"
+    also = "is" if shared == 1 else "are"
     return (
-        f"{found}, except {shared} that something else, which is kept, also says"
-        if shared
-        else found
+        f"{found}, except {shared} that {also} also in a record that is kept" if shared else found
     )
 
 

@@ -271,3 +271,35 @@ def test_the_help_puts_every_command_under_a_heading_and_begins_with_the_demo(
     assert "Others" not in out
     assert commands | {"policy"} <= set(names)
     assert names[:3] == ["demo", "add", "recall"]
+
+
+def test_contacts_fit_a_narrow_terminal_without_a_broken_word(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    who = ("--agent", "crm", "--contact", "ingrid-solberg")
+    json_of(run, "add", *who, "Lives in Oslo.", "--contact-name", "Ingrid Solberg")
+    code, out, _ = run("contacts", "--agent", "crm")
+    words = ("contact", "ingrid-solberg", "Ingrid", "Solberg", "live", "ever", "decision")
+    assert (code, [word for word in words if word not in out]) == (0, [])
+    assert "expired" not in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_the_help_of_add_cuts_nothing_off_on_a_narrow_terminal(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    code, out, _ = run("add", "--help")
+    assert (code, "--source-reference" in out, "…" in out) == (0, True, False)
+
+
+@pytest.mark.parametrize(
+    "asked", [("history",), ("forget", "--by", "anna", "--reason", "Asked.")], ids=["read", "erase"]
+)
+def test_an_unknown_contact_ends_every_command_with_1(run: Run, asked: tuple[str, ...]) -> None:
+    json_of(run, "add", *SCOPE, "Lives in Pune.")
+    command, *options = asked
+    code, _, err = run(command, "--agent", "crm", "--contact", "nobody", *options)
+    assert (code, "nothing is known about contact nobody" in " ".join(err.split())) == (1, True)

@@ -112,3 +112,19 @@ def test_what_the_agent_merely_supposed_was_held_and_is_nowhere_in_the_store(ran
     assert [line for line in ran.printed if "Perhaps the lock of van 12 still jams." in line]
     assert "Van 12 is free" in stored
     assert "jams" not in stored
+
+
+def test_the_chat_says_what_it_needs_before_it_makes_a_memory(tmp_path: Path) -> None:
+    named = {name: each for name, each in os.environ.items() if not name.startswith("ANTHROPIC_")}
+    ended = subprocess.run(
+        [sys.executable, ROOT / "examples" / "chat.py", "priya"],
+        cwd=tmp_path,
+        env=named | {"PYTHONPATH": str(ROOT)},
+        input="",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "Set ANTHROPIC_API_KEY first: this chat asks Claude.\n"
+    assert list(tmp_path.iterdir()) == []

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.entrypoints import history_picture
+from reconciler.service.pages import report
 from tests.command_line import Run, json_of
 
 WHO = ("--agent", "crm", "--contact", "priya")
@@ -66,6 +68,17 @@ def test_a_history_is_drawn_as_a_picture(told: Run, tmp_path: Path) -> None:
     assert code == 3
     assert "already exists" in err
     assert told("history", *WHO, "--png", str(png), "--overwrite")[0] == 0
+
+
+def test_a_picture_is_named_beneath_the_tree(told: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    png = tmp_path / "priya.png"
+    code, out, _ = told("history", *WHO, "--png", str(png))
+    assert (code, out.splitlines()[-1]) == (0, f"Picture: {png}")
+
+
+def test_the_picture_s_legend_says_what_the_report_s_says() -> None:
+    assert list(history_picture._LOOKS) == [label for _, label in report._LEGEND]
 
 
 def test_a_picture_without_matplotlib_names_what_to_install(

@@ -84,3 +84,19 @@ def test_a_damaged_file_is_the_operators_to_mend(run: Run, tokens: Path) -> None
     code, _, err = run("token", "list", "--tokens", str(tokens))
     assert code == 3
     assert "version 7" in err
+
+
+@pytest.mark.parametrize("profile", ["agent", "operator"])
+def test_a_token_without_a_name_is_called_by_its_profile(
+    run: Run, tokens: Path, profile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    asked = ("--agent", "crm", "--profile", profile, "--tokens", str(tokens))
+    assert json_of(run, "token", "create", *asked)["name"] == profile
+    assert run("token", "list", "--tokens", str(tokens))[1].count(f" {profile} ") >= 2
+
+
+def test_an_expiry_that_cannot_be_read_names_both_ways_to_give_it(run: Run, tokens: Path) -> None:
+    asked = ("--agent", "crm", "--expires", "3weeks", "--tokens", str(tokens))
+    code, _, err = run("token", "create", *asked)
+    assert (code, "90d" in err, "ISO 8601" in " ".join(err.split())) == (2, True, True)

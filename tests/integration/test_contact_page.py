@@ -100,3 +100,10 @@ def test_it_needs_nothing_beside_itself(page: str) -> None:
 def test_a_contact_that_nobody_knows_is_an_error(memory: Memory) -> None:
     with pytest.raises(InvalidRequestError, match="nothing is known about contact alise"):
         memory.export_page("crm", "alise")
+
+
+def test_what_ended_says_from_when_to_when_and_promises_no_longer_keeping(page: str) -> None:
+    before = " ".join(Sections(page).found["What was known before"].split())
+    assert "ended, held from" in before
+    assert "at the longest" not in before
+    assert "ended since" not in page
