@@ -27,6 +27,9 @@ from tests.engines import EngineUnderTest
 from tests.integration.test_crashes import WHOLE
 from tests.whole_graph import links_of, nodes_of
 
+# Each waits for a time-out of seconds, and how long it takes depends on the machine.
+pytestmark = pytest.mark.faults(only=True)
+
 SILENCE_SECONDS = 4.0
 WAITED_SECONDS_MAX = 20.0
 """The silence, what is waited for an engine that is away, and what a busy machine adds."""

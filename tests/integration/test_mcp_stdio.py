@@ -184,7 +184,7 @@ def test_without_the_extra_the_error_says_what_to_install(
         command("--agent", "crm"), env=hidden, capture_output=True, text=True, check=False
     )
     assert done.returncode == 3
-    assert "pip install 'graph-memory-reconciler[mcp]'" in done.stderr
+    assert "pip install 'mcp>=2.3,<3'" in done.stderr
 
 
 def test_no_other_command_imports_the_sdk() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from reconciler.bootstrap import build_secret_finder
 from reconciler.errors import InvalidNoteError
 from reconciler.named_secrets import kind_of_name, without_secrets
+from reconciler.named_secrets.shapes import find_account_numbers
 from reconciler.sensitive_data import SensitiveKind, redact
 from tests.tables import every
 
@@ -353,3 +355,8 @@ def test_an_error_repeats_the_ids_that_it_is_about(text: str) -> None:
 
 def test_an_error_repeats_no_secret() -> None:
     assert VALUE not in str(InvalidNoteError(f"topic 'password={VALUE}' is too long"))
+
+
+def test_no_digest_passes_for_the_number_of_an_account() -> None:
+    digests = [hashlib.sha256(b"%d" % number).hexdigest()[:32] for number in range(20_000)]
+    assert not [each for each in digests if list(find_account_numbers(f"line:{each}:1"))]
