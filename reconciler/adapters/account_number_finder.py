@@ -6,6 +6,7 @@ until somebody has read it: what the embedded engine overwrites stays in the byt
 
 from __future__ import annotations
 
+from reconciler.adapters.sensitive_data_finders import merge_spans
 from reconciler.named_secrets.shapes import find_account_numbers
 from reconciler.sensitive_data import SensitiveSpan
 
@@ -17,8 +18,4 @@ class AccountNumberFinder:
 
     def find(self, text: str) -> list[SensitiveSpan]:
         """The numbers, first to last; they do not overlap."""
-        found: list[SensitiveSpan] = []
-        for span in sorted(find_account_numbers(text)):
-            if not found or span.start >= found[-1].end:
-                found.append(span)
-        return found
+        return merge_spans(find_account_numbers(text))

@@ -17,15 +17,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from reconciler.named_secrets.words import HINTS, HINTS_IN_A_SENTENCE, HINTS_OF_LOCKS
+from reconciler.named_secrets.words import (
+    DIGIT_WORD,
+    HINTS,
+    HINTS_IN_A_SENTENCE,
+    HINTS_OF_LOCKS,
+)
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, redact
 
 __all__ = ["find_named_secrets", "kind_of_name", "without_secrets"]
 
-_DIGITS = re.compile(
-    r"(?i)\d[ -]?\d[ -]?\d|\b(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)[ ,-]+"
-    r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)\b"
-)
+_DIGITS = re.compile(rf"(?i)\d[ -]?\d[ -]?\d|\b{DIGIT_WORD}[ ,-]+{DIGIT_WORD}\b")
 """So many digits, or digits in words, has every code that opens something."""
 _ESCAPE = re.compile(r"\\u00(?P<code>[2-7][0-9a-fA-F])")
 
@@ -40,14 +42,14 @@ def kind_of_name(name: str | None) -> SensitiveKind | None:
 def find_named_secrets(text: str) -> list[SensitiveSpan]:
     """The values whose names say that they are secret; they may overlap, and are in no order."""
     plain, place = _unescaped(text) if _ESCAPE.search(text) else (text, None)
-    spans = [*_named(plain), *_told_of_locks(plain)]
+    folded = plain.casefold()
+    spans = [*_named(plain, folded), *_told_of_locks(plain, folded)]
     if place is None:
         return spans
     return [SensitiveSpan(place[span.start], place[span.end], span.kind) for span in spans]
 
 
-def _named(text: str) -> list[SensitiveSpan]:
-    folded = text.casefold()
+def _named(text: str, folded: str) -> list[SensitiveSpan]:
     hints = {word for word in HINTS if word in folded}
     if not hints:
         return []
@@ -56,8 +58,7 @@ def _named(text: str) -> list[SensitiveSpan]:
     return [*named(text), *(said(text) if hints & HINTS_IN_A_SENTENCE else ())]
 
 
-def _told_of_locks(text: str) -> list[SensitiveSpan]:
-    folded = text.casefold()
+def _told_of_locks(text: str, folded: str) -> list[SensitiveSpan]:
     if not any(word in folded for word in HINTS_OF_LOCKS) or not _DIGITS.search(text):
         return []
     from reconciler.named_secrets.locks import told_of_locks

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from reconciler.named_secrets.words import DIGIT_WORD
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
 __all__ = ["told_of_locks"]
@@ -35,7 +36,6 @@ _FOUR = r"(?=\W{0,4}\d(?:[ -]?\d){3})"
 _QUOTE = r"\\{0,4}[\"']"
 _IN_SENTENCE = r"[^.!?\n]{0,60}?"
 _TYPE = r"(?:press|type|enter|dial|punch|key|tap|use)(?:s|es|ed|ing)?(?:[ ]in)?"
-_DIGIT_WORD = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
 
 _TOLD = tuple(
     re.compile(f"(?i){pattern}")
@@ -65,7 +65,7 @@ _TOLD = tuple(
         rf"{_QUOTE}{_CODE}{_QUOTE}\s?:{_FOUR}{_NUMBER}[^\n]{{0,120}}?{_QUOTE}{_THING}",
         # "my PIN is four seven one one"
         rf"\b(?:pin|{_CODE}){_WORD}{{0,5}}?(?:{_IS})[ ]?"
-        rf"(?P<value>{_DIGIT_WORD}(?:[ ,-]{{1,2}}{_DIGIT_WORD}){{2,7}})\b",
+        rf"(?P<value>{DIGIT_WORD}(?:[ ,-]{{1,2}}{DIGIT_WORD}){{2,7}})\b",
         # "the code that you were sent is 471147"
         rf"\bcode\b(?=[^.!?\n]{{0,40}}\b(?:sent|texted|received)\b){_WORD}{{1,8}}?(?:{_IS})"
         rf"(?=\W{{0,3}}\d{{4}}){_NUMBER}",

@@ -5,7 +5,7 @@ Words alone, so that a text can be screened before any expression is compiled.
 
 from __future__ import annotations
 
-__all__ = ["HINTS", "HINTS_IN_A_SENTENCE", "HINTS_OF_LOCKS", "NO_COMPOUND"]
+__all__ = ["DIGIT_WORD", "HINTS", "HINTS_IN_A_SENTENCE", "HINTS_OF_LOCKS", "NO_COMPOUND"]
 
 HINTS = (
     *("pass", "pwd", "wort", "contrase", "secret", "token", "key", "pin", "cvv", "cvc", "otp"),
@@ -30,6 +30,9 @@ HINTS_OF_LOCKS = (
     *("wlan", "code", "pin", " in with", " in by", " in using"),
 )
 """A text that tells a code which opens something holds one of them, and digits."""
+
+DIGIT_WORD = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
+"""A digit in words, as somebody reads a code out."""
 
 NO_COMPOUND = (
     r"(?![ -](?:managers?|vaults?|apps?|applications?|tools?|software|generators?|reviews?|audits?"

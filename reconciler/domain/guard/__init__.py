@@ -49,6 +49,7 @@ from reconciler.domain.records.notes import canonical_text
 __all__ = [
     "Difference",
     "Finding",
+    "denial_in",
     "denies_ever",
     "denies_value",
     "denies_value_ever",
@@ -150,6 +151,16 @@ def denies_ever(note: str, fact: str) -> bool:
     )
 
 
+def denial_in(note: str) -> str | None:
+    """What a note says beside owning to a mistake in what was said; None if it owns to none.
+
+    "I misspoke, I do not have a sister": "I do not have a sister".
+    """
+    said = canonical_text(note)
+    denial = _vocabulary().retraction.sub(" ", said)
+    return None if denial == said else denial
+
+
 def takes_back(note: str, fact: str) -> bool:
     """Whether the note says that it was a mistake to say what the fact says, and denies it.
 
@@ -160,11 +171,10 @@ def takes_back(note: str, fact: str) -> bool:
         note: the new text.
         fact: the text that it may take back.
     """
-    said = canonical_text(note)
-    denial = _vocabulary().retraction.sub(" ", said)
-    if denial == said:
+    said = denial_in(note)
+    if said is None:
         return False
-    denial, told = (_THE_CONTACT.sub("", text) for text in (denial, canonical_text(fact)))
+    denial, told = (_THE_CONTACT.sub("", text) for text in (said, canonical_text(fact)))
     found = find_differences(denial, told)
     is_denied = all(each.kind is Difference.NEGATION and not each.in_fact for each in found)
     return is_denied and differ_only_in(found, denial, told)

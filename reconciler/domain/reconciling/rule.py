@@ -10,6 +10,7 @@ from itertools import chain
 from reconciler.domain.guard import (
     Difference,
     Finding,
+    denial_in,
     denies_ever,
     denies_value,
     differ_beside,
@@ -335,7 +336,7 @@ def _by_retraction(
     note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> Verdict | None:
     """What a note takes back ends, however far its words are; a guess takes back nothing."""
-    if not policy.guard or note.is_hedged:
+    if not policy.guard or note.is_hedged or denial_in(note.text) is None:
         return None
     targets = tuple(
         fact
