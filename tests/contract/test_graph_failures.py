@@ -306,6 +306,15 @@ def test_who_gets_no_connection_is_told_in_time_which_setting_it_is_and_wrote_no
         assert [len(memory.decisions("crm", contact)) for contact in unsent] == [1] * len(unsent)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C raises here also where a shell started the tests in the background, to ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_waits_for_no_answer(one_neo4j: EngineUnderTest) -> None:
     with opened(one_neo4j.settings_arguments) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")

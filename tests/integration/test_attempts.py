@@ -433,9 +433,10 @@ OF_WHOEVER_RUNS_IT = {
 
 
 def commands() -> dict[str, Any]:
-    """Each command about a contact or an agent."""
+    """Each command about a contact or an agent; ``add`` last, since it makes what is found then."""
     found = get_command(app).commands  # type: ignore[attr-defined]
-    return {name: each for name, each in found.items() if name not in OF_WHOEVER_RUNS_IT}
+    names = sorted(found, key=lambda name: name == "add")
+    return {name: found[name] for name in names if name not in OF_WHOEVER_RUNS_IT}
 
 
 def aimed(command: Any) -> list[tuple[list[str], str]]:
