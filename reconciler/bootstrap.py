@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from reconciler.service.erasures import Erasures
     from reconciler.service.fact_evidence import FactEvidenceReader
     from reconciler.service.finding import Finding
+    from reconciler.service.hash_key import HashKey
     from reconciler.service.health import Health
     from reconciler.service.moving.contact_page import ContactPage
     from reconciler.service.moving.exporting import Exporter
@@ -191,7 +192,7 @@ class Services:
         self._given_arbiter = arbiter
         self._given_extractor = extractor
         self._decision_ids = DecisionIds(id_key)
-        self._hash_key = _hash_key(settings)
+        self.hash_key = hash_key_of(settings, self.store, clock)
 
     def build_all(self) -> None:
         """Build everything now: who will write learns here that a setting cannot work."""
@@ -201,7 +202,7 @@ class Services:
 
     def digest(self, text: str) -> str:
         """A keyed hash, from which nobody can guess the text."""
-        return keyed_digest(self._hash_key(), text)
+        return keyed_digest(self.hash_key(), text)
 
     @_Part
     def attributes(self) -> AttributeBook:
@@ -296,7 +297,7 @@ class Services:
             finder=build_sensitive_data_finder(),
             secret_finder=build_secret_finder(),
             ids=self.ids,
-            token_of=lambda kind, value: keyed_token(self._hash_key(), kind, value),
+            token_of=lambda kind, value: keyed_token(self.hash_key(), kind, value),
             policy=load_gate_policy(chosen.policy_file, chosen.domain),
         )
 
@@ -660,6 +661,7 @@ def build_services(
             only_reads=must_exist,
         )
         if not must_exist:
+            services.hash_key.check()
             services.build_all()
         services.closing = stack.pop_all()
         return services
@@ -863,19 +865,36 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:
     return lambda candidate: judge(candidate, cleaner, _now())
 
 
-def _hash_key(settings: Settings) -> Callable[[], bytes]:
-    """The key of the hashes; read, or made, when there is first need of it."""
+def hash_key_of(
+    settings: Settings, store: MemoryStore, clock: Callable[[], datetime] | None = None
+) -> HashKey:
+    """The key of the hashes in a store; read, or made, when there is first need of it."""
+    from reconciler.service.hash_key import HashKey
 
-    @cache
-    def key() -> bytes:
-        chosen = settings.gate
-        if chosen.hash_key is not None:
-            return chosen.hash_key.get_secret_value().encode()
-        from reconciler.adapters.hash_key_file import load_or_create_key
+    return HashKey(
+        store,
+        find=lambda: _hash_key_if_any(settings),
+        find_or_make=lambda: _hash_key(settings),
+        clock=clock or _now,
+    )
 
-        return load_or_create_key(_hash_key_path(settings))
 
-    return key
+def _hash_key(settings: Settings) -> bytes:
+    """This host's key of the hashes, made where it has none."""
+    if (key := _hash_key_if_any(settings)) is not None:
+        return key
+    from reconciler.adapters.hash_key_file import load_or_create_key
+
+    return load_or_create_key(_hash_key_path(settings))
+
+
+def _hash_key_if_any(settings: Settings) -> bytes | None:
+    """This host's key of the hashes; None where it has none, and none is made."""
+    if settings.gate.hash_key is not None:
+        return settings.gate.hash_key.get_secret_value().encode()
+    from reconciler.adapters.hash_key_file import load_key
+
+    return load_key(_hash_key_path(settings))
 
 
 def _hash_key_path(settings: Settings) -> Path:
@@ -883,10 +902,18 @@ def _hash_key_path(settings: Settings) -> Path:
     return (settings.gate.hash_key_file or _usual_key_path(settings)).expanduser()
 
 
-def _hash_key_if_any(settings: Settings) -> bytes | None:
-    """The key of the hashes; None where nothing was hashed yet, and none is made."""
-    is_there = settings.gate.hash_key is not None or _hash_key_path(settings).exists()
-    return _hash_key(settings)() if is_there else None
+def accept_hash_key(settings: Settings) -> None:
+    """Have the store take this host's key from now on; what was hashed before is not recognised.
+
+    Raises:
+        ConfigurationError: there is no store.
+        GraphError: the engine is unavailable, locked, or holds a store of another schema.
+    """
+    check_memory_exists(settings)
+    with closing(open_graph(settings)) as graph:
+        store = MemoryStore(graph)
+        store.check_schema_version()
+        store.release_hash_key(_now())
 
 
 def back_up(services: Services, path: Path, *, overwrite: bool) -> Backup:
@@ -1088,7 +1115,9 @@ def _restore_export(
         graph = open_graph(settings)
         stack.callback(graph.close)
         patience = _retry_policy(settings)
-        _open_store(MemoryStore(graph), embedder, settings.reconcile.write_attempts_max, clock())
+        store = MemoryStore(graph)
+        _open_store(store, embedder, settings.reconcile.write_attempts_max, clock())
+        hash_key_of(settings, store).check()
         return restorer.run(
             checked,
             store=ArchiveStore(PatientGraph(graph, patience)),

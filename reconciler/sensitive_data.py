@@ -14,6 +14,7 @@ __all__ = [
     "TOKEN",
     "SensitiveKind",
     "SensitiveSpan",
+    "key_check",
     "keyed_digest",
     "keyed_token",
     "redact",
@@ -69,6 +70,11 @@ def redact(
 def keyed_digest(key: bytes, text: str) -> str:
     """A hash of a text from which nobody without the key can guess it: 32 hexadecimal digits."""
     return hmac.new(key, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]
+
+
+def key_check(key: bytes) -> str:
+    """What tells whether two places have the same key, and says nothing of it."""
+    return keyed_digest(key, "which key this is")
 
 
 def keyed_token(key: bytes, kind: SensitiveKind, value: str) -> str:

@@ -4,14 +4,34 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from reconciler.errors import ConfigurationError
 
-__all__ = ["load_or_create_key"]
+__all__ = ["load_key", "load_or_create_key"]
 
 _KEY_BYTES = 32
 _FILE_BYTES_MAX = 4096
+
+
+def load_key(path: Path) -> bytes | None:
+    """The key in a file; None where there is no file.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or holds no key.
+    """
+    with _told(path):
+        try:
+            file = path.open("rb")
+        except FileNotFoundError:
+            return None
+        with file:
+            key = bytes.fromhex(file.read(_FILE_BYTES_MAX).decode("ascii").strip())
+    if len(key) < _KEY_BYTES:
+        raise ConfigurationError(f"the hash key's file {path} holds no key of {_KEY_BYTES} bytes")
+    return key
 
 
 def load_or_create_key(path: Path, new: bytes | None = None) -> bytes:
@@ -22,20 +42,22 @@ def load_or_create_key(path: Path, new: bytes | None = None) -> bytes:
     Raises:
         ConfigurationError: the file cannot be read or made, or holds no key.
     """
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not path.exists():
+    while (key := load_key(path)) is None:
+        with _told(path):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _create(path, new or secrets.token_bytes(_KEY_BYTES))
-        with path.open("rb") as file:
-            key = bytes.fromhex(file.read(_FILE_BYTES_MAX).decode("ascii").strip())
+    return key
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
     except (OSError, ValueError) as error:
         raise ConfigurationError(
             f"the hash key's file {path} cannot be used: {error}; set RECONCILER_GATE__HASH_KEY, "
             "or RECONCILER_GATE__HASH_KEY_FILE to a file that can be written"
         ) from error
-    if len(key) < _KEY_BYTES:
-        raise ConfigurationError(f"the hash key's file {path} holds no key of {_KEY_BYTES} bytes")
-    return key
 
 
 def _create(path: Path, key: bytes) -> None:

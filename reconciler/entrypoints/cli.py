@@ -251,8 +251,23 @@ def _name_of(command: CommandInfo | TyperInfo) -> str:
 
 
 @app.command()
-def init(as_json: AsJson = False) -> None:
+def init(
+    accept_other_hash_key: Annotated[
+        bool,
+        typer.Option(
+            "--accept-other-hash-key",
+            help="Take this host's hash key from now on, where the store's own is lost. What was "
+            "erased or proposed before is then not recognised.",
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Set up the store, or upgrade an older one; does nothing if it is up to date."""
+    if accept_other_hash_key:
+        from reconciler.bootstrap import accept_hash_key
+        from reconciler.settings import load_settings
+
+        accept_hash_key(load_settings())
     with Memory.open(migrate=True) as memory:
         engine = memory.describe()
         made = {**asdict(engine), "embedding_model": memory.embedding_model}

@@ -19,6 +19,7 @@ from reconciler.bootstrap import (
     build_sensitive_data_finder,
     check_memory_exists,
     file_of_memory,
+    hash_key_of,
     open_graph,
 )
 from reconciler.config_files import load_attribute_book, load_gate_policy
@@ -130,6 +131,7 @@ def _further_checks(
         engine,
         _check("schema", lambda: _schema(store)),
         _check("store", lambda: _store(store, ModelStore(graph), embedder)),
+        _check("hash key", lambda: _hash_key(settings, store)),
         _check("round trip", lambda: _round_trip(store)),
         *_checks_of_parts(settings, embedder),
     ]
@@ -170,6 +172,12 @@ def _store(store: MemoryStore, models: ModelStore, embedder: Embedder) -> str:
         return "empty"
     store.check_model(embedder.model_id, embedder.dimension)
     return f"holds vectors of {embedder.model_id}{_move(models)}"
+
+
+def _hash_key(settings: Settings, store: MemoryStore) -> str:
+    if not _has_schema(store):
+        return "none needed so far"
+    return hash_key_of(settings, store).check()
 
 
 def _move(models: ModelStore) -> str:

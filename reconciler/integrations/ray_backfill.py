@@ -88,12 +88,13 @@ def import_on_ray(
     given: dict[str, Any] = {"tenant": tenant, "agent_id": agent_id, "contact_id": contact_id}
     memory.import_notes([], **given)  # what is wrong with these is told before anything is sent
     defaults = {"tenant": memory.settings.tenant} | {k: v for k, v in given.items() if v}
+    memory._services.hash_key()  # binds the store to it: a node with another one is refused
     with _connected(address):
         writers = int(ray.cluster_resources()["CPU"])
         parts = _parted(lines, defaults, partitions or writers * _PARTITIONS_A_WRITER)
         outcomes = parts.map_batches(
             _Writer,
-            fn_constructor_args=(memory.settings, _key_check(memory), given),
+            fn_constructor_args=(memory.settings, given),
             batch_size=None,  # a whole part, and with it all lines of a contact
             batch_format="pyarrow",
             compute=ray.data.ActorPoolStrategy(size=min(writers, parts.num_blocks())),
@@ -140,8 +141,8 @@ def _texts(table: pa.Table) -> Iterator[str]:
 class _Writer:
     """One process of the cluster with a memory of its own, kept from part to part."""
 
-    def __init__(self, settings: Any, key_check: str, given: Mapping[str, Any]) -> None:
-        self._settings, self._key_check, self._given = settings, key_check, given
+    def __init__(self, settings: Any, given: Mapping[str, Any]) -> None:
+        self._settings, self._given = settings, given
 
     def __call__(self, part: pa.Table) -> dict[str, Any]:
         """What became of a part; an error is a value, for Ray would hide it in one of its own."""
@@ -162,18 +163,7 @@ class _Writer:
 
     @cached_property
     def _memory(self) -> Memory:
-        memory = Memory.open(self._settings, warm_up=True)
-        if _key_check(memory) != self._key_check:
-            raise ConfigurationError(
-                "a node of the cluster has another hash key, with which lines that were imported "
-                "before would not be recognised: set RECONCILER_GATE__HASH_KEY and begin again"
-            )
-        return memory
-
-
-def _key_check(memory: Memory) -> str:
-    """What tells whether two processes have the same hash key, of which line's keys are made."""
-    return memory._services.digest("which key this is")
+        return Memory.open(self._settings, warm_up=True)
 
 
 def _together(outcomes: Dataset, on_progress: Callable[[int], None]) -> ImportReport:

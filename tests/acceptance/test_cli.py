@@ -125,6 +125,7 @@ def test_doctor_finds_a_working_memory_in_order(run: Run) -> None:
         "engine",
         "schema",
         "store",
+        "hash key",
         "round trip",
         "model",
         "gate",

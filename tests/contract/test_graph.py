@@ -445,6 +445,8 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "renew_lease": LEASE | {"until": NOON},
     "retry_job": {"job_id": "waiting", **asdict(ALICE), "at": NOON},
     "claim_store": {"embedding_model": MODEL, "id_key": "ab", "at": NOON},
+    "claim_hash_key": {"check": "ab", "at": NOON},
+    "release_hash_key": {"at": NOON},
     "commit_decisions": {"contacts": contacts(decision(version=8)), "embedding_model": MODEL},
     "bind_store": {"id_key": "ab", "at": NOON},
     "finish_contact": CONTACT | {"version": 8, "node": {"version": 6}},

@@ -24,6 +24,7 @@ LAST_COMMITS: Mapping[int, str] = {
     5: "1a4effa",
     6: "eb1d2aa",
     7: "4cfc16e",
+    8: "9659b14",
 }
 """The last commit of each schema version."""
 

@@ -51,7 +51,8 @@ class Life:
         self.say("Thanks a lot!")
         self.say("Was bankrupt once.")
         ended = self.say("Drives a lorry.").fact_id
-        self._memory.revoke("crm", "alice", ended, revoked_by="dana", reason="A mix-up.")
+        by = {"by" if self._version > 7 else "revoked_by": "dana"}
+        self._memory.revoke("crm", "alice", ended, reason="A mix-up.", **by)
         whose = ("crm", "alice") if self._version > 3 else ()
         self._memory.confirm(*whose, held.decision_id, "contact")
 

@@ -16,7 +16,7 @@ from typing import IO
 from reconciler.domain.records.archives import ExportReport
 from reconciler.errors import GraphConflictError
 from reconciler.ports.graph import Row
-from reconciler.sensitive_data import keyed_digest
+from reconciler.sensitive_data import key_check
 from reconciler.service.moving.lines import (
     FORMAT,
     KEY_OF,
@@ -29,7 +29,7 @@ from reconciler.service.moving.lines import (
 )
 from reconciler.service.stores.archive_store import ArchiveStore, ContactFilter
 
-__all__ = ["Exporter", "key_check"]
+__all__ = ["Exporter"]
 
 _SPOOL_BYTES = 8 << 20
 """What is kept of one contact in memory; what is longer goes to a file that no name leads to."""
@@ -39,11 +39,6 @@ _KEY_BYTES = 32
 """A shorter key is a setting, which the operator has to set again in the new place."""
 
 _CHUNK_BYTES = 1 << 20
-
-
-def key_check(key: bytes) -> str:
-    """What tells whether two stores have the same key, and says nothing of it."""
-    return keyed_digest(key, "which key this is")
 
 
 class Exporter:

@@ -33,8 +33,8 @@ from reconciler.errors import (
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Row
 from reconciler.queries import newest_schema_version
+from reconciler.sensitive_data import key_check
 from reconciler.service.json_lines import loads
-from reconciler.service.moving.exporting import key_check
 from reconciler.service.moving.lines import (
     FORMAT,
     KEY_OF,

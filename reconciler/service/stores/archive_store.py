@@ -65,11 +65,15 @@ class ContactFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundStore:
-    """What a store was made with. The key of its ids is a secret, and is shown to nobody."""
+    """What a store was made with. The key of its ids is a secret, and is shown to nobody.
+
+    ``hash_key_check`` tells which key its hashes are made with; None where nothing was hashed yet.
+    """
 
     embedding_model: str
     embedding_dimension: int
     id_key: str
+    hash_key_check: str | None
 
 
 class ArchiveStore:

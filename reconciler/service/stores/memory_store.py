@@ -158,6 +158,21 @@ class MemoryStore:
         [bound] = self._graph.run("find_store", {})
         _check_model(bound, embedding_model, embedding_dimension)
 
+    def hash_key_check(self) -> str | None:
+        """What tells the key that the store's hashes are made with; None before the first one."""
+        [bound] = self._graph.run("find_store", {})
+        check: str | None = bound["hash_key_check"]
+        return check
+
+    def claim_hash_key(self, check: str, at: datetime) -> str:
+        """Bind the store to a key of hashes; what it is bound to is returned, maybe another."""
+        [bound] = self._graph.run("claim_hash_key", {"check": check, "at": at})
+        return str(bound["hash_key_check"])
+
+    def release_hash_key(self, at: datetime) -> None:
+        """Let the store be bound to another key of hashes."""
+        self._graph.run("release_hash_key", {"at": at})
+
     def migrate(self, embedding_dimension: int) -> int:
         """Bring the schema to this code's version, which is returned; harmless when it is there."""
         return self._graph.migrate(embedding_dimension)

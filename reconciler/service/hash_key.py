@@ -1,0 +1,85 @@
+"""The key of the hashes, one for all hosts that write to a store. Reads and makes no file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from threading import Lock
+
+from reconciler.errors import ConfigurationError
+from reconciler.sensitive_data import key_check
+from reconciler.service.stores.memory_store import MemoryStore
+
+__all__ = ["HashKey"]
+
+
+class HashKey:
+    """This host's key, once the store has said that its hashes are made with it.
+
+    What was hashed with another key would not be recognised: a candidate would be proposed twice,
+    and what was erased would come back. So the first host that hashes anything binds the store to
+    its key by ``key_check``, and every other key is refused.
+
+    Args:
+        store: what is bound.
+        find: this host's key; None where it has none yet.
+        find_or_make: this host's key, made where it has none yet.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        *,
+        find: Callable[[], bytes | None],
+        find_or_make: Callable[[], bytes],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._find = find
+        self._find_or_make = find_or_make
+        self._clock = clock
+        self._lock = Lock()
+        self._key: bytes | None = None
+
+    def __call__(self) -> bytes:
+        """The key; the store is bound to it from now on.
+
+        Raises:
+            ConfigurationError: the store is bound to another one, or it cannot be read or made.
+            GraphError: the store cannot be asked.
+        """
+        with self._lock:
+            if self._key is None:
+                self.check()  # before a key is made that would be refused
+                key = self._find_or_make()
+                own = key_check(key)
+                if self._store.claim_hash_key(own, self._clock()) != own:
+                    raise _refusal(has_one=True)
+                self._key = key
+            return self._key
+
+    def check(self) -> str:
+        """Let a host through whose key can be used, and say how the key and the store stand.
+
+        Raises:
+            ConfigurationError: the store is bound to a key that this host does not have.
+            GraphError: the store cannot be asked.
+        """
+        bound, own = self._store.hash_key_check(), self._find()
+        if bound is None:
+            return "none needed so far"
+        if own is None or key_check(own) != bound:
+            raise _refusal(has_one=own is not None)
+        return "the one that the store's hashes are made with"
+
+
+def _refusal(*, has_one: bool) -> ConfigurationError:
+    return ConfigurationError(
+        f"this host has {'another hash key' if has_one else 'no hash key'}, and not the one that "
+        "the store's hashes were made with: what was erased or proposed before would not be "
+        "recognised. Set RECONCILER_GATE__HASH_KEY as on the other hosts, or put the key's file "
+        "back (RECONCILER_GATE__HASH_KEY_FILE; beside an embedded store, its name ends in .key). "
+        "If that key is lost, `reconciler init --accept-other-hash-key` has the store take this "
+        "host's"
+    )
