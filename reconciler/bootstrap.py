@@ -647,7 +647,7 @@ def build_services(
         store = MemoryStore(graph)
         policy = build_policy(settings, embedder.model_id)
         if migrate:
-            store.migrate(embedder.dimension)
+            _at_opening(settings, lambda _: store.migrate(embedder.dimension))
         services = Services(
             settings=settings,
             graph=graph,
@@ -655,7 +655,7 @@ def build_services(
             policy=policy,
             arbiter=arbiter,
             extractor=extractor,
-            id_key=_open_store(store, embedder, settings.reconcile.write_attempts_max, clock()),
+            id_key=_open_store(store, embedder, settings, clock()),
             clock=clock,
             closing=stack,
             only_reads=must_exist,
@@ -1116,7 +1116,7 @@ def _restore_export(
         stack.callback(graph.close)
         patience = _retry_policy(settings)
         store = MemoryStore(graph)
-        _open_store(store, embedder, settings.reconcile.write_attempts_max, clock())
+        _open_store(store, embedder, settings, clock())
         hash_key_of(settings, store).check()
         return restorer.run(
             checked,
@@ -1179,16 +1179,17 @@ def _extraction_policy(settings: Settings) -> ExtractionPolicy:
     )
 
 
-def _open_store(store: MemoryStore, embedder: Embedder, attempts_max: int, now: datetime) -> bytes:
-    """Several processes may make an empty store at once; constraints then meet in deadlocks."""
+def _open_store(store: MemoryStore, embedder: Embedder, settings: Settings, now: datetime) -> bytes:
+    return _at_opening(settings, lambda _: store.open(embedder.model_id, embedder.dimension, now))
 
-    def once(_: int) -> bytes:
-        return store.open(embedder.model_id, embedder.dimension, now)
 
+def _at_opening(settings: Settings, call: Callable[[int], T]) -> T:
+    """Several processes may make or upgrade a store at once; constraints then meet in deadlocks."""
     # Not for long where the server is unavailable: whoever opens a memory wants to know at once.
-    return call_with_retries(
-        RetryPolicy(attempts_max=attempts_max, unavailable_seconds_max=0.0), once
+    policy = RetryPolicy(
+        attempts_max=settings.reconcile.write_attempts_max, unavailable_seconds_max=0.0
     )
+    return call_with_retries(policy, call)
 
 
 def _retry_policy(settings: Settings) -> RetryPolicy:

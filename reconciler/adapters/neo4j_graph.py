@@ -42,8 +42,14 @@ __all__ = ["Neo4jGraph", "file_of", "open_graph"]
 _CONFLICTS = (
     "Neo.TransientError.Transaction.",
     "Neo.ClientError.Schema.ConstraintValidation",
-    # Two processes that make an empty store at once, in spite of IF NOT EXISTS.
+    # Two processes that make or upgrade a store at once, in spite of IF NOT EXISTS; or one, after
+    # another that was killed, whose statement the server still carries out.
     "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
+    "Neo.ClientError.Schema.IndexAlreadyExists",
+    "Neo.ClientError.Schema.IndexWithNameAlreadyExists",
+    "Neo.ClientError.Schema.ConstraintAlreadyExists",
+    "Neo.ClientError.Schema.ConstraintWithNameAlreadyExists",
+    "Neo.DatabaseError.Schema.ConstraintCreationFailed",
 )
 _SCHEMES = {f"{scheme}{tls}" for scheme in ("bolt", "neo4j") for tls in ("", "+s", "+ssc")}
 _TOO_SLOW = (

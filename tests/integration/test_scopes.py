@@ -21,8 +21,10 @@ from reconciler.bootstrap import open_graph
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.errors import SchemaError, UnknownDecisionError
 from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
+from tests.old_stores import LAST_COMMITS, put_store
 
 SCOPES = [Scope(*parts) for parts in itertools.product(("acme", "globex"), ("crm", "desk"), "ab")]
 VICTIM, OTHERS = SCOPES[0], SCOPES[1:]
@@ -164,3 +166,16 @@ def test_a_store_without_a_key_is_refused_until_it_is_brought_up_to_date(
     keyed(one_of_each, migrate=True)
     made = id_key(one_of_each)
     assert (len(made), keyed(one_of_each).replayed, id_key(one_of_each)) == (64, True, made)
+
+
+def test_those_who_upgrade_a_store_at_once_all_get_through(neo4j_engine: EngineUnderTest) -> None:
+    put_store(neo4j_engine, max(LAST_COMMITS))
+    start, given = Barrier(8), neo4j_engine.settings_arguments
+
+    def upgrade(_: int) -> int:
+        start.wait(60)
+        with Memory.open(embedder=HashingEmbedder(16), migrate=True, **given) as memory:
+            return len(memory.decisions("crm", "alice"))
+
+    with ThreadPoolExecutor(8) as threads:
+        assert len(set(threads.map(upgrade, range(8)))) == 1
