@@ -38,6 +38,7 @@ from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
+from reconciler.service.writing.earlier_decisions import earlier_decisions
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import (
@@ -481,7 +482,7 @@ class WriteGate:
             return judged
         now, scope = self._clock(), judged.candidate.note.scope
         key = judged.assessment.inference_key
-        precedents = precedents_of(self._store.list_earlier(scope, key), now)
+        precedents = precedents_of(earlier_decisions(self._store, scope, key, now), now)
         return replace(
             judged,
             assessment=assess(judged.cleaned, judged.policy, now, precedents),
