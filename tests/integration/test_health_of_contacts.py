@@ -12,6 +12,7 @@ import pytest
 from reconciler import Decision, Memory, SourceKind
 from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.decisions import Action
+from reconciler.domain.records.kinds import GateReason
 from reconciler.domain.review.health import ContactHealth
 from reconciler.errors import InvalidAnswerError, InvalidScopeError
 from reconciler.testing import HashingEmbedder, TableEmbedder
@@ -151,6 +152,15 @@ def test_what_is_claimed_again_after_later_words_answered_it_is_a_new_question(
     assert [each.decision_id for each in memory.pending("crm", "alice")] == [again.decision_id]
     confirmed = memory.confirm("crm", "alice", once_more.decision_id, "contact")
     assert (confirmed.action, confirmed.text) == (Action.UPDATE, "Lives in Pune")
+
+
+def test_a_claim_that_is_older_than_its_answer_is_refused_and_not_asked(memory: Memory) -> None:
+    say(memory, "Lives in Goa", 1, attribute="city", value="Goa")
+    late = guess(memory, "Pune", 0)
+    assert late.gate is not None
+    assert (late.action, late.gate.reason) == (Action.REJECT, GateReason.ANSWERED_SINCE)
+    assert late.question is None
+    assert "answered it later" in late.answer
 
 
 def test_what_was_forgotten_is_asked_about_anew_after_later_words_answered_that(

@@ -59,12 +59,15 @@ class EarlierDecision:
         return self.action is Action.HOLD and self.held_id is None and not is_settled and has_time
 
 
-def precedents_of(earlier: Sequence[EarlierDecision], now: datetime) -> Precedents:
+def precedents_of(
+    earlier: Sequence[EarlierDecision], now: datetime, *, is_answered: bool = False
+) -> Precedents:
     """What a new proposal of the same inference is judged with.
 
     Args:
         earlier: what was decided about it, the oldest first.
         now: the time now (UTC).
+        is_answered: whether later words than the proposal's answer what would be asked.
     """
     declined = [decision.decision_id for decision in earlier if decision.action is Action.DECLINE]
     pending = [decision.decision_id for decision in earlier if decision.is_pending(now)]
@@ -72,6 +75,7 @@ def precedents_of(earlier: Sequence[EarlierDecision], now: datetime) -> Preceden
     return Precedents(
         declined_id=next(iter(declined), None),
         pending_id=next(iter(pending), None),
+        is_answered=is_answered,
         episode_ids=frozenset(decision.episode_id for decision in supporting),
         sessions=frozenset(decision.session_id for decision in supporting),
     )

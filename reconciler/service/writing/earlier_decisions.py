@@ -36,7 +36,7 @@ def earlier_decisions(
     answered = {
         decision_id
         for decision_id in waiting
-        if answer_since(store.get_decision(scope, decision_id), facts)
+        if answer_since(store.get_decision(scope, decision_id).note, facts)
     }
     return [
         replace(decision, is_answered_since=decision.decision_id in answered)
