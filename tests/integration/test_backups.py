@@ -102,6 +102,15 @@ def test_the_key_goes_with_it_so_that_a_value_has_the_same_token(
     assert raw_store.everything(target) == raw_store.everything(source)
 
 
+def test_what_a_restore_makes_is_the_owner_s_alone(archive: Path, tmp_path: Path) -> None:
+    store, key = tmp_path / "store" / "memory.lbug", tmp_path / "keys" / "hash.key"
+    Memory.restore(
+        archive, embedder=EMBEDDER, embedded_path=store, gate={"hash_key_file": str(key)}
+    )
+    made = (store.parent, store, key.parent, key)
+    assert [each.stat().st_mode & 0o077 for each in made] == [0, 0, 0, 0]
+
+
 def test_a_store_is_whole_after_a_backup_however_its_process_ends(tmp_path: Path) -> None:
     """After it, the main file says that it needs no log, until something is written again."""
     script = (
