@@ -80,7 +80,7 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
                 os.fsync(file.fileno())
             draft.replace(path)
     except OSError as error:
-        raise ConfigurationError(f"{path} cannot be written: {error}") from error
+        raise ConfigurationError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def write_backup(
