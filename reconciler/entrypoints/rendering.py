@@ -426,15 +426,20 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
 
 def contacts_table(contacts: Sequence[Contact]) -> Table:
     """Contacts, beneath each its name, with how many of its facts are in which state."""
-    found, names = table("Contacts"), [contact.name or "" for contact in contacts]
-    word_column(found, "contact", [*(contact.contact_id for contact in contacts), *names])
+    found = table("Contacts")
+    # Who was never named has the id for a name.
+    ids_and_names = [
+        dict.fromkeys((contact.contact_id, contact.name or contact.contact_id))
+        for contact in contacts
+    ]
+    word_column(found, "contact", (each for names in ids_and_names for each in names))
     found.add_column("live", justify="right", min_width=len("live"))
     not_live = counts_column(found, "not live", [_not_live(contact) for contact in contacts])
     found.add_column("last decision", min_width=_DAY_WIDTH)
     for place, contact in enumerate(contacts):
-        who = [shown(contact.contact_id), *([shown(contact.name)] if contact.name else [])]
         last = _day(contact.last_decision_at) if contact.last_decision_at else ""
-        found.add_row(lines(*who), str(contact.live_facts), *not_live(place), last)
+        names = lines(*map(shown, ids_and_names[place]))
+        found.add_row(names, str(contact.live_facts), *not_live(place), last)
     return found
 
 

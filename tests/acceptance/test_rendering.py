@@ -306,6 +306,13 @@ def test_contacts_with_facts_in_every_state_fit_80_columns() -> None:
     assert [each for each in told if each not in text] == []
 
 
+def test_a_contact_that_nobody_named_is_shown_once(tmp_path: Path) -> None:
+    with Memory.open(embedded_path=tmp_path / "memory.lbug", embedder=NoopEmbedder()) as memory:
+        memory.add_contact_note("crm", "lars", "Rows on Sundays.")
+        text = printed(rendering.contacts_table(memory.contacts("crm")))
+    assert text.count("lars") == 1
+
+
 def test_the_health_of_a_contact_with_every_trouble_fits_80_columns() -> None:
     waiting = Waiting(day=100)
     troubles = dict.fromkeys(("expired", "duplicated", "rivalled_slots", "refusals"), 100)
