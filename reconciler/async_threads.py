@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import islice
 from types import TracebackType
-from typing import Generic, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NoReturn, ParamSpec, Protocol, TypeVar
 
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
 
@@ -165,6 +165,14 @@ class Opening(Generic[M]):
     ) -> None:
         if self._opened is not None:
             await self._opened.close()
+
+    if not TYPE_CHECKING:  # to a type checker, what is still being opened has no other attributes
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(
+                f"{name!r} was asked of a memory that is not open yet: use `async with "
+                "AsyncMemory.open() as memory:`, or `memory = await AsyncMemory.open()`"
+            )
 
     async def _open(self) -> M:
         made = self._threads.submit(self._open_it)

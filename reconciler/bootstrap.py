@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from threading import RLock, Thread
@@ -276,13 +276,14 @@ class Services:
         )
 
     def _withholding(self) -> Withholding:
+        from reconciler.service.writing.earlier_decisions import earlier_decisions
         from reconciler.service.writing.forgotten import Withholding
 
         return Withholding(
             policy=self.policy,
             embedding_model=self.embedder.model_id,
             gate_policy_of=self.cleaner.policy_of,
-            earlier=self.store.list_earlier,
+            earlier=partial(earlier_decisions, self.store),
             clock=self.clock,
         )
 

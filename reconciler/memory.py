@@ -1343,7 +1343,12 @@ class Memory:
 
         Raises:
             InvalidScopeError: one of the three cannot be used.
+            InvalidRequestError: the lines are one text, such as a file's name.
         """
+        if isinstance(lines, str | bytes):  # it would be read as lines of one character each
+            raise InvalidRequestError(
+                "lines must be an iterable of lines, such as an open file, not one text"
+            )
         chosen = self.settings.tenant if tenant is None else tenant
         given = {"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id}
         defaults = _checked_ids(given)

@@ -80,7 +80,7 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
                 os.fsync(file.fileno())
             draft.replace(path)
     except OSError as error:
-        raise ConfigurationError(f"{path} cannot be written: {error}") from error
+        raise ConfigurationError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def write_backup(
@@ -147,7 +147,7 @@ def restore_backup(path: Path, main: Path, key_file: Path) -> Backup:
     """
     _check_place(main)
     try:
-        main.parent.mkdir(parents=True, exist_ok=True)
+        main.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with draft_folder(main) as folder, _opened(path) as archive:
             manifest = _manifest(archive, path)
             _check_room(archive, manifest, folder, path)
@@ -278,13 +278,13 @@ def _place_key(key: Path, place: Path) -> None:
                 "RECONCILER_GATE__HASH_KEY_FILE to a file that is not there yet"
             )
         return
-    place.parent.mkdir(parents=True, exist_ok=True)
-    key.chmod(_OF_OWNER)
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _move(key, place)
 
 
 def _move(source: Path, target: Path) -> None:
-    """Move a file to where none is; it was written to the disk before."""
+    """Move a file to where none is, for its owner's eyes; it was written to the disk before."""
+    source.chmod(_OF_OWNER)
     try:
         os.link(source, target)
     except FileExistsError as error:

@@ -10,7 +10,7 @@ from rich.console import Group
 from rich.table import Table
 
 from reconciler.entrypoints.options import Agent, AsJson, MaybeContactId, Tenant, reading, show
-from reconciler.entrypoints.rendering import counted, number_columns, shown, table, word_column
+from reconciler.entrypoints.rendering import counted, counts_column, shown, table, word_column
 
 if TYPE_CHECKING:
     from reconciler.domain.review.health import ContactHealth, HealthReport, Waiting
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["add_health_commands"]
 
 _CONTACTS_SHOWN_MAX = 20
-_NUMBERS = ("live", "ended", "duplicates", "stale", "disputes", "questions", "refused")
 
 
 def add_health_commands(app: typer.Typer) -> None:
@@ -76,21 +75,28 @@ def _contacts(contacts: Iterable[ContactHealth]) -> Table:
     listed = sorted(contacts, key=_troubles, reverse=True)
     left_out = len(listed) > _CONTACTS_SHOWN_MAX
     title = f"The {_CONTACTS_SHOWN_MAX} of {len(listed)} contacts with most to be done"
-    named = {
-        contact.contact_id or "": _numbers(contact) for contact in listed[:_CONTACTS_SHOWN_MAX]
-    }
+    worst = listed[:_CONTACTS_SHOWN_MAX]
     found = table(title if left_out else "")
-    word_column(found, "contact", named)
-    seen = number_columns(found, _NUMBERS, named.values())
-    for name, numbers in named.items():
-        found.add_row(shown(name), *seen(numbers))
+    word_column(found, "contact", (contact.contact_id or "" for contact in worst))
+    found.add_column("live", justify="right", min_width=len("live"))
+    others = counts_column(found, "besides", [_besides(contact) for contact in worst])
+    for place, contact in enumerate(worst):
+        found.add_row(shown(contact.contact_id or ""), str(contact.live), *others(place))
     return found
 
 
-def _numbers(contact: ContactHealth) -> tuple[int, ...]:
+def _besides(contact: ContactHealth) -> list[str]:
+    """What else there is of it, and how often."""
     ended = contact.expired + contact.archived + contact.superseded + contact.revoked
-    waiting = (contact.disputes.count, contact.questions.count, contact.refusals)
-    return contact.live, ended, contact.duplicated, contact.rivalled_slots, *waiting
+    counts = {
+        f"{ended} ended": ended,
+        counted(contact.duplicated, "duplicate"): contact.duplicated,
+        f"{contact.rivalled_slots} stale": contact.rivalled_slots,
+        counted(contact.disputes.count, "dispute"): contact.disputes.count,
+        counted(contact.questions.count, "question"): contact.questions.count,
+        f"{contact.refusals} refused": contact.refusals,
+    }
+    return [told for told, count in counts.items() if count]
 
 
 def _troubles(contact: ContactHealth) -> tuple[int, int]:

@@ -95,14 +95,16 @@ def existing(file: Path | None) -> Path | None:
     """The file, if there is one; typer's own check fails on names that no file can have.
 
     Raises:
-        BadParameter: there is none.
+        BadParameter: there is none, or a folder.
     """
     if file is None or file == STANDARD_INPUT:
         return file
     try:
-        is_there = file.exists() and not file.is_dir()
+        is_there, is_folder = file.exists(), file.is_dir()
     except (OSError, ValueError):  # a name that no file can have
-        is_there = False
+        is_there, is_folder = False, False
+    if is_folder:
+        raise typer.BadParameter(f"{visible(str(file))!r} is a folder; name a file.")
     if not is_there:
         raise typer.BadParameter(f"file {visible(str(file))!r} does not exist.")
     return file

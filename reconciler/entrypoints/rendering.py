@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "contacts_table",
     "counted",
+    "counts_column",
     "decision_line",
     "decision_made",
     "decisions_table",
@@ -56,7 +57,6 @@ __all__ = [
     "import_summary",
     "lines",
     "make_printable",
-    "number_columns",
     "panel",
     "recall_table",
     "shown",
@@ -157,21 +157,20 @@ def word_column(found: Table, name: str, values: Iterable[str]) -> None:
     found.add_column(name, min_width=width, overflow="fold")
 
 
-def number_columns(
-    found: Table, names: Sequence[str], rows: Iterable[Sequence[int]]
-) -> Callable[[Sequence[int]], list[str]]:
-    """Add a column for each number that is not zero in all rows, and for the first one.
+def counts_column(
+    found: Table, name: str, rows: Sequence[Sequence[str]]
+) -> Callable[[int], list[Text]]:
+    """Add a column of counts beneath each other, such as "2 expired"; none where no row has any.
+
+    A column for each kind of count would be too wide for a narrow terminal.
 
     Returns:
-        What of a row's numbers stands in these columns.
+        What stands in it in the row of that place.
     """
-    given = list(rows)
-    kept = [place for place in range(len(names)) if not place or any(row[place] for row in given)]
-    for place in kept:
-        found.add_column(
-            names[place], justify="right", min_width=max(map(len, names[place].split()))
-        )
-    return lambda row: [str(row[place]) for place in kept]
+    if not any(rows):
+        return lambda _: []
+    found.add_column(name, min_width=max(len(count) for row in rows for count in row))
+    return lambda place: [lines(*map(shown, rows[place]))]
 
 
 def counted(count: int, what: str) -> str:
@@ -426,28 +425,34 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
 
 
 def contacts_table(contacts: Sequence[Contact]) -> Table:
-    """Contacts with what is known about them, in numbers; what none of them has is left out."""
+    """Contacts, beneath each its name, with how many of its facts are in which state."""
     found = table("Contacts")
-    word_column(found, "contact", (contact.contact_id for contact in contacts))
-    has_names = any(contact.name for contact in contacts)
-    if has_names:
-        word_column(found, "name", (contact.name or "" for contact in contacts))
-    seen = number_columns(found, _FACT_NUMBERS, map(_fact_numbers, contacts))
+    # Who was never named has the id for a name.
+    ids_and_names = [
+        dict.fromkeys((contact.contact_id, contact.name or contact.contact_id))
+        for contact in contacts
+    ]
+    word_column(found, "contact", (each for names in ids_and_names for each in names))
+    found.add_column("live", justify="right", min_width=len("live"))
+    not_live = counts_column(found, "not live", [_not_live(contact) for contact in contacts])
     found.add_column("last decision", min_width=_DAY_WIDTH)
-    for contact in contacts:
+    for place, contact in enumerate(contacts):
         last = _day(contact.last_decision_at) if contact.last_decision_at else ""
-        name = [shown(contact.name or "")] * has_names
-        found.add_row(shown(contact.contact_id), *name, *seen(_fact_numbers(contact)), last)
+        names = lines(*map(shown, ids_and_names[place]))
+        found.add_row(names, str(contact.live_facts), *not_live(place), last)
     return found
 
 
-_FACT_NUMBERS = ("live", "expired", "archived", "superseded", "revoked", "erased", "facts ever")
-
-
-def _fact_numbers(contact: Contact) -> tuple[int, ...]:
-    ended = (contact.superseded_facts, contact.revoked_facts, contact.erased_facts)
-    silent = (contact.expired_facts, contact.archived_facts)
-    return contact.live_facts, *silent, *ended, contact.facts
+def _not_live(contact: Contact) -> list[str]:
+    """How many of its facts are in each other state that any is in."""
+    counts = {
+        "expired": contact.expired_facts,
+        "archived": contact.archived_facts,
+        "superseded": contact.superseded_facts,
+        "revoked": contact.revoked_facts,
+        "erased": contact.erased_facts,
+    }
+    return [f"{count} {state}" for state, count in counts.items() if count]
 
 
 def import_summary(report: ImportReport, seconds: float) -> Table:

@@ -189,7 +189,9 @@ class Records:
             scope: self._store.list_facts(scope) for scope in {decision.scope for decision in held}
         }
         return [
-            decision for decision in held if answer_since(decision, facts[decision.scope]) is None
+            decision
+            for decision in held
+            if answer_since(decision.note, facts[decision.scope]) is None
         ]
 
 

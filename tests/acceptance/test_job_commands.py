@@ -157,7 +157,7 @@ def test_a_conversation_that_cannot_be_read_opens_no_memory(
     ("arguments", "mend"),
     [
         (("nowhere.jsonl", *SCOPE), "does not exist"),
-        ((".", *SCOPE), "does not exist"),
+        ((".", *SCOPE), "is a folder"),
         (("FILE", "--contact", "alice"), "--agent"),
         (("FILE", *AGENT), "--contact"),
         (("FILE", *SCOPE, "--session", " "), "session_id is empty"),

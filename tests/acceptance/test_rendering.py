@@ -16,11 +16,12 @@ import pytest
 from reconciler import Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.records.assessment import Assessment, CheckFinding, Disposal, ScorePart
-from reconciler.domain.records.facts import Dispute, ExpiringFact
+from reconciler.domain.records.facts import Contact, Dispute, ExpiringFact
 from reconciler.domain.records.jobs import Job, JobState
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import SessionRecord
+from reconciler.domain.review.health import ContactHealth, Waiting
 from reconciler.domain.review.replay import Replayed, replay
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints import (
@@ -58,12 +59,13 @@ UNSEEN = re.compile(
 IDENTIFIERS = {"tenant", "topic", "idempotency_key"}
 NOW = datetime.now(UTC)
 WHO = ("crm", "priya")
+LONG_ID = "3f6d2f0e-7d0b-5a39-9f5e-0a6d1f0c4b7a"
 
 
-def printed(*renderables: Any) -> str:
-    """What a terminal shows that is wide enough for any line."""
+def printed(*renderables: Any, width: int = 5000) -> str:
+    """What a terminal shows, unless it is told otherwise one that is wide enough for any line."""
     console = rendering.terminal()
-    console.file, console.width = io.StringIO(), 5000
+    console.file, console.width = io.StringIO(), width
     console.print(*renderables)
     return console.file.getvalue()
 
@@ -286,6 +288,39 @@ def test_ids_stand_whole_where_a_terminal_is_narrow(
         assert code == 0, err
         assert max(map(len, out.splitlines())) <= 80, command
         assert {each for each in ids if each not in out} == set(), command
+
+
+def test_contacts_with_facts_in_every_state_fit_80_columns() -> None:
+    states = ("live", "expired", "archived", "superseded", "revoked", "erased")
+    contact = Contact(
+        tenant="default",
+        agent_id="crm",
+        contact_id=LONG_ID,
+        name="Priya",
+        facts=600,
+        last_decision_at=NOW,
+        **dict.fromkeys((f"{state}_facts" for state in states), 100),
+    )
+    text = printed(rendering.contacts_table([contact]), width=80)
+    told = [LONG_ID, "Priya", *(f"100 {state}" for state in states[1:]), f"{NOW:%Y-%m-%d}"]
+    assert [each for each in told if each not in text] == []
+
+
+def test_a_contact_that_nobody_named_is_shown_once(tmp_path: Path) -> None:
+    with Memory.open(embedded_path=tmp_path / "memory.lbug", embedder=NoopEmbedder()) as memory:
+        memory.add_contact_note("crm", "lars", "Rows on Sundays.")
+        text = printed(rendering.contacts_table(memory.contacts("crm")))
+    assert text.count("lars") == 1
+
+
+def test_the_health_of_a_contact_with_every_trouble_fits_80_columns() -> None:
+    waiting = Waiting(day=100)
+    troubles = dict.fromkeys(("expired", "duplicated", "rivalled_slots", "refusals"), 100)
+    contact = ContactHealth(contact_id=LONG_ID, disputes=waiting, questions=waiting, **troubles)
+    text = printed(health_commands._contacts([contact]), width=80)
+    told = ("ended", "duplicates", "stale", "disputes", "questions", "refused")
+    assert LONG_ID in text
+    assert [each for each in told if f"100 {each}" not in text] == []
 
 
 def test_an_error_is_shown_in_the_same_way(

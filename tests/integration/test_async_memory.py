@@ -220,6 +220,14 @@ def test_a_number_of_threads_that_is_none_is_refused(threads: Any) -> None:
         AsyncMemory.open(threads=threads)
 
 
+def test_a_call_on_a_memory_that_is_not_open_yet_says_how_to_open_it(
+    arguments: dict[str, Any],
+) -> None:
+    opening: Any = AsyncMemory.open(**arguments)
+    with pytest.raises(AttributeError, match=r"use `async with AsyncMemory.open\(\) as memory:`"):
+        opening.recall("crm", "alice")
+
+
 def test_what_is_awaited_is_closed_by_hand(arguments: dict[str, Any]) -> None:
     async def work() -> None:
         memory = await AsyncMemory.open(embedder=HashingEmbedder(), **arguments)

@@ -12,6 +12,7 @@ import pytest
 from reconciler import Decision, Memory, SourceKind
 from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.decisions import Action
+from reconciler.domain.records.kinds import GateReason
 from reconciler.domain.review.health import ContactHealth
 from reconciler.errors import InvalidAnswerError, InvalidScopeError
 from reconciler.testing import HashingEmbedder, TableEmbedder
@@ -139,6 +140,39 @@ def test_later_words_of_the_contact_answer_a_question(memory: Memory) -> None:
     assert memory.pending("crm", "alice") == []
     with pytest.raises(InvalidAnswerError, match="answered by what was said later: 'Lives in Goa'"):
         memory.confirm("crm", "alice", held.decision_id, "contact")
+
+
+def test_what_is_claimed_again_after_later_words_answered_it_is_a_new_question(
+    memory: Memory,
+) -> None:
+    guess(memory, "Pune", 0)
+    say(memory, "Lives in Goa", 1, attribute="city", value="Goa")
+    again, once_more = guess(memory, "Pune", 2), guess(memory, "Pune", 3)
+    assert (again.proposal.held_id, once_more.proposal.held_id) == (None, again.decision_id)
+    assert [each.decision_id for each in memory.pending("crm", "alice")] == [again.decision_id]
+    confirmed = memory.confirm("crm", "alice", once_more.decision_id, "contact")
+    assert (confirmed.action, confirmed.text) == (Action.UPDATE, "Lives in Pune")
+
+
+def test_a_claim_that_is_older_than_its_answer_is_refused_and_not_asked(memory: Memory) -> None:
+    say(memory, "Lives in Goa", 1, attribute="city", value="Goa")
+    late = guess(memory, "Pune", 0)
+    assert late.gate is not None
+    assert (late.action, late.gate.reason) == (Action.REJECT, GateReason.ANSWERED_SINCE)
+    assert late.question is None
+    assert "answered it later" in late.answer
+
+
+def test_what_was_forgotten_is_asked_about_anew_after_later_words_answered_that(
+    memory: Memory,
+) -> None:
+    known = say(memory, "Lives in Pune", 0, attribute="city", value="Pune")
+    assert known.fact_id is not None
+    memory.revoke("crm", "alice", known.fact_id, by="anna", reason="Not hers.")
+    guess(memory, "Pune", 1)
+    say(memory, "Lives in Goa", 2, attribute="city", value="Goa")
+    again = guess(memory, "Pune", 3)
+    assert [each.decision_id for each in memory.pending("crm", "alice")] == [again.decision_id]
 
 
 def test_earlier_words_leave_a_question_open(memory: Memory) -> None:

@@ -949,6 +949,11 @@ LINES = [line(text) for text in ("A", "B", "C", "else")]
 IMPORTED = {**CHAIN, "else": axis(5), "late": axis(6)}
 
 
+def test_a_files_name_is_not_taken_for_the_lines_of_an_import(open_memory: Open) -> None:
+    with pytest.raises(InvalidRequestError, match="such as an open file"):
+        open_memory(IMPORTED).import_notes("notes.jsonl")
+
+
 def test_an_import_counts_what_was_decided_by_which_rule(open_memory: Open) -> None:
     report = open_memory(IMPORTED).import_notes(LINES)
     assert report.decisions == {

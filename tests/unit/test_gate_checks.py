@@ -645,6 +645,20 @@ def test_what_was_declined_is_not_asked_again(trouble: Trouble) -> None:
     assert what(found) == (REJECT, GateReason.DECLINED_BEFORE if is_held else trouble.reason)
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (SourceKind.TOOL_OUTPUT, (REJECT, GateReason.ANSWERED_SINCE)),
+        (SourceKind.EXTRACTOR, (ADMIT, GateReason.ADMITTED)),
+    ],
+)
+def test_only_what_would_be_asked_is_refused_because_it_was_answered_since(
+    source: SourceKind, expected: tuple[Disposal, GateReason]
+) -> None:
+    found = judged(candidate(source_kind=source), precedents=Precedents(is_answered=True))
+    assert what(found) == expected
+
+
 def test_what_was_declined_and_needs_no_question_now_is_admitted() -> None:
     assert judged(candidate(), precedents=Precedents(declined_id="earlier")).disposal is ADMIT
 

@@ -346,6 +346,19 @@ def test_a_denial_of_what_the_other_text_says_is_a_change(note: str, fact: str) 
 @every(
     ("note", "fact"),
     [
+        ("Doesn't have a dog any more", "Has a dog"),
+        ("Doesn't smoke anymore.", "Smokes"),
+        ("Isn't a member any more", "Is a member"),
+    ],
+)
+def test_what_is_not_so_any_more_contradicts_that_it_is(note: str, fact: str) -> None:
+    assert is_change(note, fact)
+    assert is_change(fact, note)
+
+
+@every(
+    ("note", "fact"),
+    [
         ("Never eats out", "Has a red car"),
         ("Stopped smoking", "Has a red car"),
         ("Has never been to Japan", "Loves the gardens of Japan and its food"),

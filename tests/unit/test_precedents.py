@@ -40,6 +40,7 @@ def test_what_nobody_inferred_before_has_no_precedent() -> None:
         ({"lapses_at": NOON - MOMENT}, False),
         ({"lapses_at": None}, False),
         ({"answer_id": "answer"}, False),
+        ({"is_answered_since": True}, False),
         ({"held_id": "another"}, False),
         ({"action": Action.REJECT}, False),
         ({"action": Action.ADMIT}, False),

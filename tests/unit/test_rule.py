@@ -505,6 +505,29 @@ def test_a_value_in_another_spelling_is_said_again() -> None:
     assert (verdict.action, verdict.targets, verdict.is_restatement) == (UPDATE, (known,), True)
 
 
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("3 May 1980", "1980-05-03"),
+        ("1980-05-03", "3 May 1980"),
+        ("3 May 1980", "3.5.1980"),
+        ("15:00", "3 pm"),
+    ],
+)
+def test_another_spelling_of_the_value_leaves_out_no_detail(known: str, said: str) -> None:
+    fact = neighbour(0.5, f"Born {known}", slot=slot(known, value_key="one"))
+    verdict = decide(note(f"Born {said}", slot=slot(said, value_key="one")), [fact], DEFAULT)
+    assert (verdict.action, verdict.targets, verdict.is_restatement) == (UPDATE, (fact,), True)
+
+
+def test_beside_another_spelling_of_the_value_a_detail_still_counts() -> None:
+    fact = neighbour(0.5, "Born 3 May 1980 at 4 am", slot=slot("3 May 1980", value_key="one"))
+    said = note("Born 1980-05-03", slot=slot("1980-05-03", value_key="one"))
+    verdict = decide(said, [fact], DEFAULT)
+    assert (verdict.action, verdict.decided_by) == (ADD, GUARD)
+    assert [finding.in_fact for finding in verdict.findings] == ["4 am"]
+
+
 def test_what_has_other_details_stays_while_another_value_ends() -> None:
     known = neighbour(0.5, "Works at Acme since 2019", 1, slot=employer("Acme"))
     other = neighbour(0.5, "Works at Nordlys", 2, slot=employer("Nordlys"))

@@ -103,6 +103,34 @@ DOUBTFUL = [
 ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Actually no, lives in Goa.",
+        "Actually, no, I live in Goa.",
+        "No, actually, I live in Goa.",
+        "Wait, no, lives in Goa.",
+        "No, wait, I live in Goa.",
+        "Sorry, no, I live in Goa.",
+        "Oops, lives in Goa.",
+        "My mistake, I live in Goa.",
+        "Scratch that, I live in Goa.",
+    ],
+)
+def test_how_a_correction_begins_is_left_out(text: str) -> None:
+    assert told(text) == ("contact", "city", "Goa")
+
+
+@pytest.mark.parametrize("text", ["I live in Goa. Scratch that.", "I live in Pune, no, Goa."])
+def test_what_is_taken_back_in_the_same_breath_is_not_read(text: str) -> None:
+    assert note(text).slot is None
+
+
+@pytest.mark.parametrize("text", ["Had a dog.", "She had a cat called Mia."])
+def test_a_pet_that_somebody_had_is_no_pet_now(text: str) -> None:
+    assert note(text).slot is None
+
+
 @pytest.mark.parametrize("text", DOUBTFUL)
 def test_in_doubt_there_is_no_slot(text: str) -> None:
     assert (note(text).slot, note(text).slot_read_from) == (None, None)

@@ -32,6 +32,7 @@ class EarlierDecision:
         answer_id: the decision that settled it.
         episode_id: the episode's.
         session_id: its session's.
+        is_answered_since: whether later words answered it, which no decision says.
     """
 
     decision_id: str
@@ -43,6 +44,7 @@ class EarlierDecision:
     answer_id: str | None
     episode_id: str
     session_id: str
+    is_answered_since: bool = False
 
     @property
     def is_supporting(self) -> bool:
@@ -52,17 +54,20 @@ class EarlierDecision:
 
     def is_pending(self, now: datetime) -> bool:
         """Whether it waits for an answer, under its own id."""
-        is_open = self.held_id is None and self.answer_id is None
+        is_settled = self.answer_id is not None or self.is_answered_since
         has_time = self.lapses_at is not None and self.lapses_at > now
-        return self.action is Action.HOLD and is_open and has_time
+        return self.action is Action.HOLD and self.held_id is None and not is_settled and has_time
 
 
-def precedents_of(earlier: Sequence[EarlierDecision], now: datetime) -> Precedents:
+def precedents_of(
+    earlier: Sequence[EarlierDecision], now: datetime, *, is_answered: bool = False
+) -> Precedents:
     """What a new proposal of the same inference is judged with.
 
     Args:
         earlier: what was decided about it, the oldest first.
         now: the time now (UTC).
+        is_answered: whether later words than the proposal's answer what would be asked.
     """
     declined = [decision.decision_id for decision in earlier if decision.action is Action.DECLINE]
     pending = [decision.decision_id for decision in earlier if decision.is_pending(now)]
@@ -70,6 +75,7 @@ def precedents_of(earlier: Sequence[EarlierDecision], now: datetime) -> Preceden
     return Precedents(
         declined_id=next(iter(declined), None),
         pending_id=next(iter(pending), None),
+        is_answered=is_answered,
         episode_ids=frozenset(decision.episode_id for decision in supporting),
         sessions=frozenset(decision.session_id for decision in supporting),
     )

@@ -12,10 +12,9 @@ from collections.abc import Iterable
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState, SourceKind
-from reconciler.domain.records.notes import canonical_text
+from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.slots import Slot
 from reconciler.lexicon import lexicon
 
@@ -42,19 +41,19 @@ def revalidation(claim: str) -> str:
     return asked.replace("{claim}", claim.strip().rstrip("."))
 
 
-def answer_since(held: Decision, facts: Iterable[Fact]) -> Fact | None:
+def answer_since(asked: Note, facts: Iterable[Fact]) -> Fact | None:
     """The fact of later words that answer what somebody would be asked; None without one.
 
     Only the contact's and an operator's own words do: they answer the same question, or say the
     same.
 
     Args:
-        held: a decision that waits.
+        asked: what somebody would be asked about.
         facts: the contact's.
     """
-    said_at, text = held.note.said_at, canonical_text(held.text)
-    later = (fact for fact in facts if fact.last_confirmed_at > said_at)
-    return next((fact for fact in later if _answers(fact, held.note.slot, text)), None)
+    text = canonical_text(asked.text)
+    later = (fact for fact in facts if fact.last_confirmed_at > asked.said_at)
+    return next((fact for fact in later if _answers(fact, asked.slot, text)), None)
 
 
 def _answers(fact: Fact, slot: Slot | None, text: str) -> bool:

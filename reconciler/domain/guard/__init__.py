@@ -259,14 +259,18 @@ def find_news(note: str, fact: str) -> tuple[Finding, ...]:
     return (*find_differences(note, fact), *find_additions(new, old))
 
 
-def find_losses(note: str, fact: str) -> tuple[Finding, ...]:
+def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]:
     """What would be lost if the fact ended for the note: details that only the fact has.
 
     Args:
         note: the text that would stay.
         fact: the text that would end.
+        value: as the fact has it, what the note names in a spelling of its own: who was born on
+            "1980-05-03" was born on "3 May 1980".
     """
-    return tuple(find_details(read(note), read(fact)))
+    kept = stems_of(value)
+    losses = find_details(read(note), read(fact))
+    return tuple(loss for loss in losses if not kept or stems_of(loss.in_fact) - kept)
 
 
 def find_left_out(note: str, fact: str) -> tuple[Finding, ...]:

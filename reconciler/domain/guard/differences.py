@@ -133,7 +133,7 @@ def find_negation(new: Reading, old: Reading) -> Iterator[Finding]:
             kind=Difference.NEGATION,
             in_note=", ".join(word.text for word in new.negated),
             in_fact=", ".join(word.text for word in old.negated),
-            is_change=_is_same_but_for(new, old)
+            is_change=_is_same_but_for(new, old, *_ends_named_alone(new), *_ends_named_alone(old))
             or _is_denied(new.negated, old)
             or _is_denied(old.negated, new),
         )
@@ -298,6 +298,13 @@ def _is_change(here: Count, there: Count, new: Reading, old: Reading) -> bool:
 def _is_same_but_for(new: Reading, old: Reading, *stems: str) -> bool:
     """Whether the texts have the same words of content, light words and these aside."""
     return (new.stems ^ old.stems) <= vocabulary().light.union(stems)
+
+
+def _ends_named_alone(reading: Reading) -> Iterator[str]:
+    """The stems of what says that something ended behind it: "does not smoke any more"."""
+    for end in reading.ceased:
+        if not end.phrase:
+            yield from (token.value for token in tokens_of(end.text))
 
 
 def _is_denied(denials: Iterable[Denial], other: Reading) -> bool:

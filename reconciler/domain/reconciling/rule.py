@@ -272,7 +272,7 @@ def _sparing_details(
     spared, found = next(iter(differing.items()), (again[0], ()))
     if not ended:
         return _kept_apart(note, spared, found, verdict.reason)
-    stays = "; ".join(map(str, found or find_losses(note.text, richer[0].text)))
+    stays = "; ".join(map(str, found or _losses(note, richer[0])))
     return replace(
         verdict,
         targets=ended,
@@ -292,9 +292,17 @@ def _says_more(fact: Neighbour, note: Note) -> bool:
     A name alone is none, unless the note only leaves it out: "Moved from Pune to Bangalore", then
     "Lives in Bangalore".
     """
-    losses = find_losses(note.text, fact.text)
+    losses = _losses(note, fact)
     has_value = any(loss.kind is not Difference.NAME for loss in losses)
     return has_value or (bool(losses) and is_repeated_in(note.text, fact.text))
+
+
+def _losses(note: Note, fact: Neighbour) -> tuple[Finding, ...]:
+    """What would be lost if the fact ended for the note; not the fact's spelling of their value."""
+    said, known = ((slot and slot.value) or "" for slot in (note.slot, fact.slot))
+    is_named = bool(said) and said.casefold() in note.text.casefold()
+    is_shared = is_named and match_of(note, fact) is SlotMatch.EQUAL
+    return find_losses(note.text, fact.text, value=known if is_shared else "")
 
 
 def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
@@ -504,7 +512,7 @@ def _without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verd
         policy: whether differences count.
     """
     fact = verdict.targets[0]
-    losses = find_losses(note.text, fact.text) if policy.guard else ()
+    losses = _losses(note, fact) if policy.guard else ()
     if not losses or verdict.action is not Action.UPDATE:
         return verdict
     lost = "; ".join(map(str, losses))

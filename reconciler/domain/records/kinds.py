@@ -140,6 +140,7 @@ class GateReason(StrEnum):
     THIN_EVIDENCE = "thin_evidence"
     BELOW_FLOOR = "below_floor"
     DECLINED_BEFORE = "declined_before"
+    ANSWERED_SINCE = "answered_since"
     DECLINED = "declined"
     WITHDRAWN = "withdrawn"
     FORGOTTEN_BEFORE = "forgotten_before"

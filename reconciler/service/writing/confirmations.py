@@ -144,7 +144,7 @@ class Confirmations:
 
         Where other words answered it later, a yes would put an older answer in their place.
         """
-        answer = answer_since(held, self._store.list_facts(held.scope))
+        answer = answer_since(held.note, self._store.list_facts(held.scope))
         if answer is None:
             return None
         _, earlier = self._held(held.scope, held.decision_id)

@@ -140,7 +140,7 @@ class Withholding:
         policy: the rule's thresholds, for the record.
         embedding_model: for the record.
         gate_policy_of: the gate's policy in a scope.
-        earlier: what was decided about an inference about a contact, the oldest first.
+        earlier: what was decided about an inference about a contact by now, the oldest first.
         clock: the time now, UTC-aware.
     """
 
@@ -150,7 +150,7 @@ class Withholding:
         policy: ReconcilePolicy,
         embedding_model: str,
         gate_policy_of: Callable[[Scope], GatePolicy],
-        earlier: Callable[[Scope, str], Sequence[EarlierDecision]],
+        earlier: Callable[[Scope, str, datetime], Sequence[EarlierDecision]],
         clock: Callable[[], datetime],
     ) -> None:
         self._policy = policy
@@ -192,7 +192,7 @@ class Withholding:
         policy = self._gate_policy_of(candidate.note.scope)
         lapses_at = now + timedelta(days=policy.file.confirmation.lapses_days)
         reason = GateReason.FORGOTTEN_BEFORE
-        earlier = self._earlier(candidate.note.scope, submission.assessment.inference_key)
+        earlier = self._earlier(candidate.note.scope, submission.assessment.inference_key, now)
         # What waits for another reason may be answered by an operator, which this may not.
         same = (e.decision_id for e in earlier if e.reason is reason and e.is_pending(now))
         held = replace(

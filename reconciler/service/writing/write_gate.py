@@ -18,6 +18,7 @@ from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.precedents import precedents_of
+from reconciler.domain.gate.questions import answer_since
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
 from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
 from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
@@ -25,6 +26,7 @@ from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, Decision, Undo
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState, SourceKind
+from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
     ErasedError,
@@ -38,6 +40,7 @@ from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
+from reconciler.service.writing.earlier_decisions import earlier_decisions
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import (
@@ -479,14 +482,19 @@ class WriteGate:
         is_thin = judged.assessment.is_held or judged.assessment.reason is GateReason.BELOW_FLOOR
         if judged.is_reconciled or not (is_thin or judged.is_admitted):
             return judged
-        now, scope = self._clock(), judged.candidate.note.scope
+        now, note = self._clock(), judged.candidate.note
         key = judged.assessment.inference_key
-        precedents = precedents_of(self._store.list_earlier(scope, key), now)
+        is_answered = is_thin and note.is_dated and self._is_answered(note)
+        earlier = earlier_decisions(self._store, note.scope, key, now)
+        precedents = precedents_of(earlier, now, is_answered=is_answered)
         return replace(
             judged,
             assessment=assess(judged.cleaned, judged.policy, now, precedents),
             pending_id=precedents.pending_id,
         )
+
+    def _is_answered(self, note: Note) -> bool:
+        return answer_since(note, self._store.list_facts(note.scope)) is not None
 
     def _record(self, submission: Submission, action: Action) -> Decision:
         if earlier := self._ledger.find_earlier(submission):

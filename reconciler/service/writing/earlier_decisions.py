@@ -1,0 +1,44 @@
+"""What was decided about an inference before, and what of it still waits. Writes nothing.
+
+No decision says that later words answered a question; all the same ``pending`` lists it no longer,
+and a yes to it is refused. So nothing that is asked again may be filed under it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from reconciler.domain.gate.precedents import EarlierDecision
+from reconciler.domain.gate.questions import answer_since
+from reconciler.domain.records.scope import Scope
+from reconciler.service.stores.memory_store import MemoryStore
+
+__all__ = ["earlier_decisions"]
+
+
+def earlier_decisions(
+    store: MemoryStore, scope: Scope, inference_key: str, now: datetime
+) -> list[EarlierDecision]:
+    """What was decided about an inference about the contact, the oldest first.
+
+    Args:
+        store: where decisions are kept.
+        scope: whom the inference is about.
+        inference_key: which inference.
+        now: the time now (UTC).
+    """
+    earlier = store.list_earlier(scope, inference_key)
+    waiting = {decision.decision_id for decision in earlier if decision.is_pending(now)}
+    if not waiting:
+        return earlier
+    facts = store.list_facts(scope)
+    answered = {
+        decision_id
+        for decision_id in waiting
+        if answer_since(store.get_decision(scope, decision_id).note, facts)
+    }
+    return [
+        replace(decision, is_answered_since=decision.decision_id in answered)
+        for decision in earlier
+    ]
