@@ -3,8 +3,9 @@
 What a name says of its value, in JSON and the like, is read by ``reconciler.named_secrets``.
 
 The plugins that go by entropy alone are left out, because ordinary words have enough of it; so are
-those for one vendor's build server. A secret that is neither of a known shape nor announced by a
-word is not seen here. Nothing personal is looked for.
+those for one vendor's build server, and npm's, whose pattern takes as the square of a text's length
+(``reconciler.named_secrets.shapes`` has one of ours instead). A secret that is neither of a
+known shape nor announced by a word is not seen here. Nothing personal is looked for.
 """
 
 from __future__ import annotations
@@ -35,7 +36,6 @@ _PLUGINS = {
     "github_token": "GitHubTokenDetector",
     "gitlab_token": "GitLabTokenDetector",
     "mailchimp": "MailchimpDetector",
-    "npm": "NpmDetector",
     "openai": "OpenAIDetector",
     "pypi_token": "PypiTokenDetector",
     "sendgrid": "SendGridDetector",
@@ -45,15 +45,32 @@ _PLUGINS = {
     "telegram_token": "TelegramBotTokenDetector",
     "twilio": "TwilioKeyDetector",
 }
+# Were all of many signs given back one by one, and the rest of the text read again from each, it
+# would take as the square of their number. A value that is too short without signs needs up to 20.
+_SURPLUS_SIGNS = r"(?:[:=](?=[:=]{20}))*+"
+_SIGNS = rf"{_SURPLUS_SIGNS}[:=]{{1,20}}"
+_SIGNS_OR_NONE = rf"{_SURPLUS_SIGNS}[:=]{{0,20}}"
+_OF_VALUE = r"[^\s'\"\u2018\u2019\u201c\u201d`]"
+
+
+def _up_to_its_end(length_min: int, end: str) -> str:
+    """The shortest value of at least this length that the word ends with, but for these signs.
+
+    They belong to the value as far as it would be too short without them, and are read once.
+    """
+    return (
+        rf"{_OF_VALUE}{{{length_min}}}(?:{_OF_VALUE}*?(?<![{end}]))??"
+        rf"(?=[{end}'\"\u2019\u201d]*+(?:\s|$))"
+    )
+
+
 # A value is not a full stop that ends the sentence, a bracket that closes one, or a quotation mark.
-_END = r"(?=[.,;:!?)\]}'\"\u2019\u201d]*(?:\s|$))"
-_ANY_VALUE = rf"[^\s'\"\u2018\u2019\u201c\u201d`]{{3,}}?{_END}"
+_ANY_VALUE = _up_to_its_end(3, r".,;:!?)\]}")
 # A digit or a sign among letters, or a capital after a small letter and a sign at the end.
 _STRONG_VALUE = (
     r"(?!\d+-[a-z]|\S+@\S+\.\w|https?:)"
     r"(?:(?=\S*\d)(?=\S*[A-Za-z])|(?=\S*[\w][#$%^&*@!+=~]\w)|(?=\S*[a-z][A-Z]\S*[#$%^&*@!+=~]))"
-    r"[^\s'\"\u2018\u2019\u201c\u201d`]{5,}?"
-    r"(?=[.,;:?)\]}'\"\u2019\u201d]*(?:\s|$))"
+    + _up_to_its_end(5, r".,;:?)\]}")
 )
 _NOT_A_VALUE = (
     r"(?!(?:a|an|the|not|no|now|in|on|at|of|for|to|being|been|is|was|has|as|by|with|and|or|but|if"
@@ -72,8 +89,8 @@ _LOGIN_WORD = (
     r"\b(?:pass[ -]?(?:word|phrase|code|wd)s?|pwd|passwd|kennwort|passwort|contrase[nñ]a)\b"
     rf"{NO_COMPOUND}"
 )
-_IS = r"[ ]?(?:[:=]+|\b(?:is|was|are|=)\b[ ]?:?)\s*"
-_LINK = r"(?:[ ](?:is|was|to|of|as|set[ ]to|changed[ ]to|reset[ ]to|now))*[ ]?[:=]*[ ]*"
+_IS = rf"[ ]?(?:{_SIGNS}|\b(?:is|was|are|=)\b[ ]?:?)\s*"
+_LINK = rf"(?:[ ](?:is|was|to|of|as|set[ ]to|changed[ ]to|reset[ ]to|now))*[ ]?{_SIGNS_OR_NONE}[ ]*"
 _KEY_NAME = (
     r"\b(?:(?:api|access|secret|private|signing|encryption|licen[cs]e|subscription|webhook|auth"
     r"|service|account|storage|master)[ _-]?(?:key|token|secret)|client[ _-]?secret"
@@ -92,11 +109,11 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         rf"(?i:{_LOGIN_WORD}){_LINK}{_QUOTE}\K{_QUOTED_VALUE}",
         rf"(?i:{_LOGIN_WORD}){_LINK}\K{_STRONG_VALUE}",
         # "The password for the portal is ..."; up to four words between.
-        rf"(?i:{_LOGIN_WORD}(?:[ ](?!is\b)[\w'-]+){{1,4}}(?:[ ]?[:=]+|[ ](?:is|was))\s*)"
+        rf"(?i:{_LOGIN_WORD}(?:[ ](?!is\b)[\w'-]+){{1,4}}(?:[ ]?{_SIGNS}|[ ](?:is|was))\s*)"
         rf"\K{_STRONG_VALUE}",
         rf"(?i:{_LOGIN_WORD}(?:[ ](?!is\b)[\w'-]+){{0,4}}{_IS}){_QUOTE}"
         rf"\K[^'\"\n]{{4,60}}(?=['\"\u2019\u201d])",
-        rf"(?i:{_LOGIN_WORD}[ ]?[:=]+\s*{_NOT_A_VALUE})\K{_ANY_VALUE}",
+        rf"(?i:{_LOGIN_WORD}[ ]?{_SIGNS}\s*{_NOT_A_VALUE})\K{_ANY_VALUE}",
         # After "is" a plain word is a value only where the sentence ends with it.
         rf"(?i:{_LOGIN_WORD}{_IS}{_NOT_A_VALUE})\K[^\s'\"]{{4,}}?(?=[.!]?\s*$)",
     ),
@@ -105,7 +122,7 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         rf"(?i:{_KEY_NAME}{_IS}){_QUOTE}?\K(?=\S*\d|\S*_|\S*[a-z][A-Z])[\w.~+/=-]{{6,}}(?<![.])",
     ),
     "pin code otp cvv cvc": (
-        rf"(?:{_PIN_NAME}|(?i:{_PIN_NAME}))(?:[ ](?:is|was|to|=)|[ ]?[:=])*[ ]*{_QUOTE}?"
+        rf"(?:{_PIN_NAME}|(?i:{_PIN_NAME}))(?:[ ](?:is|was|to)|[ ]?[:=])*+[ ]*{_QUOTE}?"
         r"\K\d{3,8}\b(?![-,./]?\d|[ ]?%)",
     ),
     "phrase": (

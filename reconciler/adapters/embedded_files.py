@@ -34,7 +34,7 @@ __all__ = [
 
 CHECKPOINT_LOG_BYTES = 4 << 20
 """The log is written into the main file when it is longer: after some 800 notes. Until then each
-note keeps 0.12 MB of the buffer pool; at the engine's own 16 MiB that was 400 MB. Source: measured.
+note keeps 0.12 MB of memory; at the engine's own 16 MiB that was 400 MB. Source: measured.
 """
 
 BUFFER_POOL_BYTES = 1 << 30

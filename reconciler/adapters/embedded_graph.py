@@ -342,7 +342,8 @@ class EmbeddedGraph:
             self._log_bytes = log_bytes
             if log_bytes > CHECKPOINT_LOG_BYTES:
                 self._files.expect_no_log()
-                self._checkpoint(connection, _PATIENCE_SECONDS)
+                if self._checkpoint(connection, _PATIENCE_SECONDS):
+                    give_back_memory()  # what the writes took until here, and glibc would keep
                 self._log_bytes = self._files.log_bytes
         except OSError as error:
             _log.warning("%s: %s", self._path, error)

@@ -284,7 +284,7 @@ _EMAIL = (
 
 _NUMBER = r"(?:[ ](?:number|numbers|num|nr|no|id|code))?(?:[ ]?[.#№]|\.[ ]?:)?"
 _IS = (
-    r"(?:[ ](?:is|was|are|being|of|ending|reads)|[ ]?[:=])*[ ]*[#:]?[ ]*"
+    r"(?:[ ](?:is|was|are|being|of|ending|reads)|(?:[ ]?[:=])++)*[ ]*+(?:[#:][ ]*+)?"
     r"(?:\(?(?:e\.g\.,?|such[ ]as|like)[ ])?"
 )
 _OPEN = r"['\"\u2018\u201c`(\[*]*"
@@ -297,7 +297,8 @@ _AMOUNT_AFTER = re.compile(
     r"\s?(?:[€$£₹%]|(?:eur|usd|gbp|inr|euros?|dollars?|pounds?|rupees?|per|due|years?|people)\b)",
     re.IGNORECASE,
 )
-_IBAN_VALUE = r"(?:(?-i:[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,30}){2,8})|[a-z]{2}\d{2}[a-z0-9]{8,30}+)"
+# A group is taken whole: there are endless ways to part a long one, and no end to trying them all.
+_IBAN_VALUE = r"(?:(?-i:[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,}+){1,8})|[a-z]{2}\d{2}[a-z0-9]{8,30}+)"
 _VALUE_END = r"(?<![._/-])(?![\w@])"
 
 

@@ -20,6 +20,7 @@ SHAPES = (
     r"\bsk-(?:ant-|proj-|svcacct-|or-v1-)?[A-Za-z0-9_-]{20,}",
     r"\b(?:gh[opsur]|hf|npm|glpat|glptt|dop_v1|shpat|lin_api)[_-][A-Za-z0-9_-]{20,}",
     r"\bgithub_pat_\w{20,}",
+    r":_authToken=\s*(?:npm_[^\n]|[A-Fa-f0-9-]{36})[^\n]*",
     r"\b(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,}",
     r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
     r"\bhttps://hooks\.slack\.com/services/[\w/]+",

@@ -5,6 +5,7 @@ changed.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import re
 import subprocess
@@ -20,7 +21,13 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from reconciler.adapters.detect_secrets_finder import (
+    _ANY_VALUE,
+    _OF_VALUE,
+    _SAID,
+    _STRONG_VALUE,
+    _SURPLUS_SIGNS,
     DetectSecretsFinder,
+    _compiled,
     _load_shapes,
     _may_hold_shape,
     _Shape,
@@ -139,6 +146,17 @@ def test_nothing_of_a_text_is_logged(name: str, caplog: pytest.LogCaptureFixture
     assert not any(word in caplog.text for word in TELLING)
 
 
+@pytest.mark.parametrize("token", ["npm_" + "aB3" * 12, "0f1e2d3c-" * 3 + "0123456789"])
+@pytest.mark.parametrize(
+    "before", ["//registry.npmjs.org/", "@acme:registry=https://x.org//a/", ""]
+)
+def test_a_token_of_npm_is_found_wherever_its_registry_is(before: str, token: str) -> None:
+    text = f"always-auth=true\n{before}:_authToken={token}\nstrict-ssl=true"
+    (span,) = finder("detect-secrets").find(text)
+    assert text[: span.start].endswith(before)
+    assert text[span.start : span.end].endswith(token)
+
+
 @pytest.mark.parametrize("shape", _load_shapes(), ids=lambda shape: shape.pattern.pattern)
 @settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
@@ -148,6 +166,69 @@ def test_no_text_that_holds_a_secrets_shape_is_passed_over(
     flags = shape.pattern.flags & (re.IGNORECASE | re.DOTALL | re.ASCII)
     plain = re.compile(shape.pattern.pattern, flags)
     assert _may_hold_shape(data.draw(st.from_regex(plain, fullmatch=True)))
+
+
+@pytest.mark.parametrize(
+    ("before", "piece"),
+    [("password", ":"), ("password a", "="), ("password:", "."), ("apikey", ":"), ("PIN", " =")],
+)
+def test_no_text_holds_the_search_for_what_is_said_of_secrets_up(before: str, piece: str) -> None:
+    text = (before + piece * 20_000)[:20_000]
+    finder("detect-secrets").find(before)  # so that all is compiled
+    started = time.process_time()
+    finder("detect-secrets").find(text)
+    assert time.process_time() - started < 1  # 0.1 s where nothing else runs
+
+
+@pytest.mark.parametrize("signs", ["=", ":"])
+@pytest.mark.parametrize("count", [1, 4, 19, 20, 21, 22, 100, 5_000])
+@pytest.mark.parametrize("name", ["password", "the password for the portal", "api key", "PIN"])
+def test_a_secret_is_found_behind_any_number_of_signs(name: str, count: int, signs: str) -> None:
+    value = "482193" if name == "PIN" else "Blue42abc"
+    text = f"{name}{signs * count}{value}, since May"
+    found = [text[span.start : span.end] for span in finder("detect-secrets").find(text)]
+    assert [each.lstrip(signs) for each in found if each.strip(signs)] == [value]
+
+
+def _spans(rule: str, text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in _compiled(rule).finditer(text) if match[0].strip(":=")]
+
+
+_SAYING = st.lists(
+    st.sampled_from(("password", "api key", "PIN", " is", " for us", "Blue42!", "a1", "hunter2"))
+    | st.sampled_from(
+        (":", "=", ":" * 30, "=" * 21, " ", "\n", "'", "x@y.z", "4821", "sesame", "k_")
+    )
+    | st.text("!).,;?]}'\"”: \n", min_size=1, max_size=3),
+    max_size=12,
+).map("".join)
+
+
+@settings(max_examples=500, deadline=None)
+@given(text=_SAYING)
+def test_as_much_is_found_as_if_all_signs_were_given_back(text: str) -> None:
+    for rule in itertools.chain.from_iterable(_SAID.values()):
+        assert _spans(rule, text) == _spans(rule.replace(_SURPLUS_SIGNS, "[:=]*"), text)
+
+
+@settings(max_examples=500, deadline=None)
+@given(text=_SAYING)
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (_ANY_VALUE, r"[^\s'\"‘’“”`]{3,}?(?=[.,;:!?)\]}'\"’”]*(?:\s|$))"),
+        (
+            _STRONG_VALUE,
+            _STRONG_VALUE[: _STRONG_VALUE.index(_OF_VALUE + "{5}")]
+            + r"[^\s'\"‘’“”`]{5,}?(?=[.,;:?)\]}'\"’”]*(?:\s|$))",
+        ),
+    ],
+    ids=["any", "strong"],
+)
+def test_a_value_ends_where_only_signs_are_left_of_its_word(
+    value: str, plain: str, text: str
+) -> None:
+    assert _spans(value, text) == _spans(plain, text)
 
 
 def test_loading_a_finder_leaves_logging_as_it_was() -> None:
@@ -193,6 +274,30 @@ def test_many_addresses_cost_no_more_than_there_are_of_them() -> None:
     found = PresidioFinder().find("10.0.0.17 " * 10_000)
     assert len(found) == 10_000
     assert time.process_time() - started < 5.0
+
+
+def test_a_long_word_that_is_called_an_account_does_not_hold_the_search_up() -> None:
+    PresidioFinder().find("IBAN 1")  # so that all is compiled
+    started = time.process_time()
+    PresidioFinder().find("IBAN AA11" + "A" * 60 + "a")
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "DE89370400440532013001",
+        "DE89 3704 0044 0532 0130 01",
+        "GB82-WEST-1234-5698-7654-33",
+        "MT84MALT011000012345MTLCAST001T",
+        "de89370400440532013001",
+    ],
+)
+@pytest.mark.parametrize("after", ["", ".", " and more", " AB1c", ", IBAN"])
+def test_an_announced_account_is_found_as_a_whole(number: str, after: str) -> None:
+    text = f"Her IBAN is {number}{after}"
+    (span,) = PresidioFinder().find(text)
+    assert text[span.start : span.end] == number
 
 
 @pytest.mark.parametrize("before", ["version ", "v", "Build  "])

@@ -275,6 +275,19 @@ def test_there_are_never_too_many_plans(
     pool.close()
 
 
+def test_the_plans_that_were_used_last_are_kept(
+    database: ladybug.Database, planned: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded_plans, "_PLANS_MAX", 3)
+    pool = connections(database)
+    with pool.for_reading() as connection:
+        for number in range(20):
+            connection.rows("RETURN $n AS often", {"n": 1})
+            connection.rows(f"RETURN $n + {number} AS once", {"n": 1})
+    assert sum("often" in text for text in planned) == 1
+    pool.close()
+
+
 def test_a_statement_that_cannot_be_planned_is_tried_again(database: ladybug.Database) -> None:
     pool = connections(database)
     text = "MATCH (late:Late {name: $name}) RETURN late.name AS name"

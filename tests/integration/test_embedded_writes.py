@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from reconciler import Memory
+from reconciler.adapters import embedded_graph
+from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.adapters.embedded_plans import PlanningConnection
 from reconciler.ports.graph import Row
 from reconciler.testing import HashingEmbedder
@@ -44,3 +46,20 @@ def test_a_note_in_a_known_session_is_six_statements_however_many_it_is_compared
     assert [each.rank for each in kept.compared_with] == [1, 2, 3, 4, 5]
     written = sent[: sent.index("COMMIT") + 1]
     assert [text.split()[0] for text in written] == ["BEGIN", *["MATCH"] * 4, "COMMIT"]
+
+
+def test_what_writes_took_is_given_back_once_the_log_is_folded_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log_lengths: list[int] = []
+    monkeypatch.setattr(embedded_graph, "CHECKPOINT_LOG_BYTES", 1)
+    with Memory.open(
+        embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m"
+    ) as memory:
+        monkeypatch.setattr(
+            embedded_graph,
+            "give_back_memory",
+            lambda: log_lengths.append(EmbeddedFiles(tmp_path / "m").log_bytes),
+        )
+        memory.add_contact_note("crm", "priya", "Lives in Pune")
+        assert set(log_lengths) == {0}
