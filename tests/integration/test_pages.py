@@ -130,7 +130,7 @@ def test_a_page_of_a_history_knows_conflicts_with_facts_of_other_pages(
     one_of_each: EngineUnderTest,
 ) -> None:
     texts = [f"Invoice {number} is unpaid" for number in (1042, 1043)]
-    embedder = TableEmbedder(dict.fromkeys(texts, [1.0, 0.0]), 2)
+    embedder = TableEmbedder({text: [1.0, 0.0] for text in texts}, 2)
     with Memory.open(embedder=embedder, **one_of_each.settings_arguments) as memory:
         for text in texts:
             memory.add_contact_note("crm", "ann", text)
