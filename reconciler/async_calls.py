@@ -860,7 +860,7 @@ class AsyncMemoryCalls:
         *,
         days: float = 30,
         tenant: str | None = None,
-        limit: int = 50,
+        limit: int | None = None,
     ) -> list[ExpiringFact]:
         """The live facts that expire within this many days, the next one first, with a question.
 
@@ -901,7 +901,7 @@ class AsyncMemoryCalls:
         contact_id: str | None = None,
         *,
         tenant: str | None = None,
-        limit: int = 50,
+        limit: int | None = None,
     ) -> list[Decision | Dispute]:
         """What waits for an answer; ``question`` is what to ask.
 
@@ -917,7 +917,7 @@ class AsyncMemoryCalls:
         contact_id: str | None = None,
         *,
         tenant: str | None = None,
-        limit: int = 50,
+        limit: int | None = None,
     ) -> list[Dispute]:
         """Facts that contradict each other and are not settled, each contact's newest first.
 
@@ -1297,6 +1297,7 @@ class AsyncMemoryCalls:
     async def contacts(
         self,
         agent_id: str,
+        contact_id: str | None = None,
         *,
         after: str | None = None,
         tenant: str | None = None,
@@ -1307,7 +1308,7 @@ class AsyncMemoryCalls:
         See ``Memory.contacts``.
         """
         return await self._threads.run(
-            self._sync.contacts, agent_id, after=after, tenant=tenant, limit=limit
+            self._sync.contacts, agent_id, contact_id, after=after, tenant=tenant, limit=limit
         )
 
     async def import_notes(

@@ -678,7 +678,7 @@ class Memory:
         *,
         days: float = 30,
         tenant: str | None = None,
-        limit: int = 50,
+        limit: int | None = None,
     ) -> list[ExpiringFact]:
         """The live facts that expire within this many days, the next one first, with a question.
 
@@ -689,7 +689,7 @@ class Memory:
             contact_id: only those about one contact; None for all of the agent's.
             days: from now on, above 0.
             tenant: None for the configured one.
-            limit: at most this many.
+            limit: at most this many; None for all.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -699,7 +699,7 @@ class Memory:
         if not is_number or not 0 < days <= _DAYS_MAX:
             raise InvalidRequestError(f"days must be a number above 0, at most {_DAYS_MAX:,}")
         scopes = self._scopes(tenant, agent_id, contact_id)
-        return self._services.records.expiring(scopes, days, _positive("limit", limit))
+        return self._services.records.expiring(scopes, days, _at_most(limit))
 
     def health(
         self,
@@ -745,7 +745,7 @@ class Memory:
         contact_id: str | None = None,
         *,
         tenant: str | None = None,
-        limit: int = 50,
+        limit: int | None = None,
     ) -> list[Decision | Dispute]:
         """What waits for an answer; ``question`` is what to ask.
 
@@ -756,15 +756,14 @@ class Memory:
             agent_id: whose questions.
             contact_id: only those about one contact; None for all of the agent's.
             tenant: None for the configured one.
-            limit: at most this many.
+            limit: at most this many; None for all.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: the limit is below 1.
         """
-        count = _positive("limit", limit)
         waiting = self._services.records.pending(self._scopes(tenant, agent_id, contact_id))
-        return list(islice(waiting, count))
+        return list(islice(waiting, _at_most(limit)))
 
     def disputes(
         self,
@@ -772,7 +771,7 @@ class Memory:
         contact_id: str | None = None,
         *,
         tenant: str | None = None,
-        limit: int = 50,
+        limit: int | None = None,
     ) -> list[Dispute]:
         """Facts that contradict each other and are not settled, each contact's newest first.
 
@@ -782,15 +781,14 @@ class Memory:
             agent_id: whose disputes.
             contact_id: only those about one contact; None for all of the agent's.
             tenant: None for the configured one.
-            limit: at most this many.
+            limit: at most this many; None for all.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: the limit is below 1.
         """
-        count = _positive("limit", limit)
         found = self._services.records.disputes(self._scopes(tenant, agent_id, contact_id))
-        return list(islice(found, count))
+        return list(islice(found, _at_most(limit)))
 
     def resolve(
         self,
@@ -1371,6 +1369,7 @@ class Memory:
     def contacts(
         self,
         agent_id: str,
+        contact_id: str | None = None,
         *,
         after: str | None = None,
         tenant: str | None = None,
@@ -1380,16 +1379,19 @@ class Memory:
 
         Args:
             agent_id: whose contacts.
+            contact_id: only this one, if it is known; None for all of the agent's.
             after: only those that come after this id: the last one of the page before.
             tenant: None for the configured one.
             limit: at most this many; None for all.
 
         Raises:
-            InvalidScopeError: tenant or agent cannot be used.
+            InvalidScopeError: tenant, agent or contact cannot be used, or no contact can have the
+                id to come after.
             InvalidRequestError: the limit is below 1.
         """
-        whose, records = self._scope(tenant, agent_id, "any"), self._services.records
-        return records.contacts(records.scopes(whose, after or "", _at_most(limit)))
+        count, begin = _at_most(limit), _checked_ids({"after": after}).get("after", "")
+        scopes = self._scopes(tenant, agent_id, contact_id, after=begin, limit=count)
+        return self._services.records.contacts(scopes)
 
     def import_notes(
         self,
@@ -1982,11 +1984,19 @@ class Memory:
             None if at is None else not_in_the_future(utc(name, at), self._services.clock(), name)
         )
 
-    def _scopes(self, tenant: str | None, agent_id: str, contact_id: str | None) -> list[Scope]:
-        """One contact's scope, or that of each of the agent's contacts."""
+    def _scopes(
+        self,
+        tenant: str | None,
+        agent_id: str,
+        contact_id: str | None,
+        *,
+        after: str = "",
+        limit: int | None = None,
+    ) -> list[Scope]:
+        """One contact's scope, or that of each of the agent's contacts, or of a page of them."""
         if contact_id is not None:
             return [self._scope(tenant, agent_id, contact_id)]
-        return self._services.records.scopes(self._scope(tenant, agent_id, "any"))
+        return self._services.records.scopes(self._scope(tenant, agent_id, "any"), after, limit)
 
     def _scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
         scope = Scope(self.settings.tenant if tenant is None else tenant, agent_id, contact_id)
@@ -2257,9 +2267,9 @@ def _one_of(kind: type[E], name: str, value: str | None) -> E | None:
     return None if value is None else one_of(kind, name, value)
 
 
-def _at_most(limit: int | None) -> int:
-    """How many are asked for; all where there is no limit."""
-    return _LIMIT_MAX if limit is None else _positive("limit", limit)
+def _at_most(limit: int | None) -> int | None:
+    """How many are asked for; None for all."""
+    return None if limit is None else _positive("limit", limit)
 
 
 def _positive(name: str, value: int) -> int:

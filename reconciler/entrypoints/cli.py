@@ -529,8 +529,8 @@ def history(
 
 def _name_of_contact(memory: Memory, agent: str, contact: str, tenant: str | None) -> str:
     """The contact's name, or its id where it has none."""
-    known = memory.contacts(agent, tenant=tenant)
-    return next((each.name for each in known if each.contact_id == contact and each.name), contact)
+    known = memory.contacts(agent, contact, tenant=tenant)
+    return next((each.name for each in known if each.name), contact)
 
 
 @app.command()

@@ -10,8 +10,8 @@ from reconciler.entrypoints.options import (
     Agent,
     AsJson,
     ContactId,
-    Limit,
     MaybeContactId,
+    MaybeLimit,
     Reason,
     Tenant,
     parse_time,
@@ -34,7 +34,7 @@ def disputes(
     agent: Agent,
     contact: MaybeContactId = None,
     tenant: Tenant = None,
-    limit: Limit = 50,
+    limit: MaybeLimit = None,
     as_json: AsJson = False,
 ) -> None:
     """List facts that contradict each other and are not settled, with the question to ask."""

@@ -11,8 +11,8 @@ from reconciler.entrypoints.options import (
     Agent,
     AsJson,
     ContactId,
-    Limit,
     MaybeContactId,
+    MaybeLimit,
     Person,
     Reason,
     Tenant,
@@ -36,7 +36,7 @@ def expiring(
     contact: MaybeContactId = None,
     days: Annotated[float, typer.Option("--days", help="How many days from now.")] = 30,
     tenant: Tenant = None,
-    limit: Limit = 50,
+    limit: MaybeLimit = None,
     as_json: AsJson = False,
 ) -> None:
     """List the live facts that expire soon, each with the question that would renew it."""

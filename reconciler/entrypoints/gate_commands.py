@@ -12,7 +12,6 @@ from reconciler.entrypoints.options import (
     Agent,
     AsJson,
     ContactId,
-    Limit,
     MaybeContactId,
     MaybeLimit,
     Person,
@@ -53,7 +52,7 @@ def pending(
     agent: Agent,
     contact: MaybeContactId = None,
     tenant: Tenant = None,
-    limit: Limit = 50,
+    limit: MaybeLimit = None,
     as_json: AsJson = False,
 ) -> None:
     """List what waits for an answer, held or disputed, with the question to ask."""

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["Records"]
 
 _EVENTS_MAX = 10_000
-_LIMIT_MAX = 1_000_000
 _ALL = DecisionFilter()
 
 
@@ -55,7 +54,7 @@ class Records:
         at: datetime | None = None,
         *,
         after: str | None = None,
-        limit: int = _LIMIT_MAX,
+        limit: int | None = None,
     ) -> list[FactHistory]:
         """The chains of a contact, as of a time, or now.
 
@@ -63,7 +62,7 @@ class Records:
             scope: the contact.
             at: a time that has come; None for now.
             after: only the chains that come after the one of this fact.
-            limit: at most this many.
+            limit: at most this many; None for all.
 
         Raises:
             UnknownFactError: no fact of that id is in scope, or none was then.
@@ -71,12 +70,12 @@ class Records:
         if at is not None:
             found = self._histories_at(scope, at)
             first = 0 if after is None else _place_after(after, map(_ids_of, found), scope, at)
-            return found[first : first + limit]
-        if after is None and limit == _LIMIT_MAX:
+            return found[first:][:limit]
+        if after is None and limit is None:
             return self._histories(scope)
         links, strands = self._strands(scope)
         first = 0 if after is None else _place_after(after, strands, scope)
-        return self._page(scope, links, strands[first : first + limit])
+        return self._page(scope, links, strands[first:][:limit])
 
     def history_of(self, scope: Scope, fact_id: str, at: datetime | None = None) -> FactHistory:
         """The chain that a fact belongs to, as of a time, or now.
@@ -168,7 +167,9 @@ class Records:
         made.sort(key=lambda decision: (decision.version, decision.at))
         return [event for decision in made for event in events_of(decision)]
 
-    def expiring(self, scopes: Sequence[Scope], days: float, limit: int) -> list[ExpiringFact]:
+    def expiring(
+        self, scopes: Sequence[Scope], days: float, limit: int | None
+    ) -> list[ExpiringFact]:
         """The live facts about these contacts that expire within so many days, the next first."""
         from reconciler.domain.gate.questions import revalidation
 
@@ -223,7 +224,7 @@ class Records:
         """The turns that a decision about the contact was made on, the oldest first."""
         return self._store.list_evidence(decision_id, scope)
 
-    def scopes(self, whose: Scope, after: str = "", limit: int = _LIMIT_MAX) -> list[Scope]:
+    def scopes(self, whose: Scope, after: str = "", limit: int | None = None) -> list[Scope]:
         """All contacts of an agent, by id, or so many that come after one."""
         ids = self._store.list_contact_ids(whose, after, limit)
         return [replace(whose, contact_id=contact_id) for contact_id, _ in ids]

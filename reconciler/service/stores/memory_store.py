@@ -347,16 +347,16 @@ class MemoryStore:
         return [Supersession(**row) for row in rows]
 
     def list_contact_ids(
-        self, whose: Scope, after: str = "", limit: int = _EVERYTHING
+        self, whose: Scope, after: str = "", limit: int | None = None
     ) -> list[tuple[str, datetime | None]]:
         """The ids of an agent's contacts, in order, each with when it was decided about last.
 
         Args:
             whose: any contact of the agent.
             after: only those that come after it.
-            limit: at most this many.
+            limit: at most this many; None for all.
         """
-        asked = {"agent_key": whose.agent_key, "after": after, "limit": limit}
+        asked = {"agent_key": whose.agent_key, "after": after, "limit": limit or _EVERYTHING}
         rows = self._graph.run("list_contact_ids", asked)
         return [(row["contact_id"], row["last_decision_at"]) for row in rows]
 
@@ -372,18 +372,18 @@ class MemoryStore:
         return sorted(found, key=lambda contact: contact.contact_id)
 
     def list_expiring(
-        self, scopes: Sequence[Scope], now: datetime, until: datetime, limit: int
+        self, scopes: Sequence[Scope], now: datetime, until: datetime, limit: int | None
     ) -> list[tuple[str, Fact]]:
         """The live facts that expire after now and until then, with their contacts' keys.
 
-        Those that expire first come first, at most so many.
+        Those that expire first come first, at most so many; all where there is no limit.
         """
-        asked = {"now": now, "until": until, "limit": limit}
+        asked = {"now": now, "until": until, "limit": limit or _EVERYTHING}
         found: list[Row] = []
         for page in _pages(scopes):
             found += self._graph.run("list_expiring", {**_contact_keys(page), **asked})
             found.sort(key=lambda row: (row["expires_at"], row["contact_key"], row["fact_id"]))
-            del found[limit:]
+            found = found[:limit]
         return [(row.pop("contact_key"), fact_of(row)) for row in found]
 
     def count_facts(self, now: datetime) -> dict[FactState, int]:
