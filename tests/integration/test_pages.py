@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from reconciler import Memory
-from reconciler.errors import InvalidRequestError, UnknownFactError
+from reconciler.errors import InvalidRequestError, InvalidScopeError, UnknownFactError
 from reconciler.service.stores import memory_store
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests.engines import EngineUnderTest
 
 CONTACTS = ["ann", "bob", "cem", "dia", "eva"]
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 DIAGNOSIS, THANKS = "Has diabetes", "Thanks a lot!"
 
 
@@ -47,6 +49,16 @@ def test_contacts_come_in_pages(memory: Memory) -> None:
     first = [contact.contact_id for contact in memory.contacts("crm", limit=3)]
     rest = [contact.contact_id for contact in memory.contacts("crm", after=first[-1], limit=3)]
     assert (first, rest) == (CONTACTS[:3], CONTACTS[3:])
+
+
+def test_one_contact_is_looked_up_without_the_others(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell_all(memory, "Lives in Pune")
+    names = asked_of(memory, monkeypatch)
+    assert [contact.contact_id for contact in memory.contacts("crm", "cem")] == ["cem"]
+    assert memory.contacts("crm", "nobody") == []
+    assert "list_contact_ids" not in names
 
 
 def test_a_contact_without_a_fact_is_counted_with_none(memory: Memory) -> None:
@@ -87,8 +99,25 @@ def test_contacts_that_cannot_have_one_of_the_newest_decisions_are_not_looked_at
     assert names.count("list_decision_ids") == 1
 
 
+def test_a_clock_that_stepped_back_hides_no_decision_from_the_newest(
+    one_of_each: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_store, "_PAGE", 1)
+    told = [(30, "ann", "Lives in Pune"), (10, "ann", "Has a dog"), (20, "bob", "Has a cat")]
+    at = NOON
+    with Memory.open(
+        embedder=HashingEmbedder(), clock=lambda: at, **one_of_each.settings_arguments
+    ) as memory:
+        for minutes, contact, text in told:
+            at = NOON + timedelta(minutes=minutes)
+            memory.add_contact_note("crm", contact, text)
+        [newest] = memory.decisions("crm", limit=1)
+        assert newest.note.text == "Lives in Pune"
+
+
 def test_what_waits_is_limited_the_newest_first(memory: Memory) -> None:
     tell_all(memory, DIAGNOSIS)
+    assert len(memory.pending("crm")) == len(CONTACTS)
     assert [item.scope.contact_id for item in memory.pending("crm", limit=2)] == ["eva", "dia"]
 
 
@@ -145,7 +174,27 @@ def test_no_page_follows_a_fact_that_is_not_there(memory: Memory) -> None:
         memory.history("crm", "ann", after="nowhere", limit=1)
 
 
-@pytest.mark.parametrize("name", ["contacts", "pending", "disputes", "refusals", "expiring"])
-def test_a_limit_below_one_is_refused(memory: Memory, name: str) -> None:
+def test_no_page_follows_a_fact_of_another_contact(memory: Memory) -> None:
+    tell_all(memory, "Lives in Pune")
+    [chain] = memory.history("crm", "bob")
+    with pytest.raises(UnknownFactError):
+        memory.history("crm", "ann", after=chain.facts[0].fact_id)
+
+
+@pytest.mark.parametrize("after", ["", " ann", 7])
+def test_no_page_follows_what_no_contact_is_called(memory: Memory, after: Any) -> None:
+    with pytest.raises(InvalidScopeError, match="after"):
+        memory.contacts("crm", after=after)
+
+
+@pytest.mark.parametrize(
+    ("name", "about"),
+    [
+        *((name, ("crm",)) for name in ("contacts", "pending", "disputes", "refusals")),
+        *((name, ("crm",)) for name in ("expiring", "erasures", "decisions")),
+        ("history", ("crm", "ann")),
+    ],
+)
+def test_a_limit_below_one_is_refused(memory: Memory, name: str, about: tuple[str, ...]) -> None:
     with pytest.raises(InvalidRequestError, match="limit must be a whole number from 1"):
-        getattr(memory, name)("crm", limit=0)
+        getattr(memory, name)(*about, limit=0)
