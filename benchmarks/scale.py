@@ -92,10 +92,10 @@ def _about_contacts(sides: dict[str, Side], engine: str) -> None:
         rows = [_run(sides, name) for _ in range(RUNS + 1)][1:]  # the first one warms up
         empty, full, large = ([row[place] for row in rows] for place in range(3))
         milliseconds = ", ".join(f"{median(each):.2f}" for each in (empty, full, large))
-        peak = max(row[3] for row in rows)
+        peak = f"{max(row[3] for row in rows):,.0f}" if name else "–"
         print(
             f"| {engine} | {shown} | {_ratios(full, empty)} | {_ratios(large, full)} "
-            f"| {milliseconds} | {peak:,.0f} |",
+            f"| {milliseconds} | {peak} |",
             flush=True,
         )
     print()
