@@ -1,6 +1,6 @@
 """``make bench``: every benchmark on every engine that can be had, in one run.
 
-python -m benchmarks                     all of them but peers, which installs packages
+python -m benchmarks                     all of them but peers, which installs packages, and scale
 python -m benchmarks write import        some of them
 ENGINES=embedded python -m benchmarks    on some engines
 python -m benchmarks --help              what each measures
@@ -34,6 +34,7 @@ from benchmarks import (
     ray_backfill,
     recall,
     reembedding,
+    scale,
     sessions,
     slots,
     start,
@@ -59,6 +60,7 @@ BENCHMARKS = {
     "find": finding.main,
     "erasure": erasure.main,
     "reembed": reembedding.main,
+    "scale": scale.main,
     "use-trace": use_trace.main,
     "conversations": conversations.main,
     "updates": conversations.updates,
@@ -76,7 +78,7 @@ BENCHMARKS = {
     "poisoning": poisoning.main,
     "peers": comparison.main,
 }
-ONLY_WHEN_NAMED = {"peers"}
+ONLY_WHEN_NAMED = {"peers", "scale"}
 
 
 def main() -> None:

@@ -36,10 +36,15 @@ THREADS, NOTES_A_THREAD = 32, 8
 class Side:
     """A checkout that is measured: its process, and the settings of the stores it is given."""
 
-    def __init__(self, checkout: Path, fresh: Callable[[str], dict[str, Any]]) -> None:
+    def __init__(
+        self,
+        checkout: Path,
+        fresh: Callable[[str], dict[str, Any]],
+        script: str = "core_side.py",
+    ) -> None:
         self.fresh = fresh
         self._process = subprocess.Popen(
-            [sys.executable, "-P", str(ROOT / "benchmarks" / "core_side.py")],
+            [sys.executable, "-P", str(ROOT / "benchmarks" / script)],
             env={**os.environ, "PYTHONPATH": str(checkout)},
             cwd=checkout,
             stdin=subprocess.PIPE,

@@ -315,17 +315,17 @@ def _milliseconds(call: Callable[[], object]) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-def main() -> None:
+def answer(side: Any) -> None:
+    """Do what each line of stdin asks of a side, and close its stores at the end."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a library prints goes with the errors
-    side = Side()
     for line in sys.stdin:
         asked = json.loads(line)
-        answer = getattr(side, asked.pop("do"))(**asked)
-        print(json.dumps(answer), file=answers, flush=True)
+        answered = getattr(side, asked.pop("do"))(**asked)
+        print(json.dumps(answered), file=answers, flush=True)
     for store in list(side.stores):
         side.close(store)
 
 
 if __name__ == "__main__":
-    main()
+    answer(Side())

@@ -409,10 +409,17 @@ class AsyncContactMemory:
         return await self._threads.run(self._sync.recall_about, name, limit=limit)
 
     async def history(
-        self, *, fact_id: str | None = None, at: datetime | None = None
+        self,
+        *,
+        fact_id: str | None = None,
+        at: datetime | None = None,
+        after: str | None = None,
+        limit: int | None = None,
     ) -> list[FactHistory]:
         """What superseded what, and why, now or at an instant; see ``Memory.history``."""
-        return await self._threads.run(self._sync.history, fact_id=fact_id, at=at)
+        return await self._threads.run(
+            self._sync.history, fact_id=fact_id, at=at, after=after, limit=limit
+        )
 
     async def evidence(self, fact_id: str) -> FactEvidence:
         """What a fact rests on; see ``Memory.evidence``."""
@@ -759,14 +766,23 @@ class AsyncMemoryCalls:
         *,
         fact_id: str | None = None,
         at: datetime | None = None,
+        after: str | None = None,
         tenant: str | None = None,
+        limit: int | None = None,
     ) -> list[FactHistory]:
         """What superseded what, and why: a contact's chains, or the one that a fact is in.
 
         See ``Memory.history``.
         """
         return await self._threads.run(
-            self._sync.history, agent_id, contact_id, fact_id=fact_id, at=at, tenant=tenant
+            self._sync.history,
+            agent_id,
+            contact_id,
+            fact_id=fact_id,
+            at=at,
+            after=after,
+            tenant=tenant,
+            limit=limit,
         )
 
     async def evidence(
@@ -822,13 +838,20 @@ class AsyncMemoryCalls:
         )
 
     async def refusals(
-        self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        tenant: str | None = None,
+        limit: int | None = None,
     ) -> list[RefusalCount]:
         """How often the gate refused something, by contact and reason.
 
         See ``Memory.refusals``.
         """
-        return await self._threads.run(self._sync.refusals, agent_id, contact_id, tenant=tenant)
+        return await self._threads.run(
+            self._sync.refusals, agent_id, contact_id, tenant=tenant, limit=limit
+        )
 
     async def expiring(
         self,
@@ -837,13 +860,14 @@ class AsyncMemoryCalls:
         *,
         days: float = 30,
         tenant: str | None = None,
+        limit: int | None = None,
     ) -> list[ExpiringFact]:
         """The live facts that expire within this many days, the next one first, with a question.
 
         See ``Memory.expiring``.
         """
         return await self._threads.run(
-            self._sync.expiring, agent_id, contact_id, days=days, tenant=tenant
+            self._sync.expiring, agent_id, contact_id, days=days, tenant=tenant, limit=limit
         )
 
     async def health(
@@ -872,22 +896,36 @@ class AsyncMemoryCalls:
         return await self._threads.run(self._sync.health_of_all, on_progress)
 
     async def pending(
-        self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        tenant: str | None = None,
+        limit: int | None = None,
     ) -> list[Decision | Dispute]:
         """What waits for an answer; ``question`` is what to ask.
 
         See ``Memory.pending``.
         """
-        return await self._threads.run(self._sync.pending, agent_id, contact_id, tenant=tenant)
+        return await self._threads.run(
+            self._sync.pending, agent_id, contact_id, tenant=tenant, limit=limit
+        )
 
     async def disputes(
-        self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        tenant: str | None = None,
+        limit: int | None = None,
     ) -> list[Dispute]:
         """Facts that contradict each other and are not settled, each contact's newest first.
 
         See ``Memory.disputes``.
         """
-        return await self._threads.run(self._sync.disputes, agent_id, contact_id, tenant=tenant)
+        return await self._threads.run(
+            self._sync.disputes, agent_id, contact_id, tenant=tenant, limit=limit
+        )
 
     async def resolve(
         self,
@@ -1126,13 +1164,19 @@ class AsyncMemoryCalls:
         *,
         unfinished: bool = False,
         tenant: str | None = None,
+        limit: int | None = None,
     ) -> list[Erasure]:
         """The erasures that were asked for, oldest first, and how far each one got.
 
         See ``Memory.erasures``.
         """
         return await self._threads.run(
-            self._sync.erasures, agent_id, contact_id, unfinished=unfinished, tenant=tenant
+            self._sync.erasures,
+            agent_id,
+            contact_id,
+            unfinished=unfinished,
+            tenant=tenant,
+            limit=limit,
         )
 
     async def finish_erasures(self) -> list[Erasure]:
@@ -1250,12 +1294,22 @@ class AsyncMemoryCalls:
             self._sync.correct, agent_id, contact_id, decision_id, relation, tenant=tenant
         )
 
-    async def contacts(self, agent_id: str, *, tenant: str | None = None) -> list[Contact]:
+    async def contacts(
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        after: str | None = None,
+        tenant: str | None = None,
+        limit: int | None = None,
+    ) -> list[Contact]:
         """The contacts of an agent, by id.
 
         See ``Memory.contacts``.
         """
-        return await self._threads.run(self._sync.contacts, agent_id, tenant=tenant)
+        return await self._threads.run(
+            self._sync.contacts, agent_id, contact_id, after=after, tenant=tenant, limit=limit
+        )
 
     async def import_notes(
         self,

@@ -400,7 +400,7 @@ class Memory:
         from reconciler.domain.recalling.briefing import Briefing, is_for_the_contact
 
         facts = self.recall(agent_id, contact_id, query, tenant=tenant, limit=limit)
-        pending = self.pending(agent_id, contact_id, tenant=tenant)
+        pending = self._services.records.pending([self._scope(tenant, agent_id, contact_id)])
         asked = tuple(item for item in pending if is_for_the_contact(item))
         return Briefing(facts=tuple(facts), pending=asked)
 
@@ -533,7 +533,9 @@ class Memory:
         *,
         fact_id: str | None = None,
         at: datetime | None = None,
+        after: str | None = None,
         tenant: str | None = None,
+        limit: int | None = None,
     ) -> list[FactHistory]:
         """What superseded what, and why: a contact's chains, or the one that a fact is in.
 
@@ -543,15 +545,22 @@ class Memory:
             fact_id: only the chain that this fact is in.
             at: the memory as it was at that instant, time-zone aware, rebuilt from the recorded
                 decisions. None for now.
+            after: only the chains that come after the one that this fact is in: the last one of
+                the page before.
             tenant: the tenant; None for the configured one.
+            limit: at most this many chains; None for all.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            InvalidRequestError: the instant has no time zone, or has not come yet.
+            InvalidRequestError: the instant has no time zone, or has not come yet, or the limit is
+                below 1.
             UnknownFactError: the contact has no fact of that id, or had none then.
         """
+        records, instant, count = self._services.records, self._instant("at", at), _at_most(limit)
         scope = self._scope(tenant, agent_id, contact_id)
-        return self._services.records.history(scope, fact_id, self._instant("at", at))
+        if fact_id is not None:
+            return [records.history_of(scope, fact_id, instant)]
+        return records.history(scope, instant, after=after, limit=count)
 
     def evidence(
         self, agent_id: str, contact_id: str, fact_id: str, *, tenant: str | None = None
@@ -634,18 +643,33 @@ class Memory:
             since=None if since is None else utc("since", since),
             until=None if until is None else utc("until", until),
         )
-        scopes = self._scopes(tenant, agent_id, contact_id)
-        return self._services.records.decisions(scopes, _positive("limit", limit), wanted)
+        count, records = _positive("limit", limit), self._services.records
+        if contact_id is None:
+            return records.newest_decisions(self._scope(tenant, agent_id, "any"), count, wanted)
+        return records.decisions([self._scope(tenant, agent_id, contact_id)], count, wanted)
 
     def refusals(
-        self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        tenant: str | None = None,
+        limit: int | None = None,
     ) -> list[RefusalCount]:
         """How often the gate refused something, by contact and reason.
 
+        Args:
+            agent_id: whose contacts.
+            contact_id: only this one; None for all of the agent's.
+            tenant: None for the configured one.
+            limit: at most this many counts; None for all.
+
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: the limit is below 1.
         """
-        return self._services.records.refusals(self._scopes(tenant, agent_id, contact_id))
+        counted = self._services.records.refusals(self._scopes(tenant, agent_id, contact_id))
+        return list(islice(counted, _at_most(limit)))
 
     def expiring(
         self,
@@ -654,6 +678,7 @@ class Memory:
         *,
         days: float = 30,
         tenant: str | None = None,
+        limit: int | None = None,
     ) -> list[ExpiringFact]:
         """The live facts that expire within this many days, the next one first, with a question.
 
@@ -664,16 +689,17 @@ class Memory:
             contact_id: only those about one contact; None for all of the agent's.
             days: from now on, above 0.
             tenant: None for the configured one.
+            limit: at most this many; None for all.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            InvalidRequestError: days are not above 0, or too many.
+            InvalidRequestError: days are not above 0, or too many, or the limit is below 1.
         """
         is_number = isinstance(days, int | float) and not isinstance(days, bool)
         if not is_number or not 0 < days <= _DAYS_MAX:
             raise InvalidRequestError(f"days must be a number above 0, at most {_DAYS_MAX:,}")
         scopes = self._scopes(tenant, agent_id, contact_id)
-        return self._services.records.expiring(scopes, days)
+        return self._services.records.expiring(scopes, days, _at_most(limit))
 
     def health(
         self,
@@ -696,15 +722,9 @@ class Memory:
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
         """
-        contacts = self.contacts(agent_id, tenant=tenant)
-        if contact_id is not None:
-            wanted = self._scope(tenant, agent_id, contact_id).contact_id
-            contacts = [contact for contact in contacts if contact.contact_id == wanted]
-        scoped = [
-            (self._scope(tenant, agent_id, contact.contact_id), contact) for contact in contacts
-        ]
         whose = self._scope(tenant, agent_id, "any")
-        return self._services.health.report(whose, scoped, on_progress)
+        scopes = self._scopes(tenant, agent_id, contact_id)
+        return self._services.health.report(whose, scopes, on_progress)
 
     def health_of_all(
         self, on_progress: Callable[[int], None] = lambda _: None
@@ -720,29 +740,55 @@ class Memory:
         ]
 
     def pending(
-        self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        tenant: str | None = None,
+        limit: int | None = None,
     ) -> list[Decision | Dispute]:
         """What waits for an answer; ``question`` is what to ask.
 
         First the held decisions, which ``confirm`` and ``reject`` answer, then the disputes, which
         ``resolve`` settles; each newest first.
 
+        Args:
+            agent_id: whose questions.
+            contact_id: only those about one contact; None for all of the agent's.
+            tenant: None for the configured one.
+            limit: at most this many; None for all.
+
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: the limit is below 1.
         """
-        return self._services.records.pending(self._scopes(tenant, agent_id, contact_id))
+        waiting = self._services.records.pending(self._scopes(tenant, agent_id, contact_id))
+        return list(islice(waiting, _at_most(limit)))
 
     def disputes(
-        self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        tenant: str | None = None,
+        limit: int | None = None,
     ) -> list[Dispute]:
         """Facts that contradict each other and are not settled, each contact's newest first.
 
         ``question`` is what to ask, and ``resolve`` takes the answer.
 
+        Args:
+            agent_id: whose disputes.
+            contact_id: only those about one contact; None for all of the agent's.
+            tenant: None for the configured one.
+            limit: at most this many; None for all.
+
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: the limit is below 1.
         """
-        return self._services.records.disputes(self._scopes(tenant, agent_id, contact_id))
+        found = self._services.records.disputes(self._scopes(tenant, agent_id, contact_id))
+        return list(islice(found, _at_most(limit)))
 
     def resolve(
         self,
@@ -1084,6 +1130,7 @@ class Memory:
         *,
         unfinished: bool = False,
         tenant: str | None = None,
+        limit: int | None = None,
     ) -> list[Erasure]:
         """The erasures that were asked for, oldest first, and how far each one got.
 
@@ -1092,20 +1139,25 @@ class Memory:
             contact_id: only about one contact.
             unfinished: only those that were interrupted and have to be finished.
             tenant: None for the configured one.
+            limit: at most this many; None for all.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: the limit is below 1.
         """
         check_flags(unfinished=unfinished)
         chosen = self.settings.tenant if tenant is None else tenant
         _checked_ids({"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id})
         if agent_id is None and contact_id is not None:
             raise InvalidScopeError("contact_id needs agent_id too: a contact belongs to an agent")
-        scopes = [] if agent_id is None else self._scopes(tenant, agent_id, contact_id)
-        if agent_id is not None and not scopes:
-            return []
+        scopes = [] if contact_id is None else self._scopes(tenant, agent_id or "", contact_id)
         found = self._services.erasures.find(scopes, is_unfinished=unfinished)
-        return [erasure for erasure in found if erasure.scope.tenant == chosen]
+        own = (
+            erasure
+            for erasure in found
+            if erasure.scope.tenant == chosen and agent_id in (None, erasure.scope.agent_id)
+        )
+        return list(islice(own, _at_most(limit)))
 
     def finish_erasures(self) -> list[Erasure]:
         """Finish all interrupted erasures of the store; returns those that this call finished.
@@ -1249,7 +1301,7 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
         """
         for scope in self._scopes(tenant, agent_id, contact_id):
-            yield from self._services.records.decisions([scope], _LIMIT_MAX)
+            yield from self._services.records.all_decisions(scope)
 
     def replay(
         self,
@@ -1314,14 +1366,32 @@ class Memory:
         scope = self._scope(tenant, agent_id, contact_id)
         return self._services.reconciler.correct(scope, decision_id, right)
 
-    def contacts(self, agent_id: str, *, tenant: str | None = None) -> list[Contact]:
+    def contacts(
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        after: str | None = None,
+        tenant: str | None = None,
+        limit: int | None = None,
+    ) -> list[Contact]:
         """The contacts of an agent, by id.
 
+        Args:
+            agent_id: whose contacts.
+            contact_id: only this one, if it is known; None for all of the agent's.
+            after: only those that come after this id: the last one of the page before.
+            tenant: None for the configured one.
+            limit: at most this many; None for all.
+
         Raises:
-            InvalidScopeError: tenant or agent cannot be used.
+            InvalidScopeError: tenant, agent or contact cannot be used, or no contact can have the
+                id to come after.
+            InvalidRequestError: the limit is below 1.
         """
-        scope = self._scope(tenant, agent_id, "any")
-        return self._services.records.contacts(scope.tenant, scope.agent_id)
+        count, begin = _at_most(limit), _checked_ids({"after": after}).get("after", "")
+        scopes = self._scopes(tenant, agent_id, contact_id, after=begin, limit=count)
+        return self._services.records.contacts(scopes)
 
     def import_notes(
         self,
@@ -1512,9 +1582,7 @@ class Memory:
         """
         whose = self._scope(tenant, agent_id, "any" if contact_id is None else contact_id)
         self.check_known(agent_id, contact_id, tenant=tenant)
-        contacts = self.contacts(agent_id, tenant=tenant)
-        if contact_id is not None:
-            contacts = [contact for contact in contacts if contact.contact_id == whose.contact_id]
+        contacts = self._services.records.contacts(self._scopes(tenant, agent_id, contact_id))
         return self._services.report.html(whose, contacts)
 
     def _export_filter(
@@ -1921,14 +1989,19 @@ class Memory:
             None if at is None else not_in_the_future(utc(name, at), self._services.clock(), name)
         )
 
-    def _scopes(self, tenant: str | None, agent_id: str, contact_id: str | None) -> list[Scope]:
-        """One contact's scope, or that of each of the agent's contacts."""
+    def _scopes(
+        self,
+        tenant: str | None,
+        agent_id: str,
+        contact_id: str | None,
+        *,
+        after: str = "",
+        limit: int | None = None,
+    ) -> list[Scope]:
+        """One contact's scope, or that of each of the agent's contacts, or of a page of them."""
         if contact_id is not None:
             return [self._scope(tenant, agent_id, contact_id)]
-        return [
-            self._scope(tenant, agent_id, contact.contact_id)
-            for contact in self.contacts(agent_id, tenant=tenant)
-        ]
+        return self._services.records.scopes(self._scope(tenant, agent_id, "any"), after, limit)
 
     def _scope(self, tenant: str | None, agent_id: str, contact_id: str) -> Scope:
         scope = Scope(self.settings.tenant if tenant is None else tenant, agent_id, contact_id)
@@ -1999,10 +2072,15 @@ class ContactMemory:
         return self._of(self._memory.recall_about)(name, limit=limit)
 
     def history(
-        self, *, fact_id: str | None = None, at: datetime | None = None
+        self,
+        *,
+        fact_id: str | None = None,
+        at: datetime | None = None,
+        after: str | None = None,
+        limit: int | None = None,
     ) -> list[FactHistory]:
         """What superseded what, and why, now or at an instant; see ``Memory.history``."""
-        return self._of(self._memory.history)(fact_id=fact_id, at=at)
+        return self._of(self._memory.history)(fact_id=fact_id, at=at, after=after, limit=limit)
 
     def evidence(self, fact_id: str) -> FactEvidence:
         """What a fact rests on; see ``Memory.evidence``."""
@@ -2192,6 +2270,11 @@ def _checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:
 
 def _one_of(kind: type[E], name: str, value: str | None) -> E | None:
     return None if value is None else one_of(kind, name, value)
+
+
+def _at_most(limit: int | None) -> int | None:
+    """How many are asked for; None for all."""
+    return None if limit is None else _positive("limit", limit)
 
 
 def _positive(name: str, value: int) -> int:

@@ -33,6 +33,7 @@ MERGE (contact:Contact {contact_key: $each.contact_key})
                 contact.contact_id = $each.contact_id, contact.name = $each.contact_id,
                 contact.version = 0;
 
+// A clock may step back; no decision about a contact is newer than last_decision_at all the same.
 // A session that this process knows costs no look of its own. Where it is not there after all, there
 // is no row, and the contact is looked at again as if nothing were known. With one such session, as
 // live writes have, one statement does for both.
@@ -43,7 +44,9 @@ MATCH (contact:Contact {contact_key: $each.contact_key}),
 WHERE contact.version = $each.version
   AND coalesce(store.embedding_model, $embedding_model, '')
         = coalesce($embedding_model, store.embedding_model, '')
-SET contact.version = $each.next_version, contact.last_decision_at = $each.at,
+SET contact.version = $each.next_version,
+    contact.last_decision_at = CASE WHEN contact.last_decision_at > $each.at
+                                    THEN contact.last_decision_at ELSE $each.at END,
     session.started_at = CASE WHEN $said.started_at < session.started_at
                               THEN $said.started_at ELSE session.started_at END,
     session.ended_at = CASE WHEN $said.ended_at > session.ended_at
@@ -66,7 +69,9 @@ MATCH (contact:Contact {contact_key: $each.contact_key}), (store:Store {store_id
 WHERE contact.version = $each.version
   AND coalesce(store.embedding_model, $embedding_model, '')
         = coalesce($embedding_model, store.embedding_model, '')
-SET contact.version = $each.next_version, contact.last_decision_at = $each.at
+SET contact.version = $each.next_version,
+    contact.last_decision_at = CASE WHEN contact.last_decision_at > $each.at
+                                    THEN contact.last_decision_at ELSE $each.at END
 RETURN contact.contact_key AS contact_key;
 
 // What is set costs, also where it stays as it was, until the log is folded in.

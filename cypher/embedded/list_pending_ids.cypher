@@ -3,7 +3,7 @@
 // decision of the store.
 // mode: read
 // params: contact_keys, now
-// returns: contact_key, decision_id
+// returns: contact_key, decision_id, at
 MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
 WHERE contact.contact_key IN $contact_keys
 WITH contact, decision
@@ -12,6 +12,6 @@ WHERE decision.action = 'HOLD' AND decision.held_id IS NULL AND decision.lapses_
 OPTIONAL MATCH (contact)<-[:`FOR`]-(answer:Decision)
 WHERE answer.settles_id = decision.decision_id
 WITH contact.contact_key AS contact_key, decision.decision_id AS decision_id,
-     count(answer) AS answers
+     decision.at AS at, count(answer) AS answers
 WHERE answers = 0
-RETURN contact_key, decision_id
+RETURN contact_key, decision_id, at

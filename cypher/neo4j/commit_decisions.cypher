@@ -43,9 +43,11 @@ MERGE (contact:Contact {contact_key: each.contact_key})
                 contact.version = 0
 SET contact.locked_by = each.commits[0].decision_id
 WITH contact, each WHERE contact.version = each.version
+// A clock may step back; no decision about a contact is newer than last_decision_at all the same.
 SET contact.version = each.next_version,
     contact.name = coalesce(each.name, contact.name),
-    contact.last_decision_at = datetime(each.at)
+    contact.last_decision_at = CASE WHEN contact.last_decision_at > datetime(each.at)
+                                    THEN contact.last_decision_at ELSE datetime(each.at) END
 // The agent is introduced with the contact's first decision.
 WITH contact, each
 CALL (contact, each) {

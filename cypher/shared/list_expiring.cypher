@@ -1,6 +1,6 @@
 // The live facts of some contacts that expire after now and until then, the next one first.
 // mode: read
-// params: contact_keys, now, until
+// params: contact_keys, now, until, limit
 // returns: contact_key, columns of fact
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys
@@ -10,3 +10,4 @@ WHERE fact.state IN ['live', 'expired'] AND fact.expires_at > $now AND fact.expi
 RETURN contact_key,
        // include: fact
 ORDER BY expires_at, contact_key, fact_id
+LIMIT $limit

@@ -51,6 +51,7 @@ from reconciler.entrypoints.options import (
     ContactId,
     Limit,
     MaybeContactId,
+    MaybeLimit,
     MinConfidence,
     MinScore,
     OfAttribute,
@@ -502,7 +503,12 @@ def history(
         Path | None, typer.Option("--png", help="Also draw a timeline into this PNG file.")
     ] = None,
     overwrite: Overwrite = False,
+    after: Annotated[
+        str | None,
+        typer.Option("--after", help="Only the chains that come after this fact's own."),
+    ] = None,
     tenant: Tenant = None,
+    limit: MaybeLimit = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what superseded what, what was revoked or undone, and why."""
@@ -512,7 +518,9 @@ def history(
 
         check_can_draw()
     with reading(agent, contact, tenant) as memory:
-        chains = memory.history(agent, contact, fact_id=fact, at=instant, tenant=tenant)
+        chains = memory.history(
+            agent, contact, fact_id=fact, at=instant, after=after, tenant=tenant, limit=limit
+        )
         name = _name_of_contact(memory, agent, contact, tenant) if png is not None else contact
     drawn: tuple[str, ...] = ()
     if png is not None and chains:
@@ -536,8 +544,8 @@ def history(
 
 def _name_of_contact(memory: Memory, agent: str, contact: str, tenant: str | None) -> str:
     """The contact's name, or its id where it has none."""
-    known = memory.contacts(agent, tenant=tenant)
-    return next((each.name for each in known if each.contact_id == contact and each.name), contact)
+    known = memory.contacts(agent, contact, tenant=tenant)
+    return next((each.name for each in known if each.name), contact)
 
 
 @app.command()
@@ -724,10 +732,18 @@ def calibrate_thresholds(
 
 
 @app.command()
-def contacts(agent: Agent, tenant: Tenant = None, as_json: AsJson = False) -> None:
-    """List an agent's contacts."""
+def contacts(
+    agent: Agent,
+    after: Annotated[
+        str | None, typer.Option("--after", help="Only those that come after this contact's id.")
+    ] = None,
+    tenant: Tenant = None,
+    limit: MaybeLimit = None,
+    as_json: AsJson = False,
+) -> None:
+    """List an agent's contacts, by id."""
     with reading(agent, None, tenant) as memory:
-        found = memory.contacts(agent, tenant=tenant)
+        found = memory.contacts(agent, after=after, tenant=tenant, limit=limit)
     show(as_json, [asdict(contact) for contact in found], lambda: contacts_table(found))
 
 

@@ -11,6 +11,7 @@ from reconciler.entrypoints.options import (
     AsJson,
     ContactId,
     MaybeContactId,
+    MaybeLimit,
     Reason,
     Tenant,
     parse_time,
@@ -33,11 +34,12 @@ def disputes(
     agent: Agent,
     contact: MaybeContactId = None,
     tenant: Tenant = None,
+    limit: MaybeLimit = None,
     as_json: AsJson = False,
 ) -> None:
     """List facts that contradict each other and are not settled, with the question to ask."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.disputes(agent, contact, tenant=tenant)
+        found = memory.disputes(agent, contact, tenant=tenant, limit=limit)
     show(as_json, [dispute.to_dict() for dispute in found], lambda: disputes_view(found))
 
 

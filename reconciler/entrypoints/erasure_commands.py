@@ -13,6 +13,7 @@ from reconciler.entrypoints.options import (
     AsJson,
     ContactId,
     MaybeContactId,
+    MaybeLimit,
     Person,
     Reason,
     Tenant,
@@ -91,6 +92,7 @@ def erasures(
         bool, typer.Option("--finish", help="Finish the interrupted ones, in the whole store.")
     ] = False,
     tenant: Tenant = None,
+    limit: MaybeLimit = None,
     as_json: AsJson = False,
 ) -> None:
     """List the erasures that were asked for, and how far each one got."""
@@ -98,7 +100,9 @@ def erasures(
         if finish:
             found = memory.finish_erasures()
         else:
-            found = memory.erasures(agent, contact, unfinished=unfinished, tenant=tenant)
+            found = memory.erasures(
+                agent, contact, unfinished=unfinished, tenant=tenant, limit=limit
+            )
     show(as_json, [erasure.to_dict() for erasure in found], lambda: _erasures_view(found))
     if finish and not all(erasure.is_finished and erasure.receipt.is_clean for erasure in found):
         raise typer.Exit(1)

@@ -12,6 +12,7 @@ from reconciler.entrypoints.options import (
     AsJson,
     ContactId,
     MaybeContactId,
+    MaybeLimit,
     Person,
     Reason,
     Tenant,
@@ -35,11 +36,12 @@ def expiring(
     contact: MaybeContactId = None,
     days: Annotated[float, typer.Option("--days", help="How many days from now.")] = 30,
     tenant: Tenant = None,
+    limit: MaybeLimit = None,
     as_json: AsJson = False,
 ) -> None:
     """List the live facts that expire soon, each with the question that would renew it."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.expiring(agent, contact, days=days, tenant=tenant)
+        found = memory.expiring(agent, contact, days=days, tenant=tenant, limit=limit)
     show(as_json, [asdict(fact) for fact in found], lambda: expiring_view(found))
 
 

@@ -13,6 +13,7 @@ from reconciler.entrypoints.options import (
     AsJson,
     ContactId,
     MaybeContactId,
+    MaybeLimit,
     Person,
     Reason,
     Tenant,
@@ -51,11 +52,12 @@ def pending(
     agent: Agent,
     contact: MaybeContactId = None,
     tenant: Tenant = None,
+    limit: MaybeLimit = None,
     as_json: AsJson = False,
 ) -> None:
     """List what waits for an answer, held or disputed, with the question to ask."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.pending(agent, contact, tenant=tenant)
+        found = memory.pending(agent, contact, tenant=tenant, limit=limit)
     show(as_json, [item.to_dict() for item in found], lambda: pending_view(found))
 
 
@@ -129,11 +131,12 @@ def refusals(
     agent: Agent,
     contact: MaybeContactId = None,
     tenant: Tenant = None,
+    limit: MaybeLimit = None,
     as_json: AsJson = False,
 ) -> None:
     """Count what the gate refused, by contact and reason."""
     with reading(agent, contact, tenant) as memory:
-        counts = memory.refusals(agent, contact, tenant=tenant)
+        counts = memory.refusals(agent, contact, tenant=tenant, limit=limit)
     show(as_json, [asdict(count) for count in counts], lambda: refusals_table(counts))
 
 

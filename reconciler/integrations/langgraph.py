@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["ReconcilerStore", "RunTool", "contact_namespace", "langgraph_tools"]
 
 _RUNS_MAX = 1_000
+_CONTACTS_AT_ONCE = 100
 _NAMESPACE_LABELS = 2
 _VALUE_KEYS = (
     *("text", "source_kind", "subject", "attribute", "value", "single_valued", "importance"),
@@ -298,13 +300,21 @@ class ReconcilerStore(BaseStore):
                 "list_namespaces lists an agent's contacts: give prefix=(agent_id,)"
             )
         agent_id = unquote(agents.pop())
-        contacts = self._memory.contacts(agent_id, tenant=self._tenant)
-        found = [contact_namespace(agent_id, contact.contact_id) for contact in contacts]
-        matching = [
+        found = (contact_namespace(agent_id, each) for each in self._contact_ids(agent_id))
+        matching = (
             namespace for namespace in found if all(map(partial(_matches, namespace), conditions))
-        ]
-        cut = list(dict.fromkeys(namespace[: op.max_depth] for namespace in matching))
-        return list(cut[op.offset : op.offset + op.limit])
+        )
+        cut = _each_once(namespace[: op.max_depth] for namespace in matching)
+        return list(islice(cut, op.offset, op.offset + op.limit))
+
+    def _contact_ids(self, agent_id: str) -> Iterator[str]:
+        """Page by page: whoever asks for a few namespaces waits for no ten thousand contacts."""
+        after = None
+        while page := self._memory.contacts(
+            agent_id, after=after, tenant=self._tenant, limit=_CONTACTS_AT_ONCE
+        ):
+            yield from (contact.contact_id for contact in page)
+            after = page[-1].contact_id
 
 
 def _named(given: Mapping[str, Any], name: str) -> str:
@@ -314,6 +324,15 @@ def _named(given: Mapping[str, Any], name: str) -> str:
             f"config={{'configurable': {{'{name}': …}}}}"
         )
     return found
+
+
+def _each_once(namespaces: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """These in their order, each once, as they are taken."""
+    seen: set[tuple[str, ...]] = set()
+    for namespace in namespaces:
+        if namespace not in seen:
+            seen.add(namespace)
+            yield namespace
 
 
 def _label(identifier: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.scope import Scope
 from reconciler.domain.review.health import (
     ContactHealth,
     HealthReport,
@@ -20,13 +21,13 @@ from reconciler.domain.review.health import (
 )
 
 if TYPE_CHECKING:
-    from reconciler.domain.records.facts import Contact
-    from reconciler.domain.records.scope import Scope
     from reconciler.service.records import Records
     from reconciler.service.stores.health_store import HealthStore
     from reconciler.service.stores.memory_store import MemoryStore
 
 __all__ = ["Health"]
+
+_CONTACTS_AT_ONCE = 100
 
 
 class Health:
@@ -68,21 +69,34 @@ class Health:
     def report(
         self,
         whose: Scope,
-        contacts: Sequence[tuple[Scope, Contact]],
+        scopes: Sequence[Scope],
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> HealthReport:
         """How well these contacts of an agent are kept.
 
         Args:
             whose: the agent, in the scope of any contact.
-            contacts: each with its facts counted by state.
+            scopes: the contacts.
             on_progress: told how many more contacts were looked at.
         """
-        scopes = [scope for scope, _ in contacts]
+        found: list[ContactHealth] = []
+        for first in range(0, len(scopes), _CONTACTS_AT_ONCE):
+            for each in self._counted(scopes[first : first + _CONTACTS_AT_ONCE]):
+                found.append(each)
+                on_progress(1)
+        return HealthReport(
+            tenant=whose.tenant,
+            agent_id=whose.agent_id,
+            contacts=tuple(found),
+            file_bytes=self._file_bytes(),
+        )
+
+    def _counted(self, scopes: Sequence[Scope]) -> Iterator[ContactHealth]:
+        """The health of each of these contacts that is known, one after the other."""
         actions = self._counts.count_actions(scopes)
         kept = self._counts.count_episodes(scopes)
-        found = []
-        for scope, contact in contacts:
+        for contact in self._records.contacts(scopes):
+            scope = Scope(contact.tenant, contact.agent_id, contact.contact_id)
             sessions, episodes = kept.get(scope.contact_key, (0, 0))
             counted = ContactHealth(
                 contact_id=scope.contact_id,
@@ -96,14 +110,7 @@ class Health:
                 **self._facts(scope),
                 **self._waiting(scope),
             }
-            found.append(replace(counted, **numbers))
-            on_progress(1)
-        return HealthReport(
-            tenant=whose.tenant,
-            agent_id=whose.agent_id,
-            contacts=tuple(found),
-            file_bytes=self._file_bytes(),
-        )
+            yield replace(counted, **numbers)
 
     def _facts(self, scope: Scope) -> dict[str, int]:
         """What is twice there, or answers one question twice."""
@@ -128,7 +135,7 @@ class Health:
         }
 
     def _waiting(self, scope: Scope) -> dict[str, Waiting]:
-        now, pending = self._clock(), self._records.pending([scope])
+        now, pending = self._clock(), list(self._records.pending([scope]))
         held = [item.at for item in pending if isinstance(item, Decision)]
         disputed = [item.opened_at for item in pending if not isinstance(item, Decision)]
         return {"questions": waiting(held, now), "disputes": waiting(disputed, now)}

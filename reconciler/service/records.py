@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from reconciler.domain.recalling.history import chains, events_of
+from reconciler.domain.recalling.history import chains, events_of, strands
 from reconciler.domain.records.facts import ExpiringFact, FactEvent
 from reconciler.domain.records.kinds import OPERATOR_DOOR, Action
 from reconciler.domain.records.scope import Scope, check_identifier
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         Fact,
         FactHistory,
         RefusalCount,
+        Supersession,
     )
     from reconciler.domain.values.attributes import AttributeBook
 
@@ -47,23 +49,47 @@ class Records:
         self._clock = clock
 
     def history(
-        self, scope: Scope, fact_id: str | None = None, at: datetime | None = None
+        self,
+        scope: Scope,
+        at: datetime | None = None,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
     ) -> list[FactHistory]:
-        """The chains of a contact, or the one chain that a fact belongs to; as of a time, or now.
+        """The chains of a contact, as of a time, or now.
+
+        Args:
+            scope: the contact.
+            at: a time that has come; None for now.
+            after: only the chains that come after the one of this fact.
+            limit: at most this many; None for all.
 
         Raises:
             UnknownFactError: no fact of that id is in scope, or none was then.
         """
-        if fact_id is not None:
-            check_identifier("fact_id", fact_id, UnknownFactError)
-        found = self._histories(scope) if at is None else self._histories_at(scope, at)
-        if fact_id is None:
-            return found
-        for chain in found:
-            if any(fact.fact_id == fact_id for fact in chain.facts):
-                return [chain]
-        then = "" if at is None else f" at {at.isoformat()}"
-        raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}{then}")
+        if at is not None:
+            found = self._histories_at(scope, at)
+            first = 0 if after is None else _place_after(after, map(_ids_of, found), scope, at)
+            return found[first:][:limit]
+        if after is None and limit is None:
+            return self._histories(scope)
+        links, strands = self._strands(scope)
+        first = 0 if after is None else _place_after(after, strands, scope)
+        return self._page(scope, links, strands[first:][:limit])
+
+    def history_of(self, scope: Scope, fact_id: str, at: datetime | None = None) -> FactHistory:
+        """The chain that a fact belongs to, as of a time, or now.
+
+        Raises:
+            UnknownFactError: no fact of that id is in scope, or none was then.
+        """
+        if at is not None:
+            found = self._histories_at(scope, at)
+            return found[_place_after(fact_id, map(_ids_of, found), scope, at) - 1]
+        links, strands = self._strands(scope)
+        place = _place_after(fact_id, strands, scope)
+        [chain] = self._page(scope, links, strands[place - 1 : place])
+        return chain
 
     def held_at(self, scope: Scope, at: datetime) -> tuple[Known, list[Decision]]:
         """What was held about a contact at a time, and the decisions that had led to it."""
@@ -87,6 +113,29 @@ class Records:
         conflicts = self._store.list_conflicts(scope)
         facts = [fact.as_of(now) for fact in self._store.list_facts(scope)]
         return chains(facts, links, _between_live(facts, conflicts), self._events(scope))
+
+    def _strands(self, scope: Scope) -> tuple[list[Supersession], list[list[str]]]:
+        """The supersessions, and the ids of each chain: little of a contact, to choose a page."""
+        links = self._store.list_supersessions(scope)
+        return links, strands(self._store.list_fact_times(scope), links)
+
+    def _page(
+        self, scope: Scope, links: Iterable[Supersession], wanted: Iterable[Iterable[str]]
+    ) -> list[FactHistory]:
+        """These chains, with no more of the contact's facts than they and their conflicts have."""
+        now, own = self._clock(), {fact_id for strand in wanted for fact_id in strand}
+        pairs = {pair: {pair.new_id, pair.old_id} for pair in self._store.list_conflicts(scope)}
+        conflicts = [pair for pair, ids in pairs.items() if own & ids]
+        read = own.union(*(pairs[pair] for pair in conflicts))
+        facts = [
+            fact.as_of(now) for fact in self._store.find_facts(scope, sorted(read))[1].values()
+        ]
+        return chains(
+            [fact for fact in facts if fact.fact_id in own],
+            [link for link in links if link.new_id in own],
+            _between_live(facts, conflicts),
+            self._events(scope),
+        )
 
     def _histories_at(self, scope: Scope, at: datetime) -> list[FactHistory]:
         known, made = self.held_at(scope, at)
@@ -118,13 +167,15 @@ class Records:
         made.sort(key=lambda decision: (decision.version, decision.at))
         return [event for decision in made for event in events_of(decision)]
 
-    def expiring(self, scopes: Sequence[Scope], days: float) -> list[ExpiringFact]:
+    def expiring(
+        self, scopes: Sequence[Scope], days: float, limit: int | None
+    ) -> list[ExpiringFact]:
         """The live facts about these contacts that expire within so many days, the next first."""
         from reconciler.domain.gate.questions import revalidation
 
         now = self._clock()
         contacts = {scope.contact_key: scope.contact_id for scope in scopes}
-        found = self._store.list_expiring(scopes, now, now + timedelta(days=days))
+        found = self._store.list_expiring(scopes, now, now + timedelta(days=days), limit)
         return [
             ExpiringFact(
                 contact_id=contacts[key], fact=fact.as_of(now), question=revalidation(fact.text)
@@ -133,25 +184,31 @@ class Records:
         ]
 
     def decisions(
-        self, scopes: Iterable[Scope], limit: int, wanted: DecisionFilter = _ALL
+        self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
     ) -> list[Decision]:
         """The newest decisions about some contacts that fit the filter."""
         return self._store.list_decisions(scopes, limit, wanted)
 
-    def disputes(self, scopes: Iterable[Scope]) -> list[Dispute]:
+    def newest_decisions(self, whose: Scope, limit: int, wanted: DecisionFilter) -> list[Decision]:
+        """The newest decisions about all contacts of an agent that fit the filter."""
+        return self._store.list_newest_decisions(whose, limit, wanted)
+
+    def all_decisions(self, scope: Scope) -> Iterator[Decision]:
+        """Every decision about a contact, the newest first, read as it is taken."""
+        return self._store.iter_decisions(scope)
+
+    def disputes(self, scopes: Sequence[Scope]) -> Iterator[Dispute]:
         """What is in dispute about these contacts, the newest of each first."""
-        found: list[Dispute] = []
-        for scope in scopes:
+        for scope in self._store.list_disputed(scopes):
             if conflicts := self._store.list_conflicts(scope):
                 # What compares texts is loaded only where there is something to compare.
                 from reconciler.domain.reconciling.disputes import disputes_of
 
                 ids = {fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)}
                 _, facts = self._store.find_facts(scope, sorted(ids))
-                found += disputes_of(scope, facts.values(), conflicts, self._clock())
-        return found
+                yield from disputes_of(scope, facts.values(), conflicts, self._clock())
 
-    def refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
+    def refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
         """How often the gate refused something, by contact and reason."""
         return self._store.count_refusals(scopes)
 
@@ -167,32 +224,50 @@ class Records:
         """The turns that a decision about the contact was made on, the oldest first."""
         return self._store.list_evidence(decision_id, scope)
 
-    def contacts(self, tenant: str, agent_id: str) -> list[Contact]:
-        """The contacts of an agent, by id."""
-        return self._store.list_contacts(tenant, agent_id, self._clock())
+    def scopes(self, whose: Scope, after: str = "", limit: int | None = None) -> list[Scope]:
+        """All contacts of an agent, by id, or so many that come after one."""
+        ids = self._store.list_contact_ids(whose, after, limit)
+        return [replace(whose, contact_id=contact_id) for contact_id, _ in ids]
 
-    def pending(self, scopes: Sequence[Scope]) -> list[Decision | Dispute]:
+    def contacts(self, scopes: Sequence[Scope]) -> list[Contact]:
+        """Contacts of an agent, by id."""
+        return self._store.list_contacts(scopes, self._clock())
+
+    def pending(self, scopes: Sequence[Scope]) -> Iterator[Decision | Dispute]:
         """What waits for an answer about these contacts: what is held, then what is in dispute.
 
-        Each the newest first; not what lapsed, nor what later words have answered.
+        Each the newest first; not what lapsed, nor what later words have answered. It is read as it
+        is taken.
         """
-        return [*self._held(scopes), *self.disputes(scopes)]
+        yield from self._held(scopes)
+        yield from self.disputes(scopes)
 
-    def _held(self, scopes: Sequence[Scope]) -> list[Decision]:
+    def _held(self, scopes: Sequence[Scope]) -> Iterator[Decision]:
         """What is held, but for what later words have answered."""
-        held = self._store.list_pending(scopes, self._clock())
-        if not held:
-            return []
-        from reconciler.domain.gate.questions import answer_since
+        facts: dict[Scope, list[Fact]] = {}
+        for decision in self._store.list_pending(scopes, self._clock()):
+            from reconciler.domain.gate.questions import answer_since
 
-        facts = {
-            scope: self._store.list_facts(scope) for scope in {decision.scope for decision in held}
-        }
-        return [
-            decision
-            for decision in held
-            if answer_since(decision.note, facts[decision.scope]) is None
-        ]
+            if decision.scope not in facts:
+                facts = {decision.scope: self._store.list_facts(decision.scope)}  # one at a time
+            if answer_since(decision.note, facts[decision.scope]) is None:
+                yield decision
+
+
+def _ids_of(chain: FactHistory) -> list[str]:
+    return [fact.fact_id for fact in chain.facts]
+
+
+def _place_after(
+    fact_id: str, chains_ids: Iterable[Sequence[str]], scope: Scope, at: datetime | None = None
+) -> int:
+    """Where the chain that follows a fact's own is, counted from 0."""
+    check_identifier("fact_id", fact_id, UnknownFactError)
+    for place, ids in enumerate(chains_ids, start=1):
+        if fact_id in ids:
+            return place
+    then = "" if at is None else f" at {at.isoformat()}"
+    raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}{then}")
 
 
 def _is_persons(decision: Decision) -> bool:

@@ -85,6 +85,21 @@ def test_each_reading_command_shows_what_was_added(run: Run) -> None:
     assert (code, "Alice [A.]" in out) == (0, True)
 
 
+def test_long_lists_come_in_pages(run: Run) -> None:
+    for contact in ("ann", "bob"):
+        for text in ("Thanks a lot!", "Lives in Pune.", "Has two dogs."):
+            run("add", "--agent", "crm", "--contact", contact, text)
+    first = json_of(run, "contacts", "--agent", "crm", "--limit", "1")
+    rest = json_of(run, "contacts", "--agent", "crm", "--after", "ann", "--limit", "1")
+    assert [each["contact_id"] for each in first + rest] == ["ann", "bob"]
+    ann = ("--agent", "crm", "--contact", "ann")
+    [newer] = json_of(run, "history", *ann, "--limit", "1")
+    [older] = json_of(run, "history", *ann, "--after", newer["facts"][0]["fact_id"])
+    texts = [chain["facts"][0]["text"] for chain in (newer, older)]
+    assert texts == ["Has two dogs.", "Lives in Pune."]
+    assert len(json_of(run, "refusals", "--agent", "crm", "--limit", "1")) == 1
+
+
 def test_recall_of_a_word_leaves_other_facts_out(run: Run) -> None:
     run("add", *SCOPE, "Lives in Pune.")
     run("add", *SCOPE, "Has two dogs.")

@@ -15,6 +15,7 @@ from langgraph.store.base import BaseStore, InvalidNamespaceError, Item
 
 from reconciler import Decision, Memory
 from reconciler.errors import InvalidRequestError, InvalidScopeError
+from reconciler.integrations import langgraph
 from reconciler.integrations.langgraph import (
     ReconcilerStore,
     contact_namespace,
@@ -216,7 +217,10 @@ def test_nothing_is_deleted_unless_somebody_answers_for_it(
     assert [event.by for event in history.events] == ["anna"]
 
 
-def test_the_namespaces_of_an_agent_are_its_contacts(store: BaseStore) -> None:
+def test_the_namespaces_of_an_agent_are_its_contacts(
+    store: BaseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(langgraph, "_CONTACTS_AT_ONCE", 2)
     names = [contact_namespace("crm", each) for each in ("priya", "tom", "a.b@example.org", "50%")]
     for namespace in names:
         store.put(namespace, "home", CITY)

@@ -24,7 +24,7 @@ QUERIES = load_queries("embedded")
 LARGE = {"Fact", "Decision", "Episode", "Session"}
 COLD = {
     *("count_facts", "count_jobs", "count_conflicts", "list_jobs", "list_due_jobs"),
-    *("list_contacts", "link_task_session", "list_contact_keys", "count_contacts"),
+    *("link_task_session", "list_contact_keys", "count_contacts"),
     *("begin_move", "switch_model", "count_moved", "list_unmoved", "list_next_ids"),
 }
 """What an operator asks for now and then, or a task once."""

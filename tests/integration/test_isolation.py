@@ -77,15 +77,15 @@ MEMORY: Mapping[str, tuple[str, ...]] = {
     "task": (OWN, "task_id", "session_id"),
     **dict.fromkeys(
         (
-            *("archive", "briefing", "contact", "decisions", "disputes", "evidence_about"),
-            *("expiring", "export", "export_page", "health", "import_from"),
+            *("archive", "briefing", "contact", "contacts", "decisions", "disputes"),
+            *("evidence_about", "expiring", "export", "export_page", "health", "import_from"),
             *("import_notes", "jobs", "pending"),
             *("profile", "recall", "recall_about", "refusals", "replay", "report", "tasks"),
             *("all_decisions", "check_known", "erasures", "value"),
         ),
         (SCOPED,),
     ),
-    **dict.fromkeys(("contacts", "find"), (OF_AGENT,)),
+    "find": (OF_AGENT,),
     "propose": (OWN,),
     **dict.fromkeys(
         (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Conflict, Fact, FactEvent, FactHistory, Supersession
 
-__all__ = ["chains", "events_of"]
+__all__ = ["chains", "events_of", "strands"]
 
 
 def chains(
@@ -27,12 +28,31 @@ def chains(
         beneath.setdefault(supersession.new_id, []).append(supersession)
     superseded_ids = {link.old_id for links in beneath.values() for link in links}
     heads = [fact for fact in by_id.values() if fact.fact_id not in superseded_ids]
+    heads.sort(key=lambda fact: fact.fact_id)
     heads.sort(key=lambda fact: (fact.last_confirmed_at, fact.recorded_at), reverse=True)
     found = [_history(head, by_id, beneath) for head in heads]
     return [
         replace(chain, conflicts=_of(chain.facts[0], conflicts), events=_about(chain, events))
         for chain in found
     ]
+
+
+def strands(
+    times: Mapping[str, tuple[datetime, datetime]], supersessions: Iterable[Supersession]
+) -> list[list[str]]:
+    """The ids of the facts of each history, in the order of ``chains``, the newest fact first.
+
+    Args:
+        times: when each fact was confirmed last, and when it was recorded.
+        supersessions: which of them took another's place.
+    """
+    beneath: dict[str, list[str]] = {}
+    for link in supersessions:
+        beneath.setdefault(link.new_id, []).append(link.old_id)
+    superseded_ids = {old_id for old_ids in beneath.values() for old_id in old_ids}
+    heads = sorted(times.keys() - superseded_ids)
+    heads.sort(key=times.__getitem__, reverse=True)
+    return [_strand(head, beneath) for head in heads]
 
 
 def events_of(decision: Decision) -> list[FactEvent]:
@@ -62,6 +82,13 @@ def _of(head: Fact, conflicts: Sequence[Conflict]) -> tuple[Conflict, ...]:
     return tuple(
         conflict for conflict in conflicts if head.fact_id in (conflict.new_id, conflict.old_id)
     )
+
+
+def _strand(head: str, beneath: Mapping[str, list[str]]) -> list[str]:
+    found = [head]
+    for fact_id in found:  # it grows meanwhile
+        found += beneath.get(fact_id, ())
+    return found
 
 
 def _history(

@@ -68,7 +68,7 @@ class ContactPage:
             now=self._clock(),
             words=kept.words,
             known=[chain.facts[0] for chain in chains if not chain.facts[0].has_ended],
-            pending=self._records.pending([scope]),
+            pending=list(self._records.pending([scope])),
             before=list(_before(chains)),
             decided=[
                 (decision, explain(decision))

@@ -141,7 +141,7 @@ class Report:
         scope = Scope(contact.tenant, contact.agent_id, contact.contact_id)
         chains = self._records.history(scope)
         shown = timeline(chains, now, facts_max)
-        pending = self._records.pending([scope])
+        pending = list(self._records.pending([scope]))
         decisions = self._records.decisions([scope], _DECISIONS_MAX)
         refused = [decision for decision in decisions if decision.action is Action.REJECT]
         days = _days(decisions)
@@ -153,7 +153,7 @@ class Report:
             events=_by_fact(event for chain in chains for event in chain.events),
             disputes=[item for item in pending if isinstance(item, Dispute)],
             questions=[item for item in pending if isinstance(item, Decision)],
-            refusals=self._records.refusals([scope]),
+            refusals=list(self._records.refusals([scope])),
             refused=refused[:_REFUSED_MAX],
             refused_left_out=len(refused[_REFUSED_MAX:]),
             decisions=len(decisions),

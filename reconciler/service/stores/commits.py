@@ -106,7 +106,7 @@ def contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
         "name": names[-1] if names else None,
         "version": first.version,
         "next_version": first.version + len(commits),
-        "at": last.decision.at,
+        "at": max(commit.decision.at for commit in commits),
         **_session_maps(commits),
         "commits": [
             _commit_map(commit, ended) | {"states": states if commit is last else []}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import (
@@ -38,6 +38,7 @@ from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
 from reconciler.service.stores.commits import Commit, contact_map, record_of
 from reconciler.service.stores.rows import (
+    contact_of,
     decision_of,
     earlier_of,
     evidence_of,
@@ -60,10 +61,15 @@ if TYPE_CHECKING:
 __all__ = ["DecisionFilter", "MemoryStore", "Near"]
 
 
+T = TypeVar("T")
+
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 
 _EVERYTHING = 1_000_000_000
+
+_PAGE = 100
+"""Contacts, or decisions, that are read with one query of a list of many."""
 
 
 _ID_KEY_BYTES = 32
@@ -304,6 +310,11 @@ class MemoryStore:
         """All facts in scope, live and ended, the newest first."""
         return [fact_of(row) for row in self._graph.run("list_facts", _contact(scope))]
 
+    def list_fact_times(self, scope: Scope) -> dict[str, tuple[datetime, datetime]]:
+        """When each fact in scope, live or ended, was confirmed last, and when it was recorded."""
+        rows = self._graph.run("list_fact_times", _contact(scope))
+        return {row["fact_id"]: (row["last_confirmed_at"], row["recorded_at"]) for row in rows}
+
     def list_filed_facts(self, scope: Scope, subject: str) -> list[FiledFact]:
         """All facts of the scope's agent, about any contact, that are filed under a subject.
 
@@ -350,22 +361,45 @@ class MemoryStore:
         rows = self._graph.run("list_supersessions", _contact(scope))
         return [Supersession(**row) for row in rows]
 
-    def list_contacts(self, tenant: str, agent_id: str, now: datetime) -> list[Contact]:
-        """The contacts of an agent, by id, with their facts counted by the state of now."""
-        agent_key = Scope(tenant, agent_id, "any").agent_key
-        rows = self._graph.run("list_contacts", {"agent_key": agent_key, "now": now})
-        return [Contact(**row) for row in rows]
+    def list_contact_ids(
+        self, whose: Scope, after: str = "", limit: int | None = None
+    ) -> list[tuple[str, datetime | None]]:
+        """The ids of an agent's contacts, in order, each with when it was decided about last.
+
+        Args:
+            whose: any contact of the agent.
+            after: only those that come after it.
+            limit: at most this many; None for all.
+        """
+        asked = {"agent_key": whose.agent_key, "after": after, "limit": limit or _EVERYTHING}
+        rows = self._graph.run("list_contact_ids", asked)
+        return [(row["contact_id"], row["last_decision_at"]) for row in rows]
+
+    def list_contacts(self, scopes: Sequence[Scope], now: datetime) -> list[Contact]:
+        """Contacts of one agent, by id, with their facts counted by the state of now."""
+        found: list[Contact] = []
+        for page in _pages(scopes):
+            counts: dict[str, dict[str, int]] = {}
+            for row in self._graph.run("count_states", {**_contact_keys(page), "now": now}):
+                counts.setdefault(row["contact_id"], {})[row["state"]] = int(row["facts"])
+            rows = self._graph.run("list_contacts", _contact_keys(page))
+            found += [contact_of(row, counts.get(row["contact_id"], {})) for row in rows]
+        return sorted(found, key=lambda contact: contact.contact_id)
 
     def list_expiring(
-        self, scopes: Iterable[Scope], now: datetime, until: datetime
+        self, scopes: Sequence[Scope], now: datetime, until: datetime, limit: int | None
     ) -> list[tuple[str, Fact]]:
         """The live facts that expire after now and until then, with their contacts' keys.
 
-        Those that expire first come first.
+        Those that expire first come first, at most so many; all where there is no limit.
         """
-        asked = {**_contact_keys(scopes), "now": now, "until": until}
-        rows = self._graph.run("list_expiring", asked)
-        return [(row.pop("contact_key"), fact_of(row)) for row in rows]
+        asked = {"now": now, "until": until, "limit": limit or _EVERYTHING}
+        found: list[Row] = []
+        for page in _pages(scopes):
+            found += self._graph.run("list_expiring", {**_contact_keys(page), **asked})
+            found.sort(key=lambda row: (row["expires_at"], row["contact_key"], row["fact_id"]))
+            found = found[:limit]
+        return [(row.pop("contact_key"), fact_of(row)) for row in found]
 
     def count_facts(self, now: datetime) -> dict[FactState, int]:
         """All facts of the store, by the state of now."""
@@ -402,16 +436,58 @@ class MemoryStore:
         return [row["decision_id"] for row in rows]
 
     def list_decisions(
-        self, scopes: Iterable[Scope], limit: int, wanted: DecisionFilter = _ALL
+        self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
     ) -> list[Decision]:
         """The newest decisions about some contacts, with what each was compared with."""
-        rows = self._graph.run("list_decision_ids", _asked(scopes, limit, wanted))
-        return self._decisions(rows)
+        found: list[Row] = []
+        for page in _pages(scopes):
+            found += self._graph.run("list_decision_ids", _asked(page, limit, wanted))
+            found = _newest(found)[:limit]
+        return self._decisions(found)
 
-    def list_pending(self, scopes: Iterable[Scope], now: datetime) -> list[Decision]:
-        """What was held and waits for an answer, the newest first."""
-        asked = {**_contact_keys(scopes), "now": now}
-        return self._decisions(self._graph.run("list_pending_ids", asked))
+    def iter_decisions(self, scope: Scope) -> Iterator[Decision]:
+        """All decisions about a contact, the newest first, read as they are taken."""
+        rows = self._graph.run("list_decision_ids", _asked([scope], _EVERYTHING, _ALL))
+        for page in _pages(rows):
+            yield from self._decisions(page)
+
+    def list_newest_decisions(
+        self, whose: Scope, limit: int, wanted: DecisionFilter = _ALL
+    ) -> list[Decision]:
+        """The newest decisions about an agent's contacts, as ``list_decisions``.
+
+        Those decided about last are looked at first, and the others only as long as one of theirs
+        could be among the newest.
+        """
+        found: list[Row] = []
+        for page in _pages(self._last_decided_first(whose)):
+            latest = page[0][1]
+            is_full = len(found) == limit and found[-1]["at"] >= latest
+            if is_full or (wanted.since is not None and latest < wanted.since):
+                break
+            asked = _asked([scope for scope, _ in page], limit, wanted)
+            found = _newest([*found, *self._graph.run("list_decision_ids", asked)])[:limit]
+        return self._decisions(found)
+
+    def _last_decided_first(self, whose: Scope) -> list[tuple[Scope, datetime]]:
+        """An agent's contacts, each with when it was decided about last."""
+        told = [(replace(whose, contact_id=i), at) for i, at in self.list_contact_ids(whose) if at]
+        return sorted(told, key=lambda pair: pair[1], reverse=True)
+
+    def list_pending(self, scopes: Sequence[Scope], now: datetime) -> Iterator[Decision]:
+        """What was held and waits for an answer, the newest first; read as it is taken."""
+        found: list[Row] = []
+        for page in _pages(scopes):
+            found += self._graph.run("list_pending_ids", {**_contact_keys(page), "now": now})
+        for taken in _pages(_newest(found)):
+            yield from self._decisions(taken)
+
+    def list_disputed(self, scopes: Sequence[Scope]) -> Iterator[Scope]:
+        """Those contacts of which facts may contradict each other, in their order."""
+        for page in _pages(scopes):
+            rows = self._graph.run("list_disputed", _contact_keys(page))
+            keys = {row["contact_key"] for row in rows}
+            yield from (scope for scope in page if scope.contact_key in keys)
 
     def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
         """What was decided about an inference about the contact, the oldest first."""
@@ -474,15 +550,15 @@ class MemoryStore:
             for episode in cleaned
         )
 
-    def count_refusals(self, scopes: Iterable[Scope]) -> list[RefusalCount]:
-        """How often the gate refused something, by contact and reason."""
-        asked = _contact_keys(scopes)
-        return [
-            RefusalCount(
-                contact_id=row["contact_id"], reason=row["gate_reason"], refusals=row["refusals"]
-            )
-            for row in self._graph.run("count_refusals", asked)
-        ]
+    def count_refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
+        """How often the gate refused something, by contact and reason; read as it is taken."""
+        for page in _pages(scopes):
+            for row in self._graph.run("count_refusals", _contact_keys(page)):
+                yield RefusalCount(
+                    contact_id=row["contact_id"],
+                    reason=row["gate_reason"],
+                    refusals=row["refusals"],
+                )
 
     def find_decision(self, scope: Scope, decision_id: str) -> Decision | None:
         """The decision of that id about the contact, if it was made."""
@@ -610,6 +686,16 @@ def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> 
             f"{embedding_model} ({embedding_dimension}); set RECONCILER_EMBEDDER__MODEL to the "
             "store's model, open another store, or move this one with `reconciler reembed`"
         )
+
+
+def _pages(things: Sequence[T]) -> Iterator[Sequence[T]]:
+    """So many at a time that what is read of them fits into memory, whoever has how many."""
+    return (things[first : first + _PAGE] for first in range(0, len(things), _PAGE))
+
+
+def _newest(rows: Iterable[Row]) -> list[Row]:
+    """Rows of decisions, the newest first."""
+    return sorted(rows, key=lambda row: (-row["at"].timestamp(), row["decision_id"]))
 
 
 def _contact(scope: Scope) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter
 
 from reconciler.domain.records.facts import (
+    Contact,
     Fact,
     Predecessor,
 )
@@ -17,6 +18,7 @@ from reconciler.domain.records.kinds import (
     Action,
     Category,
     DecidedBy,
+    FactState,
     GateReason,
     Relation,
     SourceKind,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SLOT_COLUMNS",
     "SPANS_JOINED",
+    "contact_of",
     "decision_of",
     "decision_records",
     "earlier_of",
@@ -146,6 +149,12 @@ def fact_of(row: Row) -> Fact:
     found = {name: value for name, value in row.items() if value is not None}
     # What an older fact lacks has the default of the record.
     return _of_rows().validate_python(found | {"slot": slot_of(row)})
+
+
+def contact_of(row: Row, facts: Mapping[str, int]) -> Contact:
+    """The contact in a row, with its facts counted by state."""
+    counts: dict[str, Any] = {f"{state}_facts": facts.get(state, 0) for state in FactState}
+    return Contact(**row, **counts, facts=sum(facts.values()))
 
 
 def decision_of(row: Row) -> Decision:

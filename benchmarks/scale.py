@@ -1,0 +1,143 @@
+"""A million facts: what each call costs among them, and about a contact of ten thousand.
+
+``make bench ARGS=scale`` takes long, and gigabytes of the disk, so ``make bench`` alone leaves it
+out: a fifth of the facts took twelve minutes on the embedded engine, on two busy cores. ``FACTS``
+and ``CONTACTS`` make the store smaller, and ``LARGE`` the large contact; ``RUNS`` is how many
+interleaved runs there are, and ``ENGINES`` chooses the engines.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from statistics import median
+from typing import Any
+
+from benchmarks.core import ROOT, Side
+from benchmarks.engines import Engines
+from tests.engines import Neo4jEngines
+
+FACTS = int(os.environ.get("FACTS", "1000000"))
+CONTACTS = int(os.environ.get("CONTACTS", "10000"))
+LARGE = int(os.environ.get("LARGE", "10000"))
+RUNS = int(os.environ.get("RUNS", "5"))
+SMALL = 100
+CALLS_A_RUN = 10
+FILLED_AT_ONCE = 500
+STORES = ("full", "empty")
+ABOUT_A_CONTACT = [
+    *("write", "recall", "history, 50", "history, all", "decisions, 50", "pending", "health"),
+]
+OF_THE_STORE = [
+    *("doctor: facts", "doctor: disputes", "doctor: jobs", "doctor: erasures"),
+    *("agent: contacts, 50", "agent: contacts, all", "agent: decisions, 50", "agent: pending, 50"),
+    *("agent: disputes, 50", "agent: refusals", "agent: expiring, 50", "agent: tasks", "find"),
+    "agent: health",
+]
+
+
+def main(available: Engines) -> None:
+    print(f"## {FACTS:,} facts over {CONTACTS:,} contacts, {RUNS} interleaved runs\n")
+    print(
+        "A ratio is of the medians of a run; its median, and from the least to the most. Among\n"
+        f"others: a contact of {SMALL} facts in the full store against one in an empty store.\n"
+        f"Of one contact: {LARGE:,} facts against {SMALL}, in the full store. Vectors are ready.\n"
+    )
+    for engine in available.names:
+        with _sides(available, engine) as sides:
+            _fill(sides, engine)
+            _about_contacts(sides, engine)
+            _about_all(sides["full"], engine)
+    print(f"The machine's load was {os.getloadavg()[0]:.1f} at the end.\n")
+
+
+@contextmanager
+def _sides(available: Engines, engine: str) -> Iterator[dict[str, Side]]:
+    """A process for the full store and one for the empty store, each with a server of its own."""
+    with ExitStack() as stack:
+        sides = {}
+        for store in STORES:
+            servers = Neo4jEngines(available.servers.choice, full_speed=True)
+            stack.callback(servers.close)
+            if engine != "embedded":
+                servers.fetch([engine], print)
+            own = Engines(names=[engine], servers=servers, folder=available.folder)
+            sides[store] = Side(ROOT, own.fresh, "scale_side.py")
+            stack.callback(sides[store].close)
+        yield sides
+
+
+def _fill(sides: dict[str, Side], engine: str) -> None:
+    started = time.monotonic()
+    for name, side in sides.items():
+        side.open(engine, name)
+    facts_of_each = FACTS // CONTACTS
+    for first in range(1, CONTACTS, FILLED_AT_ONCE):
+        last = min(first + FILLED_AT_ONCE - 1, CONTACTS - 1)
+        sides["full"].ask("fill", store="full", facts_of_each=facts_of_each, first=first, last=last)
+    for name, side in sides.items():
+        side.ask("add", store=name, contact="small", count=SMALL)
+        side.ask("add", store=name, contact="other", count=SMALL)
+    sides["full"].ask("add", store="full", contact="large", count=LARGE)
+    print(f"{engine}: filled in {time.monotonic() - started:,.0f} s\n", flush=True)
+
+
+def _about_contacts(sides: dict[str, Side], engine: str) -> None:
+    print("| engine | call | among others | of one contact | ms: empty, full, large | peak MB |")
+    print("|---|---|--:|--:|--:|--:|")
+    named = [("recall, cold", None), *((name, name) for name in ABOUT_A_CONTACT)]
+    for shown, name in named:
+        rows = [_run(sides, name) for _ in range(RUNS + 1)][1:]  # the first one warms up
+        empty, full, large = ([row[place] for row in rows] for place in range(3))
+        milliseconds = ", ".join(f"{median(each):.2f}" for each in (empty, full, large))
+        peak = f"{max(row[3] for row in rows):,.0f}" if name else "–"
+        print(
+            f"| {engine} | {shown} | {_ratios(full, empty)} | {_ratios(large, full)} "
+            f"| {milliseconds} | {peak} |",
+            flush=True,
+        )
+    print()
+
+
+def _run(sides: dict[str, Side], name: str | None) -> list[float]:
+    """The median milliseconds in the empty store, in the full one, and of the large contact there.
+
+    Then the most memory that a call took. Without a name it is a cold recall.
+    """
+    asked = [("empty", "small"), ("full", "small"), ("full", "large")]
+    if name is None:
+        colds = [
+            sides[store].ask("cold_recall", store=store, contact=contact, other="other")
+            for store, contact in asked
+        ]
+        return [*colds, 0.0]
+    told = [_call(sides[store], store, contact, name, CALLS_A_RUN + 1) for store, contact in asked]
+    return [*(median(each["times"][1:]) for each in told), max(each["peak"] for each in told)]
+
+
+def _about_all(side: Side, engine: str) -> None:
+    print("| engine | call in the full store | ms, first and second | peak MB | grown by MB |")
+    print("|---|---|--:|--:|--:|")
+    for name in OF_THE_STORE:
+        side.ask("reopen", store="full")
+        told = _call(side, "full", "other", name, 1 if name == "agent: health" else 2)
+        if told["error"]:
+            print(f"| {engine} | {name} | {told['error']} | | |", flush=True)
+            continue
+        times = ", ".join(f"{each:,.0f}" for each in told["times"])
+        print(
+            f"| {engine} | {name} | {times} | {told['peak']:,.0f} | {told['grown']:,.0f} |",
+            flush=True,
+        )
+    print()
+
+
+def _call(side: Side, store: str, contact: str, name: str, count: int) -> Any:
+    return side.ask("call", store=store, contact=contact, name=name, count=count)
+
+
+def _ratios(ones: list[float], others: list[float]) -> str:
+    ratios = [one / other for one, other in zip(ones, others, strict=True)]
+    return f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"

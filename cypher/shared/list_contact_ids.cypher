@@ -1,0 +1,10 @@
+// A page of an agent's contacts, by id, each with when it was decided about last.
+// mode: read
+// params: agent_key, after, limit
+// returns: contact_id, last_decision_at
+MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)
+WITH contact
+WHERE contact.contact_id > $after
+RETURN contact.contact_id AS contact_id, contact.last_decision_at AS last_decision_at
+ORDER BY contact_id
+LIMIT $limit

@@ -1,0 +1,200 @@
+"""Lists of an agent with many contacts, and of a contact with many facts, come in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from reconciler import Memory
+from reconciler.errors import InvalidRequestError, InvalidScopeError, UnknownFactError
+from reconciler.service.stores import memory_store
+from reconciler.testing import HashingEmbedder, TableEmbedder
+from tests.engines import EngineUnderTest
+
+CONTACTS = ["ann", "bob", "cem", "dia", "eva"]
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+DIAGNOSIS, THANKS = "Has diabetes", "Thanks a lot!"
+
+
+@pytest.fixture
+def memory(one_of_each: EngineUnderTest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """A memory whose store reads two contacts, or decisions, at a time."""
+    monkeypatch.setattr(memory_store, "_PAGE", 2)
+    with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
+        yield memory
+
+
+def tell_all(memory: Memory, text: str) -> None:
+    for contact in CONTACTS:
+        memory.add_contact_note("crm", contact, text)
+
+
+def asked_of(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the queries that are run from now on."""
+    graph, names = memory._services.store._graph, list[str]()
+
+    def run(name: str, parameters: Any) -> Any:
+        names.append(name)
+        return type(graph).run(graph, name, parameters)
+
+    monkeypatch.setattr(graph, "run", run)
+    return names
+
+
+def test_contacts_come_in_pages(memory: Memory) -> None:
+    tell_all(memory, "Lives in Pune")
+    first = [contact.contact_id for contact in memory.contacts("crm", limit=3)]
+    rest = [contact.contact_id for contact in memory.contacts("crm", after=first[-1], limit=3)]
+    assert (first, rest) == (CONTACTS[:3], CONTACTS[3:])
+
+
+def test_one_contact_is_looked_up_without_the_others(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell_all(memory, "Lives in Pune")
+    names = asked_of(memory, monkeypatch)
+    assert [contact.contact_id for contact in memory.contacts("crm", "cem")] == ["cem"]
+    assert memory.contacts("crm", "nobody") == []
+    assert "list_contact_ids" not in names
+
+
+def test_a_contact_without_a_fact_is_counted_with_none(memory: Memory) -> None:
+    memory.add_contact_note("crm", "ann", THANKS)
+    [contact] = memory.contacts("crm")
+    assert (contact.contact_id, contact.facts, contact.live_facts) == ("ann", 0, 0)
+
+
+def test_the_newest_decisions_of_an_agent_are_the_newest_of_all_its_contacts(
+    memory: Memory,
+) -> None:
+    for text in ("Lives in Pune", "Prefers email", THANKS):
+        tell_all(memory, text)
+    memory.add_contact_note("crm", "bob", "Owns a bicycle")
+    by_time = sorted(memory.all_decisions("crm"), key=lambda decision: decision.at, reverse=True)
+    assert memory.decisions("crm", limit=4) == by_time[:4]
+    assert memory.decisions("crm", limit=100) == by_time
+
+
+def test_the_newest_decisions_that_fit_a_filter_may_be_about_contacts_decided_about_long_ago(
+    memory: Memory,
+) -> None:
+    refused = memory.add_contact_note("crm", "ann", THANKS)
+    tell_all(memory, "Lives in Pune")
+    memory.add_contact_note("crm", "ann", "Prefers email")
+    for contact in CONTACTS[1:]:
+        memory.add_contact_note("crm", contact, "Owns a bicycle")
+    [found] = memory.decisions("crm", disposal="reject", limit=1)
+    assert found.decision_id == refused.decision_id
+
+
+def test_contacts_that_cannot_have_one_of_the_newest_decisions_are_not_looked_at(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell_all(memory, "Lives in Pune")
+    names = asked_of(memory, monkeypatch)
+    memory.decisions("crm", limit=1)
+    assert names.count("list_decision_ids") == 1
+
+
+def test_a_clock_that_stepped_back_hides_no_decision_from_the_newest(
+    one_of_each: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_store, "_PAGE", 1)
+    told = [(30, "ann", "Lives in Pune"), (10, "ann", "Has a dog"), (20, "bob", "Has a cat")]
+    at = NOON
+    with Memory.open(
+        embedder=HashingEmbedder(), clock=lambda: at, **one_of_each.settings_arguments
+    ) as memory:
+        for minutes, contact, text in told:
+            at = NOON + timedelta(minutes=minutes)
+            memory.add_contact_note("crm", contact, text)
+        [newest] = memory.decisions("crm", limit=1)
+        assert newest.note.text == "Lives in Pune"
+
+
+def test_what_waits_is_limited_the_newest_first(memory: Memory) -> None:
+    tell_all(memory, DIAGNOSIS)
+    assert len(memory.pending("crm")) == len(CONTACTS)
+    assert [item.scope.contact_id for item in memory.pending("crm", limit=2)] == ["eva", "dia"]
+
+
+def test_refusals_are_limited(memory: Memory) -> None:
+    tell_all(memory, THANKS)
+    assert len(memory.refusals("crm")) == len(CONTACTS)
+    assert [count.contact_id for count in memory.refusals("crm", limit=3)] == CONTACTS[:3]
+
+
+def test_the_facts_that_expire_first_are_found_over_all_contacts(memory: Memory) -> None:
+    tell_all(memory, "Owns a bicycle")
+    found = memory.expiring("crm", days=365, limit=3)
+    assert [fact.contact_id for fact in found] == CONTACTS[:3]
+
+
+def test_the_health_of_one_contact_is_not_looked_for_among_the_others(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell_all(memory, "Lives in Pune")
+    names = asked_of(memory, monkeypatch)
+    [found] = memory.health("crm", "cem").contacts
+    assert (found.contact_id, found.live) == ("cem", 1)
+    assert "list_contact_ids" not in names
+
+
+def test_a_history_in_pages_is_the_whole_history(memory: Memory) -> None:
+    for city in ("Pune", "Mumbai", "Delhi"):
+        memory.add_contact_note("crm", "ann", f"Lives in {city}", attribute="city", value=city)
+        memory.add_contact_note("crm", "ann", f"Went to the fair of {city}")
+    whole, pages, after = memory.history("crm", "ann"), [], None
+    while page := memory.history("crm", "ann", after=after, limit=2):
+        pages += page
+        after = page[-1].facts[0].fact_id
+    assert pages == whole
+    assert len(whole) == 4
+
+
+def test_a_page_of_a_history_knows_conflicts_with_facts_of_other_pages(
+    one_of_each: EngineUnderTest,
+) -> None:
+    texts = [f"Invoice {number} is unpaid" for number in (1042, 1043)]
+    embedder = TableEmbedder({text: [1.0, 0.0] for text in texts}, 2)
+    with Memory.open(embedder=embedder, **one_of_each.settings_arguments) as memory:
+        for text in texts:
+            memory.add_contact_note("crm", "ann", text)
+        newer, older = memory.history("crm", "ann")
+        assert newer.conflicts == older.conflicts != ()
+        assert memory.history("crm", "ann", limit=1) == [newer]
+
+
+def test_no_page_follows_a_fact_that_is_not_there(memory: Memory) -> None:
+    memory.add_contact_note("crm", "ann", "Lives in Pune")
+    with pytest.raises(UnknownFactError):
+        memory.history("crm", "ann", after="nowhere", limit=1)
+
+
+def test_no_page_follows_a_fact_of_another_contact(memory: Memory) -> None:
+    tell_all(memory, "Lives in Pune")
+    [chain] = memory.history("crm", "bob")
+    with pytest.raises(UnknownFactError):
+        memory.history("crm", "ann", after=chain.facts[0].fact_id)
+
+
+@pytest.mark.parametrize("after", ["", " ann", 7])
+def test_no_page_follows_what_no_contact_is_called(memory: Memory, after: Any) -> None:
+    with pytest.raises(InvalidScopeError, match="after"):
+        memory.contacts("crm", after=after)
+
+
+@pytest.mark.parametrize(
+    ("name", "about"),
+    [
+        *((name, ("crm",)) for name in ("contacts", "pending", "disputes", "refusals")),
+        *((name, ("crm",)) for name in ("expiring", "erasures", "decisions")),
+        ("history", ("crm", "ann")),
+    ],
+)
+def test_a_limit_below_one_is_refused(memory: Memory, name: str, about: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidRequestError, match="limit must be a whole number from 1"):
+        getattr(memory, name)(*about, limit=0)
