@@ -176,9 +176,11 @@ class Recallable:
         self, ranked: Iterable[RankedFact], held: Rows, now: datetime
     ) -> list[RankedFact]:
         """The same as of now, each with the other sides of its disputes, as far as those hold."""
-        holds = (
-            {self._facts[row].fact_id: self._facts[row] for row in held} if self._disputes else {}
-        )
+        is_held = np.zeros(len(self._facts), dtype=np.bool_)
+        is_held[held] = True
+        holds = {
+            fact_id: self._facts[row] for fact_id, row in self._disputed.items() if is_held[row]
+        }
         return [
             replace(
                 hit,
@@ -191,6 +193,12 @@ class Recallable:
             )
             for hit in ranked
         ]
+
+    @cached_property
+    def _disputed(self) -> dict[str, int]:
+        """The rows of the facts in dispute: few of many."""
+        others = {each for against in self._disputes.values() for each in against}
+        return {fact.fact_id: row for row, fact in enumerate(self._facts) if fact.fact_id in others}
 
     @cached_property
     def _words(self) -> WordIndex:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import math
 import re
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -25,6 +26,7 @@ _WORD = re.compile(r"\w+")
 _K1, _B = 1.5, 0.75
 """How soon a word that is repeated tells no more, and how much a long text is held against it.
 Source: BM25 as Lucene and bm25s have it."""
+_NONE = array("i")
 Scores = NDArray[np.float64]
 
 
@@ -51,22 +53,23 @@ class WordIndex:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._size = len(texts)
-        self._rows: dict[str, list[int]] = {}
-        """By a word the texts that hold it, one as often as it does."""
+        rows: dict[str, array[int]] = {}
         lengths = np.zeros(self._size)
         for row, text in enumerate(texts):
             words = content_words(text)
             lengths[row] = len(words)
             for word in words:
-                self._rows.setdefault(word, []).append(row)
-        mean = lengths.mean() if self._rows else 1.0
+                rows.setdefault(word, array("i")).append(row)
+        self._rows = rows
+        """By a word the texts that hold it, one as often as it does; numpy reads it as it is."""
+        mean = lengths.mean() if rows else 1.0
         self._damping = _K1 * (1 - _B + _B * lengths / mean)
 
     def matches(self, question: str) -> WordMatches:
         """How well each text's words fit the question's, in the order of the texts."""
         scores, shares, told = np.zeros(self._size), np.zeros(self._size), 0.0
         for word in dict.fromkeys(content_words(question)):
-            times = np.bincount(self._rows.get(word, ()), minlength=self._size)
+            times = np.bincount(self._rows.get(word, _NONE), minlength=self._size)
             weight = self._weight(int(np.count_nonzero(times)))
             scores += weight * times / (times + self._damping)
             shares[times > 0] += weight
