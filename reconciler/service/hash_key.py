@@ -51,10 +51,10 @@ class HashKey:
         """
         with self._lock:
             if self._key is None:
-                self.check()  # before a key is made that would be refused
+                is_bound = self._is_bound()  # before a key is made that would be refused
                 key = self._find_or_make()
                 own = key_check(key)
-                if self._store.claim_hash_key(own, self._clock()) != own:
+                if not is_bound and self._store.claim_hash_key(own, self._clock()) != own:
                     raise _refusal(has_one=True)
                 self._key = key
             return self._key
@@ -66,12 +66,20 @@ class HashKey:
             ConfigurationError: the store is bound to a key that this host does not have.
             GraphError: the store cannot be asked.
         """
+        if self._is_bound():
+            return "the one that the store's hashes are made with"
+        return "none needed so far"
+
+    def _is_bound(self) -> bool:
+        """Whether the store is bound to this host's key; not if it is to none.
+
+        Raises:
+            ConfigurationError: it is bound to another one.
+        """
         bound, own = self._store.hash_key_check(), self._find()
-        if bound is None:
-            return "none needed so far"
-        if own is None or key_check(own) != bound:
+        if bound is not None and (own is None or key_check(own) != bound):
             raise _refusal(has_one=own is not None)
-        return "the one that the store's hashes are made with"
+        return bound is not None
 
 
 def _refusal(*, has_one: bool) -> ConfigurationError:

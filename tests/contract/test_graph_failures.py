@@ -404,10 +404,16 @@ def test_a_store_older_than_the_code_names_the_command_that_mends_it(
         opened(engine.settings_arguments)
 
 
+def _make_newer(engine: EngineUnderTest) -> int:
+    newer = newest_schema_version(engine.settings_arguments["graph"]) + 1
+    raw_store.query(engine, f"MATCH (store:Store) SET store.schema_version = {newer}")
+    return newer
+
+
 def test_a_store_newer_than_the_code_asks_for_a_newer_package(engine: EngineUnderTest) -> None:
     opened(engine.settings_arguments).close()
-    raw_store.query(engine, "MATCH (store:Store) SET store.schema_version = 9")
-    with pytest.raises(SchemaError, match=r"version 9.*newer version of this package"):
+    newer = _make_newer(engine)
+    with pytest.raises(SchemaError, match=rf"version {newer}.*newer version of this package"):
         opened(engine.settings_arguments)
 
 
@@ -503,7 +509,7 @@ def test_an_open_that_failed_leaves_the_file_free(embedded: dict[str, Any], fail
     engine = EngineUnderTest("embedded", embedded)
     broken = BrokenEmbedder() if failing == "model that fails" else HashingEmbedder(8)
     if failing == "newer store":
-        raw_store.query(engine, "MATCH (store:Store) SET store.schema_version = 9")
+        _make_newer(engine)
     with pytest.raises(ReconcilerError):
         Memory.open(embedder=broken, **embedded)
     with Worker() as worker:

@@ -23,6 +23,7 @@ from tests.engines import EngineUnderTest
 
 ONE, OTHER = ("the key of one host", "the key of the other host")
 CARD = "Pays with 4111 1111 1111 1111"
+STORE = "MATCH (store:Store) RETURN store.claimed_at, store.hash_key_check"
 NO_HOSTS = "this host has no hash key"
 ANOTHERS = "this host has another hash key"
 
@@ -53,6 +54,13 @@ def test_the_key_that_hashed_first_is_the_stores(one_of_each: EngineUnderTest) -
     with host(one_of_each, hash_key=ONE) as memory:
         memory.add_contact_note("crm", "alice", CARD)
         assert len(memory.decisions("crm", "alice")) == 2
+
+
+def test_who_hashes_again_changes_nothing_of_the_store(one_of_each: EngineUnderTest) -> None:
+    bind(one_of_each)
+    before = raw_store.query(one_of_each, STORE)
+    bind(one_of_each)
+    assert raw_store.query(one_of_each, STORE) == before
 
 
 def test_a_host_without_the_key_is_refused_and_makes_none(
