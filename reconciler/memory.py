@@ -820,6 +820,8 @@ class Memory:
                 person's to answer.
         """
         scope = self._scope(tenant, agent_id, contact_id)
+        if not isinstance(keep, Iterable):
+            raise InvalidRequestError("keep must be a fact's id, or a list of ids")
         kept = (keep,) if isinstance(keep, str) else tuple(keep)
         candidate = self._word_of(by, scope, reason)
         return self._services.disputes.resolve(candidate, kept, OPERATOR_DOOR)

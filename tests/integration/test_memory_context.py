@@ -363,6 +363,14 @@ def test_a_task_that_cannot_be_kept_is_not_begun(memory: Memory, given: dict[str
         context(memory, **{"goal": "Answer"} | given)
 
 
+def test_a_checkpoint_without_sentences_is_refused_in_our_words(memory: Memory) -> None:
+    nothing: Any = None
+    task = context(memory, goal="Answer")
+    task.observed()
+    with pytest.raises(InvalidRequestError, match="decided must be a list"):
+        task.task_memory.checkpoint(nothing)
+
+
 # Recall
 
 

@@ -225,6 +225,15 @@ def test_agent_memorys_facts_have_no_user_and_the_error_says_what_to_choose(
     assert memory.contacts("crm") == []
 
 
+def test_half_a_character_in_a_record_stops_no_import(memory: Memory, tmp_path: Path) -> None:
+    records = [
+        {"id": str(n), "memory": text, "user_id": "ada", "created_at": "2025-06-02"}
+        for n, text in enumerate(("Likes \ud800 tea", "Lives in Oslo"))
+    ]
+    imported(memory, "mem0", written(tmp_path, *records))
+    assert "Lives in Oslo" in live(memory, "ada")
+
+
 def test_the_contact_is_read_from_the_key_that_is_named(memory: Memory, tmp_path: Path) -> None:
     record = {"id": "1", "memory": "Likes tea.", "metadata": {"customer": 17}}
     imported(memory, "mem0", written(tmp_path, record), contact_from="metadata.customer")

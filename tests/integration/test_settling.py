@@ -168,6 +168,12 @@ def test_a_fact_in_no_dispute_is_not_resolved(opened: Open) -> None:
         memory.resolve("crm", "alice", "nobody's", by="anna", reason="Checked.")
 
 
+def test_no_fact_at_all_is_refused_in_our_words(opened: Open) -> None:
+    nothing: Any = None
+    with pytest.raises(InvalidRequestError, match="keep must be"):
+        opened().resolve("crm", "alice", nothing, by="anna", reason="Checked.")
+
+
 def test_no_agent_answers_a_dispute(opened: Open) -> None:
     memory = opened()
     keep = disputed(memory)[1].fact_id

@@ -182,8 +182,8 @@ class TaskMemory:
             InvalidNoteError: a text cannot be kept.
         """
         self._run.check(Operation.CHECKPOINT)
-        if isinstance(decided, str):
-            raise InvalidRequestError("decided must be a list of sentences, not one string")
+        if isinstance(decided, str) or not isinstance(decided, Sequence):
+            raise InvalidRequestError("decided must be a list of sentences")
         if len(decided) > _DECIDED_COUNT_MAX:
             raise InvalidRequestError(
                 f"decided has {len(decided):,} sentences, at most {_DECIDED_COUNT_MAX} are kept at "

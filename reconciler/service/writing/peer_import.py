@@ -18,7 +18,8 @@ from reconciler.service.writing.note_import import ImportReport, LineError, Note
 __all__ = ["PeerImport"]
 
 _BEGIN = """
-CREATE TABLE note (number INTEGER, has_ended INTEGER, began TEXT, line TEXT UNIQUE)"""
+CREATE TABLE note (number INTEGER, has_ended INTEGER, began TEXT, line BLOB UNIQUE)"""
+_AS_BYTES = ("utf-8", "surrogatepass")
 _KEEP = "INSERT OR IGNORE INTO note VALUES (?, ?, ?, ?)"
 _IN_ORDER = "SELECT line FROM note ORDER BY has_ended, began, number"
 _NUMBER_AT = "SELECT number FROM note ORDER BY has_ended, began, number LIMIT 1 OFFSET ?"
@@ -55,7 +56,7 @@ class PeerImport:
         """
         with closing(sqlite3.connect("")) as kept:  # a file of its own, which no name leads to
             left_out = _read(peer, kept, on_progress)
-            lines = (line for (line,) in kept.execute(_IN_ORDER))
+            lines = (line.decode(*_AS_BYTES) for (line,) in kept.execute(_IN_ORDER))
             report = self._note_import.run(lines, defaults, on_progress)
             report.errors = [_of_record(error, kept) for error in report.errors]
         for reason, found in left_out.not_carried.items():
@@ -69,13 +70,14 @@ def _read(
     """Keep all notes of the source; gives what was not carried over."""
     left_out = ImportReport()
 
-    def rows() -> Iterator[tuple[int, bool, str, str]]:
+    def rows() -> Iterator[tuple[int, bool, str, bytes]]:
         for record in peer.records():
             if isinstance(record, Carried):
                 line = dict(record.line)
                 began = line.get("valid_from") or line.get("said_at") or ""
                 text = json.dumps(line, ensure_ascii=False, sort_keys=True)
-                yield record.number, "valid_to" in line, began, text
+                # As bytes, for SQLite takes no text with half a character.
+                yield record.number, "valid_to" in line, began, text.encode(*_AS_BYTES)
             else:
                 left_out.leave_out(record.reason, record.record)
                 on_progress(1)
