@@ -40,6 +40,16 @@ TEMPLATES = {
 }
 
 
+@contextmanager
+def opened_file(settings: dict[str, Any], pool_bytes: int) -> Iterator[Any]:
+    """A connection to the embedded store's file, which nobody has open."""
+    with (
+        ladybug.Database(settings["embedded_path"], buffer_pool_size=pool_bytes) as database,
+        ladybug.Connection(database) as connection,
+    ):
+        yield connection
+
+
 class RandomEmbedder:
     """Vectors that are near nothing, ready at once: every note is an ADD and costs no embedding."""
 
@@ -102,7 +112,7 @@ class Store:
         batches = [rows[first : first + 500] for first in range(0, len(rows), 500)]
         if self.is_embedded:
             self.memory.close()
-            with self._file() as connection:
+            with opened_file(self.settings, POOL_BYTES) as connection:
                 for batch in batches:
                     _copy_embedded(connection, "Fact", contact, batch)
             self.open()
@@ -120,15 +130,6 @@ class Store:
                 connection.execute("CREATE (:Contact {contact_key: $key})", {"key": key}).close()
                 for label in TEMPLATES:
                     _copy_embedded(connection, label, contact, rows, key)
-
-    @contextmanager
-    def _file(self) -> Iterator[Any]:
-        path = Path(self.settings["embedded_path"])
-        with (
-            ladybug.Database(path, buffer_pool_size=POOL_BYTES) as database,
-            ladybug.Connection(database) as connection,
-        ):
-            yield connection
 
     def _bare_embedded(self) -> Callable[[], None]:
         folder = tempfile.mkdtemp(dir=Path(self.settings["embedded_path"]).parent)

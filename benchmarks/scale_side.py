@@ -10,19 +10,17 @@ from __future__ import annotations
 import itertools
 import json
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import ladybug
 import neo4j
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.core_side import AGENT, RandomEmbedder, _milliseconds, answer
+from benchmarks.core_side import AGENT, RandomEmbedder, _milliseconds, answer, opened_file
 from reconciler import Memory
 from reconciler.errors import ReconcilerError
 
@@ -145,7 +143,7 @@ class Store:
         parts = [(start, min(start + size - 1, last)) for start in starts]
         if self.is_embedded:
             self.memory.close()
-            with self._file() as connection:
+            with opened_file(self.settings, POOL_BYTES) as connection:
                 for part in parts:
                     _copy_embedded(connection, *part)
             self.open()
@@ -153,15 +151,6 @@ class Store:
             with self._driver() as driver:
                 for part in parts:
                     _copy_neo4j(driver, *part)
-
-    @contextmanager
-    def _file(self) -> Iterator[Any]:
-        path = Path(self.settings["embedded_path"])
-        with (
-            ladybug.Database(path, buffer_pool_size=POOL_BYTES) as database,
-            ladybug.Connection(database) as connection,
-        ):
-            yield connection
 
     def _driver(self) -> Any:
         server = self.settings["neo4j"]
