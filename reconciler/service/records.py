@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from reconciler.domain.recalling.history import chains, events_of, strands
-from reconciler.domain.records.facts import ExpiringFact, FactEvent
+from reconciler.domain.recalling.history import chains, events_of, head_of, strand_ids
+from reconciler.domain.records.facts import ExpiringFact, FactEvent, PlaceInHistory
 from reconciler.domain.records.kinds import OPERATOR_DOOR, Action
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import UnknownFactError
@@ -73,9 +73,9 @@ class Records:
             return found[first:][:limit]
         if after is None and limit is None:
             return self._histories(scope)
-        links, strands = self._strands(scope)
-        first = 0 if after is None else _place_after(after, strands, scope)
-        return self._page(scope, links, strands[first:][:limit])
+        links = self._store.list_supersessions(scope)
+        place = None if after is None else self._place_of(scope, links, after)
+        return self._page(scope, links, self._heads(scope, links, place, limit))
 
     def history_of(self, scope: Scope, fact_id: str, at: datetime | None = None) -> FactHistory:
         """The chain that a fact belongs to, as of a time, or now.
@@ -86,9 +86,8 @@ class Records:
         if at is not None:
             found = self._histories_at(scope, at)
             return found[_place_after(fact_id, map(_ids_of, found), scope, at) - 1]
-        links, strands = self._strands(scope)
-        place = _place_after(fact_id, strands, scope)
-        [chain] = self._page(scope, links, strands[place - 1 : place])
+        links = self._store.list_supersessions(scope)
+        [chain] = self._page(scope, links, [self._place_of(scope, links, fact_id).fact_id])
         return chain
 
     def held_at(self, scope: Scope, at: datetime) -> tuple[Known, list[Decision]]:
@@ -114,16 +113,44 @@ class Records:
         facts = [fact.as_of(now) for fact in self._store.list_facts(scope)]
         return chains(facts, links, _between_live(facts, conflicts), self._events(scope))
 
-    def _strands(self, scope: Scope) -> tuple[list[Supersession], list[list[str]]]:
-        """The supersessions, and the ids of each chain: little of a contact, to choose a page."""
-        links = self._store.list_supersessions(scope)
-        return links, strands(self._store.list_fact_times(scope), links)
+    def _place_of(
+        self, scope: Scope, links: Iterable[Supersession], fact_id: str
+    ) -> PlaceInHistory:
+        """Where the head of the chain stands that a fact belongs to.
+
+        Raises:
+            UnknownFactError: no fact of that id is in scope.
+        """
+        check_identifier("fact_id", fact_id, UnknownFactError)
+        head = self._store.find_fact(scope, head_of(fact_id, links))
+        if head is None:
+            raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}")
+        return PlaceInHistory(head.fact_id, head.last_confirmed_at, head.recorded_at)
+
+    def _heads(
+        self,
+        scope: Scope,
+        links: Iterable[Supersession],
+        after: PlaceInHistory | None,
+        limit: int | None,
+    ) -> list[str]:
+        """The ids of the newest facts that nothing superseded, and that come after a place."""
+        superseded_ids = {link.old_id for link in links}
+        heads: list[str] = []
+        count = limit
+        while True:
+            places = self._store.list_newest_facts(scope, after, count)
+            heads += [place.fact_id for place in places if place.fact_id not in superseded_ids]
+            if limit is None or count is None or len(places) < count or len(heads) >= limit:
+                return heads[:limit]
+            # Each look goes through the whole contact: the more were superseded, the longer it is.
+            after, count = places[-1], 2 * count
 
     def _page(
-        self, scope: Scope, links: Iterable[Supersession], wanted: Iterable[Iterable[str]]
+        self, scope: Scope, links: Iterable[Supersession], heads: Iterable[str]
     ) -> list[FactHistory]:
         """These chains, with no more of the contact's facts than they and their conflicts have."""
-        now, own = self._clock(), {fact_id for strand in wanted for fact_id in strand}
+        now, own = self._clock(), strand_ids(heads, links)
         pairs = {pair: {pair.new_id, pair.old_id} for pair in self._store.list_conflicts(scope)}
         conflicts = [pair for pair, ids in pairs.items() if own & ids]
         read = own.union(*(pairs[pair] for pair in conflicts))

@@ -478,7 +478,8 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "list_contact_ids": {"agent_key": ALICE.agent_key, "after": "", "limit": 5},
     "list_contacts": {"contact_keys": [ALICE.contact_key]},
     "list_disputed": {"contact_keys": [ALICE.contact_key]},
-    "list_fact_times": CONTACT,
+    "list_newest_facts": CONTACT
+    | {"confirmed_before": NOON, "recorded_before": NOON, "after_id": "", "limit": 5},
     "list_expiring": {
         "contact_keys": [ALICE.contact_key],
         "now": NOON,

@@ -143,16 +143,33 @@ def test_the_health_of_one_contact_is_not_looked_for_among_the_others(
     assert "list_contact_ids" not in names
 
 
-def test_a_history_in_pages_is_the_whole_history(memory: Memory) -> None:
+@pytest.mark.parametrize("limit", [1, 2, 3])
+@pytest.mark.parametrize("place", [0, -1])
+def test_a_history_in_pages_is_the_whole_history(memory: Memory, limit: int, place: int) -> None:
+    """Also where a page is asked for that follows an older fact of a chain."""
     for city in ("Pune", "Mumbai", "Delhi"):
         memory.add_contact_note("crm", "ann", f"Lives in {city}", attribute="city", value=city)
         memory.add_contact_note("crm", "ann", f"Went to the fair of {city}")
     whole, pages, after = memory.history("crm", "ann"), [], None
-    while page := memory.history("crm", "ann", after=after, limit=2):
+    while page := memory.history("crm", "ann", after=after, limit=limit):
         pages += page
-        after = page[-1].facts[0].fact_id
+        after = page[-1].facts[place].fact_id
     assert pages == whole
     assert len(whole) == 4
+
+
+def test_facts_of_one_moment_come_in_pages_by_their_ids(one_of_each: EngineUnderTest) -> None:
+    with Memory.open(
+        embedder=HashingEmbedder(), clock=lambda: NOON, **one_of_each.settings_arguments
+    ) as memory:
+        for number in range(5):
+            memory.add_contact_note("crm", "ann", f"Bought {number} boats", said_at=NOON)
+        pages, after = [], None
+        while page := memory.history("crm", "ann", after=after, limit=2):
+            pages += [chain.facts[0].fact_id for chain in page]
+            after = pages[-1]
+        assert pages == sorted(pages) == [c.facts[0].fact_id for c in memory.history("crm", "ann")]
+        assert len(pages) == 5
 
 
 def test_a_page_of_a_history_knows_conflicts_with_facts_of_other_pages(

@@ -309,6 +309,22 @@ def test_a_database_that_is_no_store_is_refused(memory: Memory, tmp_path: Path) 
         imported(memory, "langmem", other)
 
 
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("value", "[" * 5000), ("value", b"\xff"), ("prefix", b"\xff")],
+)
+def test_a_store_that_holds_something_else_is_refused(
+    memory: Memory, tmp_path: Path, column: str, value: object
+) -> None:
+    bent = tmp_path / "bent.sqlite"
+    bent.write_bytes((EXPORTS / "langmem.sqlite").read_bytes())
+    with closing(sqlite3.connect(bent)) as connection, connection:
+        connection.execute(f"UPDATE store SET {column} = ? WHERE rowid = 1", (value,))
+    with pytest.raises(InvalidRequestError, match=r"langmem|LangGraph|record"):
+        imported(memory, "langmem", bent)
+    assert not memory.contacts("crm")
+
+
 def test_a_text_that_is_too_long_is_told_by_its_record(memory: Memory, tmp_path: Path) -> None:
     records = [
         {"id": "1", "memory": "x" * 2001, "user_id": "anna", "created_at": "2025-02-01T00:00:00Z"},

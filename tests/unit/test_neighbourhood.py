@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
-from reconciler import Action, Fact, Note, Scope, Slot
+from reconciler import Action, Category, Fact, Note, Scope, Slot
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.recalling.filtering import EVERYTHING
 from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
@@ -182,6 +182,15 @@ def test_a_fact_in_the_notes_slot_is_found_behind_nearer_ones(
     assert ("rival" in seen(known, note=said(slot))) is is_found
 
 
+@pytest.mark.parametrize("expires_at", [None, NOON])
+def test_what_came_of_tasks_takes_no_place_of_what_is_known(expires_at: datetime | None) -> None:
+    came_of = [fact(str(n), category=Category.OUTCOME) for n in range(2 * NEIGHBOUR_COUNT_MAX)]
+    came_of = [replace(each, expires_at=expires_at) for each in came_of]
+    held = np.asarray([EAST] * len(came_of) + [at_cosine(0.1)], dtype=np.float32)
+    known = Neighbourhood(7, [*came_of, fact("known", expires_at=expires_at)], held)
+    assert seen(known) == ["known"]
+
+
 def test_five_neighbours_are_kept_where_no_slot_asks_for_more() -> None:
     assert len(seen(of([EAST] * 30))) == 5
 
@@ -282,6 +291,58 @@ def test_what_is_taken_over_in_place_is_recalled_as_from_a_new_look(
     recalled(known, vectors[-1])
     nearest = taken_over(known, steps, count, vectors)
     assert recalled(known, vectors[-1]) == nearest
+
+
+SLOTS = (None, city("Pune"), city("Goa"), city("Rome"), replace(city("Pune"), subject="wife"))
+KINDS = (Category.FACT, Category.FACT, Category.OUTCOME)
+TOLD = ("Lives in Goa", "Likes tea in Rome", "Went to Pune", "Goa is where the wife lives")
+SAID = st.tuples(st.sampled_from(SLOTS), st.sampled_from(KINDS), st.sampled_from(TOLD))
+CHANGES = st.lists(st.tuples(st.sampled_from(["add", "end", "keep"]), st.integers(0), SAID))
+
+
+@given(st.lists(SAID, max_size=12), CHANGES, SAID, st.booleans())
+def test_slots_and_words_are_found_as_from_a_new_look(
+    first: list[Any], changes: list[Any], asked: Any, is_asked_before: bool
+) -> None:
+    vectors = unit_vectors(len(first) + len(changes) + 1)
+    facts = {str(n): told_fact(str(n), *given_) for n, given_ in enumerate(first)}
+    known = Neighbourhood(7, facts.values(), vectors[: len(first)])
+    places = {fact_id: row for row, fact_id in enumerate(facts)}
+    if is_asked_before:
+        answered(known, asked, vectors[-1])
+    for number, (change, drawn, given_) in enumerate(changes, start=len(first)):
+        one = told_fact(str(number), *given_)
+        commit = add(known.version, vectors[number].tolist(), fact_id=one.fact_id)
+        commit = replace(commit, fact=one)
+        live = list(facts)
+        if change == "add" or not live:
+            facts[one.fact_id], places[one.fact_id] = one, number
+        elif change == "end":
+            del facts[live[drawn % len(live)]]
+            ended = changed(commit.decision, superseded_ids=(live[drawn % len(live)],))
+            commit = replace(commit, decision=ended, fact=None)
+        else:
+            kept = replace(one, fact_id=live[drawn % len(live)])
+            facts[kept.fact_id] = kept
+            commit = replace(commit, kept=kept, fact=None)
+        assert known.apply(commit)
+    rows = np.array([places[fact_id] for fact_id in facts], dtype=np.intp)
+    new_look = Neighbourhood(known.version, facts.values(), vectors[rows])
+    assert answered(known, asked, vectors[-1]) == answered(new_look, asked, vectors[-1])
+
+
+def told_fact(fact_id: str, slot: Slot | None, category: Category, text: str) -> Fact:
+    return fact(fact_id, slot=slot, category=category, text=text)
+
+
+def answered(known: Neighbourhood, asked: Any, vector: Vectors) -> Any:
+    """What a note is compared with, and what answers a question of the same words."""
+    slot, category, text = asked
+    neighbours = known.look(replace(said(slot), text=text, category=category), vector, NOON)[1]
+    ranking = Recalling(ranking=RankingPolicy())
+    found = known.recallable().answer(Question(text, vector), EVERYTHING, ranking, NOON, 1000)
+    hits = [(each.fact, pytest.approx(each.score), each.words) for each in found]
+    return [(each.fact_id, each.cosine) for each in neighbours], hits
 
 
 def test_a_fact_that_was_said_once_more_is_recalled_as_what_it_is_since() -> None:

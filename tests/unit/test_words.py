@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 
 import bm25s
 import numpy as np
@@ -79,6 +80,44 @@ def test_scores_are_those_of_the_library(texts: list[str], asked: str) -> None:
         library.index(told, show_progress=False)
         expected = library.get_scores(wanted)
     assert WordIndex(texts).matches(asked).scores == pytest.approx(expected, rel=1e-5)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(VOCABULARY), st.booleans(), st.booleans()), max_size=20),
+    st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=6).map(" ".join),
+)
+def test_texts_that_come_later_count_and_those_that_are_left_out_do_not(
+    texts: list[tuple[str, bool, bool]], asked: str
+) -> None:
+    index = WordIndex([])
+    for text, _, is_asked_meanwhile in texts:
+        index.add(text)
+        if is_asked_meanwhile:
+            index.matches(asked)
+    rows = np.array([row for row, (_, is_there, _) in enumerate(texts) if is_there], dtype=np.intp)
+    found = index.matches(asked, rows)
+    expected = WordIndex([texts[row][0] for row in rows]).matches(asked)
+    assert found.scores.tolist() == expected.scores.tolist()
+    assert found.shares.tolist() == expected.shares.tolist()
+
+
+def test_reading_that_is_interrupted_begins_again() -> None:
+    class Texts:
+        is_interrupted = True
+
+        def __iter__(self) -> Iterator[str]:
+            yield "Likes tea"
+            if self.is_interrupted:
+                self.is_interrupted = False
+                raise KeyboardInterrupt
+            yield "Likes coffee"
+
+    index = WordIndex(Texts())
+    with pytest.raises(KeyboardInterrupt):
+        index.matches("coffee")
+    assert index.matches("coffee").scores.tolist() == (
+        WordIndex(["Likes tea", "Likes coffee"]).matches("coffee").scores.tolist()
+    )
 
 
 @given(st.lists(st.text(max_size=30), max_size=5), st.text(max_size=30))

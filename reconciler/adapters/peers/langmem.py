@@ -82,7 +82,7 @@ def store_records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                         "updated_at": updated_at,
                     },
                 )
-    except (sqlite3.Error, ValueError) as error:
+    except (sqlite3.Error, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidRequestError(
             f"{file} is not a LangGraph store: {error}; nothing was imported"
         ) from error

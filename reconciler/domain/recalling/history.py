@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Conflict, Fact, FactEvent, FactHistory, Supersession
 
-__all__ = ["chains", "events_of", "strands"]
+__all__ = ["chains", "events_of", "head_of", "strand_ids"]
 
 
 def chains(
@@ -37,22 +36,23 @@ def chains(
     ]
 
 
-def strands(
-    times: Mapping[str, tuple[datetime, datetime]], supersessions: Iterable[Supersession]
-) -> list[list[str]]:
-    """The ids of the facts of each history, in the order of ``chains``, the newest fact first.
-
-    Args:
-        times: when each fact was confirmed last, and when it was recorded.
-        supersessions: which of them took another's place.
-    """
+def strand_ids(heads: Iterable[str], supersessions: Iterable[Supersession]) -> set[str]:
+    """The ids of all facts in the histories of which these are the heads."""
     beneath: dict[str, list[str]] = {}
     for link in supersessions:
         beneath.setdefault(link.new_id, []).append(link.old_id)
-    superseded_ids = {old_id for old_ids in beneath.values() for old_id in old_ids}
-    heads = sorted(times.keys() - superseded_ids)
-    heads.sort(key=times.__getitem__, reverse=True)
-    return [_strand(head, beneath) for head in heads]
+    found = list(heads)
+    for fact_id in found:  # it grows meanwhile
+        found += beneath.get(fact_id, ())
+    return set(found)
+
+
+def head_of(fact_id: str, supersessions: Iterable[Supersession]) -> str:
+    """The id of the head of the history that a fact belongs to."""
+    above = {link.old_id: link.new_id for link in supersessions}
+    while fact_id in above:
+        fact_id = above[fact_id]
+    return fact_id
 
 
 def events_of(decision: Decision) -> list[FactEvent]:
@@ -82,13 +82,6 @@ def _of(head: Fact, conflicts: Sequence[Conflict]) -> tuple[Conflict, ...]:
     return tuple(
         conflict for conflict in conflicts if head.fact_id in (conflict.new_id, conflict.old_id)
     )
-
-
-def _strand(head: str, beneath: Mapping[str, list[str]]) -> list[str]:
-    found = [head]
-    for fact_id in found:  # it grows meanwhile
-        found += beneath.get(fact_id, ())
-    return found
 
 
 def _history(

@@ -6,7 +6,7 @@ now is an argument.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.kinds import Category, FactState
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
 
 __all__ = [
@@ -22,6 +22,8 @@ __all__ = [
     "Numbers",
     "Rows",
     "Scores",
+    "best_first",
+    "cosines_to",
     "holding",
     "joined_ranks",
     "numbers_of",
@@ -33,7 +35,7 @@ __all__ = [
 
 Numbers = NDArray[Any]
 """What ranks each of many facts, one row a fact: importance, confidence, when it was last said and
-when it expires, in microseconds since 1970 (UTC), and how often it was recalled."""
+when it expires, in microseconds since 1970 (UTC), how often it was recalled, and what it is."""
 
 Rows = NDArray[np.intp]
 Scores = NDArray[np.float64]
@@ -45,6 +47,8 @@ _ROW = np.dtype(
         ("last_confirmed_at", np.int64),
         ("expires_at", np.int64),
         ("recall_count", np.int64),
+        ("is_standing", np.bool_),
+        ("is_outcome", np.bool_),
     ]
 )
 _LONG_AGO = np.iinfo(np.int64).min
@@ -59,6 +63,16 @@ _MICROSECOND = timedelta(microseconds=1)
 _MICROSECONDS_PER_DAY = 86_400 * 10**6
 
 
+def cosines_to(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The cosine of each row to a vector, all of unit length, in single precision.
+
+    In one thread: BLAS has several share so little work, and on a busy machine each of them may
+    wait ten milliseconds for its turn.
+    """
+    found: NDArray[np.float32] = np.einsum("ij,j->i", vectors, vector)
+    return found
+
+
 def numbers_of(facts: Iterable[Fact]) -> Numbers:
     """The numbers that rank these facts, a row each, in their order.
 
@@ -71,6 +85,8 @@ def numbers_of(facts: Iterable[Fact]) -> Numbers:
             _microseconds(fact.last_confirmed_at),
             _silent_from(fact),
             fact.recall_count,
+            fact.is_standing,
+            fact.category is Category.OUTCOME,
         )
         for fact in facts
     ]
@@ -98,8 +114,36 @@ def joined_ranks(closeness: Iterable[Scores], policy: RankingPolicy) -> Scores:
 
 def _reciprocal_ranks(closeness: Scores, policy: RankingPolicy) -> Scores:
     # Of equals each has the first's rank, so that no order in which facts were read decides.
-    ranks = 1 + np.searchsorted(np.sort(-closeness), -closeness)
-    return np.where(closeness > 0, 1 / (policy.rank_constant + ranks), 0.0)
+    near = np.flatnonzero(closeness > 0)
+    farness = -closeness[near]
+    ranks = 1 + np.searchsorted(np.sort(farness), farness)
+    found = np.zeros(len(closeness))
+    found[near] = 1 / (policy.rank_constant + ranks)
+    return found
+
+
+def best_first(
+    rows: Rows, joined: Scores, said_at: NDArray[np.int64], count: int
+) -> Iterator[Rows]:
+    """The rows in pages, the nearest first, and of equals what was said last.
+
+    Nearly always the first page is enough, so the others are not sorted before they are asked for.
+
+    Args:
+        rows: of facts.
+        joined: how near each of them is, shape (rows,).
+        said_at: when each was said last, shape (rows,).
+        count: how many a page holds.
+    """
+    start = 0
+    if len(rows) > count:
+        least = np.partition(joined, -count)[-count]
+        top = np.flatnonzero(joined >= least)
+        yield rows[top[np.lexsort((-said_at[top], -joined[top]))]][:count]
+        start = count
+    ordered = rows[np.lexsort((-said_at, -joined))]
+    for first in range(start, len(ordered), count):
+        yield ordered[first : first + count]
 
 
 def recency_now(numbers: Numbers, policy: RankingPolicy, now: datetime) -> Scores:

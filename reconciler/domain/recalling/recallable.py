@@ -22,6 +22,8 @@ from reconciler.domain.recalling.ranking import (
     Numbers,
     Rows,
     Scores,
+    best_first,
+    cosines_to,
     holding,
     joined_ranks,
     numbers_of,
@@ -34,7 +36,7 @@ from reconciler.domain.recalling.words import WordIndex, WordMatches
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 
-__all__ = ["Question", "Recallable", "Recalling"]
+__all__ = ["Question", "Recallable", "Recalling", "Told", "told"]
 
 Vectors = NDArray[np.float32]
 
@@ -71,6 +73,22 @@ class Recalling:
     decay: DecayPolicy = field(default_factory=DecayPolicy)
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What facts can be found by, a text each; of None that is nothing."""
+
+    facts: Sequence[Fact | None]
+
+    def __iter__(self) -> Iterator[str]:
+        return (told(fact) if fact else "" for fact in self.facts)
+
+
+def told(fact: Fact) -> str:
+    """What a fact can be found by: its text, what its slot is called, and its tags."""
+    named = (fact.slot.subject, fact.slot.attribute or "") if fact.slot else ()
+    return " ".join((fact.text, *named, *fact.tags)).replace("_", " ")
+
+
 class Recallable:
     """Facts about one contact, as they were at one moment; nothing in it changes.
 
@@ -80,6 +98,9 @@ class Recallable:
             alone.
         disputes: by the id of a fact the ids of those that contradict it.
         numbers: what ranks the facts, where that is known.
+        words: their words, where there is an index of them.
+        rows: the row of each fact among vectors and words, in ascending order, where those have
+            rows of other facts too; None where they have not.
     """
 
     def __init__(
@@ -88,11 +109,15 @@ class Recallable:
         vectors: Vectors | None = None,
         disputes: Mapping[str, Sequence[str]] | None = None,
         numbers: Numbers | None = None,
+        words: WordIndex | None = None,
+        rows: Rows | None = None,
     ) -> None:
         self._facts = facts
         self._vectors = vectors
         self._disputes = disputes or {}
         self._numbers = numbers_of(facts) if numbers is None else numbers
+        self._words = WordIndex(Told(facts)) if words is None else words
+        self._rows = rows
 
     def answer(
         self, question: Question, wanted: RecallFilter, how: Recalling, now: datetime, limit: int
@@ -112,7 +137,8 @@ class Recallable:
         if not len(self._facts):
             return []
         held = self._held(how, now)
-        standing, others = held[self._is_standing[held]], held[~self._is_standing[held]]
+        is_standing = self._numbers["is_standing"][held]
+        standing, others = held[is_standing], held[~is_standing]
         asked = self._fitting(others, wanted)
         near = self._closeness(question) if question.text else None
         pages = [asked] if near is None else near.chosen(asked, self._numbers, how)
@@ -134,11 +160,13 @@ class Recallable:
         return rows[np.array(fits, dtype=np.bool_)]
 
     def _closeness(self, question: Question) -> _Closeness:
-        words = self._words.matches(question.text)
+        words = self._words.matches(question.text, self._rows)
         if self._vectors is None or question.vector is None:
             return _Closeness(words, None)
-        cosines = np.clip(self._vectors @ question.vector, -1, 1).astype(np.float64)
-        return _Closeness(words, cosines)
+        cosines = cosines_to(self._vectors, question.vector)
+        if self._rows is not None:
+            cosines = cosines[self._rows]
+        return _Closeness(words, np.clip(cosines, -1, 1).astype(np.float64))
 
     def _ordered(
         self, page: Rows, near: _Closeness | None, how: Recalling, now: datetime
@@ -162,20 +190,24 @@ class Recallable:
                 strength=float(left[place]),
                 cosine=None if near is None or near.cosines is None else float(near.cosines[row]),
                 words=None if near is None else float(near.words.shares[row]),
-                is_standing=bool(self._is_standing[row]),
+                is_standing=bool(numbers["is_standing"][place]),
             )
 
     def _likeness(self, page: Rows) -> NDArray[np.floating[Any]]:
         """The cosine of each to each; without vectors all are about what was asked."""
         if self._vectors is None:
             return np.ones((len(page), len(page)))
-        found: NDArray[np.float32] = self._vectors[page] @ self._vectors[page].T
+        vectors = self._vectors[page if self._rows is None else self._rows[page]]
+        found: NDArray[np.float32] = vectors @ vectors.T
         return found
 
     def _with_disputes(
         self, ranked: Iterable[RankedFact], held: Rows, now: datetime
     ) -> list[RankedFact]:
         """The same as of now, each with the other sides of its disputes, as far as those hold."""
+        found = list(ranked)
+        if not any(hit.fact.fact_id in self._disputes for hit in found):
+            return [replace(hit, fact=hit.fact.as_of(now)) for hit in found]
         is_held = np.zeros(len(self._facts), dtype=np.bool_)
         is_held[held] = True
         holds = {
@@ -191,7 +223,7 @@ class Recallable:
                     if other in holds
                 ),
             )
-            for hit in ranked
+            for hit in found
         ]
 
     @cached_property
@@ -199,15 +231,6 @@ class Recallable:
         """The rows of the facts in dispute: few of many."""
         others = {each for against in self._disputes.values() for each in against}
         return {fact.fact_id: row for row, fact in enumerate(self._facts) if fact.fact_id in others}
-
-    @cached_property
-    def _words(self) -> WordIndex:
-        """Made for the first question."""
-        return WordIndex([_told(fact) for fact in self._facts])
-
-    @cached_property
-    def _is_standing(self) -> NDArray[np.bool_]:
-        return np.array([fact.is_standing for fact in self._facts], dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,21 +257,14 @@ class _Closeness:
             [self.words.scores] if self.cosines is None else [self.cosines, self.words.scores]
         )
         joined = joined_ranks([measure[rows] for measure in measures], how.ranking)
-        ordered = rows[np.lexsort((-numbers["last_confirmed_at"][rows], -joined))]
-        for start in range(0, len(ordered), how.ranking.chosen_at_once):
-            yield ordered[start : start + how.ranking.chosen_at_once]
+        said_at = numbers["last_confirmed_at"][rows]
+        yield from best_first(rows, joined, said_at, how.ranking.chosen_at_once)
 
     def _reaches_floor(self, rows: Rows, floor: RecallFloor | None) -> bool:
         if self.cosines is None or floor is None or not len(rows):
             return bool(len(rows))
         evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
         return bool(evidence.max() >= floor.of(len(rows)))
-
-
-def _told(fact: Fact) -> str:
-    """What a fact can be found by: its text, what its slot is called, and its tags."""
-    named = (fact.slot.subject, fact.slot.attribute or "") if fact.slot else ()
-    return " ".join((fact.text, *named, *fact.tags)).replace("_", " ")
 
 
 def _since(ranked: RankedFact) -> tuple[datetime, str]:

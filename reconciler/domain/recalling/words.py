@@ -9,10 +9,12 @@ from __future__ import annotations
 import logging
 import math
 import re
+import threading
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ _K1, _B = 1.5, 0.75
 """How soon a word that is repeated tells no more, and how much a long text is held against it.
 Source: BM25 as Lucene and bm25s have it."""
 _NONE = array("i")
+Rows = NDArray[np.intp]
 Scores = NDArray[np.float64]
 
 
@@ -45,40 +48,66 @@ class WordMatches:
 
 
 class WordIndex:
-    """Texts by their words; made once, asked by any number of threads.
+    """Texts by their words, asked and added to by any number of threads.
 
     Args:
-        texts: what is searched.
+        texts: what is searched. They are read with the first question, again if that is
+            interrupted.
     """
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._size = len(texts)
-        rows: dict[str, array[int]] = {}
-        lengths = np.zeros(self._size)
-        for row, text in enumerate(texts):
-            words = content_words(text)
-            lengths[row] = len(words)
-            for word in words:
-                rows.setdefault(word, array("i")).append(row)
-        self._rows = rows
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._lock = threading.Lock()
+        self._unread = [texts]
+        self._rows: dict[str, array[int]] = {}
         """By a word the texts that hold it, one as often as it does; numpy reads it as it is."""
-        mean = lengths.mean() if rows else 1.0
-        self._damping = _K1 * (1 - _B + _B * lengths / mean)
+        self._lengths = array("i")
+        """How many words each text has."""
 
-    def matches(self, question: str) -> WordMatches:
-        """How well each text's words fit the question's, in the order of the texts."""
-        scores, shares, told = np.zeros(self._size), np.zeros(self._size), 0.0
-        for word in dict.fromkeys(content_words(question)):
-            times = np.bincount(self._rows.get(word, _NONE), minlength=self._size)
-            weight = self._weight(int(np.count_nonzero(times)))
-            scores += weight * times / (times + self._damping)
-            shares[times > 0] += weight
+    def add(self, text: str) -> None:
+        """One text more, behind all others."""
+        with self._lock:
+            self._unread.append((text,))
+
+    def matches(self, question: str, rows: Rows | None = None) -> WordMatches:
+        """How well each text's words fit the question's, in the order of the texts.
+
+        Args:
+            question: what is asked.
+            rows: which of the texts there are, in ascending order; None for all. The others count
+                for nothing, as if they had never been added.
+        """
+        words = dict.fromkeys(content_words(question))
+        with self._lock:
+            self._read()
+            lengths = np.array(self._lengths, dtype=np.float64)
+            # Counted here: an array that numpy looks at cannot grow.
+            counts = [
+                np.bincount(self._rows.get(word, _NONE), minlength=len(lengths)) for word in words
+            ]
+        if rows is not None:
+            lengths, counts = lengths[rows], [times[rows] for times in counts]
+        damping = _K1 * (1 - _B + _B * lengths / ((lengths.mean() if len(lengths) else 0) or 1.0))
+        scores, shares, told = np.zeros(len(lengths)), np.zeros(len(lengths)), 0.0
+        for times in counts:
+            holding = np.flatnonzero(times)
+            weight = _weight(len(holding), len(lengths))
+            scores[holding] += weight * times[holding] / (times[holding] + damping[holding])
+            shares[holding] += weight
             told += weight
         return WordMatches(scores, shares / told if told else shares)
 
-    def _weight(self, holding: int) -> float:
-        """What a word tells that so many texts hold: most where none does."""
-        return math.log(1 + (self._size - holding + 0.5) / (holding + 0.5))
+    def _read(self) -> None:
+        read = [content_words(text) for text in chain.from_iterable(self._unread)]
+        for row, words in enumerate(read, start=len(self._lengths)):
+            self._lengths.append(len(words))
+            for word in words:
+                self._rows.setdefault(word, array("i")).append(row)
+        self._unread = []
+
+
+def _weight(holding: int, size: int) -> float:
+    """What a word tells that so many of the texts hold: most where none does."""
+    return math.log(1 + (size - holding + 0.5) / (holding + 0.5))
 
 
 def content_words(text: str) -> list[str]:

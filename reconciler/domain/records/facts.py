@@ -31,6 +31,7 @@ __all__ = [
     "FoundFact",
     "FoundIn",
     "Neighbour",
+    "PlaceInHistory",
     "Predecessor",
     "RankedFact",
     "RefusalCount",
@@ -341,6 +342,18 @@ class ExpiringFact:
     contact_id: str
     fact: Fact
     question: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceInHistory:
+    """Where a fact stands in the order of a history: by when it was confirmed, then recorded (UTC).
+
+    Of facts that are equal in both, the one of the lesser id comes first.
+    """
+
+    fact_id: str
+    last_confirmed_at: datetime
+    recorded_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,7 +58,7 @@ class Slot:
         """Subject, attribute and value in one, by which facts are found; None without a value."""
         if self.attribute is None or self.value_key is None:
             return None
-        return self._question + _escaped(self.value_key)
+        return self.question + _escaped(self.value_key)
 
     @property
     def rival_prefix(self) -> str | None:
@@ -68,18 +68,19 @@ class Slot:
         """
         if self.value_key is None:
             return None
-        return self._question if self.is_single_valued else self.key
+        return self.question if self.is_single_valued else self.key
 
     def decides_about(self, other: Slot) -> bool:
         """Whether it decides about what is filed under the other slot, whatever the texts say."""
         prefix, key = self.rival_prefix, other.key
         if prefix is None or key is None:
             return False
-        replaced = self.replaced_key and self._question + _escaped(self.replaced_key)
+        replaced = self.replaced_key and self.question + _escaped(self.replaced_key)
         return key.startswith(prefix) or key == replaced
 
     @property
-    def _question(self) -> str:
+    def question(self) -> str:
+        """How the keys begin of all answers to its question."""
         return _escaped(self.subject) + _escaped(self.attribute or "")
 
 

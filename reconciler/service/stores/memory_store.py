@@ -17,6 +17,7 @@ from reconciler.domain.records.facts import (
     Fact,
     FiledFact,
     Neighbour,
+    PlaceInHistory,
     Predecessor,
     RefusalCount,
     Supersession,
@@ -67,6 +68,7 @@ _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 
 _EVERYTHING = 1_000_000_000
+_END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 _PAGE = 100
 """Contacts, or decisions, that are read with one query of a list of many."""
@@ -310,10 +312,25 @@ class MemoryStore:
         """All facts in scope, live and ended, the newest first."""
         return [fact_of(row) for row in self._graph.run("list_facts", _contact(scope))]
 
-    def list_fact_times(self, scope: Scope) -> dict[str, tuple[datetime, datetime]]:
-        """When each fact in scope, live or ended, was confirmed last, and when it was recorded."""
-        rows = self._graph.run("list_fact_times", _contact(scope))
-        return {row["fact_id"]: (row["last_confirmed_at"], row["recorded_at"]) for row in rows}
+    def list_newest_facts(
+        self, scope: Scope, after: PlaceInHistory | None, limit: int | None
+    ) -> list[PlaceInHistory]:
+        """The facts in scope, live and ended, in the order of a history, the newest first.
+
+        Args:
+            scope: the contact.
+            after: only those that come after it; None to begin with the newest.
+            limit: at most this many; None for all.
+        """
+        place = after or PlaceInHistory("", _END_OF_TIME, _END_OF_TIME)
+        asked = {
+            "confirmed_before": place.last_confirmed_at,
+            "recorded_before": place.recorded_at,
+            "after_id": place.fact_id,
+            "limit": limit or _EVERYTHING,
+        }
+        rows = self._graph.run("list_newest_facts", _contact(scope) | asked)
+        return [PlaceInHistory(**row) for row in rows]
 
     def list_filed_facts(self, scope: Scope, subject: str) -> list[FiledFact]:
         """All facts of the scope's agent, about any contact, that are filed under a subject.

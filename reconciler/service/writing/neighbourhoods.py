@@ -11,7 +11,7 @@ applied in place.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,11 +19,11 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.recalling.ranking import holding, numbers_of
-from reconciler.domain.recalling.recallable import Recallable
+from reconciler.domain.recalling.ranking import cosines_to, holding, numbers_of
+from reconciler.domain.recalling.recallable import Recallable, Told, told
+from reconciler.domain.recalling.words import WordIndex
 from reconciler.domain.reconciling.neighbours import (
     NEIGHBOUR_COUNT_MAX,
-    are_of_one_kind,
     filed,
     is_rival,
     neighbour_of,
@@ -83,8 +83,9 @@ class Neighbourhood:
         self._vectors, self._numbers = vectors, numbers_of(self._facts.values())
         self._conflicts = OpenConflicts(conflicts)
         self._unread = {other.fact_id for other in self._facts.values() if not _is_filed(other)}
-        self._outcomes = {fact_id for fact_id, fact in self._facts.items() if _is_outcome(fact)}
         self._filed: dict[str, Fact] = {}  # those whose words gave a slot away that is not kept
+        self._by_question: dict[str, set[str]] | None = None  # made for the first note with a slot
+        self._words = WordIndex(Told(list(self._facts.values())))
         self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
         self.forgotten = NOTHING
         self._marked_to = _LONG_AGO  # what expired until then is written as expired
@@ -124,15 +125,14 @@ class Neighbourhood:
         """What answers questions about the contact, as of this version; kept until it moves on."""
         with self._lock:
             if self._recallable is None:
-                kept = self._kept()
+                kept = np.array(self._kept(), dtype=np.intp)
                 self._recallable = Recallable(
-                    [self._facts[self._rows[row]] for row in kept],
-                    # A view where no row is empty: rows that are in use never change.
-                    self._vectors[: len(kept)]
-                    if len(kept) == len(self._rows)
-                    else self._vectors[kept],
+                    [self._facts[fact_id] for fact_id in self._rows if fact_id],
+                    self._vectors[: len(self._rows)],  # a view: rows in use never change
                     self._conflicts.as_mapping(),
-                    self._numbers[kept],
+                    numbers=self._numbers[kept],
+                    words=self._words,
+                    rows=kept,
                 )
             return self._recallable
 
@@ -217,11 +217,22 @@ class Neighbourhood:
         for ended_id in commit.decision.superseded_ids:
             self._end(ended_id)
         if commit.kept and self._knows(commit.kept):
-            self._facts[commit.kept.fact_id] = commit.kept
-            self._filed.pop(commit.kept.fact_id, None)
-            self._numbers[self._places[commit.kept.fact_id]] = numbers_of([commit.kept])[0]
+            self._keep(commit.kept)
         if commit.fact and not commit.fact.has_ended and commit.vector.size:
             self._add(commit.fact, commit.vector)
+
+    def _keep(self, fact: Fact) -> None:
+        """Take over a fact that was said once more, and may have a slot now."""
+        is_told_otherwise = told(fact) != told(self._facts[fact.fact_id])
+        self._unfile(fact.fact_id)
+        self._facts[fact.fact_id] = fact
+        self._numbers[self._places[fact.fact_id]] = numbers_of([fact])[0]
+        self._file(fact)
+        if is_told_otherwise:
+            self._words = self._words_of_rows()
+
+    def _words_of_rows(self) -> WordIndex:
+        return WordIndex(Told([self._facts.get(fact_id) for fact_id in self._rows]))
 
     def _mark_expired(self, fact_id: str) -> None:
         fact = self._facts.get(fact_id)
@@ -239,15 +250,14 @@ class Neighbourhood:
         self._rows.append(fact.fact_id)
         self._places[fact.fact_id] = place
         self._facts[fact.fact_id] = fact
-        if _is_outcome(fact):
-            self._outcomes.add(fact.fact_id)
+        self._words.add(told(fact))
+        self._file(fact)
 
     def _end(self, fact_id: str) -> None:
-        self._facts.pop(fact_id, None)
-        self._filed.pop(fact_id, None)
-        self._outcomes.discard(fact_id)
         row = self._places.pop(fact_id, None)
         if row is not None:
+            self._unfile(fact_id)
+            del self._facts[fact_id]
             self._rows[row], self._numbers["expires_at"][row] = "", _ENDED
 
     def _make_room(self, dimension: int) -> None:
@@ -261,6 +271,7 @@ class Neighbourhood:
         self._vectors, self._numbers = vectors, numbers
         self._rows = [self._rows[row] for row in kept]
         self._places = {fact_id: row for row, fact_id in enumerate(self._rows)}
+        self._words = self._words_of_rows()
 
     def _kept(self) -> list[int]:
         """The rows of facts that have not ended."""
@@ -270,8 +281,7 @@ class Neighbourhood:
         """The cosine of each row, in single precision."""
         if not self._rows:
             return np.empty(0, dtype=np.float32)
-        found: NDArray[np.float32] = self._vectors[: len(self._rows)] @ vector
-        return found
+        return cosines_to(self._vectors[: len(self._rows)], vector)
 
     def _holding(self, now: datetime) -> NDArray[np.bool_]:
         """Which rows are of facts that have neither ended nor expired."""
@@ -287,25 +297,40 @@ class Neighbourhood:
 
         And those of ten that expired, where there are any.
         """
-        nearest = np.argsort(-self._compared(vector), kind="stable")
-        live, expired = self._holding(now), self._expired(now)
-        rows = self._first_of(note, nearest[live[nearest]].tolist())
+        closeness = self._compared(vector)
+        is_outcome = self._numbers["is_outcome"][: len(self._rows)]
+        is_of_one_kind = is_outcome == (note.category is Category.OUTCOME)
+        expired = self._expired(now)
+        rows = self._first_of(note, closeness, self._holding(now) & is_of_one_kind)
         if expired.any():
-            rows += self._first_of(note, nearest[expired[nearest]].tolist())
+            rows += self._first_of(note, closeness, expired & is_of_one_kind)
         return rows
 
-    def _first_of(self, note: Note, rows: list[int]) -> list[int]:
-        rows = self._of_one_kind(note, rows)
-        if note.slot is not None and note.slot.rival_prefix is not None:
-            self._read(note, rows[:_READ_COUNT_MAX])
-            rows.sort(key=lambda row: not is_rival(note, self._read_fact(self._rows[row])))
-        return rows[:NEIGHBOUR_COUNT_MAX]
+    def _first_of(
+        self, note: Note, closeness: NDArray[np.float32], wanted: NDArray[np.bool_]
+    ) -> list[int]:
+        """The first of those rows that are wanted; of equally near ones those that came first."""
+        if note.slot is None or note.slot.rival_prefix is None:
+            return _nearest(closeness, np.flatnonzero(wanted), NEIGHBOUR_COUNT_MAX)
+        nearest = _nearest(closeness, np.flatnonzero(wanted), _READ_COUNT_MAX)
+        self._read(note, nearest)
+        rivals = sorted(row for row in self._rivals(note, note.slot.question) if wanted[row])
+        rows = _nearest(closeness, np.array(rivals, dtype=np.intp), NEIGHBOUR_COUNT_MAX)
+        others = [row for row in nearest if not is_rival(note, self._fact_of(row))]
+        return [*rows, *others][:NEIGHBOUR_COUNT_MAX]
 
-    def _of_one_kind(self, note: Note, rows: list[int]) -> list[int]:
-        """The rows of facts that the note may be compared with at all; nearly always all."""
-        if not self._outcomes and note.category is not Category.OUTCOME:
-            return rows
-        return [row for row in rows if are_of_one_kind(note, self._facts[self._rows[row]])]
+    def _rivals(self, note: Note, question: str) -> list[int]:
+        """The rows of all facts that the note's slot, which answers the question, decides about."""
+        if self._by_question is None:
+            self._by_question = defaultdict(set)
+            for fact_id in self._facts:
+                self._file(self._read_fact(fact_id))
+        ids = self._by_question.get(question, ())
+        places = (self._places[fact_id] for fact_id in ids)
+        return [row for row in places if is_rival(note, self._fact_of(row))]
+
+    def _fact_of(self, row: int) -> Fact:
+        return self._read_fact(self._rows[row])
 
     def _read(self, note: Note, rows: list[int]) -> None:
         """Read the slots of facts that were kept without one, before slots were read."""
@@ -313,7 +338,20 @@ class Neighbourhood:
         for fact_id in unread:
             names = (note.contact_name, note.scope.contact_id)
             self._filed[fact_id] = filed(self._facts[fact_id], self._attributes(), names)
+            self._file(self._filed[fact_id])
         self._unread -= unread
+
+    def _file(self, fact: Fact) -> None:
+        """Have the fact found by the question that its slot answers."""
+        if self._by_question is not None and fact.slot is not None and fact.slot.key is not None:
+            self._by_question[fact.slot.question].add(fact.fact_id)
+
+    def _unfile(self, fact_id: str) -> None:
+        """Have it found no longer: it ends, or gets another slot."""
+        slot = self._read_fact(fact_id).slot
+        if self._by_question is not None and slot is not None and slot.key is not None:
+            self._by_question[slot.question].discard(fact_id)
+        self._filed.pop(fact_id, None)
 
     def _cosines(self, rows: list[int], vector: NDArray[np.float32]) -> list[float]:
         """Raw and exact: single precision alone is off by some 1e-7, which a bound would notice."""
@@ -325,8 +363,13 @@ class Neighbourhood:
         return [float(cosine) for cosine in np.clip(products, -1.0, 1.0)]
 
 
-def _is_outcome(fact: Fact) -> bool:
-    return fact.category is Category.OUTCOME
+def _nearest(closeness: NDArray[np.float32], rows: NDArray[np.intp], count: int) -> list[int]:
+    """The nearest of these rows, which are in ascending order, the nearest first."""
+    found = -closeness[rows]
+    if len(rows) > count:
+        near = np.flatnonzero(found <= np.partition(found, count - 1)[count - 1])
+        rows, found = rows[near], found[near]
+    return [int(row) for row in rows[np.argsort(found, kind="stable")][:count]]
 
 
 def _is_filed(fact: Fact) -> bool:
