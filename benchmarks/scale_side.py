@@ -100,6 +100,7 @@ class Store:
         return {
             "write": lambda: memory.add_contact_note(AGENT, contact, self.note()),
             "recall": lambda: memory.recall(AGENT, contact, QUESTION),
+            "recall after a write": lambda: memory.recall(AGENT, contact, QUESTION),
             "history, all": lambda: memory.history(AGENT, contact),
             "history, 50": lambda: memory.history(AGENT, contact, limit=50),
             "decisions, 50": lambda: memory.decisions(AGENT, contact),
@@ -280,8 +281,12 @@ class Side:
         """The milliseconds of each call, the memory that the process took at most, or an error."""
         calls = self.stores[store].calls(contact)
         before = _peak_megabytes(is_reset=True)
+        times = []
         try:
-            times = [_milliseconds(calls[name]) for _ in range(count)]
+            for _ in range(count):
+                if name.endswith("after a write"):
+                    calls["write"]()
+                times.append(_milliseconds(calls[name]))
         except ReconcilerError as error:
             return {"times": [], "peak": None, "grown": None, "error": str(error)[:80]}
         peak = _peak_megabytes()
