@@ -15,6 +15,7 @@ from reconciler.domain.reconciling.restating import (
     expiry_of,
     observed,
     restating,
+    with_slot_of,
     written_fact,
 )
 from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
@@ -449,3 +450,23 @@ def test_what_lies_beneath_a_newer_fact_is_not_live_and_ends_where_that_begins()
 def test_only_a_yes_is_the_contacts_confirmation(action: Action, is_confirmed: bool) -> None:
     by = decided(assessed(), action=action, answered_by="contact")
     assert written_fact(by).is_confirmed_by_user is is_confirmed
+
+
+@pytest.mark.parametrize(
+    ("text", "slot", "expected"),
+    [
+        ("lives in pune!", None, PUNE),
+        ("Lives in Goa", None, None),
+        ("Lives in Puneville", None, None),
+        ("lives in pune!", GOA, GOA),
+        ("lives in pune!", ABOUT_HER, ABOUT_HER),
+    ],
+)
+def test_what_took_a_facts_place_stays_in_its_slot_where_it_holds_the_value(
+    text: str, slot: Slot | None, expected: Slot | None
+) -> None:
+    assert with_slot_of(fact(text=text, slot=slot), fact(slot=PUNE)).slot == expected
+
+
+def test_a_slot_without_a_value_is_not_taken_over() -> None:
+    assert with_slot_of(fact(text="..."), fact(slot=ABOUT_HER)).slot is None

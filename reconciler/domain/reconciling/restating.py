@@ -24,7 +24,7 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.slots import Slot
 
-__all__ = ["confirmed", "expiry_of", "observed", "restating", "written_fact"]
+__all__ = ["confirmed", "expiry_of", "observed", "restating", "with_slot_of", "written_fact"]
 
 _BROUGHT = tuple(field.name for field in fields(Remembered))
 
@@ -134,11 +134,26 @@ def _slot_told_by(fact: Fact, by: Decision) -> Slot | None:
     Else a tool could file under any slot what the contact said, and end by it what is there.
     """
     slot = by.note.slot
-    if slot is None or slot.value is None or by.note.trust.is_trusted_less_than(_FILLS_SLOTS):
+    if slot is None or by.note.trust.is_trusted_less_than(_FILLS_SLOTS):
         return None
-    words = f" {' '.join(_WORDS.findall(fact.text.casefold()))} "
-    value = f" {' '.join(_WORDS.findall(slot.value.casefold()))} "
-    return slot if value.strip() and value in words else None
+    return slot if _holds_value(fact.text, slot) else None
+
+
+def with_slot_of(new: Fact, old: Fact) -> Fact:
+    """The new fact, which took the old one's place, in its slot where it holds the same value.
+
+    "works at acme!" tells no reader of slots that acme is an employer; the fact before it did.
+    """
+    if new.slot is not None or old.slot is None or not _holds_value(new.text, old.slot):
+        return new
+    return replace(new, slot=old.slot)
+
+
+def _holds_value(text: str, slot: Slot) -> bool:
+    """Whether the slot's value stands in the text, word for word but for case and marks."""
+    words = f" {' '.join(_WORDS.findall(text.casefold()))} "
+    value = f" {' '.join(_WORDS.findall((slot.value or '').casefold()))} "
+    return bool(value.strip()) and value in words
 
 
 def observed(fact: Fact) -> Fact:

@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from reconciler.domain.reconciling.amending import amended
 from reconciler.domain.reconciling.disputes import settle
 from reconciler.domain.reconciling.past import as_past, over
-from reconciler.domain.reconciling.restating import confirmed, observed, restating, written_fact
+from reconciler.domain.reconciling.restating import (
+    confirmed,
+    observed,
+    restating,
+    with_slot_of,
+    written_fact,
+)
 from reconciler.domain.reconciling.rule import contest, dated, decide, replaceable, restated
 from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Evidence
@@ -366,7 +372,9 @@ class MemoryReconciler:
         )
         if target is None or not says_again:
             holds_to = target.valid_from if target and verdict.is_history else None
-            return written_fact(decision, holds_to), None
+            fact = written_fact(decision, holds_to)
+            is_update = target is not None and verdict.action is Action.UPDATE
+            return with_slot_of(fact, target) if target and is_update else fact, None
         # Nothing rests on what was said with this very call.
         is_read_again = not own.is_new and self._store.rests_on(target.fact_id, own.episode_id)
         if verdict.action is Action.SKIP:
