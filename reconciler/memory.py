@@ -13,7 +13,7 @@ from itertools import islice
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
-from reconciler.domain.records.choices import check_flags, one_of
+from reconciler.domain.records.choices import check_flags, file_path, one_of
 from reconciler.domain.records.kinds import (
     OPERATOR_DOOR,
     Category,
@@ -1517,7 +1517,7 @@ class Memory:
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used, or a contact without an
                 agent.
-            InvalidRequestError: nothing is known of the contact.
+            InvalidRequestError: nothing is known of the contact, or ``out`` is neither.
             ConfigurationError: the file cannot be written, or exists already.
             GraphConflictError: a contact is written to without a pause.
         """
@@ -1528,18 +1528,18 @@ class Memory:
         check_flags(vectors=vectors, keys=keys, overwrite=overwrite)
         wanted = self._export_filter(tenant, agent_id, contact_id)
         self._services.archive_store.check(wanted)
-        if isinstance(out, str | Path):
-            return export_to(
-                self._services,
-                Path(out),
-                wanted,
-                with_vectors=vectors,
-                with_keys=keys,
-                overwrite=overwrite,
-                on_progress=on_progress,
+        if not isinstance(out, str | Path) and hasattr(out, "write"):
+            return self._services.exporter.run(
+                out, wanted, with_vectors=vectors, with_keys=keys, on_progress=on_progress
             )
-        return self._services.exporter.run(
-            out, wanted, with_vectors=vectors, with_keys=keys, on_progress=on_progress
+        return export_to(
+            self._services,
+            file_path("out", out),
+            wanted,
+            with_vectors=vectors,
+            with_keys=keys,
+            overwrite=overwrite,
+            on_progress=on_progress,
         )
 
     def export_page(self, agent_id: str, contact_id: str, *, tenant: str | None = None) -> str:
@@ -1609,16 +1609,15 @@ class Memory:
             overwrite: replace it if it exists.
 
         Raises:
+            InvalidRequestError: ``path`` is no path.
             ConfigurationError: the archive cannot be written, or exists already; or the engine is a
                 server, which has its own backups.
             GraphUnavailableError: others read without a pause, or the disk has no room.
         """
-        from pathlib import Path
-
         from reconciler.bootstrap import back_up
 
         check_flags(overwrite=overwrite)
-        return back_up(self._services, Path(path), overwrite=overwrite)
+        return back_up(self._services, file_path("path", path), overwrite=overwrite)
 
     def reembed(
         self,
@@ -1715,6 +1714,7 @@ class Memory:
             **arguments: single settings, as ``load_settings`` takes them.
 
         Raises:
+            InvalidRequestError: ``path`` is no path.
             InvalidArchiveError: the file is neither, is cut off, damaged, of a newer version, or
                 does not go with what the store holds. Nothing was changed.
             ConfigurationError: a setting cannot be used, or there is a memory at the backup's
@@ -1722,15 +1722,13 @@ class Memory:
             GraphConflictError: somebody wrote about a contact while it was restored.
             GraphError: the engine is unavailable or locked, or the store has another model.
         """
-        from pathlib import Path
-
         from reconciler.bootstrap import restore_memory
         from reconciler.settings import load_settings
 
         check_flags(accept_other_key=accept_other_key)
         return restore_memory(
             settings if settings is not None else load_settings(**arguments),
-            Path(path),
+            file_path("path", path),
             embedder=embedder,
             clock=clock,
             accept_other_key=accept_other_key,

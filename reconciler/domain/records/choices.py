@@ -1,14 +1,19 @@
-"""What a caller chooses: a word of a list, true or false. A refusal repeats a bounded excerpt."""
+"""What a caller chooses: a word of a list, true or false, a file.
+
+A refusal repeats a bounded excerpt.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from os import PathLike
+from pathlib import Path
 from typing import TypeVar
 
 from reconciler.errors import InvalidRequestError, ReconcilerError
 
-__all__ = ["check_flags", "excerpt", "not_one_of", "one_of"]
+__all__ = ["check_flags", "excerpt", "file_path", "not_one_of", "one_of"]
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -61,3 +66,20 @@ def check_flags(**flags: object) -> None:
             raise InvalidRequestError(
                 f"{name} must be True or False, not {type(value).__name__} {excerpt(value)}"
             )
+
+
+def file_path(name: str, given: object) -> Path:
+    """The file that a caller names.
+
+    Raises:
+        InvalidRequestError: nothing that names a file.
+    """
+    if not isinstance(given, str | PathLike):
+        raise InvalidRequestError(f"{name} must be a path, not {type(given).__name__}")
+    try:
+        found = Path(given)
+    except TypeError:  # a path in bytes
+        raise InvalidRequestError(f"{name} must be a path of text, not of bytes") from None
+    if "\0" in str(found):
+        raise InvalidRequestError(f"{name} {excerpt(str(found))} holds a null character")
+    return found
