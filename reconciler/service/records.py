@@ -87,8 +87,10 @@ class Records:
             found = self._histories_at(scope, at)
             return found[_place_after(fact_id, map(_ids_of, found), scope, at) - 1]
         links = self._store.list_supersessions(scope)
-        [chain] = self._page(scope, links, [self._place_of(scope, links, fact_id).fact_id])
-        return chain
+        found = self._page(scope, links, [self._place_of(scope, links, fact_id).fact_id])
+        if not found:  # it was erased meanwhile
+            raise _unknown_fact(scope, fact_id)
+        return found[0]
 
     def held_at(self, scope: Scope, at: datetime) -> tuple[Known, list[Decision]]:
         """What was held about a contact at a time, and the decisions that had led to it."""
@@ -124,7 +126,7 @@ class Records:
         check_identifier("fact_id", fact_id, UnknownFactError)
         head = self._store.find_fact(scope, head_of(fact_id, links))
         if head is None:
-            raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}")
+            raise _unknown_fact(scope, fact_id)
         return PlaceInHistory(head.fact_id, head.last_confirmed_at, head.recorded_at)
 
     def _heads(
@@ -293,8 +295,12 @@ def _place_after(
     for place, ids in enumerate(chains_ids, start=1):
         if fact_id in ids:
             return place
+    raise _unknown_fact(scope, fact_id, at)
+
+
+def _unknown_fact(scope: Scope, fact_id: str, at: datetime | None = None) -> UnknownFactError:
     then = "" if at is None else f" at {at.isoformat()}"
-    raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}{then}")
+    return UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}{then}")
 
 
 def _is_persons(decision: Decision) -> bool:
