@@ -1,8 +1,9 @@
-// The facts of all contacts of an agent that are nearest to a vector, exactly, by looking at each.
+// The facts of some contacts that are nearest to a vector, exactly, by looking at each.
 // mode: read
-// params: agent_key, embedding, embedding_model, limit
+// params: contact_keys, embedding, embedding_model, limit
 // returns: fact_id, contact_id, cosine
-MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)<-[:ABOUT]-(fact:Fact)
+MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
+WHERE contact.contact_key IN $contact_keys
 WITH contact, fact
 MATCH (fact)
 WHERE fact.state IN ['live', 'expired'] AND fact.embedding_model = $embedding_model

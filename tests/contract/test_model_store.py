@@ -108,9 +108,13 @@ def test_a_store_goes_from_one_model_to_another(graph: Checked) -> None:
     assert sorted(known(graph, NEXT)) == sorted((key, NORTH) for key in IDS)
     beneath = {"fact_ids": [SECOND["fact_id"]], "embedding": NORTH}
     assert [row["cosine"] for row in graph.run("list_predecessors", beneath)] == [pytest.approx(1)]
-    asked = {"agent_key": ALICE.agent_key, "embedding": NORTH, "embedding_model": NEXT, "limit": 9}
-    for name in ("list_nearest", "find_nearest"):
-        found = graph.run(name, asked)
+    near = {"embedding": NORTH, "embedding_model": NEXT, "limit": 9}
+    asked = near | {"contact_keys": [ALICE.contact_key]}
+    for name, whose in (
+        ("list_nearest", asked),
+        ("find_nearest", near | {"agent_key": ALICE.agent_key}),
+    ):
+        found = graph.run(name, whose)
         if found or name == "list_nearest":  # an index knows only what is settled
             assert [(e["fact_id"], e["cosine"]) for e in found] == [
                 (SECOND["fact_id"], pytest.approx(1))

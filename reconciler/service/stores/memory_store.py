@@ -256,22 +256,30 @@ class MemoryStore:
         Approximate, and fewer than ``limit`` where facts of other agents are as near; none on an
         engine without such an index.
         """
-        return self._near("find_nearest", scope, embedding_model, vector, limit)
+        asked = {"embedding": vector.tolist(), "embedding_model": embedding_model, "limit": limit}
+        return self._near(self._compared("find_nearest", {"agent_key": scope.agent_key, **asked}))
 
     def list_nearest(
         self, scope: Scope, embedding_model: str, vector: NDArray[np.float32], limit: int
     ) -> list[Near]:
-        """What is nearest to a vector among the facts of the agent's contacts, exactly."""
-        return self._near("list_nearest", scope, embedding_model, vector, limit)
+        """What is nearest to a vector among the facts of the agent's contacts, exactly.
 
-    def _near(
-        self, query: str, scope: Scope, model: str, vector: NDArray[np.float32], limit: int
-    ) -> list[Near]:
-        asked = {"embedding": vector.tolist(), "embedding_model": model, "limit": limit}
-        rows = self._compared(query, {"agent_key": scope.agent_key, **asked})
-        if not rows:
+        Read from some contacts at a time: the facts of ten thousand take longer than a query may.
+        """
+        asked = {"embedding": vector.tolist(), "embedding_model": embedding_model, "limit": limit}
+        scopes = [replace(scope, contact_id=i) for i, _ in self.list_contact_ids(scope)]
+        found: list[Row] = []
+        for page in _pages(scopes):
+            found += self._compared("list_nearest", {**_contact_keys(page), **asked})
+            found.sort(key=lambda row: (-row["cosine"], row["fact_id"]))
+            found = found[:limit]
+        return self._near(found)
+
+    def _near(self, rows: Iterable[Row]) -> list[Near]:
+        near = [Near(**row) for row in rows]
+        if not near:
             self._check_own_model()
-        return [Near(**row) for row in rows]
+        return near
 
     def find_agents_facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
         """Those facts of these ids that are about any contact of the agent."""
