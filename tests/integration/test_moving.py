@@ -382,6 +382,25 @@ def test_a_contact_that_is_written_to_meanwhile_is_exported_as_of_one_moment(
     assert (report.nodes["Fact"], report.nodes["Decision"], report.links["WROTE"]) == (3, 3, 3)
 
 
+def test_a_turn_that_comes_while_its_session_was_read_is_exported_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A turn is kept without a new version of the contact, and in a session that is new, too."""
+    found, wrote = ArchiveStore.node_pages, []
+    with opened(embedded_engine(tmp_path)) as memory:
+        memory.add_contact_note("crm", "alice", "Keeps two cats.")
+
+        def meanwhile(store: ArchiveStore, key: str, label: str, **given: Any) -> Iterator[Any]:
+            yield from found(store, key, label, **given)
+            if label == "Session" and not wrote:
+                wrote.append(memory.submit_session("crm", "alice", "chat-17", TURNS[:1]))
+
+        monkeypatch.setattr(ArchiveStore, "node_pages", meanwhile)
+        report = memory.export(tmp_path / "all.jsonl")
+    assert (report.nodes["Session"], report.nodes["Episode"], report.links["IN"]) == (2, 2, 2)
+    restored(embedded_engine(tmp_path / "target"), tmp_path / "all.jsonl")
+
+
 # What cannot be restored
 
 
