@@ -1612,6 +1612,7 @@ class Memory:
             ConfigurationError: the archive cannot be written, or exists already; or the engine is a
                 server, which has its own backups.
             GraphUnavailableError: others read without a pause, or the disk has no room.
+            GraphStorageError: the store is damaged; no archive was written.
         """
         from pathlib import Path
 

@@ -22,8 +22,8 @@ from reconciler.adapters.embedded_files import (
     EmbeddedFiles,
     leave_unchecked,
 )
-from reconciler.adapters.embedded_plans import PlanningConnection
-from reconciler.adapters.embedded_rewriting import copy_store
+from reconciler.adapters.embedded_plans import PlanningConnection, UnreadableRowsError
+from reconciler.adapters.embedded_rewriting import copy_store, read_texts
 from reconciler.adapters.embedded_statements import bound
 from reconciler.errors import (
     ConfigurationError,
@@ -190,6 +190,15 @@ class EmbeddedGraph:
                     "so its log could not be folded in; try again when less is going on"
                 )
             self._files.copy_main(target)
+
+    def check_texts(self) -> None:
+        """Read every text once: some three minutes for a million notes.
+
+        Raises:
+            GraphStorageError: the file is damaged, and one of them is no text.
+        """
+        with self._connection() as connection:
+            read_texts(connection)
 
     def expect_purge(self, key: str, texts: Iterable[str]) -> None:
         """See ``Graph.expect_purge``: they are kept in a file beside the store."""
@@ -413,6 +422,11 @@ class EmbeddedGraph:
         """Foreign errors as ours; the engine's bare RuntimeErrors are told apart by their text."""
         try:
             yield
+        except UnreadableRowsError as error:
+            raise GraphStorageError(
+                f"{self._path} is damaged: it holds what cannot be read "
+                f"({_brief(str(error))}). Restore an earlier backup"
+            ) from error
         except RuntimeError as error:
             raise self._engine_error(str(error)) from error
         except OSError as error:

@@ -1,8 +1,8 @@
-"""Writing an embedded store again, table by table: the engine itself never lets a byte go.
+"""Going through an embedded store table by table: to write it again, or to read all its texts.
 
-A text that was overwritten stays in the main file, checkpoint or not, for the engine does not
-vacuum. Here what is there is copied into a new store. Never here: which store is open, and who may
-use it meanwhile.
+The engine itself never lets a byte go. A text that was overwritten stays in the main file,
+checkpoint or not, for the engine does not vacuum. Here what is there is copied into a new store.
+Never here: which store is open, and who may use it meanwhile.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from reconciler.adapters.embedded_plans import PlanningConnection
 from reconciler.queries import load_migrations
 from reconciler.resources import resource_path
 
-__all__ = ["copy_store"]
+__all__ = ["copy_store", "read_texts"]
 
 _ENGINE = "embedded"
 _OF_NEXT_MODEL = "next_embedding"
+_NODES_A_PAGE = 5_000
+_TEXT = "STRING"
+"""How the type of a column of texts begins, and of one of lists of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class _Table:
 
     name: str
     columns: tuple[str, ...]
+    texts: tuple[str, ...]
     ends: tuple[tuple[str, str], tuple[str, str]] | None = None
 
     @property
@@ -40,7 +44,9 @@ class _Table:
 
     def text(self, name: str, file: Path | None = None) -> str:
         """A statement of ``cypher/embedded/rewriting`` about it."""
+        texts = ", ".join(f"row.`{text}` AS column_{at}" for at, text in enumerate(self.texts))
         names = {"table": self.name, "columns": self._listed(), "file": _quoted(file)}
+        names["texts"] = texts
         if self.ends is not None:
             (names["from"], _), (names["to"], _) = self.ends
         return _statement(name).format(**names)
@@ -88,6 +94,30 @@ def copy_store(
             raise RuntimeError(f"IO exception: table {table.name} was not copied whole")
 
 
+def read_texts(connection: PlanningConnection) -> None:
+    """Read every text that is kept, a page at a time, and let go of it.
+
+    Raises:
+        RuntimeError: one of them cannot be read.
+    """
+    tables = {table.name: table for table in _tables(connection)}
+    for table in tables.values():
+        ways = {"read_texts": table}
+        if table.ends is not None:
+            (start, _), (end, _) = table.ends
+            ways = {"read_texts_from": tables[start], "read_texts_to": tables[end]}
+        for name, nodes in ways.items() if table.texts else ():
+            for first in range(0, _places(connection, nodes), _NODES_A_PAGE):
+                page = {"first": first, "after": first + _NODES_A_PAGE}
+                connection.rows(table.text(name), page)
+
+
+def _places(connection: PlanningConnection, table: _Table) -> int:
+    """How many places a table of nodes has; those of removed nodes count, too."""
+    [row] = connection.rows(table.text("find_last_node"))
+    return 0 if row["place"] is None else int(row["place"]) + 1
+
+
 def _make_schema(old: PlanningConnection, new: PlanningConnection) -> None:
     [store] = old.rows(_statement("find_dimension"))
     dimension = str(max(int(store["dimension"]), 1))
@@ -107,12 +137,13 @@ def _tables(connection: PlanningConnection) -> Iterator[_Table]:
         name = str(row["name"])
         told = connection.rows(f"CALL table_info('{name}') RETURN *")
         columns = tuple(str(column["name"]) for column in told)
+        texts = tuple(str(each["name"]) for each in told if str(each["type"]).startswith(_TEXT))
         if row["type"] == "NODE":
-            yield _Table(name, columns)
+            yield _Table(name, columns, texts)
         else:
             [joined] = connection.rows(f"CALL show_connection('{name}') RETURN *")
             one, other, one_key, other_key = map(str, joined.values())
-            yield _Table(name, columns, ((one, one_key), (other, other_key)))
+            yield _Table(name, columns, texts, ((one, one_key), (other, other_key)))
 
 
 def _count(connection: PlanningConnection, table: _Table, kind: str) -> int:

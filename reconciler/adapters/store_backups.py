@@ -1,8 +1,8 @@
 """Backups of the embedded engine: one archive holds a store's file and the key of its hashes.
 
 Here is what an archive must be before anything of it is believed, and how it comes into place.
-Never here: a query. What is read is checked by its hash and opened once by the engine, in a folder
-of its own, before the first file is moved to where a memory is looked for.
+Never here: a query. What is read is checked by its hash and read through once by the engine, in a
+folder of its own, before the first file is moved to where a memory is looked for.
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ from reconciler.adapters.drafts import draft_folder
 from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.domain.records.archives import Backup
-from reconciler.errors import ConfigurationError, InvalidArchiveError, ReconcilerError
+from reconciler.errors import (
+    ConfigurationError,
+    GraphStorageError,
+    InvalidArchiveError,
+    ReconcilerError,
+)
 from reconciler.queries import newest_schema_version
 
 __all__ = ["is_backup", "new_file", "restore_backup", "write_backup"]
@@ -92,7 +97,7 @@ def write_backup(
     made_at: datetime,
     overwrite: bool,
 ) -> Backup:
-    """An archive of a store and its key, read again and opened before it has its name.
+    """An archive of a store and its key, read again and looked through before it has its name.
 
     Args:
         copy_store: writes a copy of the store into a new file.
@@ -105,6 +110,7 @@ def write_backup(
     Raises:
         ConfigurationError: the archive cannot be written, or exists already.
         GraphUnavailableError: the store is too busy to be copied.
+        GraphStorageError: the store is damaged; no archive was written.
     """
     with new_file(path, overwrite=overwrite) as file, draft_folder(path) as folder:
         copy_store(folder / _STORE)
@@ -115,7 +121,7 @@ def write_backup(
             "format": _FORMAT,
             "version": _VERSION,
             "engine": EmbeddedGraph.engine,
-            "schema_version": _schema_version(folder / _STORE),
+            "schema_version": _version_of_whole(folder / _STORE),
             "made_at": made_at.isoformat(),
             "hash_key": hash_key,
             "members": {member.name: _told(member) for member in members},
@@ -254,9 +260,14 @@ def _extract(
 
 
 def _check_store(store: Path, manifest: dict[str, Any], path: Path) -> None:
-    """Have the engine open the store once where nobody looks for one."""
+    """Have the engine read the store once where nobody looks for one."""
     try:
         found = _schema_version(store)
+    except GraphStorageError as error:
+        raise InvalidArchiveError(
+            f"{path} holds a damaged store: a text of it cannot be read ({error.__cause__}); "
+            "nothing was changed. Restore an earlier backup"
+        ) from error
     except ReconcilerError as error:
         raise InvalidArchiveError(f"{path} holds no store that opens: {error}") from error
     if found != manifest["schema_version"]:
@@ -299,8 +310,25 @@ def _move(source: Path, target: Path) -> None:
             os.close(descriptor)
 
 
+def _version_of_whole(copy: Path) -> int:
+    """The schema of a store's copy, once it was read through.
+
+    Raises:
+        GraphStorageError: it is damaged.
+    """
+    try:
+        return _schema_version(copy)
+    except GraphStorageError as error:
+        raise GraphStorageError(
+            f"the store is damaged: a text of it cannot be read ({error.__cause__}); no backup was "
+            "written. Restore an earlier one"
+        ) from error
+
+
 def _schema_version(store: Path) -> int:
+    """The schema of a store, all of whose texts can be read."""
     with closing(EmbeddedGraph(store)) as graph:
+        graph.check_texts()
         return graph.schema_version()
 
 

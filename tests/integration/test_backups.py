@@ -8,13 +8,19 @@ import subprocess
 import sys
 import threading
 import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reconciler import Memory
+from reconciler.adapters import embedded_rewriting
 from reconciler.adapters.embedded_files import EmbeddedFiles
+from reconciler.adapters.embedded_graph import EmbeddedGraph
+from reconciler.adapters.embedded_plans import PlanningConnection
 from reconciler.domain.records.archives import Backup
 from reconciler.errors import ConfigurationError, GraphLockedError, InvalidArchiveError
 from reconciler.testing import HashingEmbedder
@@ -192,6 +198,40 @@ def test_a_file_that_is_there_is_not_replaced_unasked(
         assert path.read_text() == "precious"
         memory.backup(path, overwrite=True)
     assert [each.name for each in tmp_path.iterdir()] == ["one.zip"]
+
+
+def test_every_text_of_a_store_is_read_before_it_is_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of links twice, as the engine keeps them."""
+    engine, read = embedded_engine(tmp_path), Counter[str]()
+    with opened(engine) as memory:
+        for city in ("Pune", "Goa", "Delhi", "Pune"):
+            said = {"attribute": "city", "value": city, "tags": ["home", city]}
+            memory.add_contact_note("crm", "alice", f"Lives in {city}.", **said)
+    nodes = raw_store.query(engine, "MATCH (n) RETURN n")
+    links = raw_store.query(engine, "MATCH (one)-[link]->(other) RETURN link")
+    kept = Counter(text for [held] in [*nodes, *links, *links] for text in texts_of(held))
+    rows = PlanningConnection.rows
+
+    def counted(connection: PlanningConnection, text: str, given: Any = None) -> list[Any]:
+        found = rows(connection, text, given)
+        if given and "first" in given:
+            read.update(text for row in found for text in texts_of(row))
+        return found
+
+    monkeypatch.setattr(PlanningConnection, "rows", counted)
+    monkeypatch.setattr(embedded_rewriting, "_NODES_A_PAGE", 2)
+    with closing(EmbeddedGraph(path_of(engine))) as graph:
+        graph.check_texts()
+    assert read == kept
+
+
+def texts_of(held: Mapping[str, Any]) -> Iterator[str]:
+    """The texts in a row, but for what the engine itself says of a node or a link."""
+    for name, value in held.items():
+        listed = value if isinstance(value, list) else [value]
+        yield from (each for each in listed if isinstance(each, str) and not name.startswith("_"))
 
 
 def test_a_backup_into_no_folder_says_so_and_leaves_nothing(

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from reconciler import Memory
-from reconciler.errors import InvalidArchiveError
+from reconciler.errors import GraphStorageError, InvalidArchiveError
 from reconciler.testing import HashingEmbedder
 
 EMBEDDER = HashingEmbedder(16)
@@ -352,6 +352,13 @@ def no_store(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
     manifest["members"]["memory.lbug"] = told
 
 
+def altered(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
+    """A text whose bytes are not UTF-8, hashed again."""
+    held = members["memory.lbug"].replace(b"two cats", b"two \xff\xfets")
+    members["memory.lbug"] = held
+    manifest["members"]["memory.lbug"]["sha256"] = hashlib.sha256(held).hexdigest()
+
+
 def untold(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
     del manifest["made_at"], manifest["hash_key"]
 
@@ -359,13 +366,39 @@ def untold(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
 BENDS = (climbing, bomb, declared_bomb, nested, told_in_words, of_a_list, of_words, no_store)
 
 
-@pytest.mark.parametrize("bend", [*BENDS, untold])
+@pytest.mark.parametrize("bend", [*BENDS, altered, untold])
 def test_a_backup_that_was_packed_by_hand_is_refused_and_nothing_lies_elsewhere(
     made: Path, tmp_path: Path, bend: Callable[[dict[str, bytes], dict[str, Any]], None]
 ) -> None:
     refused(rewritten(made, tmp_path / "bent.zip", bend), tmp_path)
     assert {each.name for each in tmp_path.iterdir()} <= {"bent.zip", "target"}
     assert not (tmp_path.parent / "evil").exists()
+
+
+def test_a_backup_with_bytes_that_are_no_text_is_refused_as_damaged(
+    made: Path, tmp_path: Path
+) -> None:
+    path = rewritten(made, tmp_path / "bent.zip", altered)
+    refused(path, tmp_path, r"holds a damaged store: a text of it cannot be read .*0xff")
+
+
+def test_a_store_whose_bytes_were_altered_says_so_where_they_are_read(
+    made: Path, tmp_path: Path
+) -> None:
+    store = {"embedder": EMBEDDER, "graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
+    Memory.restore(made / "memory.zip", **store)
+    held = (tmp_path / "memory.lbug").read_bytes()
+    (tmp_path / "memory.lbug").write_bytes(held.replace(b"two cats", b"two \xff\xfets"))
+    with Memory.open(**store) as memory:
+        for read in (memory.recall, memory.history, memory.profile):
+            with pytest.raises(GraphStorageError, match=r"is damaged.*Restore an earlier backup"):
+                read("crm", "alice")
+        with pytest.raises(GraphStorageError, match="is damaged"):
+            memory.export(tmp_path / "all.jsonl")
+        with pytest.raises(GraphStorageError, match=r"store is damaged.*no backup was written"):
+            memory.backup(tmp_path / "memory.zip")
+        assert not list(tmp_path.glob("all.jsonl")) + list(tmp_path.glob("*.zip"))
+        assert memory.add_contact_note("crm", "carol", "Keeps a dog.").action == "ADD"
 
 
 def test_a_backup_that_is_encrypted_is_refused(made: Path, tmp_path: Path) -> None:
