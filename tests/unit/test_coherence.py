@@ -14,6 +14,12 @@ from tests.tables import every
 ENDED = {"state": "superseded", "valid_to": "2026-03-09"}
 LIVE = {"state": "live"}
 ERASED = {"state": "erased"}
+DECIDED = {"decided_by": "slot", "at": "2026-03-09"}
+HELD: dict[str, dict[str, object]] = {
+    "SUPERSEDES": {**DECIDED},
+    "CONFLICTS_WITH": {**DECIDED},
+    "COMPARED_WITH": {"cosine": 0.9, "rank": 1},
+}
 
 
 def fact(fact_id: str, held: dict[str, str]) -> list[Node | Link]:
@@ -27,7 +33,7 @@ def fact(fact_id: str, held: dict[str, str]) -> list[Node | Link]:
 
 
 def link(kind: str, start: str, end: str) -> Link:
-    return Link(kind=kind, from_id=start, to_id=end, properties={})
+    return Link(kind=kind, from_id=start, to_id=end, properties=HELD.get(kind, {}))
 
 
 def wrong(facts: dict[str, dict[str, str]], above: Iterable[str] = ()) -> str | None:
@@ -137,6 +143,17 @@ def test_a_decision_that_refuses_wrote_nothing() -> None:
 def test_a_decision_is_kept_whole(held: dict[str, str], is_whole: bool) -> None:
     found = wrong_with([Node(label="Decision", properties={"decision_id": "d", **held})])
     assert found == (None if is_whole else "decision d has no record")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind, held in HELD.items() for name in held]
+)
+def test_a_link_holds_what_it_is_read_for(kind: str, name: str) -> None:
+    held = {other: value for other, value in HELD[kind].items() if other != name}
+    bent = Link(kind=kind, from_id="b", to_id="a", properties=held)
+    facts = [*fact("a", ENDED), *fact("b", LIVE)]
+    assert wrong_with([*facts, bent]) == f"a {kind} from b has no {name}"
+    assert wrong_with([*facts, link(kind, "b", "a")]) is None
 
 
 def test_a_session_of_a_task_needs_nobody() -> None:

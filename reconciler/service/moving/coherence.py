@@ -29,6 +29,13 @@ yet, and then it is with nobody."""
 _ONCE = ("WITH", "IN", "READS")
 """Links of which a node has one at most."""
 
+_HELD: Mapping[str, tuple[str, ...]] = {
+    "COMPARED_WITH": ("cosine", "rank"),
+    "SUPERSEDES": ("decided_by", "at"),
+    "CONFLICTS_WITH": ("decided_by", "at"),
+}
+"""What links are never without."""
+
 _OF_COLUMNS = "cosine_update_min"
 """What each decision has that was kept in columns, by an older schema, and none that has a record.
 """
@@ -63,6 +70,9 @@ class Coherence:
 
     def wrong_with_link(self, link: Link) -> str | None:
         """Take a link between nodes that were taken before."""
+        for name in _HELD.get(link.kind, ()):
+            if name not in link.properties:
+                return f"a {link.kind} from {link.from_id} has no {name}"
         for label, kinds in HOME_BY.items():
             if link.kind in kinds:
                 self._homeless[label].discard(link.from_id)
