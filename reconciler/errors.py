@@ -30,7 +30,7 @@
     │   ├── GraphUnavailableError   down, restarting or too slow            (retryable)
     │   ├── GraphConflictError      another writer was there first          (retryable)
     │   ├── GraphLockedError        another process holds the embedded file
-    │   ├── GraphStorageError       the disk is full or failing; no writes until it is reopened
+    │   ├── GraphStorageError       the disk is full or failing, or the file is damaged
     │   ├── SchemaError             the store is older, newer or of another model
     │   └── QueryError              the engine rejected a query
     └── QueryFileError              a file under cypher/ does not match its header
@@ -233,7 +233,7 @@ class GraphLockedError(GraphError):
 
 
 class GraphStorageError(GraphError):
-    """The disk is full or failing; nothing is written until the memory is reopened."""
+    """The disk is full or failing, and nothing is written until reopened; or a file is damaged."""
 
 
 class SchemaError(GraphError):

@@ -22,7 +22,7 @@ from reconciler.adapters.embedded_files import (
     EmbeddedFiles,
     leave_unchecked,
 )
-from reconciler.adapters.embedded_plans import PlanningConnection
+from reconciler.adapters.embedded_plans import PlanningConnection, UnreadableRowsError
 from reconciler.adapters.embedded_rewriting import copy_store
 from reconciler.adapters.embedded_statements import bound
 from reconciler.errors import (
@@ -413,6 +413,11 @@ class EmbeddedGraph:
         """Foreign errors as ours; the engine's bare RuntimeErrors are told apart by their text."""
         try:
             yield
+        except UnreadableRowsError as error:
+            raise GraphStorageError(
+                f"{self._path} is damaged: it holds what cannot be read "
+                f"({_brief(str(error))}). Restore an earlier backup"
+            ) from error
         except RuntimeError as error:
             raise self._engine_error(str(error)) from error
         except OSError as error:

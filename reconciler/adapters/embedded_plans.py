@@ -15,7 +15,7 @@ import ladybug
 
 from reconciler.ports.graph import Row
 
-__all__ = ["PlanningConnection"]
+__all__ = ["PlanningConnection", "UnreadableRowsError"]
 
 _GROWTH = 2
 """Plans are made again when so many times as much was written as when they were made: one that was
@@ -31,6 +31,13 @@ _PLANS_MAX = 100
 
 _WIDTHS = (7, 8, 15, 16, 31, 32)
 """Bits where the engine takes another type for an integer, to which it then holds a plan."""
+
+
+class UnreadableRowsError(RuntimeError):
+    """What the engine found cannot be a value: text that is not UTF-8, a time that no clock shows.
+
+    It checks no page of its file, so that bytes of it that were altered are read as they are.
+    """
 
 
 class PlanningConnection(ladybug.Connection):
@@ -52,11 +59,16 @@ class PlanningConnection(ladybug.Connection):
             self._planned_at_bytes = written_bytes
 
     def rows(self, text: str, given: Mapping[str, Any] | None = None) -> list[Row]:
-        """The rows of one statement; times are UTC."""
+        """The rows of one statement; times are UTC.
+
+        Raises:
+            UnreadableRowsError: the store's file is damaged where they are.
+            RuntimeError: the engine failed.
+        """
         result = self._result(text, dict(given or {}))
         try:
             columns: list[str] = result.get_column_names()
-            found: list[Any] = result.get_all()
+            found = _all_of(result)
             if found:
                 _say_utc(found, result.get_column_data_types())
             return [dict(zip(columns, row, strict=True)) for row in found]
@@ -84,6 +96,13 @@ class PlanningConnection(ladybug.Connection):
         self._plans[key] = plan
         if len(self._plans) > _PLANS_MAX:
             del self._plans[next(iter(self._plans))]
+
+
+def _all_of(result: ladybug.QueryResult) -> list[Any]:
+    try:
+        return list(result.get_all())
+    except (ValueError, OverflowError) as error:
+        raise UnreadableRowsError(str(error)) from error
 
 
 def _type(value: Any) -> Any:

@@ -79,6 +79,7 @@ class Graph(Protocol):
             GraphUnavailableError: the engine is unavailable or too slow; retryable.
             GraphConflictError: a deadlock or a concurrent write; nothing was written; retryable.
             QueryError: the engine rejected it.
+            GraphStorageError: the disk is full or failing, or what is kept is damaged.
         """
         ...
 

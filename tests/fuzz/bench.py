@@ -166,13 +166,17 @@ def check_ledger(
 ) -> None:
     """What holds of every graph, whatever was said to it."""
     out = Counter((start, type_) for type_, start, _, _ in links)
-    into = Counter((end, type_) for type_, _, end, _ in links)
+    above = {
+        end
+        for type_, start, end, _ in links
+        if type_ == "SUPERSEDES" and nodes["Fact", start]["state"] != "erased"
+    }  # what lies beneath erased words may have come back
     for (label, key), held in nodes.items():
         if label == "Fact":
             assert out[key, "ABOUT"] == 1, f"{held} is about {out[key, 'ABOUT']} contacts"
-            is_above = into[key, "SUPERSEDES"] > 0
-            assert not (is_above and held["state"] == "live"), f"{held} is live and was superseded"
-            is_over = is_above or "valid_to" in held  # what was history from the start
+            is_beneath = key in above
+            assert not (is_beneath and held["state"] == "live"), f"{held} is live and superseded"
+            is_over = is_beneath or "valid_to" in held  # what was history from the start
             assert is_over or held["state"] != "superseded", f"nothing superseded {held}"
         elif label == "Decision":
             assert out[key, "FOR"] == 1, f"{held} is for {out[key, 'FOR']} contacts"
@@ -182,4 +186,6 @@ def check_ledger(
         elif label == "Episode":
             assert out[key, "IN"] == 1, f"{held} is in {out[key, 'IN']} sessions"
         elif label == "Session":
-            assert out[key, "WITH"] == 1, f"{held} is with {out[key, 'WITH']} contacts"
+            with_ = out[key, "WITH"]
+            is_of_task = out[key, "PART_OF"] > 0  # with nobody, as long as it has no turn
+            assert with_ == 1 or (is_of_task and not with_), f"{held} is with {with_} contacts"

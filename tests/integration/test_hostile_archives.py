@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from reconciler import Memory
-from reconciler.errors import InvalidArchiveError
+from reconciler.errors import GraphStorageError, InvalidArchiveError
 from reconciler.testing import HashingEmbedder
 
 EMBEDDER = HashingEmbedder(16)
@@ -31,9 +31,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Memory.open(embedder=EMBEDDER, graph="embedded", embedded_path=path) as memory:
         for contact_id in ("alice", "bob"):
             memory.add_contact_note("crm", contact_id, "Keeps two cats.", tags=["pets"])
-            memory.add_contact_note(
-                "crm", contact_id, "Lives in Pune.", attribute="city", value="Pune"
-            )
+            for city in ("Pune", "Goa"):
+                memory.add_contact_note(
+                    "crm", contact_id, f"Lives in {city}.", attribute="city", value=city
+                )
+        memory.submit_session("crm", "bob", "chat-17", [{"role": "user", "content": "Hello."}])
         memory.export(folder / "all.jsonl", keys=True, vectors=True)
         memory.backup(folder / "memory.zip")
     return folder
@@ -62,8 +64,16 @@ def lines_of(made: Path) -> Lines:
     return [json.loads(line) for line in (made / "all.jsonl").read_text().splitlines()]
 
 
-def first(lines: Lines, label: str) -> dict[str, Any]:
-    return next(each for each in lines if each.get("node") == label)
+def first(lines: Lines, name: str) -> dict[str, Any]:
+    return next(each for each in lines if name in (each.get("node"), each.get("link")))
+
+
+def superseded(lines: Lines) -> dict[str, Any]:
+    """What the first fact that gave way to another one holds."""
+    old_id = first(lines, "SUPERSEDES")["to"]
+    return next(
+        held for each in lines if (held := each.get("properties", {})).get("fact_id") == old_id
+    )
 
 
 def swapped(lines: Lines) -> None:
@@ -100,6 +110,29 @@ def with_a_record(**bent: Any) -> Callable[[Lines], None]:
         held["record"] = json.dumps(json.loads(held["record"]) | bent)
 
     return bend
+
+
+def holding_again(lines: Lines) -> None:
+    held = superseded(lines)
+    held["state"] = "live"
+    del held["valid_to"]
+
+
+def without(name: str) -> Callable[[Lines], None]:
+    return lambda lines: lines.remove(first(lines, name))
+
+
+def without_value(label: str, name: str) -> Callable[[Lines], None]:
+    return lambda lines: first(lines, label)["properties"].__delitem__(name)
+
+
+def twice(name: str) -> Callable[[Lines], None]:
+    return lambda lines: lines.insert(lines.index(first(lines, name)), first(lines, name))
+
+
+def turned_round(lines: Lines) -> None:
+    link = first(lines, "SUPERSEDES")
+    link["from"], link["to"] = link["to"], link["from"]
 
 
 def all_shorter(lines: Lines) -> None:
@@ -148,6 +181,27 @@ BENT: dict[str, tuple[Callable[[Lines], None], str]] = {
     "another's record": (with_a_record(decision_id="d-0"), "another's"),
     "an unknown label": (lambda lines: lines.insert(-1, {"node": "Ghost"}), "called 'Ghost'"),
     "a label that is a list": (lambda lines: lines.insert(-1, {"node": []}), "."),
+    "another's action": (with_a_value("Decision", "action", "REJECT"), "another's"),
+    "no record": (without_value("Decision", "record"), "decision .* has no record"),
+    "a fact without its state": (without_value("Fact", "state"), "fact .* has no state"),
+    "a fact without its time": (
+        without_value("Fact", "recorded_at"),
+        "cannot be read.*recorded_at",
+    ),
+    "a fact without its text": (without_value("Fact", "text"), "cannot be read.*text"),
+    "a live fact that was superseded": (holding_again, "still holds, though .* took its place"),
+    "a live fact that has ended": (
+        lambda lines: superseded(lines).__setitem__("state", "live"),
+        "is live, and has ended",
+    ),
+    "a live fact above another": (turned_round, "still holds, though .* took its place"),
+    "a fact that was superseded twice": (twice("SUPERSEDES"), "both took the place"),
+    "a fact that nobody wrote": (without("WROTE"), "no decision wrote fact"),
+    "a fact that was written twice": (twice("WROTE"), "writes no fact, or wrote another one"),
+    "an episode in no session": (without("IN"), "Episode .* lacks its IN"),
+    "an episode in two": (twice("IN"), "has more than one IN"),
+    "a session with nobody": (without("WITH"), "Session .* lacks its WITH or PART_OF"),
+    "a job that reads nothing": (without("READS"), "Job .* lacks its READS"),
     "no contact": (lambda lines: lines.__delitem__(1), "second line"),
 }
 
@@ -298,6 +352,13 @@ def no_store(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
     manifest["members"]["memory.lbug"] = told
 
 
+def altered(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
+    """A text whose bytes are not UTF-8, hashed again."""
+    held = members["memory.lbug"].replace(b"two cats", b"two \xff\xfets")
+    members["memory.lbug"] = held
+    manifest["members"]["memory.lbug"]["sha256"] = hashlib.sha256(held).hexdigest()
+
+
 def untold(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
     del manifest["made_at"], manifest["hash_key"]
 
@@ -312,6 +373,21 @@ def test_a_backup_that_was_packed_by_hand_is_refused_and_nothing_lies_elsewhere(
     refused(rewritten(made, tmp_path / "bent.zip", bend), tmp_path)
     assert {each.name for each in tmp_path.iterdir()} <= {"bent.zip", "target"}
     assert not (tmp_path.parent / "evil").exists()
+
+
+def test_a_store_whose_bytes_were_altered_says_so_where_they_are_read(
+    made: Path, tmp_path: Path
+) -> None:
+    store = {"embedder": EMBEDDER, "graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
+    Memory.restore(rewritten(made, tmp_path / "bent.zip", altered), **store)
+    with Memory.open(**store) as memory:
+        for read in (memory.recall, memory.history, memory.profile):
+            with pytest.raises(GraphStorageError, match=r"is damaged.*Restore an earlier backup"):
+                read("crm", "alice")
+        with pytest.raises(GraphStorageError, match="is damaged"):
+            memory.export(tmp_path / "all.jsonl")
+        assert not list(tmp_path.glob("all.jsonl"))
+        assert memory.add_contact_note("crm", "carol", "Keeps a dog.").action == "ADD"
 
 
 def test_a_backup_that_is_encrypted_is_refused(made: Path, tmp_path: Path) -> None:

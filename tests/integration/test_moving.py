@@ -215,6 +215,27 @@ def test_what_has_no_vector_gets_none_by_moving(tmp_path: Path) -> None:
 # What goes on as before
 
 
+def test_what_came_back_from_beneath_erased_words_moves_and_gives_way_again(
+    tmp_path: Path,
+) -> None:
+    """The link from what was erased stays, and beside it a fact that holds is superseded once."""
+    first, second = embedded_engine(tmp_path), embedded_engine(tmp_path / "second")
+    with opened(first) as memory:
+        for number, text in enumerate(("Lives in Pune.", "Pune is home.")):
+            said = {"attribute": "city", "value": "Pune", "session_id": f"call-{number}"}
+            memory.add_contact_note("crm", "alice", text, **said)
+        memory.forget("crm", "alice", session_id="call-1", by="contact", reason="Asked for it.")
+        assert [each.fact.text for each in memory.recall("crm", "alice")] == ["Lives in Pune."]
+        memory.export(tmp_path / "live.jsonl")
+        memory.add_contact_note("crm", "alice", "Lives in Goa.", attribute="city", value="Goa")
+        memory.export(tmp_path / "ended.jsonl")
+    live = [line.get("link") for line in lines_of(tmp_path / "live.jsonl")]
+    assert live.count("SUPERSEDES") == 1
+    restored(embedded_engine(tmp_path / "live"), tmp_path / "live.jsonl")
+    restored(second, tmp_path / "ended.jsonl")
+    assert (links_of(second), len(nodes_of(second))) == (links_of(first), len(nodes_of(first)))
+
+
 def test_what_was_leased_is_due_in_the_new_place(there: EngineUnderTest) -> None:
     with opened(there) as memory:
         [job] = memory.drain()
@@ -359,6 +380,25 @@ def test_a_contact_that_is_written_to_meanwhile_is_exported_as_of_one_moment(
         monkeypatch.setattr(ArchiveStore, "node_pages", meanwhile)
         report = memory.export(io.BytesIO())
     assert (report.nodes["Fact"], report.nodes["Decision"], report.links["WROTE"]) == (3, 3, 3)
+
+
+def test_a_turn_that_comes_while_its_session_was_read_is_exported_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A turn is kept without a new version of the contact, and in a session that is new, too."""
+    found, wrote = ArchiveStore.node_pages, []
+    with opened(embedded_engine(tmp_path)) as memory:
+        memory.add_contact_note("crm", "alice", "Keeps two cats.")
+
+        def meanwhile(store: ArchiveStore, key: str, label: str, **given: Any) -> Iterator[Any]:
+            yield from found(store, key, label, **given)
+            if label == "Session" and not wrote:
+                wrote.append(memory.submit_session("crm", "alice", "chat-17", TURNS[:1]))
+
+        monkeypatch.setattr(ArchiveStore, "node_pages", meanwhile)
+        report = memory.export(tmp_path / "all.jsonl")
+    assert (report.nodes["Session"], report.nodes["Episode"], report.links["IN"]) == (2, 2, 2)
+    restored(embedded_engine(tmp_path / "target"), tmp_path / "all.jsonl")
 
 
 # What cannot be restored

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reconciler import Memory
+from reconciler.domain.records.archives import RestoreReport
 from reconciler.errors import SchemaError
 from reconciler.testing import HashingEmbedder
 from tests import faults
 from tests.conftest import CHOICE, params_of
-from tests.engines import EngineUnderTest
+from tests.engines import EngineUnderTest, embedded_engine
 from tests.job_crasher import Victim, migrate
 from tests.old_stores import LAST_COMMITS, put_store
 
@@ -67,13 +68,15 @@ def migrated(older: EngineUnderTest) -> Iterator[Memory]:
         yield memory
 
 
-def test_an_older_store_reads_as_it_did_and_is_written_on(migrated: Memory, version: int) -> None:
+def test_an_older_store_reads_as_it_did_and_is_written_on(
+    migrated: Memory, version: int, tmp_path: Path
+) -> None:
     _check_facts(migrated, version)
     _check_decisions(migrated, version)
     _check_chains(migrated, version)
     _check_what_waits(migrated, version)
     _check_writes(migrated, version)
-    _check_leaves(migrated)
+    _check_leaves(migrated, tmp_path)
 
 
 def _check_facts(memory: Memory, version: int) -> None:
@@ -136,17 +139,21 @@ def _check_writes(memory: Memory, version: int) -> None:
     assert "Lives in Oslo." in {e.fact.text for e in memory.recall("crm", "alice")}
 
 
-def _check_leaves(memory: Memory) -> None:
-    report = memory.export(io.BytesIO(), vectors=True)
+def _check_leaves(memory: Memory, folder: Path) -> None:
+    report = memory.export(folder / "all.jsonl", vectors=True)
     assert not report.left_out
     assert report.nodes["Fact"] <= report.links["EVIDENCED_BY"]
     assert report.nodes["Decision"] <= report.links["JUDGED"]
+    target = embedded_engine(folder / "target").settings_arguments
+    found = Memory.restore(folder / "all.jsonl", embedder=EMBEDDER, **target)
+    assert isinstance(found, RestoreReport)
+    assert (found.nodes, found.links) == (report.nodes, report.links)
 
 
 @pytest.mark.slow
 @pytest.mark.faults(only=True)
 def test_a_move_to_this_schema_that_is_killed_again_and_again_ends_as_if_it_was_not(
-    older: EngineUnderTest, version: int
+    older: EngineUnderTest, version: int, tmp_path: Path
 ) -> None:
     chance = faults.moments(f"a migration of {version}")
     for _ in range(faults.times(1)):
@@ -160,4 +167,4 @@ def test_a_move_to_this_schema_that_is_killed_again_and_again_ends_as_if_it_was_
         _check_chains(memory, version)
         _check_what_waits(memory, version)
         _check_writes(memory, version)
-        _check_leaves(memory)
+        _check_leaves(memory, tmp_path)

@@ -17,6 +17,7 @@ from reconciler.domain.records.archives import ExportReport
 from reconciler.errors import GraphConflictError
 from reconciler.ports.graph import Row
 from reconciler.sensitive_data import key_check
+from reconciler.service.moving.coherence import HOME_BY
 from reconciler.service.moving.lines import (
     FORMAT,
     KEY_OF,
@@ -128,13 +129,18 @@ class Exporter:
         }
 
     def _contact(self, out: IO[bytes], contact_key: str, with_vectors: bool) -> ExportReport:
-        """Write a contact as it stands at one version; again where that moved meanwhile."""
+        """Write a contact as it stands at one version; again where that moved meanwhile.
+
+        Turns and sessions come without a new version; those that came in half are read again.
+        """
         for _ in range(_ATTEMPTS_MAX):
             out.seek(0)
             out.truncate()
             version = self._store.contact_version(contact_key)
-            report = _ContactExport(self._store, self._types, contact_key, with_vectors).run(out)
-            if self._store.contact_version(contact_key) == version:
+            export = _ContactExport(self._store, self._types, contact_key, with_vectors)
+            report = export.run(out)
+            is_of_one_version = self._store.contact_version(contact_key) == version
+            if is_of_one_version and not export.has_loose_ends:
                 return report
         raise GraphConflictError(
             f"contact {contact_key} was written to while it was exported, {_ATTEMPTS_MAX} times; "
@@ -155,6 +161,7 @@ class _ContactExport:
         self._report = ExportReport()
         self._ids: dict[str, set[str]] = {label: set() for label in KEY_OF}
         self._last_ids: dict[str, set[str]] = {label: set() for label in KEY_OF}
+        self._homeless: dict[str, set[str]] = {label: set() for label in HOME_BY}
 
     def run(self, out: IO[bytes]) -> ExportReport:
         """Write them; gives how many there are."""
@@ -170,6 +177,11 @@ class _ContactExport:
                 out.write(line)
         return self._report
 
+    @property
+    def has_loose_ends(self) -> bool:
+        """Whether a node was read that came after what it belongs to had been read."""
+        return any(self._homeless.values())
+
     def _nodes(self, label: str) -> Iterator[bytes]:
         pages = self._store.node_pages(self._contact_key, label, with_vectors=self._with_vectors)
         for page in pages:
@@ -180,6 +192,8 @@ class _ContactExport:
 
     def _node_line(self, label: str, node_id: str, held: Row) -> bytes:
         self._ids[label].add(node_id)
+        if label in HOME_BY:
+            self._homeless[label].add(node_id)
         self._report.nodes[label] += 1
         line = {"node": label, "properties": self._known(label, held)}
         vector = _vector(held) if self._with_vectors else None
@@ -197,6 +211,9 @@ class _ContactExport:
 
     def _link_line(self, kind: str, start: str, end: str, held: Row) -> bytes:
         self._report.links[kind] += 1
+        label = LINKS[kind].start
+        if kind in HOME_BY.get(label, ()):
+            self._homeless[label].discard(start)
         line = {"link": kind, "from": start, "to": end, "properties": self._known(kind, held)}
         return as_line(line)
 

@@ -35,6 +35,7 @@ from reconciler.ports.graph import Row
 from reconciler.queries import newest_schema_version
 from reconciler.sensitive_data import key_check
 from reconciler.service.json_lines import loads
+from reconciler.service.moving.coherence import Coherence
 from reconciler.service.moving.lines import (
     FORMAT,
     KEY_OF,
@@ -50,7 +51,7 @@ from reconciler.service.stores.erasure_store import (
     erasure_receipts,
     erasure_targets,
 )
-from reconciler.service.stores.rows import decision_records
+from reconciler.service.stores.rows import SLOT_COLUMNS, decision_records, fact_of
 
 __all__ = ["Checked", "Restorer"]
 
@@ -406,12 +407,19 @@ class _Reading:
         header = self.header()
         counted: Counter[str] = Counter()
         contacts: dict[str, _Found] = {}
+        wrong: str | None = None
         for contact, lines in self.contacts():
             if contact.node_id in contacts:
                 raise InvalidArchiveError(f"{self._path} holds contact {contact.node_id} twice")
             counted["Contact"] += 1
-            contacts[contact.node_id] = _ContactCheck(contact).found(lines, counted)
+            check = _ContactCheck(contact)
+            contacts[contact.node_id] = check.found(lines, counted)
+            wrong = wrong or check.wrong
         self._check_end(counted)
+        if wrong is not None:  # and no line is missing, so that somebody made it so
+            raise InvalidArchiveError(
+                f"{self._path} was altered: {wrong}. Nothing was written; export it again"
+            )
         told = self._vectors.get(str(header.get("embedding_model")))
         if told and told.dimension != header.get("embedding_dimension"):
             raise InvalidArchiveError(
@@ -547,13 +555,16 @@ _IN_JSON: Mapping[tuple[str, str], Callable[[], TypeAdapter[Any]]] = {
 
 
 class _ContactCheck:
-    """Holds a contact's lines to each other: each is its own, and both ends of a link are there."""
+    """Holds a contact's lines to each other: what belongs to it, and that they agree."""
 
     def __init__(self, contact: Node) -> None:
         self._key = contact.node_id
         self._contact = contact
         self._ids: dict[str, set[str]] = {label: set() for label in KEY_OF}
         self._ids["Contact"].add(contact.node_id)
+        self._coherence = Coherence()
+        self.wrong: str | None = None
+        """In what the contact's lines contradict each other, as far as was seen."""
 
     def found(self, lines: Iterator[Node | Link], counted: Counter[str]) -> _Found:
         """The contact, once all its lines were looked at and counted."""
@@ -565,6 +576,7 @@ class _ContactCheck:
             else:
                 self._link(line)
                 counted[line.kind] += 1
+        self._note(self._coherence.wrong_at_the_end())
         return _Found(
             scope=scope,
             held=self._contact.properties,
@@ -593,14 +605,15 @@ class _ContactCheck:
         is_own = all(node.properties.get(name, value) == value for name, value in told.items())
         if node.label in ("Session", "Task"):
             is_own &= node.node_id.startswith(f"{self._key}/")
-        if node.label == "Fact":
-            is_own &= isinstance(node.properties.get("text"), str)
         is_own &= all(self._is_told(value, node, scope) for value in self._in_json(node))
+        if node.label == "Fact":
+            self._check_fact(node)
         if not is_own or node.node_id in ids:
             raise InvalidArchiveError(
                 f"contact {self._key}: {node.label} {node.node_id} is another's, or comes twice"
             )
         ids.add(node.node_id)
+        self._note(self._coherence.wrong_with_node(node))
 
     def _in_json(self, node: Node) -> Iterator[Any]:
         """What a node's properties in JSON hold, each read as it will be read in the store.
@@ -614,17 +627,32 @@ class _ContactCheck:
                 if text is not None:
                     yield reader().validate_json(text)
             except (ReconcilerError, ValueError) as error:
-                raise InvalidArchiveError(
-                    f"contact {self._key}: {label} {node.node_id} has a {name} that cannot be "
-                    f"read: {' '.join(str(error).split())[:_WHY_LENGTH_MAX]}"
-                ) from None
+                raise self._unreadable(f"{label} {node.node_id} has a {name}", error) from None
+
+    def _check_fact(self, fact: Node) -> None:
+        """Read a fact as it will be read in the store.
+
+        Raises:
+            InvalidArchiveError: it cannot be read so.
+        """
+        try:
+            fact_of(dict.fromkeys(SLOT_COLUMNS) | fact.properties)
+        except (ReconcilerError, ValueError) as error:
+            raise self._unreadable(f"Fact {fact.node_id} has a part", error) from None
+
+    def _unreadable(self, what: str, error: Exception) -> InvalidArchiveError:
+        why = " ".join(str(error).split())[:_WHY_LENGTH_MAX]
+        return InvalidArchiveError(
+            f"contact {self._key}: {what} that cannot be read: {why}. Nothing was written"
+        )
 
     @staticmethod
     def _is_told(held: Any, node: Node, scope: Scope) -> bool:
         """Whether what JSON holds is of this node; only a decision's record says of which it is."""
         if not isinstance(held, Decision):
             return True
-        return held.decision_id == node.node_id and held.note.scope == scope
+        is_this = held.decision_id == node.node_id and held.action == node.properties.get("action")
+        return is_this and held.note.scope == scope
 
     def _link(self, link: Link) -> None:
         ends = LINKS[link.kind]
@@ -633,6 +661,11 @@ class _ContactCheck:
                 f"contact {self._key}: a {link.kind} from {link.from_id} to {link.to_id}, which "
                 "are not both there"
             )
+        self._note(self._coherence.wrong_with_link(link))
+
+    def _note(self, wrong: str | None) -> None:
+        if wrong is not None and self.wrong is None:
+            self.wrong = f"of contact {self._key}, {wrong}"
 
 
 def _json(line: bytes) -> Any:
