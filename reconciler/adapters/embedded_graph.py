@@ -52,6 +52,9 @@ _log = logging.getLogger(__name__)
 _STORAGE_FAILURES = ("IO exception", "panic state", "refuses further writes")
 """How the engine says that a file could not be written or read."""
 
+_NO_TEXT = "Invalid UTF8-encoded string"
+"""How it says that a text in its file is none, where it has to look at its letters itself."""
+
 _FILES_ARE_CLEAN = (
     "the store's own files were written again and hold nothing of it; blocks of the disk that the "
     "old ones took are free, and are overwritten when the disk needs them"
@@ -414,10 +417,7 @@ class EmbeddedGraph:
         try:
             yield
         except UnreadableRowsError as error:
-            raise GraphStorageError(
-                f"{self._path} is damaged: it holds what cannot be read "
-                f"({_brief(str(error))}). Restore an earlier backup"
-            ) from error
+            raise self._damage_error(str(error)) from error
         except RuntimeError as error:
             raise self._engine_error(str(error)) from error
         except OSError as error:
@@ -477,7 +477,15 @@ class EmbeddedGraph:
             return GraphUnavailableError(
                 f"{self._path}: a query took longer than {self._query_timeout_seconds:g} s"
             )
+        if _NO_TEXT in text:
+            return self._damage_error(text)
         return QueryError(f"{self._path}: the engine rejected a query: {brief}")
+
+    def _damage_error(self, text: str) -> GraphError:
+        return GraphStorageError(
+            f"{self._path} is damaged: it holds what cannot be read ({_brief(text)}). Restore an "
+            "earlier backup"
+        )
 
 
 def open_graph(settings: Any) -> EmbeddedGraph:
