@@ -6,12 +6,14 @@ What takes long to import is imported where it is built.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from importlib import import_module
+from itertools import chain, repeat
 from pathlib import Path
 from threading import RLock, Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -122,6 +124,9 @@ __all__ = [
 
 
 T = TypeVar("T")
+
+_OPENING_ATTEMPTS_MAX, _OPENING_PAUSE_SECONDS = 100, 0.2
+"""How often a store is made or upgraded while others, or the server, are at work on its schema."""
 
 
 class _Part(Generic[T]):
@@ -648,7 +653,7 @@ def build_services(
         store = MemoryStore(graph)
         policy = build_policy(settings, embedder.model_id)
         if migrate:
-            _at_opening(settings, lambda _: store.migrate(embedder.dimension))
+            _at_opening(lambda: store.migrate(embedder.dimension))
         services = Services(
             settings=settings,
             graph=graph,
@@ -656,7 +661,7 @@ def build_services(
             policy=policy,
             arbiter=arbiter,
             extractor=extractor,
-            id_key=_open_store(store, embedder, settings, clock()),
+            id_key=_open_store(store, embedder, clock()),
             clock=clock,
             closing=stack,
             only_reads=must_exist,
@@ -1117,7 +1122,7 @@ def _restore_export(
         stack.callback(graph.close)
         patience = _retry_policy(settings)
         store = MemoryStore(graph)
-        _open_store(store, embedder, settings, clock())
+        _open_store(store, embedder, clock())
         hash_key_of(settings, store).check()
         return restorer.run(
             checked,
@@ -1180,17 +1185,19 @@ def _extraction_policy(settings: Settings) -> ExtractionPolicy:
     )
 
 
-def _open_store(store: MemoryStore, embedder: Embedder, settings: Settings, now: datetime) -> bytes:
-    return _at_opening(settings, lambda _: store.open(embedder.model_id, embedder.dimension, now))
+def _open_store(store: MemoryStore, embedder: Embedder, now: datetime) -> bytes:
+    return _at_opening(lambda: store.open(embedder.model_id, embedder.dimension, now))
 
 
-def _at_opening(settings: Settings, call: Callable[[int], T]) -> T:
-    """Several processes may make or upgrade a store at once; constraints then meet in deadlocks."""
+def _at_opening(call: Callable[[], T]) -> T:
+    """Several processes may make or upgrade a store at once; constraints then meet in deadlocks.
+
+    A server takes seconds to give up the constraint that a killed process was making.
+    """
     # Not for long where the server is unavailable: whoever opens a memory wants to know at once.
-    policy = RetryPolicy(
-        attempts_max=settings.reconcile.write_attempts_max, unavailable_seconds_max=0.0
-    )
-    return call_with_retries(policy, call)
+    policy = RetryPolicy(attempts_max=_OPENING_ATTEMPTS_MAX, unavailable_seconds_max=0.0)
+    pauses = chain([0.0], repeat(_OPENING_PAUSE_SECONDS))
+    return call_with_retries(policy, lambda _: call(), before_each=lambda: time.sleep(next(pauses)))
 
 
 def _retry_policy(settings: Settings) -> RetryPolicy:
