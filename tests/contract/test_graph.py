@@ -555,7 +555,11 @@ def assert_as_declared(graph: Graph, name: str, rows: list[Row]) -> None:
 
 def test_rows_that_are_read_have_exactly_the_declared_columns_and_no_vector(told: Graph) -> None:
     for name in READS:
-        assert_as_declared(told, name, told.run(name, CALLS[name]))
+        rows = told.run(name, CALLS[name])
+        if name == "find_nearest" and not has_index(told):
+            assert rows == []
+        else:
+            assert_as_declared(told, name, rows)
 
 
 @pytest.mark.parametrize("name", WRITES)
