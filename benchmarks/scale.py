@@ -12,10 +12,12 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from statistics import median
 from typing import Any
 
 from benchmarks.core import ROOT, Side
+from benchmarks.core_side import _milliseconds
 from benchmarks.engines import Engines
 from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
@@ -93,11 +95,9 @@ def _fill(sides: dict[str, Side], engine: str) -> None:
 
 
 def _embedding_milliseconds() -> float:
-    embedder, times = LocalEmbedder(OnnxMinilm()), []
-    for number in range(60):
-        started = time.perf_counter()
-        embedder.embed([f"Which invoice of customer {number} is unpaid?"])
-        times.append((time.perf_counter() - started) * 1000)
+    embedder = LocalEmbedder(OnnxMinilm())
+    texts = [f"Which invoice of customer {number} is unpaid?" for number in range(60)]
+    times = [_milliseconds(partial(embedder.embed, [text])) for text in texts]
     embedder.close()
     return median(times[10:])
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from tests.engines import EngineUnderTest, embedded_engine
 from tests.whole_graph import links_of, nodes_of
 
 EMBEDDER = HashingEmbedder(16)
+ALICE = ("crm", "alice")
 TURNS = [
     Turn(role="contact", text="Remember that I only take calls after 5 pm."),
     Turn(role="contact", text="Please remember my dog is called Rex."),
@@ -346,6 +348,20 @@ def test_a_contact_that_nobody_knows_is_an_error_and_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
+def once_read(
+    monkeypatch: pytest.MonkeyPatch, label: str, acts: Iterator[Callable[[], object]]
+) -> None:
+    """Do one of these things each time that an export has read a contact's nodes of a label."""
+    found = ArchiveStore.node_pages
+
+    def meanwhile(store: ArchiveStore, key: str, read: str, **given: Any) -> Iterator[Any]:
+        yield from found(store, key, read, **given)
+        if read == label and (act := next(acts, None)):
+            act()
+
+    monkeypatch.setattr(ArchiveStore, "node_pages", meanwhile)
+
+
 # Its form
 
 
@@ -368,16 +384,10 @@ def test_pages_of_any_size_give_the_same_lines(
 def test_a_contact_that_is_written_to_meanwhile_is_exported_as_of_one_moment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found, wrote = ArchiveStore.node_pages, []
     with opened(embedded_engine(tmp_path)) as memory:
         memory.add_contact_note("crm", "alice", "Keeps two cats.")
-
-        def meanwhile(store: ArchiveStore, key: str, label: str, **given: Any) -> Iterator[Any]:
-            yield from found(store, key, label, **given)
-            if label == "Fact" and len(wrote) < 2:
-                wrote.append(memory.add_contact_note("crm", "alice", f"Has {len(wrote)} boats."))
-
-        monkeypatch.setattr(ArchiveStore, "node_pages", meanwhile)
+        boats = (f"Has {number} boats." for number in range(2))
+        once_read(monkeypatch, "Fact", (partial(memory.add_contact_note, *ALICE, b) for b in boats))
         report = memory.export(io.BytesIO())
     assert (report.nodes["Fact"], report.nodes["Decision"], report.links["WROTE"]) == (3, 3, 3)
 
@@ -386,16 +396,10 @@ def test_a_turn_that_comes_while_its_session_was_read_is_exported_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A turn is kept without a new version of the contact, and in a session that is new, too."""
-    found, wrote = ArchiveStore.node_pages, []
     with opened(embedded_engine(tmp_path)) as memory:
         memory.add_contact_note("crm", "alice", "Keeps two cats.")
-
-        def meanwhile(store: ArchiveStore, key: str, label: str, **given: Any) -> Iterator[Any]:
-            yield from found(store, key, label, **given)
-            if label == "Session" and not wrote:
-                wrote.append(memory.submit_session("crm", "alice", "chat-17", TURNS[:1]))
-
-        monkeypatch.setattr(ArchiveStore, "node_pages", meanwhile)
+        hand_over = partial(memory.submit_session, *ALICE, "chat-17", TURNS[:1])
+        once_read(monkeypatch, "Session", iter([hand_over]))
         report = memory.export(tmp_path / "all.jsonl")
     assert (report.nodes["Session"], report.nodes["Episode"], report.links["IN"]) == (2, 2, 2)
     restored(embedded_engine(tmp_path / "target"), tmp_path / "all.jsonl")

@@ -68,7 +68,6 @@ _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 
 _EVERYTHING = 1_000_000_000
-_END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 _PAGE = 100
 """Contacts, or decisions, that are read with one query of a list of many."""
@@ -256,7 +255,7 @@ class MemoryStore:
         Approximate, and fewer than ``limit`` where facts of other agents are as near; none on an
         engine without such an index.
         """
-        asked = {"embedding": vector.tolist(), "embedding_model": embedding_model, "limit": limit}
+        asked = _wanted(vector, embedding_model, limit)
         return self._near(self._compared("find_nearest", {"agent_key": scope.agent_key, **asked}))
 
     def list_nearest(
@@ -266,7 +265,7 @@ class MemoryStore:
 
         Read from some contacts at a time: the facts of ten thousand take longer than a query may.
         """
-        asked = {"embedding": vector.tolist(), "embedding_model": embedding_model, "limit": limit}
+        asked = _wanted(vector, embedding_model, limit)
         scopes = [replace(scope, contact_id=i) for i, _ in self.list_contact_ids(scope)]
         found: list[Row] = []
         for page in _pages(scopes):
@@ -330,7 +329,7 @@ class MemoryStore:
             after: only those that come after it; None to begin with the newest.
             limit: at most this many; None for all.
         """
-        place = after or PlaceInHistory("", _END_OF_TIME, _END_OF_TIME)
+        place = after or PlaceInHistory("", _FAR_AHEAD, _FAR_AHEAD)
         asked = {
             "confirmed_before": place.last_confirmed_at,
             "recorded_before": place.recorded_at,
@@ -725,6 +724,11 @@ def _newest(rows: Iterable[Row]) -> list[Row]:
 
 def _contact(scope: Scope) -> dict[str, Any]:
     return {"contact_key": scope.contact_key}
+
+
+def _wanted(vector: NDArray[np.float32], embedding_model: str, limit: int) -> dict[str, Any]:
+    """What a look for the nearest facts asks for."""
+    return {"embedding": vector.tolist(), "embedding_model": embedding_model, "limit": limit}
 
 
 def _contact_keys(scopes: Iterable[Scope]) -> dict[str, list[str]]:

@@ -373,8 +373,9 @@ class MemoryReconciler:
         if target is None or not says_again:
             holds_to = target.valid_from if target and verdict.is_history else None
             fact = written_fact(decision, holds_to)
-            is_update = target is not None and verdict.action is Action.UPDATE
-            return with_slot_of(fact, target) if target and is_update else fact, None
+            if target is not None and verdict.action is Action.UPDATE:
+                fact = with_slot_of(fact, target)
+            return fact, None
         # Nothing rests on what was said with this very call.
         is_read_again = not own.is_new and self._store.rests_on(target.fact_id, own.episode_id)
         if verdict.action is Action.SKIP:

@@ -85,7 +85,7 @@ class Neighbourhood:
         self._unread = {other.fact_id for other in self._facts.values() if not _is_filed(other)}
         self._filed: dict[str, Fact] = {}  # those whose words gave a slot away that is not kept
         self._by_question: dict[str, set[str]] | None = None  # made for the first note with a slot
-        self._words = WordIndex(Told(list(self._facts.values())))
+        self._words = self._words_of_rows()
         self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
         self.forgotten = NOTHING
         self._marked_to = _LONG_AGO  # what expired until then is written as expired
