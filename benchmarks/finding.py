@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from benchmarks.engines import Engines
 from reconciler.bootstrap import open_graph
 from reconciler.domain.recalling.filtering import EVERYTHING
+from reconciler.domain.records.facts import FoundFact
 from reconciler.domain.records.scope import Scope
 from reconciler.service.finding import Finding
 from reconciler.service.stores.memory_store import MemoryStore
@@ -60,11 +61,10 @@ def _measured(available: Engines, name: str) -> tuple[float, float | None, float
         finding = Finding(store=store, embedder=EMBEDDER, confidence_min=0, clock=lambda: NOON)
         scope, asked = Scope("benchmark", "crm", "any"), EMBEDDER.embed([QUESTION])[0]
 
-        def find() -> object:
+        def find() -> list[FoundFact]:
             return finding.nearest(scope, QUESTION, LIMIT, EVERYTHING)
 
-        find()  # makes the index
-        assert len(finding.nearest(scope, QUESTION, LIMIT, EVERYTHING)) == LIMIT
+        assert len(find()) == LIMIT  # the first has the index made
         scan = _median(lambda: _nearest(vectors, asked))
         if name == "embedded":
             return scan, None, _median(find)

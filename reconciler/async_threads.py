@@ -17,7 +17,7 @@ from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, NoReturn, ParamSpec, Protocol, TypeVar
 
-from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
+from reconciler.errors import ConfigurationError, GraphClosedError, ReconcilerError
 
 __all__ = ["CLOSING_SECONDS_MAX", "THREADS_MAX", "Opening", "Threads"]
 
@@ -71,7 +71,7 @@ class Threads:
         nobody learns what it returned.
 
         Raises:
-            GraphUnavailableError: the threads were closed, before the call or before it began.
+            GraphClosedError: the threads were closed, before the call or before it began.
         """
         made = self.submit(partial(call, *args, **kwargs))
         try:
@@ -79,18 +79,18 @@ class Threads:
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if made.cancelled() and task and not task.cancelling():  # by ``close``, by nobody else
-                raise GraphUnavailableError(_CLOSED) from None
+                raise GraphClosedError(_CLOSED) from None
             raise
 
     def submit(self, call: Callable[[], R]) -> Future[R]:
         """The call, to be made as soon as a thread is free, with the caller's context variables.
 
         Raises:
-            GraphUnavailableError: the threads were closed.
+            GraphClosedError: the threads were closed.
         """
         with self._lock:
             if self._is_closed:
-                raise GraphUnavailableError(_CLOSED)
+                raise GraphClosedError(_CLOSED)
             made: Future[R] = self._pool.submit(contextvars.copy_context().run, call)
             self._under_way.add(made)  # type: ignore[arg-type]
         made.add_done_callback(self._finished)

@@ -28,6 +28,7 @@
     ├── LeaseLostError              another worker has the job by now
     ├── GraphError
     │   ├── GraphUnavailableError   down, restarting or too slow            (retryable)
+    │   │   └── GraphClosedError    this program closed the memory
     │   ├── GraphConflictError      another writer was there first          (retryable)
     │   ├── GraphLockedError        another process holds the embedded file
     │   ├── GraphStorageError       the disk is full or failing, or the file is damaged
@@ -56,6 +57,7 @@ __all__ = [
     "ExtractionError",
     "ExtractionRefusedError",
     "ExtractionUnavailableError",
+    "GraphClosedError",
     "GraphConflictError",
     "GraphError",
     "GraphLockedError",
@@ -220,6 +222,12 @@ class GraphUnavailableError(GraphError):
     """The engine is down, restarting, or did not answer in time."""
 
     retryable = True
+
+
+class GraphClosedError(GraphUnavailableError):
+    """This program closed the memory; only opening it again helps."""
+
+    retryable = False
 
 
 class GraphConflictError(GraphError):

@@ -202,7 +202,7 @@ class Query:
     loop: Loop | None = None
     takes_times_as_text: bool = False
     index: str | None = None
-    """The index that it goes by, which is made when it is first needed."""
+    """The index that it goes by, which is made when it is first needed; see cypher/README.md."""
 
     def check_parameters(self, given: Mapping[str, Any]) -> None:
         """Hold a call to the header: both engines answer a missing key with silence.

@@ -12,7 +12,7 @@ from pathlib import Path
 import ladybug
 
 from reconciler.adapters.embedded_plans import PlanningConnection
-from reconciler.errors import GraphUnavailableError
+from reconciler.errors import GraphClosedError, GraphUnavailableError
 from reconciler.turns import Turns
 
 __all__ = ["POOL_IS_FULL", "EmbeddedConnections"]
@@ -76,7 +76,8 @@ class EmbeddedConnections:
         """A connection of the caller's own; they are not safe to share between threads.
 
         Raises:
-            GraphUnavailableError: others had them all for too long, or this was closed.
+            GraphUnavailableError: others had them all for too long.
+            GraphClosedError: this was closed.
         """
         with self._lent(self._readers) as connection:
             yield connection
@@ -86,7 +87,8 @@ class EmbeddedConnections:
         """The writer's connection; the engine allows one write transaction at a time.
 
         Raises:
-            GraphUnavailableError: other writers were first for too long, or this was closed.
+            GraphUnavailableError: other writers were first for too long.
+            GraphClosedError: this was closed.
         """
         with self._lent(self._writer) as connection:
             yield connection
@@ -158,7 +160,7 @@ class EmbeddedConnections:
     def _idle_or_new(self, share: _Share) -> PlanningConnection:
         with self._lock:
             if self._is_closed:
-                raise GraphUnavailableError(f"{self._path} was closed by this program")
+                raise GraphClosedError(f"{self._path} was closed by this program; open it again")
             if share.idle:
                 connection = share.idle.pop()
                 connection.plan_for(self._written_bytes)

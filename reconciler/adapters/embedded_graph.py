@@ -27,6 +27,7 @@ from reconciler.adapters.embedded_rewriting import copy_store
 from reconciler.adapters.embedded_statements import bound
 from reconciler.errors import (
     ConfigurationError,
+    GraphClosedError,
     GraphConflictError,
     GraphError,
     GraphLockedError,
@@ -228,7 +229,7 @@ class EmbeddedGraph:
         """What of these texts is kept in the store, and what is in its files, written again."""
         with self._translated(), self._connections.alone(self._query_timeout_seconds) as is_alone:
             if self._is_closed:
-                raise GraphUnavailableError(f"{self._path} was closed by this program")
+                raise GraphClosedError(f"{self._path} was closed by this program; open it again")
             self._check_storage()
             if not is_alone:
                 raise GraphUnavailableError(
@@ -402,7 +403,7 @@ class EmbeddedGraph:
     def _writer(self) -> Iterator[PlanningConnection]:
         with self._translated(), self._connections.for_writing() as connection:
             if self._is_closed:
-                raise GraphUnavailableError(f"{self._path} was closed by this program")
+                raise GraphClosedError(f"{self._path} was closed by this program; open it again")
             self._check_storage()
             yield connection
 
@@ -465,7 +466,7 @@ class EmbeddedGraph:
         if "Could not set lock" in text:
             return GraphUnavailableError(f"another process opened {self._path}; try again")
         if "is closed" in text:
-            return GraphUnavailableError(f"{self._path} was closed by this program")
+            return GraphClosedError(f"{self._path} was closed by this program; open it again")
         if "duplicated primary key" in text or "write transaction" in text:
             return GraphConflictError(f"another writer came first ({brief})")
         if POOL_IS_FULL in text:

@@ -21,6 +21,7 @@ import neo4j.time
 
 from reconciler.errors import (
     ConfigurationError,
+    GraphClosedError,
     GraphConflictError,
     GraphError,
     GraphUnavailableError,
@@ -59,7 +60,7 @@ _TOO_SLOW = (
 )
 _BEHIND = "Neo.TransientError.Transaction.BookmarkTimeout"
 _MISSING_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
-_NO_INDEX = "no such vector schema index"
+_SHOW_INDEX = "SHOW INDEXES YIELD name, state WHERE name = $given.name RETURN state"
 
 
 _MAP = "given"
@@ -153,22 +154,25 @@ class Neo4jGraph:
         """See ``Graph.run``."""
         query = self._queries[name]
         query.check_parameters(parameters)
+        if query.index and not self._is_built(query.index):
+            return []
         sent = _sent(parameters, query) if query.maps else parameters
         given = {_MAP: _Parameters(sent)}
         text = _in_one_row(_of_one_map(query.statements[0].text, query.loop), query.returns)
         access = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
-        try:
-            [[rows]] = self._execute(text, given, access)
-        except QueryError as error:
-            if query.index is None or _NO_INDEX not in str(error):
-                raise
-            self._make_index(query.index)
-            [[rows]] = self._execute(text, given, access)
+        [[rows]] = self._execute(text, given, access)
         return _rows(query.returns, rows)
 
-    def _make_index(self, name: str) -> None:
-        for statement in load_index(self.engine, name):
-            self._execute(statement.text, {}, neo4j.WRITE_ACCESS)
+    def _is_built(self, index: str) -> bool:
+        """Whether an index can be asked; the server is told to build one that there is not.
+
+        It builds a large one for minutes, longer than any query may take.
+        """
+        states = self._execute(_SHOW_INDEX, {_MAP: {"name": index}}, neo4j.READ_ACCESS)
+        if not states:
+            for statement in load_index(self.engine, index):
+                self._execute(statement.text, {}, neo4j.WRITE_ACCESS)
+        return states == [["ONLINE"]]
 
     def schema_version(self) -> int:
         """See ``Graph.schema_version``."""
@@ -250,7 +254,9 @@ class Neo4jGraph:
         """
         with self._translated():
             if self._is_closed:
-                raise GraphUnavailableError(f"Neo4j at {self._uri} was closed by this program")
+                raise GraphClosedError(
+                    f"Neo4j at {self._uri} was closed by this program; open it again"
+                )
             asked = self._calls.submit(self._noted(call))
             give_up_at = monotonic() + self._query_timeout_seconds
             while not _is_done(asked, self._patience(give_up_at)):

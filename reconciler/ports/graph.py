@@ -77,6 +77,7 @@ class Graph(Protocol):
         Raises:
             QueryFileError: no such query, or other parameters than it declares.
             GraphUnavailableError: the engine is unavailable or too slow; retryable.
+            GraphClosedError: this was closed; not retryable.
             GraphConflictError: a deadlock or a concurrent write; nothing was written; retryable.
             QueryError: the engine rejected it.
             GraphStorageError: the disk is full or failing, or what is kept is damaged.

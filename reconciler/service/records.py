@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Records"]
 
-_EVENTS_MAX = 10_000
 _ALL = DecisionFilter()
 
 
@@ -189,10 +188,7 @@ class Records:
 
     def _events(self, scope: Scope) -> list[FactEvent]:
         """What persons decided about the contact's facts or took back, the oldest first."""
-        wanted = DecisionFilter(door=OPERATOR_DOOR)
-        made = self._store.list_decisions([scope], _EVENTS_MAX, wanted)
-        taken_back = self._store.list_revocations(scope)
-        made += [decision for decision in taken_back if decision.door != OPERATOR_DOOR]
+        made = self._store.list_revocations(scope, OPERATOR_DOOR)
         made.sort(key=lambda decision: (decision.version, decision.at))
         return [event for decision in made for event in events_of(decision)]
 

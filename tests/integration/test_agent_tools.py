@@ -21,6 +21,7 @@ from reconciler.domain.tools.contact_tools import AGENT_SOURCES
 from reconciler.domain.tools.tool import Style
 from reconciler.errors import (
     EmbeddingError,
+    GraphClosedError,
     GraphConflictError,
     GraphStorageError,
     GraphUnavailableError,
@@ -560,8 +561,10 @@ def test_a_closed_memory_is_answered_in_words(tmp_path: Path) -> None:
     arguments = embedded_engine(tmp_path).settings_arguments
     with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
         tools = memory.agent_tools("crm", "alice")
-    assert tools.call(ADD, LIVES).is_error
-    assert tools.call(RECALL, {"query": "city"}).is_error
+    for name, arguments in ((ADD, LIVES), (RECALL, {"query": "city"})):
+        reply = tools.call(name, arguments)
+        assert isinstance(reply.error, GraphClosedError)
+        assert "to call again will not help" in reply.text
 
 
 def test_a_memory_is_no_tool(memory: Memory) -> None:

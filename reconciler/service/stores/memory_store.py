@@ -252,8 +252,8 @@ class MemoryStore:
     ) -> list[Near]:
         """What an index finds near a vector among the facts of the agent's contacts, nearest first.
 
-        Approximate, and fewer than ``limit`` where facts of other agents are as near; none on an
-        engine without such an index.
+        Approximate, and fewer than ``limit`` where facts of other agents are as near; none where
+        the engine has no such index, or has not built it yet.
         """
         asked = _wanted(vector, embedding_model, limit)
         return self._near(self._compared("find_nearest", {"agent_key": scope.agent_key, **asked}))
@@ -439,14 +439,17 @@ class MemoryStore:
         ids = [row["decision_id"] for row in self._graph.run("list_made_ids", _contact(scope))]
         return list(self._made(scope.contact_key, ids)) if ids else []
 
-    def list_revocation_ids(self, scope: Scope) -> list[str]:
-        """The ids of the decisions that ended a fact without another in its place, in no order."""
-        rows = self._graph.run("list_revocation_ids", _contact(scope))
+    def list_revocation_ids(self, scope: Scope, or_door: str = "") -> list[str]:
+        """The ids of the decisions that ended a fact without another in its place, in no order.
+
+        Those that came through a door, too, where one is given.
+        """
+        rows = self._graph.run("list_revocation_ids", {**_contact(scope), "door": or_door})
         return [row["decision_id"] for row in rows]
 
-    def list_revocations(self, scope: Scope) -> list[Decision]:
+    def list_revocations(self, scope: Scope, or_door: str = "") -> list[Decision]:
         """Those decisions, without what they were compared with."""
-        ids = self.list_revocation_ids(scope)
+        ids = self.list_revocation_ids(scope, or_door)
         return list(self._made(scope.contact_key, ids)) if ids else []
 
     def list_records(self, scope: Scope) -> list[Decision]:

@@ -190,7 +190,7 @@ _NOTHING_DONE = {
 def _told_of(name: str, error: ReconcilerError) -> str:
     """What a model is told of a failure that is none of its own; no path, address or cause."""
     is_note = name == ADD_CONTACT_NOTE
-    if isinstance(error, GraphUnavailableError):
+    if isinstance(error, GraphUnavailableError) and error.retryable:
         return (
             "Not confirmed as stored: the memory does not answer now. Send the same call again "
             "a little later; it is stored once at most."
