@@ -1,11 +1,12 @@
 """Thirty-two agents at work for minutes: what each call takes, and what the processes take.
 
-MINUTES=3 says how long, on each engine. Every agent writes about contacts of its own and about some
-that all share, recalls, hands sessions over, and has what was held confirmed, one call after the
-other, with the packaged model; workers read what was handed over meanwhile. On the embedded engine
-all agents are threads of one process, else of four. Facts change and are restated, so that a
-contact's live facts stay few: what grows is a leak. Afterwards the graph is looked at: whatever was
-acknowledged is there, no fact has two successors, and each session was read once.
+MINUTES=3 says how long, on each engine; OTHERS=300000, how many facts of other contacts the store
+holds before, in hundreds. Every agent writes about contacts of its own and about some that all
+share, recalls, hands sessions over, and has what was held confirmed, one call after the other, with
+the packaged model; workers read what was handed over meanwhile. On the embedded engine all agents
+are threads of one process, else of four. Facts change and are restated, so that a contact's live
+facts stay few: what grows is a leak, or the engine's cache. Afterwards the graph is looked at:
+whatever was acknowledged is there, no fact has two successors, and each session was read once.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+from benchmarks.core_side import AGENT
 from benchmarks.engines import Engines
+from benchmarks.scale_side import Store
 from reconciler import Action, Memory, Turn
 from reconciler.errors import ReconcilerError
 from tests import raw_store
@@ -35,7 +38,9 @@ PROCESSES = {"embedded": 1}
 PROCESSES_SERVER = 4
 WORKERS = 4
 MINUTES = float(os.environ.get("MINUTES", "3"))
-READINGS = 5
+OTHERS = int(os.environ.get("OTHERS", "0"))
+FACTS_OF_EACH = 100
+READINGS = max(int(os.environ.get("READINGS", "5")), 2)
 """How often memory and handles are read: at the start, at the end, and evenly between."""
 
 SEED = 20261124
@@ -80,6 +85,8 @@ def main(available: Engines) -> None:
     for name in available.names:
         before = os.getloadavg()[0]
         arguments = available.fresh(name)
+        if OTHERS:
+            _fill(arguments)
         count = PROCESSES.get(name, PROCESSES_SERVER)
         worked = _work(arguments, count)
         drained = _drained(arguments)
@@ -89,6 +96,15 @@ def main(available: Engines) -> None:
         _print_calls(worked)
         _print_readings(worked)
         _print_graph(EngineUnderTest(name, arguments), worked, drained)
+
+
+def _fill(arguments: dict[str, Any]) -> None:
+    """Facts of others, of which the embedded engine cannot hold all in memory."""
+    started = time.monotonic()
+    store = Store(arguments, None)
+    store.fill(FACTS_OF_EACH, 1, OTHERS // FACTS_OF_EACH)
+    store.memory.close()
+    print(f"{OTHERS:,} facts of others in {time.monotonic() - started:.0f} s\n", flush=True)
 
 
 def _work(arguments: dict[str, Any], count: int) -> list[Worked]:
@@ -120,6 +136,8 @@ def _process(
         for _ in range(workers):
             memory.start_worker()
         _agent_at_work(memory, agents[0], 0.0)  # one call of each kind, so that all is loaded
+        if OTHERS and arguments["graph"] == "embedded":
+            memory.find(AGENT, QUESTIONS[0])  # it reads the vectors of all into the engine's cache
         start.wait()
         end_at = time.monotonic() + MINUTES * 60
         reading = threading.Thread(target=_read, args=(worked, end_at))

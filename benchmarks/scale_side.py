@@ -68,10 +68,10 @@ class Embedder(RandomEmbedder):
 class Store:
     """One store: what it is filled with, and the calls that are looked at."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
+    def __init__(self, settings: dict[str, Any], embedder: Embedder | None) -> None:
         self.settings = settings
         self.is_embedded = settings["graph"] == "embedded"
-        self.embedder = Embedder()
+        self.embedder = embedder  # None for the model of the settings
         self.numbers = itertools.count()
         self.open()
 
@@ -116,6 +116,7 @@ class Store:
             "agent: tasks": lambda: memory.tasks(AGENT),
             "agent: health": lambda: memory.health(AGENT),
             "find": lambda: memory.find(AGENT, QUESTION),
+            "find, indexed": lambda: memory.find(AGENT, QUESTION),
             "doctor: facts": lambda: store.count_facts(datetime.now(UTC)),
             "doctor: disputes": lambda: store.count_conflicts(datetime.now(UTC)),
             "doctor: jobs": memory.queue,
@@ -263,7 +264,7 @@ class Side:
         self.stores: dict[str, Store] = {}
 
     def open(self, store: str, settings: dict[str, Any]) -> None:
-        self.stores[store] = Store(settings)
+        self.stores[store] = Store(settings, Embedder())
 
     def close(self, store: str) -> None:
         self.stores.pop(store).memory.close()
@@ -276,6 +277,15 @@ class Side:
 
     def add(self, store: str, contact: str, count: int) -> None:
         self.stores[store].add(contact, count)
+
+    def await_index(self, store: str) -> bool:
+        """Whether the engine has an index of vectors, once it is built."""
+        looking = self.stores[store]
+        if looking.is_embedded:
+            return False
+        with looking._driver() as driver:
+            driver.execute_query("CALL db.awaitIndexes(1800)")
+        return True
 
     def call(self, store: str, contact: str, name: str, count: int) -> dict[str, Any]:
         """The milliseconds of each call, the memory that the process took at most, or an error."""

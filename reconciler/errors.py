@@ -225,7 +225,7 @@ class GraphUnavailableError(GraphError):
 
 
 class GraphClosedError(GraphUnavailableError):
-    """This program closed the memory; only opening it again helps."""
+    """This program closed the memory, perhaps in the middle of a call; open it again."""
 
     retryable = False
 

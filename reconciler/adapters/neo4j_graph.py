@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -60,6 +61,7 @@ _TOO_SLOW = (
 )
 _BEHIND = "Neo.TransientError.Transaction.BookmarkTimeout"
 _MISSING_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
+_log = logging.getLogger(__name__)
 _SHOW_INDEX = "SHOW INDEXES YIELD name, state WHERE name = $given.name RETURN state"
 
 
@@ -136,6 +138,8 @@ class Neo4jGraph:
         self._probes = ThreadPoolExecutor(1, thread_name_prefix="neo4j-probe")
         self._probe: Future[None] | None = None
         self._last_sign_at = 0.0
+        self._built: set[str] = set()
+        self._gone_without: set[str] = set()
         with self._translated_setup():
             self._driver = neo4j.GraphDatabase.driver(
                 uri,
@@ -160,19 +164,42 @@ class Neo4jGraph:
         given = {_MAP: _Parameters(sent)}
         text = _in_one_row(_of_one_map(query.statements[0].text, query.loop), query.returns)
         access = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
-        [[rows]] = self._execute(text, given, access)
+        try:
+            [[rows]] = self._execute(text, given, access)
+        except QueryError as error:
+            if query.index is None:
+                raise
+            self._go_without(query.index, str(error))  # somebody dropped it, for example
+            return []
         return _rows(query.returns, rows)
 
     def _is_built(self, index: str) -> bool:
         """Whether an index can be asked; the server is told to build one that there is not.
 
-        It builds a large one for minutes, longer than any query may take.
+        It builds a large one for longer than any query may take.
         """
-        states = self._execute(_SHOW_INDEX, {_MAP: {"name": index}}, neo4j.READ_ACCESS)
-        if not states:
-            for statement in load_index(self.engine, index):
-                self._execute(statement.text, {}, neo4j.WRITE_ACCESS)
-        return states == [["ONLINE"]]
+        if index in self._built:
+            return True
+        try:
+            states = self._execute(_SHOW_INDEX, {_MAP: {"name": index}}, neo4j.READ_ACCESS)
+            if not states:
+                for statement in load_index(self.engine, index):
+                    self._execute(statement.text, {}, neo4j.WRITE_ACCESS)
+        except QueryError as error:  # this account may not, for example
+            self._go_without(index, str(error))
+            return False
+        if states == [["FAILED"]]:
+            self._go_without(index, "the server failed to build it; drop it, to have it built anew")
+        if states == [["ONLINE"]]:
+            self._built.add(index)
+        return index in self._built
+
+    def _go_without(self, index: str, reason: str) -> None:
+        """Say it once in a process: what needs the index is slower without it."""
+        self._built.discard(index)
+        if index not in self._gone_without:
+            self._gone_without.add(index)
+            _log.warning("Neo4j at %s: no index %s is used: %s", self._uri, index, reason)
 
     def schema_version(self) -> int:
         """See ``Graph.schema_version``."""
@@ -253,10 +280,6 @@ class Neo4jGraph:
         whoever waits looks for a sign of life before it gives up.
         """
         with self._translated():
-            if self._is_closed:
-                raise GraphClosedError(
-                    f"Neo4j at {self._uri} was closed by this program; open it again"
-                )
             asked = self._calls.submit(self._noted(call))
             give_up_at = monotonic() + self._query_timeout_seconds
             while not _is_done(asked, self._patience(give_up_at)):
@@ -318,6 +341,12 @@ class Neo4jGraph:
             raise self._server_error(error) from error
         except foreign.DriverError as error:
             raise GraphUnavailableError(f"Neo4j at {self._uri}: {_brief(error)}") from error
+        except (RuntimeError, CancelledError) as error:
+            if not self._is_closed:  # and the threads with it
+                raise
+            raise GraphClosedError(
+                f"Neo4j at {self._uri} was closed by this program; open it again"
+            ) from error
 
     @contextmanager
     def _translated_setup(self) -> Iterator[None]:

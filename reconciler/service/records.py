@@ -188,8 +188,9 @@ class Records:
 
     def _events(self, scope: Scope) -> list[FactEvent]:
         """What persons decided about the contact's facts or took back, the oldest first."""
-        made = self._store.list_revocations(scope, OPERATOR_DOOR)
-        made.sort(key=lambda decision: (decision.version, decision.at))
+        from reconciler.domain.reconciling.reverting import order_of
+
+        made = sorted(self._store.list_revocations(scope, OPERATOR_DOOR), key=order_of)
         return [event for decision in made for event in events_of(decision)]
 
     def expiring(

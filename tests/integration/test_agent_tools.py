@@ -557,6 +557,26 @@ def test_a_note_whose_answer_was_lost_is_stored_once_however_often_it_is_sent(
         assert tools.call(ADD, LIVES).text != "Remembered as a new fact."
 
 
+def test_a_note_whose_answer_was_lost_as_the_memory_was_closed_is_not_called_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
+        tools = memory.agent_tools("crm", "alice")
+        graph = memory._services.store._graph
+        run = graph.run
+
+        def closed(name: str, parameters: Mapping[str, Any]) -> Any:
+            rows = run(name, parameters)
+            if name == "commit_decisions":
+                raise GraphClosedError("this was closed")
+            return rows
+
+        monkeypatch.setattr(graph, "run", closed)
+        assert "Not confirmed as stored" in tools.call(ADD, LIVES).text
+        assert memory.recall("crm", "alice")
+
+
 def test_a_closed_memory_is_answered_in_words(tmp_path: Path) -> None:
     arguments = embedded_engine(tmp_path).settings_arguments
     with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
