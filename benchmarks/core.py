@@ -140,9 +140,9 @@ def _neo4j(sides: dict[str, Side], engine: str) -> Iterator[Figure]:
             side.ask("fill", store="store", contact=f"large-{count}", count=count)
         side.ask("bare", store="store", count=400)
         side.ask("write", store="store", contacts=CONTACTS, count=100)
-    yield _write(sides, "write, 100 facts in the contact", "≤ 2.5", CONTACTS, 5)
-    yield _write(sides, "write, 1,000 facts", "≤ 3", ["large-1000"], 3)
-    yield _write(sides, "write, 10,000 facts", "≤ 5", ["large-10000"], 1)
+    yield from _writes(sides, "≤ 2.5")
+    yield _write(sides, "ADD", "1,000 facts", "≤ 3", ["large-1000"], 3)
+    yield _write(sides, "ADD", "10,000 facts", "≤ 5", ["large-10000"], 1)
     yield from _recalls(sides)
     yield _threads(sides)
     for side in sides.values():
@@ -159,7 +159,7 @@ def _embedded(sides: dict[str, Side], engine: str) -> Iterator[Figure]:
             side.ask("write", store=store, contacts=CONTACTS, count=20)
         side.ask("bare", store="store", count=50)
         side.ask("add_others", store="among others", contact=CONTACTS[0], count=OTHERS)
-    yield _write(sides, "write, 100 facts in the contact", "≤ 4", CONTACTS, 5)
+    yield from _writes(sides, "≤ 4")
     yield _among_others(sides)
     for side in sides.values():
         side.ask("close", store="among others")
@@ -171,15 +171,27 @@ def _embedded(sides: dict[str, Side], engine: str) -> Iterator[Figure]:
     yield from _import(sides, engine)
 
 
+ACTIONS = {"ADD": "ADD", "UPDATE": "UPDATE", "restatement": "UPDATE"}
+"""What a decision about each kind of note must be, so that each figure is of what it names."""
+
+
+def _writes(sides: dict[str, Side], asked: str) -> Iterator[Figure]:
+    """Each kind of write about contacts of a hundred facts; only an ADD has a target."""
+    for kind in ACTIONS:
+        target = asked if kind == "ADD" else "-"
+        yield _write(sides, kind, "100 facts in the contact", target, CONTACTS, 5)
+
+
 def _write(
-    sides: dict[str, Side], name: str, asked: str, contacts: list[str], blocks: int
+    sides: dict[str, Side], kind: str, among: str, asked: str, contacts: list[str], blocks: int
 ) -> Figure:
     """Bare CREATEs and writes in turn, block by block; the ratio of their medians."""
-    figure = Figure(name, asked)
+    figure = Figure(f"write, {kind}, {among}", asked)
     bare_job = {"do": "bare", "store": "store", "count": BLOCK}
-    write_job = {"do": "write", "store": "store", "contacts": contacts, "count": BLOCK}
+    write = {"store": "store", "contacts": contacts, "kind": kind}
+    write_job = {"do": "write", "count": BLOCK, "action": ACTIONS[kind], **write}
     for side in sides.values():
-        side.ask("write", store="store", contacts=contacts, count=len(contacts))
+        side.ask("write", count=len(contacts), **write)
     for _ in range(RUNS):
         for which, side in sides.items():
             bare, write = side.ask("in_turn", jobs=[bare_job, write_job], blocks=blocks)

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -29,7 +30,13 @@ from reconciler import Memory
 
 DIMENSION = 384
 AGENT = "benchmark"
-NOTE = "Lives in Pune"
+NOTES = {
+    "ADD": "Asked about parcel {number}",
+    "UPDATE": "Works at Company{number}",
+    "restatement": "Prefers to be contacted by email",
+}
+"""What is written, by what becomes of it from the second one about a contact on."""
+
 BARE = "CREATE (fact:Bare {fact_id: $fact_id, text: $text, embedding: $embedding})"
 POOL_BYTES = 1 << 29
 TEMPLATES = {
@@ -90,8 +97,10 @@ class Store:
         self.memory.close()
         self.open()
 
-    def write(self, contact: str) -> None:
-        self.memory.add_contact_note(AGENT, contact, NOTE)
+    def write(self, contact: str, kind: str = "ADD") -> str:
+        """Write a note of a kind of ``NOTES``; returns the decision's action."""
+        text = NOTES[kind].format(number=next(self.numbers))
+        return str(self.memory.add_contact_note(AGENT, contact, text).action)
 
     def rows(self, count: int) -> list[dict[str, Any]]:
         vectors = self.embedder.embed([""] * count)
@@ -157,7 +166,7 @@ class Store:
 
     def _bare_values(self) -> dict[str, Any]:
         vector = self.embedder.embed([""])[0].tolist()
-        return {"fact_id": str(uuid.uuid4()), "text": NOTE, "embedding": vector}
+        return {"fact_id": str(uuid.uuid4()), "text": NOTES["ADD"], "embedding": vector}
 
 
 def _copy_embedded(
@@ -259,12 +268,17 @@ class Side:
                 found += getattr(self, job["do"])(**given)[1:]
         return times
 
-    def write(self, store: str, contacts: list[str], count: int) -> list[float]:
-        writing = self.stores[store]
-        return [
-            _milliseconds(lambda to=contact: writing.write(to))
+    def write(
+        self, store: str, contacts: list[str], count: int, kind: str = "ADD", action: str = ""
+    ) -> list[float]:
+        """Milliseconds of each write; ``action`` is what each decision must be, "" for any."""
+        writing, actions = self.stores[store], []
+        found = [
+            _milliseconds(lambda to=contact: actions.append(writing.write(to, kind)))
             for contact in itertools.islice(itertools.cycle(contacts), count)
         ]
+        assert not action or set(actions) == {action}, f"{kind}: {Counter(actions)}"
+        return found
 
     def recall(self, store: str, contact: str, other: str, count: int) -> list[float]:
         """The first one by a memory that never saw the contact, the others right after it."""

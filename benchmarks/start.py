@@ -25,6 +25,7 @@ from reconciler.adapters.sentence_transformer_model import SentenceTransformerMo
 RUNS = int(os.environ.get("RUNS", "5"))
 ROOT = Path(__file__).resolve().parents[1]
 SCOPE = ("--agent", "crm", "--contact", "priya")
+ADD = ("-m", "reconciler", "add", "Prefers to be contacted by email.", *SCOPE)
 NOTES = 320
 LAUNCHER = """
 import json, os, sys, time
@@ -81,11 +82,10 @@ def main(available: Engines) -> None:
 
 
 def _starts(baseline: str | None) -> Iterator[Start]:
-    add = ("-m", "reconciler", "add", "Prefers to be contacted by email.", *SCOPE)
     history = ("-m", "reconciler", "history", *SCOPE)
-    yield Start("first decision", add)
+    yield Start("first decision", ADD)
     if baseline:
-        yield Start("first decision, baseline", add, Path(baseline))
+        yield Start("first decision, baseline", ADD, Path(baseline))
     yield Start("import reconciler", ("-c", "import reconciler; print()"))
     yield Start("reconciler --help", ("-m", "reconciler", "--help"))
     yield Start("reconciler history", history, has_store=True)
@@ -101,7 +101,7 @@ def _cost(start: Start, store: Path) -> Cost:
         "PYTHONPATH": str(start.checkout),
     }
     if start.has_store:
-        _run(Start("", ("-m", "reconciler", "init"), start.checkout), environment)
+        _run(Start("", ADD, start.checkout), environment)
     return _run(start, environment)
 
 

@@ -203,7 +203,7 @@ class AsyncMemoryContext:
     async def recall_about(
         self, entity: str, *, budget_tokens: int, limit: int | None = None
     ) -> list[RankedFact]:
-        """Known facts about what a result mentions; reads only, whoever wrote the result.
+        """Known facts that mention somebody or something by name, as ``Memory.recall_about``.
 
         See ``MemoryContext.recall_about``.
         """

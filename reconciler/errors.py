@@ -17,6 +17,7 @@
     │   ├── UnknownJobError
     │   └── UnknownTaskError
     ├── EmbeddingError              the model failed, or gave vectors of the wrong shape
+    │   └── EmbedderClosedError     this program closed the memory, or its embedder
     ├── ArbiterError                the arbiter gave no usable answer; the rule decides without it
     │   ├── ArbiterUnavailableError
     │   ├── ArbiterRefusedError
@@ -51,6 +52,7 @@ __all__ = [
     "ArbiterRefusedError",
     "ArbiterUnavailableError",
     "ConfigurationError",
+    "EmbedderClosedError",
     "EmbeddingError",
     "ErasedError",
     "ExtractionAnswerError",
@@ -168,6 +170,10 @@ class UnknownTaskError(InvalidRequestError):
 
 class EmbeddingError(ReconcilerError):
     """The embedder failed, or returned vectors of another shape than it declared."""
+
+
+class EmbedderClosedError(EmbeddingError):
+    """The embedder was closed, as it is when its memory is closed; open the memory again."""
 
 
 class ArbiterError(ReconcilerError):

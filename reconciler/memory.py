@@ -13,7 +13,13 @@ from itertools import islice
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
-from reconciler.domain.records.choices import check_flags, file_path, one_of
+from reconciler.domain.records.choices import (
+    check_callable,
+    check_flags,
+    check_kind,
+    file_path,
+    one_of,
+)
 from reconciler.domain.records.kinds import (
     OPERATOR_DOOR,
     Category,
@@ -36,6 +42,8 @@ from reconciler.domain.records.notes import (
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
     ConfigurationError,
+    GraphClosedError,
+    InvalidNoteError,
     InvalidRequestError,
     InvalidScopeError,
 )
@@ -106,7 +114,8 @@ class Memory:
     """
 
     def __init__(self, services: Services) -> None:
-        self._services = services
+        self._opened = services
+        self._is_closed = False
         self._worker_threads: list[WorkerThread] = []
 
     @classmethod
@@ -194,13 +203,25 @@ class Memory:
 
         Workers in this process stop first; their jobs go back to the queue.
         """
+        self._is_closed = True
         self.stop_workers()
-        self._services.closing.close()
+        self._opened.closing.close()
+
+    @property
+    def _services(self) -> Services:
+        """The parts of an open memory.
+
+        Raises:
+            GraphClosedError: this memory was closed.
+        """
+        if self._is_closed:
+            raise GraphClosedError("this memory was closed by this program; open it again")
+        return self._opened
 
     @property
     def settings(self) -> Settings:
         """The settings that this memory was opened with."""
-        return self._services.settings
+        return self._opened.settings
 
     @property
     def embedding_model(self) -> str:
@@ -722,6 +743,7 @@ class Memory:
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
         """
+        check_callable(on_progress=on_progress)
         whose = self._scope(tenant, agent_id, "any")
         scopes = self._scopes(tenant, agent_id, contact_id)
         return self._services.health.report(whose, scopes, on_progress)
@@ -734,6 +756,7 @@ class Memory:
         Args:
             on_progress: called with how many more contacts were read.
         """
+        check_callable(on_progress=on_progress)
         return [
             self.health(agent_id, tenant=tenant, on_progress=on_progress)
             for tenant, agent_id in self._services.health.agents()
@@ -958,6 +981,9 @@ class Memory:
                 proposer's name is reserved.
             GraphUnavailableError: the engine stayed unavailable.
         """
+        from reconciler.domain.records.candidates import Candidate
+
+        check_kind("candidate", candidate, Candidate, InvalidNoteError)
         candidate = candidate.as_typed()
         now, times = self._services.clock(), [evidence.said_at for evidence in candidate.evidence]
         for at in (candidate.note.said_at, candidate.note.holds_from, *times):
@@ -1417,9 +1443,12 @@ class Memory:
             InvalidScopeError: one of the three cannot be used.
             InvalidRequestError: the lines are one text, such as a file's name.
         """
-        if isinstance(lines, str | bytes):  # it would be read as lines of one character each
+        check_callable(on_progress=on_progress)
+        is_text = isinstance(lines, str | bytes)  # it would be read as lines of one character each
+        if is_text or not isinstance(lines, Iterable):
             raise InvalidRequestError(
-                "lines must be an iterable of lines, such as an open file, not one text"
+                "lines must be an iterable of lines, such as an open file, not "
+                f"{'one text' if is_text else type(lines).__name__}"
             )
         chosen = self.settings.tenant if tenant is None else tenant
         given = {"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id}
@@ -1466,6 +1495,7 @@ class Memory:
                 or a record does not name its contact; nothing was written.
             ConfigurationError: the Neo4j source cannot be reached.
         """
+        check_callable(on_progress=on_progress)
         chosen = self.settings.tenant if tenant is None else tenant
         given = {"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id}
         check_identifier("agent_id", agent_id, InvalidScopeError)
@@ -1525,6 +1555,7 @@ class Memory:
 
         from reconciler.bootstrap import export_to
 
+        check_callable(on_progress=on_progress)
         check_flags(vectors=vectors, keys=keys, overwrite=overwrite)
         wanted = self._export_filter(tenant, agent_id, contact_id)
         self._services.archive_store.check(wanted)
@@ -1656,6 +1687,7 @@ class Memory:
         """
         from reconciler.bootstrap import reembed
 
+        check_callable(on_progress=on_progress)
         check_flags(uncalibrated=uncalibrated)
         if isinstance(model, str) and not model:
             raise ConfigurationError("model is empty; name the model that the store is to move to")
@@ -1725,6 +1757,7 @@ class Memory:
         from reconciler.bootstrap import restore_memory
         from reconciler.settings import load_settings
 
+        check_callable(on_progress=on_progress)
         check_flags(accept_other_key=accept_other_key)
         return restore_memory(
             settings if settings is not None else load_settings(**arguments),
@@ -1940,6 +1973,7 @@ class Memory:
         Raises:
             GraphUnavailableError: the engine stayed unavailable; unfinished jobs wait.
         """
+        check_callable(on_progress=on_progress)
         return self.worker().drain(on_progress)
 
     def worker(self, on_stage: Callable[[Stage], None] = lambda _: None) -> ExtractionWorker:
@@ -1950,6 +1984,7 @@ class Memory:
         """
         from reconciler.bootstrap import build_worker
 
+        check_callable(on_stage=on_stage)
         return build_worker(self._services, on_stage)
 
     def start_worker(self, on_job: Callable[[Job], None] = lambda _: None) -> WorkerThread:
@@ -1960,6 +1995,7 @@ class Memory:
         """
         from reconciler.service.sessions.extraction_worker import WorkerThread
 
+        check_callable(on_job=on_job)
         thread = WorkerThread(self.worker(), on_job)
         self._worker_threads.append(thread)
         return thread
@@ -1969,7 +2005,7 @@ class Memory:
 
         Not from a signal's handler, which may interrupt whoever holds the extractor's lock.
         """
-        self._services.extractor.close()
+        self._opened.extractor.close()
 
     def stop_workers(self) -> None:
         """Stop the workers of ``start_worker``; their jobs go back to the queue.

@@ -22,6 +22,7 @@ from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterError,
     ArbiterUnavailableError,
+    EmbedderClosedError,
     EmbeddingError,
     ExtractionError,
     ExtractionUnavailableError,
@@ -59,7 +60,7 @@ class HashingEmbedder:
         """One unit vector a text: float32, shape (n, dimension).
 
         Raises:
-            EmbeddingError: the embedder is closed.
+            EmbedderClosedError: the embedder is closed.
         """
         _check_open(self._is_closed)
         vectors = np.zeros((len(texts), self._dimension))
@@ -203,7 +204,9 @@ class ScriptedExtractor:
 
 def _check_open(is_closed: bool) -> None:
     if is_closed:
-        raise EmbeddingError("the embedder is closed; make a new one")
+        raise EmbedderClosedError(
+            "the embedder was closed, as it is when its memory is closed; open it again"
+        )
 
 
 def _direction(word: str, dimension: int) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.errors import EmbeddingError
+from reconciler.errors import EmbedderClosedError
 
 __all__ = ["EmbeddingBatcher"]
 
@@ -56,13 +56,15 @@ class EmbeddingBatcher:
         """The vectors of these texts, in their order; waits for the batches they are dealt into.
 
         Raises:
-            EmbeddingError: the batcher is stopped.
+            EmbedderClosedError: the batcher is stopped.
             Exception: whatever the model raised on them.
         """
         request = _Request(texts)
         with self._changed:
             if self._is_stopped:
-                raise EmbeddingError("the embedder is closed; make a new one")
+                raise EmbedderClosedError(
+                    "the embedder was closed, as it is when its memory is closed; open it again"
+                )
             self._waiting.append(request)
             self._changed.notify()
         return request.future.result()
@@ -72,7 +74,9 @@ class EmbeddingBatcher:
         with self._changed:
             self._is_stopped = True
             while self._waiting:
-                self._waiting.popleft().fail(EmbeddingError("closed before these texts' turn"))
+                self._waiting.popleft().fail(
+                    EmbedderClosedError("closed before these texts' turn; open it again")
+                )
             self._changed.notify()
         if self._thread is not threading.current_thread():
             self._thread.join(CLOSE_SECONDS_MAX)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from reconciler.adapters.model_files import translated
 from reconciler.domain.records.notes import canonical_text
-from reconciler.errors import ConfigurationError, EmbeddingError
+from reconciler.errors import ConfigurationError, EmbedderClosedError, EmbeddingError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -156,7 +156,9 @@ class LocalEmbedder:
     def _ready(self) -> _Engine:
         with self._lock:
             if self._is_closed:
-                raise EmbeddingError("the embedder is closed; make a new one")
+                raise EmbedderClosedError(
+                    "the embedder was closed, as it is when its memory is closed; open it again"
+                )
             if self._engine is None:
                 self._engine = self._start()
             return self._engine

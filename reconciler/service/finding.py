@@ -8,8 +8,8 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reconciler.domain.recalling.mentions import found_in, longest_word, needles
-from reconciler.domain.records.facts import FoundFact, FoundIn
+from reconciler.domain.recalling.mentions import longest_word, mentioning
+from reconciler.domain.records.facts import FoundFact
 from reconciler.errors import InvalidRequestError
 from reconciler.service.embedding import embed
 
@@ -80,21 +80,15 @@ class Finding:
         Raises:
             InvalidRequestError: the name holds no letter or digit.
         """
-        wanted = needles(name)
-        if not wanted:
-            raise InvalidRequestError(f"name {name!r} holds no letter or digit")
         if all_contacts:
             facts = self._mentioning(scope, longest_word(name))
         else:
             facts = ((scope.contact_id, fact) for fact in self._store.list_facts(scope))
-        found = [
+        found = mentioning(self._told(facts), name, lambda pair: pair[1])
+        return [
             FoundFact(contact_id=contact_id, fact=fact, found_in=place)
-            for contact_id, fact in self._told(facts)
-            if (place := found_in(fact, wanted))
+            for (contact_id, fact), place in found[:limit]
         ]
-        found.sort(key=lambda hit: hit.fact.last_confirmed_at, reverse=True)
-        order = tuple(FoundIn)
-        return sorted(found, key=lambda hit: order.index(hit.found_in or FoundIn.TEXT))[:limit]
 
     def nearest(
         self, scope: Scope, query: str, limit: int, wanted: RecallFilter

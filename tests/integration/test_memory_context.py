@@ -397,6 +397,23 @@ def test_a_result_makes_what_it_mentions_known(memory: Memory) -> None:
     assert task.working.facts == [found]
 
 
+def test_what_a_result_mentions_is_found_by_name_alone(memory: Memory) -> None:
+    texts = (
+        "Works with Eva Vandermeer",
+        "Likes tea",
+        "Eva Vandermeer pays",
+        "Never call on Mondays",
+    )
+    for text in texts:
+        memory.add_contact_note("crm", "alice", text)
+    task = context(memory, goal="Answer")
+    say(task, "tool", "Vandermeer has signed")
+    found = [hit.fact.text for hit in task.recall_about("Vandermeer", budget_tokens=1000)]
+    named = memory.recall_about("crm", "alice", "Vandermeer")
+    assert found == [hit.fact.text for hit in named]
+    assert set(found) == {texts[0], texts[2]}
+
+
 def test_what_a_result_mentions_may_be_limited(memory: Memory) -> None:
     for text in ("The dog is called Rex", "Rex is afraid of the vet", "Rex has a red lead"):
         memory.add_contact_note("crm", "alice", text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +13,12 @@ from hypothesis import given, strategies as st
 
 from reconciler.config_files import load_gate_policy
 from reconciler.domain.gate.questions import question
-from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.domain.recalling.prompting import (
+    as_prompt,
+    prompt_lines,
+    token_count,
+    within_budget,
+)
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.facts import Fact, RankedFact
@@ -328,3 +334,31 @@ def test_whatever_the_texts_the_fence_stands_once_around_one_line_a_fact(
 def test_whatever_the_text_nothing_in_its_line_is_hidden(text: str) -> None:
     hidden = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
     assert not hidden & set(map(unicodedata.category, lines(fact(text))[0]))
+
+
+# Budgets
+
+
+def in_dispute(count: int) -> list[RankedFact]:
+    """So many facts, each of which contradicts all others."""
+    each = [
+        fact(f"Told us that the delivery goes to door {n}", fact_id=f"f{n}") for n in range(count)
+    ]
+    return [
+        replace(hit, disputed_with=tuple(other.fact for other in each if other is not hit))
+        for hit in each
+    ]
+
+
+@pytest.mark.parametrize("tokens", [1, 20, 100, 200, 400, 2000])
+def test_a_budget_cuts_and_never_empties(tokens: int) -> None:
+    found = within_budget(in_dispute(12), tokens)
+    lines = "\n".join(prompt_lines(found))
+    assert found
+    assert len(found) == 1 or token_count(lines) <= tokens
+
+
+def test_a_side_that_was_told_already_takes_no_room_twice() -> None:
+    two = in_dispute(2)
+    room = token_count("\n".join(prompt_lines(two)))
+    assert within_budget(two, room + 1) == two

@@ -11,6 +11,7 @@ from typing import Any
 from reconciler.adapters.peers import graphiti, langmem, mem0, neo4j_agent_memory
 from reconciler.adapters.peers.json_records import json_records
 from reconciler.adapters.peers.translating import Record, Translation
+from reconciler.domain.records.choices import not_one_of
 from reconciler.errors import InvalidRequestError
 from reconciler.ports.peer_memory import Carried, NotCarried, PeerMemory
 from reconciler.resources import resource_path
@@ -94,8 +95,8 @@ def open_peer(system: str, source: str, *, how: Translation, login: Login) -> Pe
     Raises:
         InvalidRequestError: no such system is known.
     """
-    if system not in SYSTEMS:
-        raise InvalidRequestError(f"there is no system {system!r}; use one of {', '.join(SYSTEMS)}")
+    if not isinstance(system, str) or system not in SYSTEMS:
+        raise InvalidRequestError(not_one_of("system", system, SYSTEMS))
     if not how.contact_from:
         how = replace(how, contact_from=SYSTEMS[system].CONTACT_FROM)
     return _Reader(system=system, source=source, login=login, how=how)

@@ -7,11 +7,16 @@ two sound to a model.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from reconciler.domain.records.facts import Fact, FoundIn
 from reconciler.domain.values.text import organisation, text
+from reconciler.errors import InvalidRequestError
 
-__all__ = ["found_in", "longest_word", "needles"]
+__all__ = ["found_in", "longest_word", "mentioning", "needles"]
+
+T = TypeVar("T")
 
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
@@ -26,6 +31,31 @@ def needles(name: str) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(spelling for spelling in (text(said), organisation(said)) if _holds(spelling))
     )
+
+
+def mentioning(
+    items: Iterable[T], name: str, fact_of: Callable[[T], Fact]
+) -> list[tuple[T, FoundIn]]:
+    """The items with facts that mention a name, each with the place where.
+
+    Facts about the name come first, then those that have it as their value, then those that only
+    name it; of equals the one said last.
+
+    Args:
+        items: what holds a fact each.
+        name: as people write it.
+        fact_of: gives the fact of an item.
+
+    Raises:
+        InvalidRequestError: the name holds no letter or digit.
+    """
+    wanted = needles(name)
+    if not wanted:
+        raise InvalidRequestError(f"name {name!r} holds no letter or digit")
+    order = tuple(FoundIn)
+    found = [(item, place) for item in items if (place := found_in(fact_of(item), wanted))]
+    found.sort(key=lambda hit: fact_of(hit[0]).last_confirmed_at, reverse=True)
+    return sorted(found, key=lambda hit: order.index(hit[1]))
 
 
 def longest_word(name: str) -> str:

@@ -78,7 +78,7 @@ def procedure_slot(name: str, steps: Sequence[str]) -> Slot:
         InvalidNoteError: the name says nothing, there is no step, or one of them cannot be kept.
     """
     check_text("a procedure's name", name, SCOPE_PART_LENGTH_MAX)
-    if isinstance(steps, str) or not steps:
+    if isinstance(steps, str) or not isinstance(steps, Sequence) or not steps:
         raise InvalidNoteError("steps must be a list of at least one sentence")
     for step in islice(steps, _STEP_COUNT_MAX + 1):
         check_text("a step", step, TEXT_LENGTH_MAX)

@@ -94,16 +94,26 @@ def within_budget(ranked: Iterable[RankedFact], tokens: int) -> list[RankedFact]
     """As many as make lines of so many tokens, by ``token_count``, in the order given.
 
     Standing constraints take their room first and always stay, whatever is left; the first of the
-    others that does not fit ends the list. What a fact brings along counts with it, the fence does
-    not.
+    others that does not fit ends the list. What a fact brings along counts with it, once however
+    often it is named; the fence does not count. A budget cuts, it never empties: the first fact
+    stays where nothing fits, so that a caller never reads "nothing is known" of what is known.
     """
     listed, room = list(ranked), tokens * CHARACTERS_PER_TOKEN
+    told: dict[str, int] = {}
     fitting: set[str] = set()
     for hit in _standing_first(listed):
-        room -= sum(len(line) + 1 for line in prompt_lines([hit]))
-        if room < 0 and not hit.is_standing:
+        own_id = hit.fact.fact_id
+        lengths = {
+            fact.fact_id: len(line) + 1
+            for (fact, _), line in zip(_with_other_sides([hit]), prompt_lines([hit]), strict=True)
+            if fact.fact_id == own_id or fact.fact_id not in told
+        }
+        # Its own line takes the place of the one that it had as another's side.
+        room -= sum(lengths.values()) - told.get(own_id, 0)
+        if room < 0 and fitting and not hit.is_standing:
             break
-        fitting.add(hit.fact.fact_id)
+        told |= lengths
+        fitting.add(own_id)
     return [hit for hit in listed if hit.fact.fact_id in fitting]
 
 

@@ -1,10 +1,11 @@
-"""What a caller chooses: a word of a list, true or false, a file.
+"""What a caller chooses: a word of a list, true or false, a file, a function, an object of ours.
 
 A refusal repeats a bounded excerpt.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from enum import StrEnum
 from os import PathLike
@@ -13,9 +14,19 @@ from typing import TypeVar
 
 from reconciler.errors import InvalidRequestError, ReconcilerError
 
-__all__ = ["check_flags", "excerpt", "file_path", "not_one_of", "one_of"]
+__all__ = [
+    "check_callable",
+    "check_flags",
+    "check_kind",
+    "excerpt",
+    "file_path",
+    "list_of",
+    "not_one_of",
+    "one_of",
+]
 
 E = TypeVar("E", bound=StrEnum)
+T = TypeVar("T")
 
 _EXCERPT_LENGTH_MAX = 60
 """Characters of a refused value that its refusal repeats."""
@@ -68,6 +79,53 @@ def check_flags(**flags: object) -> None:
             )
 
 
+def check_callable(**functions: object) -> None:
+    """Refuse what cannot be called, before the work of which it is to be told.
+
+    Args:
+        functions: by the names that the caller knows them by.
+
+    Raises:
+        InvalidRequestError: one cannot be called, such as None; leave it out instead.
+    """
+    for name, function in functions.items():
+        if not callable(function):
+            raise InvalidRequestError(
+                f"{name} must be a function, not {type(function).__name__}; leave it out for none"
+            )
+
+
+def check_kind(
+    name: str, value: object, kind: type, error: type[ReconcilerError] = InvalidRequestError
+) -> None:
+    """Refuse anything but an object of this class.
+
+    Args:
+        name: what the caller knows the value by.
+        value: what the caller gave.
+        kind: the class that it must have.
+        error: what is raised otherwise; its text names both classes.
+    """
+    if not isinstance(value, kind):
+        raise error(f"{name} must be a {kind.__name__}, not {type(value).__name__}")
+
+
+def list_of(kind: type[T], name: str, values: Iterable[T]) -> list[T]:
+    """The values, all of this class.
+
+    Raises:
+        InvalidRequestError: they are no such values; the text says which class they must have.
+    """
+    if not isinstance(values, Iterable):
+        raise InvalidRequestError(
+            f"{name} must be a list of {kind.__name__} objects, not {type(values).__name__}"
+        )
+    listed = list(values)
+    for value in listed:
+        check_kind(f"each of {name}", value, kind)
+    return listed
+
+
 def file_path(name: str, given: object) -> Path:
     """The file that a caller names.
 
@@ -82,4 +140,10 @@ def file_path(name: str, given: object) -> Path:
         raise InvalidRequestError(f"{name} must be a path of text, not of bytes") from None
     if "\0" in str(found):
         raise InvalidRequestError(f"{name} {excerpt(str(found))} holds a null character")
+    try:
+        os.fsencode(found)
+    except UnicodeEncodeError:
+        raise InvalidRequestError(
+            f"{name} {excerpt(str(found))} holds half of a character that no file's name can hold"
+        ) from None
     return found

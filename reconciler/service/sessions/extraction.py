@@ -18,11 +18,12 @@ from functools import partial
 
 from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.candidates import FALLBACK_PROPOSER, Candidate
+from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.jobs import Job, JobState, QueueReport
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.notes import not_in_the_future
 from reconciler.domain.records.policies import ExtractionPolicy
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import (
     Episode,
     Role,
@@ -47,6 +48,7 @@ from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import (
     InvalidNoteError,
     InvalidRequestError,
+    InvalidScopeError,
     InvalidSessionError,
 )
 from reconciler.ports.extractor import Extractor
@@ -420,7 +422,8 @@ class MemoryExtractor:
 
         The same turns give the same id, and nobody can guess them from it.
         """
-        return self._reader.session_id(scope, turns)
+        check_kind("scope", scope, Scope)
+        return self._reader.session_id(scope, list_of(Turn, "turns", turns))
 
     def submit(self, session: Session) -> str:
         """The id of the job that will read a session, which is stored with it by then.
@@ -434,6 +437,7 @@ class MemoryExtractor:
                 stored.
             GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
+        check_kind("session", session, Session)
         self._reader.check_size(session)
         now, job_id = self._clock(), str(uuid.uuid4())
         said_at = now
@@ -452,10 +456,13 @@ class MemoryExtractor:
         Raises:
             UnknownJobError: the contact has none of that id.
         """
+        check_kind("scope", scope, Scope)
         return self._store.get_job(scope, job_id)
 
     def jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
         """A tenant's jobs, the newest first."""
+        check_identifier("tenant", tenant, InvalidScopeError)
+        check_kind("wanted", wanted, JobFilter)
         return self._store.list_jobs(tenant, wanted, limit)
 
     def retry(self, scope: Scope, job_id: str) -> Job:
@@ -474,6 +481,7 @@ class MemoryExtractor:
         Raises:
             InvalidSessionError: none of that id was handed over.
         """
+        check_kind("scope", scope, Scope)
         return self._store.get_session(scope, session_id)
 
     def report(self) -> QueueReport:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.choices import check_callable
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.jobs import Job, JobState, Outcomes, Stage
 from reconciler.domain.records.policies import JobPolicy
@@ -94,6 +95,7 @@ class ExtractionWorker:
         Args:
             on_job: told after each attempt, from this thread, how its job stands.
         """
+        check_callable(on_job=on_job)
         complaint = ""
         while not self._stopping.is_set():
             try:
@@ -119,6 +121,7 @@ class ExtractionWorker:
         Raises:
             GraphUnavailableError: the engine stayed unavailable; what is not done waits.
         """
+        check_callable(on_progress=on_progress)
         ended: dict[str, Job] = {}
         while not self._stopping.is_set():
             if job := self.work_once():

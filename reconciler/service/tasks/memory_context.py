@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from reconciler.domain.recalling.mentions import mentioning
 from reconciler.domain.recalling.procedures import (
     Procedure,
     procedure_slot,
@@ -22,6 +23,7 @@ from reconciler.domain.recalling.procedures import (
 )
 from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.facts import RankedFact
 from reconciler.domain.records.kinds import Category, SourceKind
@@ -55,6 +57,7 @@ __all__ = ["TASK_DOOR", "Cited", "MemoryContext", "Proposed"]
 TASK_DOOR = "task"
 
 _QUERY_LENGTH_MAX = 20_000
+_FACT_COUNT_MAX = 1_000_000
 _SURE = 0.95
 """Of what came of a task: it is made of what the task kept. The gate scores the evidence."""
 
@@ -231,28 +234,37 @@ class MemoryContext:
             EmbeddingError: the model failed.
         """
         self._run.check(Operation.RECALL)
-        return self._recalled(query, budget_tokens)
+        if not isinstance(query, str) or query.strip():
+            check_text("query", query, _QUERY_LENGTH_MAX)
+        _check_bounds(budget_tokens)
+        # No line is as short as a token, so that many facts are always enough.
+        found = self._recall.recall(self._scope, query.strip(), budget_tokens)
+        return self._known(found, budget_tokens)
 
     def recall_about(
         self, entity: str, *, budget_tokens: int, limit: int | None = None
     ) -> list[RankedFact]:
-        """Known facts about what a result mentions; reads only, whoever wrote the result.
+        """Known facts that mention somebody or something by name, as ``Memory.recall_about``.
+
+        It reads only, whoever wrote the result that gave the name.
 
         Of the task's contact alone: what another one said is not this one's to hear.
 
         Args:
-            entity: its name.
+            entity: the name as people write it.
             budget_tokens: as ``recall``.
-            limit: at most so many, beside what is standing; None for as many as fit.
+            limit: at most so many; None for as many as fit.
 
         Raises:
             IllegalMemoryOperationError: nothing came in that could mention it.
             InvalidRequestError: the name, the budget or the limit cannot be used.
-            EmbeddingError: the model failed.
         """
         self._run.check(Operation.RECALL_ABOUT)
         check_text("entity", entity, TEXT_LENGTH_MAX)
-        return self._recalled(entity, budget_tokens, limit)
+        _check_bounds(budget_tokens, limit)
+        everything = self._recall.recall(self._scope, "", _FACT_COUNT_MAX)
+        found = [hit for hit, _ in mentioning(everything, entity, lambda hit: hit.fact)]
+        return self._known(found[:limit], budget_tokens)
 
     def procedures(self) -> list[Procedure]:
         """How the agent does things, as operators approved it: what fits the goal best comes first.
@@ -378,9 +390,11 @@ class MemoryContext:
         Raises:
             IllegalMemoryOperationError: the task has not failed.
             InvalidNoteError: the text or the words cannot be used.
-            InvalidRequestError: an episode is not kept in this task.
+            InvalidRequestError: an episode is not kept in this task, or something else than
+                ``Cited`` was handed over.
         """
         self._run.check(Operation.PROPOSE_REFLECTION)
+        cited = list_of(Cited, "cited", cited)
         kept = self._kept([citation.episode for citation in cited])
         evidence = _evidence(
             self._scope,
@@ -404,6 +418,8 @@ class MemoryContext:
             EmbeddingError, GraphUnavailableError, GraphConflictError: call it again.
         """
         self._run.check(Operation.COMMIT)
+        check_kind("candidate", candidate, Candidate)
+        check_kind("decision", decision, Decision)
         # What is on record counts, not what is handed over.
         kept = self._records.decision(self._scope, decision.decision_id)
         self._check_about(candidate, kept)
@@ -488,25 +504,8 @@ class MemoryContext:
         run = self._run
         run.keep(lambda at: run.store.set_outcome(run.scope, run.task_id, made.decision_id, at))
 
-    def _recalled(
-        self, query: str, budget_tokens: int, limit: int | None = None
-    ) -> list[RankedFact]:
-        if not isinstance(query, str):
-            raise InvalidRequestError(f"query must be a string, not {type(query).__name__}")
-        if len(query) > _QUERY_LENGTH_MAX:
-            raise InvalidRequestError(
-                f"query has {len(query):,} characters, at most {_QUERY_LENGTH_MAX:,} are read; "
-                "ask in a sentence"
-            )
-        for name, number in (("budget_tokens", budget_tokens), ("limit", limit or 1)):
-            if isinstance(number, bool) or not isinstance(number, int):
-                raise InvalidRequestError(f"{name} must be a whole number")
-        if limit is not None and limit < 1:
-            raise InvalidRequestError("limit must be 1 or more")
-        if budget_tokens < 1:
-            raise InvalidRequestError("budget_tokens must be 1 or more: recall is never unbounded")
-        # No line is as short as a token, so that many facts are always enough.
-        found = self._recall.recall(self._scope, query.strip(), limit or budget_tokens)
+    def _known(self, found: list[RankedFact], budget_tokens: int) -> list[RankedFact]:
+        """Those that fit the budget, which are in working memory from then on."""
         fitting = within_budget(found, budget_tokens)
         self._run.working.know(fitting)
         self._use.note(hit.fact.fact_id for hit in fitting)
@@ -522,7 +521,7 @@ class MemoryContext:
 
     def _kept(self, handed: Iterable[Episode]) -> dict[str, Episode]:
         """The task's own episodes of these ids, by id, in the order of its record."""
-        named = [episode.episode_id for episode in handed]
+        named = [episode.episode_id for episode in list_of(Episode, "episodes", handed)]
         for episode_id in named:
             check_identifier("episode_id", episode_id, InvalidRequestError)
         ids = set(named)
@@ -549,6 +548,16 @@ class MemoryContext:
         check_text("a task's text", text, TEXT_LENGTH_MAX)
         [cleaned] = self._cleaner.clean_texts(self._scope, [text])
         return cleaned
+
+
+def _check_bounds(budget_tokens: int, limit: int | None = None) -> None:
+    """Refuse a recall without bounds: both must be whole numbers from 1 on."""
+    given = {"budget_tokens": budget_tokens, "limit": 1 if limit is None else limit}
+    for name, number in given.items():
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise InvalidRequestError(f"{name} must be a whole number")
+        if number < 1:
+            raise InvalidRequestError(f"{name} must be 1 or more: recall is never unbounded")
 
 
 def _one_turn(given: Turn | Mapping[str, Any]) -> Turn:

@@ -27,6 +27,7 @@ from reconciler.domain.tools.contact_tools import (
 from reconciler.domain.tools.replies import ToolReply, reply_about
 from reconciler.domain.tools.tool import Style, check_style
 from reconciler.errors import (
+    EmbedderClosedError,
     EmbeddingError,
     GraphClosedError,
     GraphUnavailableError,
@@ -191,8 +192,9 @@ _NOTHING_DONE = {
 def _told_of(name: str, error: ReconcilerError) -> str:
     """What a model is told of a failure that is none of its own; no path, address or cause."""
     is_note = name == ADD_CONTACT_NOTE
-    if is_note and isinstance(error, GraphClosedError):  # perhaps while it was written
-        return "Not confirmed as stored: the memory was closed, and to call again will not help."
+    if isinstance(error, GraphClosedError | EmbedderClosedError):  # perhaps while it was written
+        done = "Not confirmed as stored" if is_note else "Nothing was recalled"
+        return f"{done}: the memory was closed, and to call again will not help."
     if isinstance(error, GraphUnavailableError) and error.retryable:
         return (
             "Not confirmed as stored: the memory does not answer now. Send the same call again "

@@ -1,0 +1,134 @@
+"""No call of a door answers a wrong argument with an error of Python's.
+
+Every public call of what a builder holds is made once for each of its arguments and each wrong
+value: a new call, or a new argument, is tried without being listed here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler import Memory, load_settings
+from reconciler.domain.records.scope import Scope
+from reconciler.errors import ReconcilerError
+from reconciler.service.tasks.memory_context import MemoryContext
+from reconciler.testing import HashingEmbedder
+
+WHO = ("crm", "priya")
+WRONG: tuple[Any, ...] = (
+    *(None, True, 0, -1, 1.5, float("nan"), 10**400, "", "\0", "\ud800", b"x", object()),
+    *([], {}, [None], ["\ud800"], {"a": object()}),
+)
+NOT_CALLED = {
+    *("open", "close", "restore", "worker", "start_worker", "stop_workers", "run", "stop"),
+    *("interrupt_extraction", "interrupt", "deciding", "tool_returned"),
+    *("observed", "succeed", "fail", "resume"),
+}
+"""What opens, ends or begins something; ``open`` and ``restore`` have tests of their own."""
+
+
+def task_at(memory: Memory, *steps: str) -> MemoryContext:
+    """A task that took these steps."""
+    task = memory.task(*WHO, "-".join(("task", *steps)), goal="Move the delivery")
+    for step in steps if task.state == "start" else ():
+        getattr(task, step)()
+    return task
+
+
+DOORS: dict[str, Callable[[Memory], Any]] = {
+    "memory": lambda memory: memory,
+    "contact": lambda memory: memory.contact(*WHO),
+    "extractor": lambda memory: memory.extractor,
+    "task": task_at,
+    "task with a result": lambda memory: task_at(memory, "observed"),
+    "failed task": lambda memory: task_at(memory, "deciding", "tool_returned", "fail"),
+    "finished task": lambda memory: task_at(memory, "deciding", "tool_returned", "succeed"),
+    "tools": lambda memory: memory.agent_tools(*WHO),
+    "worker": lambda memory: memory.worker(),
+}
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    folder = tmp_path_factory.mktemp("store")
+    settings = load_settings(
+        embedded_path=str(folder / "memory.lbug"), extractor={"mode": "explicit"}
+    )
+    with Memory.open(settings, embedder=HashingEmbedder(16)) as memory:
+        memory.add_contact_note(*WHO, "Lives in Pune.")
+        yield memory
+
+
+def usual(memory: Memory, folder: Path) -> dict[str, Any]:
+    """What the other arguments get, by name, so that the wrong one is what is refused."""
+    [fact] = memory.history(*WHO)[0].facts
+    [decision] = memory.decisions(*WHO, limit=1)
+    return {
+        **{"agent_id": "crm", "contact_id": "priya", "tenant": "default", "task_id": "task-1"},
+        **{"text": "Likes tea.", "query": "tea", "name": "Pune", "about": "Pune", "entity": "Pune"},
+        **{"attribute": "city", "value": "Goa", "by": "operator", "reason": "because"},
+        **{"fact_id": fact.fact_id, "decision_id": decision.decision_id, "keep": fact.fact_id},
+        **{"session_id": "chat-18", "turns": [], "lines": [], "cited": [], "episodes": []},
+        **{"path": str(folder / "backup"), "out": str(folder / "export"), "source": "none"},
+        **{"scope": Scope("default", *WHO), "wanted": None, "limit": 5, "budget_tokens": 20},
+        **{"job_id": "none", "system": "mem0", "relation": "same", "model": "noop"},
+    }
+
+
+def refusals_of_python(door: Any, given: dict[str, Any]) -> Iterator[str]:
+    """The calls that a wrong value makes fail with anything but an error of ours."""
+    for name, _ in inspect.getmembers(type(door), inspect.isfunction):
+        if name.startswith("_") or name in NOT_CALLED:
+            continue
+        call = getattr(door, name)
+        parameters = inspect.signature(call).parameters.values()
+        named = [each for each in parameters if each.kind is not each.VAR_KEYWORD]
+        needed = {each.name: given.get(each.name) for each in named if each.default is each.empty}
+        for argument in named:
+            for wrong in WRONG:
+                try:
+                    answer = call(**needed | {argument.name: wrong})
+                    list(answer) if isinstance(answer, Iterator) else None
+                except ReconcilerError:
+                    continue
+                except Exception as error:  # noqa: BLE001 - what it is, is what is looked for
+                    yield f"{name}({argument.name}={wrong!r:.20}): {error!r:.90}"
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_wrong_argument_is_refused_in_our_words(
+    memory: Memory, door: str, tmp_path: Path
+) -> None:
+    found = list(refusals_of_python(DOORS[door](memory), usual(memory, tmp_path)))
+    assert not found, "\n".join(found)
+
+
+def test_plain_episodes_are_no_citations(memory: Memory) -> None:
+    task = task_at(memory, "deciding", "tool_returned", "fail")
+    with pytest.raises(ReconcilerError, match="each of cited must be a Cited, not dict"):
+        task.propose_reflection("The address was wrong.", [{"text": "No."}])
+
+
+@pytest.mark.parametrize("name", ["note", "recall", "history", "agent_tools", "task", "export"])
+def test_a_closed_memory_says_so(tmp_path: Path, name: str) -> None:
+    memory = Memory.open(embedded_path=str(tmp_path / "memory.lbug"))
+    contact = memory.contact(*WHO)
+    memory.close()
+    given = {"note": ["Likes tea."], "task": ["task-1"], "export": [str(tmp_path / "out")]}
+    with pytest.raises(ReconcilerError, match="was closed by this program; open it again"):
+        getattr(contact, name)(*given.get(name, ()))
+
+
+def test_an_agents_tools_say_that_the_memory_was_closed(tmp_path: Path) -> None:
+    memory = Memory.open(embedded_path=str(tmp_path / "memory.lbug"))
+    tools = memory.agent_tools(*WHO)
+    memory.close()
+    noted = tools.call("add_contact_note", {"text": "Likes tea.", "source_kind": "user_explicit"})
+    recalled = tools.call("recall_contact", {"query": "tea"})
+    assert "the memory was closed" in noted.text
+    assert "the memory was closed" in recalled.text
