@@ -20,6 +20,7 @@ from reconciler.async_threads import (
     Threads,
     awaited_in_a_thread,
 )
+from reconciler.class_calls import class_call
 from reconciler.memory import Memory
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class AsyncMemory(AsyncMemoryCalls):
         super().__init__(threads if isinstance(threads, Threads) else Threads(threads), memory)
         self._closing_seconds_max = closing_seconds_max
 
-    @classmethod
+    @class_call
     def open(
         cls,
         settings: Settings | None = None,
@@ -112,7 +113,7 @@ class AsyncMemory(AsyncMemoryCalls):
         pool.start()
         return cls(opened(), threads=pool, closing_seconds_max=seconds_max)
 
-    @classmethod
+    @class_call
     async def restore(
         cls,
         path: str | Path,

@@ -13,6 +13,7 @@ from itertools import islice
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
+from reconciler.class_calls import class_call
 from reconciler.domain.records.choices import (
     check_callable,
     check_flags,
@@ -118,7 +119,7 @@ class Memory:
         self._is_closed = False
         self._worker_threads: list[WorkerThread] = []
 
-    @classmethod
+    @class_call
     def open(
         cls,
         settings: Settings | None = None,
@@ -1717,7 +1718,7 @@ class Memory:
         """
         return self._services.reembedding.cancel()
 
-    @classmethod
+    @class_call
     def restore(
         cls,
         path: str | Path,

@@ -11,7 +11,7 @@ from typing import Any
 import ladybug
 import neo4j
 
-from reconciler.adapters.embedded_graph import _OPEN
+from reconciler.adapters import open_stores
 from tests.engines import EngineUnderTest
 
 __all__ = ["counts", "everything", "query"]
@@ -45,7 +45,8 @@ def counts(engine: EngineUnderTest) -> dict[str, int]:
 
 def _query_file(engine: EngineUnderTest, text: str, parameters: dict[str, Any]) -> list[list[Any]]:
     path = engine.settings_arguments["embedded_path"]
-    graph = _OPEN.get(path.resolve())
+    main = path.resolve()
+    graph: Any = next((each for each, name in open_stores._OPEN.items() if name == main), None)
     if graph is not None and not graph._is_closed:
         with (
             graph._connections.for_reading() as connection,

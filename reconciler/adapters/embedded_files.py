@@ -38,6 +38,16 @@ note keeps 0.12 MB of memory; at the engine's own 16 MiB that was 400 MB. Source
 """
 
 BUFFER_POOL_BYTES = 1 << 30
+"""Of memory, for the pages that the engine has in hand."""
+
+_STORE_BYTES_MAX = 1 << 40
+"""Of address space, which the engine reserves for a file as it opens it. Its own default, 8 TiB,
+fills a process's after fifteen stores."""
+
+_STORE_BYTES_MIN = 1 << 28
+_NO_SPACE = "Mmap for size"
+"""How the engine says that it could not reserve it."""
+
 _HEADER_BYTES = 4096
 """One page: a main file that has never been checkpointed is as long, and holds nothing."""
 
@@ -142,6 +152,8 @@ class EmbeddedFiles:
         try:
             database = self._database()
         except ENGINE_ERRORS as error:
+            if _NO_SPACE in str(error):
+                raise self._space_error() from error
             if _OF_ANOTHER in str(error):
                 raise ConfigurationError(
                     f"RECONCILER_EMBEDDED_PATH {self.main}: its log {self.log} belongs to another "
@@ -331,13 +343,24 @@ class EmbeddedFiles:
 
     def _database(self, *, is_lenient: bool = False) -> ladybug.Database:
         clear_memory()  # before the first page: the engine does not fill all that it writes
+        store_bytes, pool_bytes = _reserved_bytes(_address_space_bytes())
+        if _size(self.main) > store_bytes // 2:
+            raise self._space_error()
         with memory_as_it_comes() if self.has_log else nullcontext():
             return ladybug.Database(
                 self.main,
-                buffer_pool_size=BUFFER_POOL_BYTES,
+                max_db_size=store_bytes,
+                buffer_pool_size=pool_bytes,
                 auto_checkpoint=False,  # ours looks first whether the disk has room for it
                 throw_on_wal_replay_failure=not is_lenient,
             )
+
+    def _space_error(self) -> ConfigurationError:
+        return ConfigurationError(
+            f"RECONCILER_EMBEDDED_PATH {self.main}: the engine cannot reserve the address space "
+            "that it needs, because this process's is bounded. Run `ulimit -v unlimited` before "
+            "it, or set a bound of 4 GiB and eight times the file's size or more"
+        )
 
     def _check_complete(self) -> None:
         """Refuse a part of a store; the engine would open it as an empty one."""
@@ -468,6 +491,29 @@ class EmbeddedFiles:
                 leave_unchecked(connection)
             database.close()
             return copied.log_bytes
+
+
+def _address_space_bytes() -> int | None:
+    """How much address space this process may take; None where it is not bounded."""
+    try:
+        import resource  # not on Windows
+    except ImportError:
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def _reserved_bytes(space_bytes: int | None) -> tuple[int, int]:
+    """What is reserved for a store and for its buffer pool, of a process's address space.
+
+    Under a bound the store gets a quarter, as the power of two that the engine wants, and the pool
+    an eighth: Python, the model and the engine's threads need the rest.
+    """
+    if space_bytes is None:
+        return _STORE_BYTES_MAX, BUFFER_POOL_BYTES
+    quarter = min(max(space_bytes // 4, _STORE_BYTES_MIN), _STORE_BYTES_MAX)
+    store_bytes = 1 << (quarter.bit_length() - 1)
+    return store_bytes, min(max(space_bytes // 8, _STORE_BYTES_MIN // 2), BUFFER_POOL_BYTES)
 
 
 def _unfinished_from(log: Path) -> int | None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
 
 import ladybug
 
+from reconciler.adapters import open_stores
 from reconciler.adapters.cleared_memory import clear_memory, give_back_memory
 from reconciler.adapters.embedded_connections import POOL_IS_FULL, EmbeddedConnections
 from reconciler.adapters.embedded_files import (
@@ -86,8 +85,6 @@ _LOCKED = (
     "{} is open in {}; close that one, give this one another RECONCILER_EMBEDDED_PATH, or use "
     "Neo4j, which serves many processes"
 )
-_OPENING = threading.Lock()
-_OPEN: WeakValueDictionary[Path, EmbeddedGraph] = WeakValueDictionary()
 
 
 class EmbeddedGraph:
@@ -117,7 +114,8 @@ class EmbeddedGraph:
         self._is_closed = False
         self._failure = ""
         self._files = EmbeddedFiles(self._path)
-        _claim(self._path, self)
+        if not open_stores.claim(self._path, self):
+            raise GraphLockedError(_LOCKED.format(self._path, "this process: share that Memory"))
         with self._translated_setup():
             has_writes = self._files.has_writes
             self._log_bytes = self._files.log_bytes
@@ -308,7 +306,7 @@ class EmbeddedGraph:
                 self._database.close()
                 self._files.close()
                 give_back_memory()
-            _give_up(self._path, self)
+            open_stores.give_up(self)
 
     def _fail(self, why: str) -> None:
         """Refuse all further writes, and leave the engine's database where it is, for good.
@@ -429,7 +427,7 @@ class EmbeddedGraph:
         try:
             yield
         except BaseException as error:
-            _give_up(self._path, self)
+            open_stores.give_up(self)
             if isinstance(error, OSError):
                 raise ConfigurationError(
                     f"RECONCILER_EMBEDDED_PATH {self._path}: {error}"
@@ -510,24 +508,6 @@ def _traces(rewrites: int, left: int) -> tuple[str, ...]:
     """Where bytes of what was removed may still be."""
     files = _FILES_ARE_NOT_CLEAN.format(rewrites=rewrites, left=left) if left else _FILES_ARE_CLEAN
     return (files, *[_MEMORY_IS_NOT_CLEARED] * (not clear_memory()), _COPIES)
-
-
-def _claim(path: Path, graph: EmbeddedGraph) -> None:
-    """Keep a file to one graph in this process; the engine would let a second one lose writes.
-
-    Raises:
-        GraphLockedError: this process has it open.
-    """
-    with _OPENING:
-        if path in _OPEN:
-            raise GraphLockedError(_LOCKED.format(path, "this process: share that Memory"))
-        _OPEN[path] = graph
-
-
-def _give_up(path: Path, graph: EmbeddedGraph) -> None:
-    with _OPENING:
-        if _OPEN.get(path) is graph:
-            del _OPEN[path]
 
 
 def _is_marked_open(connection: PlanningConnection) -> bool:

@@ -19,6 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
+from reconciler.adapters import open_stores
 from reconciler.adapters.drafts import draft_folder
 from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.adapters.embedded_graph import EmbeddedGraph
@@ -63,8 +64,10 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     """A file for its owner's eyes, which has its name only once it is written to its end.
 
     Raises:
-        ConfigurationError: it exists already, or cannot be written.
+        ConfigurationError: it exists already, cannot be written, or is a file of an open memory.
     """
+    if open_stores.is_open(path):
+        raise ConfigurationError(f"{path} is a file of the open memory itself; name another file")
     if path.exists() and not overwrite:
         raise ConfigurationError(
             f"{path} already exists; name another file, or overwrite it with overwrite=True "

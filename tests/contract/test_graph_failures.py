@@ -495,6 +495,57 @@ def test_a_file_that_this_process_has_open_is_called_locked_too(embedded: dict[s
         opened(embedded).close()
 
 
+def _hard_link(path: Path, name: Path) -> None:
+    name.hardlink_to(path)
+
+
+def _link(path: Path, name: Path) -> None:
+    name.symlink_to(path)
+
+
+def _link_to_the_folder(path: Path, name: Path) -> None:
+    (name.parent / "other").symlink_to(path.parent)
+
+
+@pytest.mark.parametrize(
+    ("give", "named"),
+    [
+        (_hard_link, "second.lbug"),
+        (_link, "second.lbug"),
+        (_link_to_the_folder, "other/memory.lbug"),
+    ],
+)
+def test_a_second_name_of_an_open_file_is_called_locked_too(
+    embedded: dict[str, Any], give: Any, named: str
+) -> None:
+    path: Path = embedded["embedded_path"]
+    second = path.parent / named
+    with opened(embedded) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+        give(path, path.parent / "second.lbug")
+        with pytest.raises(GraphLockedError, match="this process"):
+            opened(embedded | {"embedded_path": second}).close()
+        memory.add_contact_note("crm", "alice", "Has a dog")
+    with opened(embedded | {"embedded_path": second}) as memory:
+        assert len(memory.history("crm", "alice")) == 2
+
+
+@pytest.mark.parametrize("beside", ["", ".wal", ".shadow"])
+@pytest.mark.parametrize("writes", ["backup", "export"])
+def test_nothing_is_written_over_a_file_of_the_open_memory(
+    embedded: dict[str, Any], writes: str, beside: str
+) -> None:
+    path: Path = embedded["embedded_path"]
+    (path.parent / "folder").symlink_to(path.parent)
+    target = path.parent / "folder" / f"{path.name}{beside}"
+    with opened(embedded) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+        with pytest.raises(ConfigurationError, match="of the open memory itself"):
+            getattr(memory, writes)(target, overwrite=True)
+    with opened(embedded) as memory:
+        assert len(memory.history("crm", "alice")) == 1
+
+
 class BrokenEmbedder(HashingEmbedder):
     """Fails as soon as anybody asks for its dimension, as a model that cannot be loaded does."""
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory, load_settings
+from reconciler import AsyncMemory, Memory, load_settings
 from reconciler.domain.records.scope import Scope
-from reconciler.errors import ReconcilerError
+from reconciler.errors import InvalidRequestError, ReconcilerError
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.testing import HashingEmbedder
 
@@ -132,3 +132,13 @@ def test_an_agents_tools_say_that_the_memory_was_closed(tmp_path: Path) -> None:
     recalled = tools.call("recall_contact", {"query": "tea"})
     assert "the memory was closed" in noted.text
     assert "the memory was closed" in recalled.text
+
+
+@pytest.mark.parametrize("call", ["open", "restore"])
+def test_what_belongs_to_the_class_is_refused_on_an_open_memory(
+    memory: Memory, tmp_path: Path, call: str
+) -> None:
+    with pytest.raises(InvalidRequestError, match=rf"call Memory.{call}\(...\) on the class"):
+        getattr(memory, call)(tmp_path / "backup")
+    with pytest.raises(InvalidRequestError, match="on the class"):
+        getattr(AsyncMemory(memory), call)(tmp_path / "backup")

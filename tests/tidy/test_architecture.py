@@ -59,8 +59,9 @@ MAY_IMPORT = {
     "async_calls": {"async_threads", "memory", "service", "ports", "domain", "settings"},
     "async_memory": {
         *{"async_calls", "async_threads", "memory", "ports", "domain", "settings"},
+        "class_calls",
     },
-    "memory": {"bootstrap", "service", "ports", "domain", "errors", "settings"},
+    "memory": {"bootstrap", "service", "ports", "domain", "errors", "settings", "class_calls"},
     "integrations": {"integrations", "memory", "service", "domain", "errors"},
     "entrypoints": {
         *{"entrypoints", "integrations", "memory", "bootstrap", "service", "ports", "domain"},
@@ -74,6 +75,7 @@ MAY_IMPORT = {
     "queries": {"errors", "resources"},
     "resources": {"errors"},
     "turns": set(),
+    "class_calls": {"errors"},
     "tracing": set(),
     "job_context": set(),
     "errors": {"named_secrets"},

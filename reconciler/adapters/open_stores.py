@@ -1,0 +1,54 @@
+"""Which embedded stores this process has open, by what their files are, not by how they are named.
+
+One file may have several names: a link, a bind mount, capitals on a file system that ignores them.
+The engine locks a file against other processes only, so that a second database on it in this one
+would overwrite the first one's pages. What a store holds is never looked at here.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+__all__ = ["claim", "give_up", "is_open"]
+
+_LOCK = threading.Lock()
+_OPEN: WeakKeyDictionary[object, Path] = WeakKeyDictionary()
+
+
+def claim(path: Path, holder: object) -> bool:
+    """Keep a store to one holder in this process; False where another one has it.
+
+    Args:
+        path: its main file, absolute; it need not exist yet.
+        holder: who has it open, until ``give_up``, or until nothing refers to it any more.
+    """
+    with _LOCK:
+        if any(_are_one_file(path, other) for other in _OPEN.values()):
+            return False
+        _OPEN[holder] = path
+        return True
+
+
+def give_up(holder: object) -> None:
+    """Let the holder's store be opened again."""
+    with _LOCK:
+        _OPEN.pop(holder, None)
+
+
+def is_open(path: Path) -> bool:
+    """Whether a path names the main file of a store that is open here, or a file beside it."""
+    with _LOCK:
+        return any(
+            _are_one_file(path, main)
+            or (path.name.startswith(f"{main.name}.") and _are_one_file(path.parent, main.parent))
+            for main in _OPEN.values()
+        )
+
+
+def _are_one_file(path: Path, other: Path) -> bool:
+    try:
+        return path == other or path.samefile(other)
+    except OSError:  # one of them does not exist, or may not be looked at
+        return False
