@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Generic, NoReturn, ParamSpec, Protocol, TypeVar
 
 from reconciler.errors import ConfigurationError, GraphClosedError, ReconcilerError
+from reconciler.forks import Maker
 
 __all__ = ["CLOSING_SECONDS_MAX", "THREADS_MAX", "Opening", "Threads"]
 
@@ -51,6 +52,7 @@ class Threads:
         self._under_way: set[Future[object]] = set()
         self._lock = threading.Lock()
         self._is_closed = False
+        self._maker = Maker()
 
     def start(self) -> None:
         """Start all of them; called in one of them, before any other call.
@@ -86,8 +88,9 @@ class Threads:
         """The call, to be made as soon as a thread is free, with the caller's context variables.
 
         Raises:
-            GraphClosedError: the threads were closed.
+            GraphClosedError: the threads were closed, or stayed with the parent of a fork.
         """
+        self._maker.check()
         with self._lock:
             if self._is_closed:
                 raise GraphClosedError(_CLOSED)
@@ -112,6 +115,8 @@ class Threads:
             then: what gives back what the calls use; done once, whether or not all of them ended.
             seconds_max: how long is waited. Calls that have not begun by then are never made.
         """
+        if not self._maker.is_here:
+            return
         with self._lock:
             if self._is_closed:
                 return

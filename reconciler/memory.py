@@ -48,6 +48,7 @@ from reconciler.errors import (
     InvalidRequestError,
     InvalidScopeError,
 )
+from reconciler.forks import Maker
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,6 +118,7 @@ class Memory:
     def __init__(self, services: Services) -> None:
         self._opened = services
         self._is_closed = False
+        self._maker = Maker()
         self._worker_threads: list[WorkerThread] = []
 
     @class_call
@@ -202,8 +204,11 @@ class Memory:
     def close(self) -> None:
         """Close the engine, the model and the connections; calling it again does nothing.
 
-        Workers in this process stop first; their jobs go back to the queue.
+        Workers in this process stop first; their jobs go back to the queue. In a forked child it
+        does nothing: what was opened before the fork is the parent's.
         """
+        if not self._maker.is_here:
+            return
         self._is_closed = True
         self.stop_workers()
         self._opened.closing.close()
@@ -213,8 +218,9 @@ class Memory:
         """The parts of an open memory.
 
         Raises:
-            GraphClosedError: this memory was closed.
+            GraphClosedError: this memory was closed, or opened before this process was forked.
         """
+        self._maker.check()
         if self._is_closed:
             raise GraphClosedError("this memory was closed by this program; open it again")
         return self._opened
@@ -2013,6 +2019,7 @@ class Memory:
 
         Not from a signal's handler, as ``interrupt_extraction``.
         """
+        self._maker.check()
         for thread in self._worker_threads:
             thread.ask_to_stop()
         if self._worker_threads:

@@ -34,6 +34,7 @@ from reconciler.errors import (
     GraphUnavailableError,
     QueryError,
 )
+from reconciler.forks import Maker, leave_alone_in_children
 from reconciler.ports.graph import EngineDescription, Purged, Row
 from reconciler.queries import (
     Query,
@@ -90,7 +91,7 @@ _LOCKED = (
 class EmbeddedGraph:
     """Runs each query file in one transaction; those that write, one after the other.
 
-    One process may have the file open at a time. Not usable in a child after ``fork``.
+    One process may have the file open at a time.
 
     Args:
         path: the file; its folder is made when it is missing.
@@ -114,6 +115,8 @@ class EmbeddedGraph:
         self._is_closed = False
         self._failure = ""
         self._files = EmbeddedFiles(self._path)
+        self._maker = Maker()
+        leave_alone_in_children(self)
         if not open_stores.claim(self._path, self):
             raise GraphLockedError(_LOCKED.format(self._path, "this process: share that Memory"))
         with self._translated_setup():
@@ -290,7 +293,7 @@ class EmbeddedGraph:
 
     def close(self) -> None:
         """See ``Graph.close``."""
-        if self._is_closed:
+        if self._is_closed or not self._maker.is_here:
             return
         self._is_closed = True  # who waits to write finds it so: nothing comes after what follows
         try:
@@ -413,6 +416,7 @@ class EmbeddedGraph:
     @contextmanager
     def _translated(self) -> Iterator[None]:
         """Foreign errors as ours; the engine's bare RuntimeErrors are told apart by their text."""
+        self._maker.check()
         try:
             yield
         except UnreadableRowsError as error:

@@ -28,6 +28,7 @@ from reconciler.errors import (
     GraphUnavailableError,
     QueryError,
 )
+from reconciler.forks import Maker, leave_alone_in_children
 from reconciler.ports.graph import EngineDescription, Purged, Row
 from reconciler.queries import (
     PARAMETER,
@@ -134,6 +135,8 @@ class Neo4jGraph:
         self._queries = load_queries(self.engine)
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
         self._is_closed = False
+        self._maker = Maker()
+        leave_alone_in_children(self)
         self._calls = ThreadPoolExecutor(pool_size_max, thread_name_prefix="neo4j")
         self._probes = ThreadPoolExecutor(1, thread_name_prefix="neo4j-probe")
         self._probe: Future[None] | None = None
@@ -251,6 +254,8 @@ class Neo4jGraph:
 
     def close(self) -> None:
         """See ``Graph.close``."""
+        if not self._maker.is_here:
+            return
         self._is_closed = True
         for pool in (self._calls, self._probes):
             pool.shutdown(wait=False, cancel_futures=True)
@@ -325,6 +330,7 @@ class Neo4jGraph:
     @contextmanager
     def _translated(self) -> Iterator[None]:
         """Foreign errors as ours, the most specific first."""
+        self._maker.check()
         try:
             yield
         except (foreign.AuthError, foreign.TokenExpired) as error:

@@ -7,6 +7,7 @@ would overwrite the first one's pages. What a store holds is never looked at her
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -45,6 +46,17 @@ def is_open(path: Path) -> bool:
             or (path.name.startswith(f"{main.name}.") and _are_one_file(path.parent, main.parent))
             for main in _OPEN.values()
         )
+
+
+def _forget_all() -> None:
+    """In a forked child nothing is open, and the parent's threads no longer hold the lock."""
+    global _LOCK
+    _LOCK = threading.Lock()
+    _OPEN.clear()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=_forget_all)
 
 
 def _are_one_file(path: Path, other: Path) -> bool:

@@ -29,6 +29,7 @@ from reconciler.errors import (
     LeaseLostError,
     ReconcilerError,
 )
+from reconciler.forks import Maker
 from reconciler.job_context import working_on
 from reconciler.service.sessions.extraction import EXTRACTION_DOOR, SessionReader
 from reconciler.service.stores.session_store import ReadSession, SessionStore
@@ -86,6 +87,7 @@ class ExtractionWorker:
         self._clock = clock
         self._on_stage = on_stage
         self._stopping = threading.Event()
+        self._maker = Maker()
 
     def run(self, on_job: Callable[[Job], None] = lambda _: None) -> None:
         """Work until ``stop``; where the engine is unavailable, wait for it.
@@ -96,6 +98,7 @@ class ExtractionWorker:
             on_job: told after each attempt, from this thread, how its job stands.
         """
         check_callable(on_job=on_job)
+        self._maker.check()
         complaint = ""
         while not self._stopping.is_set():
             try:
@@ -122,6 +125,7 @@ class ExtractionWorker:
             GraphUnavailableError: the engine stayed unavailable; what is not done waits.
         """
         check_callable(on_progress=on_progress)
+        self._maker.check()
         ended: dict[str, Job] = {}
         while not self._stopping.is_set():
             if job := self.work_once():

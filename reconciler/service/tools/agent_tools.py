@@ -35,6 +35,7 @@ from reconciler.errors import (
     InvalidRequestError,
     ReconcilerError,
 )
+from reconciler.forks import Maker
 from reconciler.service.json_lines import json_object
 from reconciler.service.writing.doors import LiveDoor
 
@@ -98,6 +99,7 @@ class AgentTools:
             self._tools[RECALL_CONTACT] = recall_tool()
         self._unsettled: dict[str, str] = {}
         self._lock = Lock()
+        self._maker = Maker()
 
     @property
     def scope(self) -> Scope:
@@ -137,6 +139,7 @@ class AgentTools:
             known = ", ".join(self._tools)
             return ToolReply(text=f"There is no such tool; there is {known}.", is_error=True)
         try:
+            self._maker.check()
             given = tool.read(_as_object(arguments))
             return self._add(given) if name == ADD_CONTACT_NOTE else self._answer(given)
         except InvalidRequestError as error:
