@@ -53,6 +53,8 @@ def test_a_denial_and_the_plain_statement_stay_side_by_side_whichever_comes_firs
             known = memory.add_contact_note("crm", contact_id, first)
             made = memory.add_contact_note("crm", contact_id, second)
             assert (made.action, made.conflicting_ids) == (Action.ADD, (known.fact_id,))
+            again = memory.add_contact_note("crm", contact_id, second)
+            assert known.fact_id not in again.superseded_ids
 
 
 def test_the_decision_says_what_the_model_could_not_read(memory: Memory) -> None:

@@ -41,7 +41,7 @@ from reconciler.domain.guard.differences import (
     says_no_more,
     words_of_its_own,
 )
-from reconciler.domain.guard.languages import find_denial, find_other_words
+from reconciler.domain.guard.languages import find_denial, find_other_words, is_english
 from reconciler.domain.guard.matters import are_other_matters, denies, has_values, stems_of
 from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, read
@@ -66,6 +66,7 @@ __all__ = [
     "find_news",
     "find_unreadable",
     "has_many_other_words",
+    "is_english",
     "is_repeated_in",
     "leaves_words_out",
     "named_in",

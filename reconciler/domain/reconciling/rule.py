@@ -174,6 +174,7 @@ def contest(
     note: Note,
     predecessors: Iterable[Predecessor],
     policy: ReconcilePolicy,
+    unread: Unread = all_read,
 ) -> Verdict:
     """The verdict, marked as contested where the note takes part in a to and fro.
 
@@ -186,11 +187,12 @@ def contest(
         note: what it was about.
         predecessors: the facts beneath the verdict's targets, in any order.
         policy: the window, and from which cosine on two texts say the same.
+        unread: as ``decide`` takes it.
     """
     value = (note.slot and note.slot.value) or ""
     if not verdict.is_replacement or denies_value(note.text, value):
         return verdict
-    if any(_says_again(note, predecessor, policy) for predecessor in predecessors):
+    if any(_says_again(note, predecessor, policy, unread) for predecessor in predecessors):
         return _contested(verdict, "what was superseded before is said again")
     flips = [predecessor for predecessor in predecessors if predecessor.was_contradicted]
     if verdict.decided_by is not DecidedBy.MIDPOINT and any(
@@ -717,14 +719,15 @@ def _in_order(note: Note, verdict: Verdict) -> Verdict:
     )
 
 
-def _says_again(note: Note, earlier: Predecessor, policy: ReconcilePolicy) -> bool:
+def _says_again(note: Note, earlier: Predecessor, policy: ReconcilePolicy, unread: Unread) -> bool:
     match = compare_slots(note.slot, earlier.slot)
     if match is not SlotMatch.UNKNOWN:
         return match is SlotMatch.EQUAL
     if canonical_text(note.text).casefold() == canonical_text(earlier.text).casefold():
         return True
-    return earlier.cosine >= policy.cosine_update_min and not find_differences(
-        note.text, earlier.text
+    return earlier.cosine >= policy.cosine_update_min and not (
+        find_differences(note.text, earlier.text)
+        or find_unreadable(note.text, earlier.text, unread)
     )
 
 

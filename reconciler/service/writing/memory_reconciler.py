@@ -295,7 +295,7 @@ class MemoryReconciler:
         note = dated(note, verdict)
         if verdict.is_replacement:
             beneath = self._store.list_predecessors(verdict.targets, draft.vector)
-            verdict = contest(verdict, note, beneath, self._policy)
+            verdict = contest(verdict, note, beneath, self._policy, self._unread)
         return self._commit(draft, note, verdict, opinion, seen)
 
     def _verdict(self, submission: Submission, note: Note, seen: Seen) -> Verdict:
