@@ -85,12 +85,16 @@ class TableEmbedder:
     Args:
         vectors: text to vector of any length but zero; texts are looked up by ``canonical_text``.
         dimension: length of every vector.
+        unread: letters that it claims not to read, wherever they stand.
 
     Raises:
         EmbeddingError: a vector has another shape, or no direction.
     """
 
-    def __init__(self, vectors: Mapping[str, Sequence[float]], dimension: int) -> None:
+    def __init__(
+        self, vectors: Mapping[str, Sequence[float]], dimension: int, unread: str = ""
+    ) -> None:
+        self._unread = unread
         self._dimension = dimension
         self._is_closed = False
         self._vectors = {
@@ -120,6 +124,15 @@ class TableEmbedder:
         except KeyError as error:
             raise EmbeddingError(f"the table names no vector for {error}") from error
         return np.array(rows, dtype=np.float32).reshape(len(texts), self._dimension)
+
+    def unread(self, text: str) -> str:
+        """The letters and digits of a text that it claims not to read, in their order.
+
+        Raises:
+            EmbeddingError: the embedder is closed.
+        """
+        _check_open(self._is_closed)
+        return "".join(letter for letter in canonical_text(text) if letter in self._unread)
 
     def warm_up(self) -> float:
         """Ready at once."""

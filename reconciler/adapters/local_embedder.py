@@ -8,11 +8,14 @@ model it is, and what runs it, is the matter of a ``LocalModel``; batching that 
 from __future__ import annotations
 
 import copy
+import functools
 import os
 import sys
 import threading
 import time
+import unicodedata
 import weakref
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -134,6 +137,17 @@ class LocalEmbedder:
         starts = np.cumsum([0, *map(len, pieces[:-1])])
         return _unit(np.add.reduceat(vectors * tokens[:, None], starts))
 
+    def unread(self, text: str) -> str:
+        """The letters and digits of a text that the model could not read, in their order.
+
+        Raises:
+            EmbeddingError: the embedder is closed.
+            ConfigurationError: first use, and the model cannot be loaded.
+        """
+        engine = self._ready()
+        with translated(EmbeddingError, "the model failed on this text"):
+            return engine.windows.unread(canonical_text(text))
+
     def warm_up(self) -> float:
         """Load the model and embed once; returns the seconds until it was ready.
 
@@ -185,8 +199,14 @@ class LocalEmbedder:
             self._engine = None
 
 
+TOKENS_OF_SCRIPT_MIN = 1_000
+"""Tokens of a script in the vocabulary of a model that reads it. Source: all-MiniLM-L6-v2, which
+read English alone, knows 488 Chinese characters and 26,637 pieces of Latin words; models of many
+languages know thousands of each script that they were trained on."""
+
+
 class Windows:
-    """Cuts what the model would cut off into pieces that it sees whole."""
+    """Cuts what the model would cut off into pieces that it sees whole, and tells what it reads."""
 
     def __init__(self, tokenizer: Tokenizer, token_count_max: int) -> None:
         self._token_count_max = token_count_max - tokenizer.num_special_tokens_to_add(False)
@@ -201,6 +221,42 @@ class Windows:
         tokens = self._tokenizer.encode(text, add_special_tokens=False)
         offsets, spans = tokens.offsets, self._spans(tokens.word_ids)
         return [(text[offsets[i][0] : offsets[j - 1][1]], j - i) for i, j in spans]
+
+    def unread(self, text: str) -> str:
+        """Letters and digits that stand for an unknown token, or of a script that it cannot read.
+
+        Without an unknown token, as with a vocabulary of bytes, all is taken as read: nothing
+        tells what a piece of a letter stands for.
+        """
+        if self._unknown_id is None:
+            return ""
+        tokens = self._tokenizer.encode(text, add_special_tokens=False)
+        is_unknown = [False] * len(text)
+        for token_id, (start, end) in zip(tokens.ids, tokens.offsets, strict=True):
+            if token_id == self._unknown_id:
+                is_unknown[start:end] = [True] * (end - start)
+        return "".join(
+            letter
+            for letter, unknown in zip(text, is_unknown, strict=True)
+            if letter.isalnum() and (unknown or not self._reads(letter))
+        )
+
+    def _reads(self, letter: str) -> bool:
+        """Whether the vocabulary has words of the letter's script, or no more than its letters."""
+        return not letter.isalpha() or letter.isascii() or _script_of(letter) in self._scripts
+
+    @functools.cached_property
+    def _unknown_id(self) -> int | None:
+        name = getattr(self._tokenizer.model, "unk_token", None)
+        return None if name is None else self._tokenizer.token_to_id(name)
+
+    @functools.cached_property
+    def _scripts(self) -> frozenset[str]:
+        """The scripts that the model reads; counted when the first letter is not of ASCII."""
+        counted = Counter(map(_script_of_word, self._tokenizer.get_vocab()))
+        return frozenset(
+            script for script, count in counted.items() if count >= TOKENS_OF_SCRIPT_MIN
+        )
 
     def _spans(self, word_ids: list[int | None]) -> Iterator[tuple[int, int]]:
         start = 0
@@ -220,6 +276,15 @@ class _Engine(NamedTuple):
     windows: Windows
     batcher: EmbeddingBatcher
     stop: weakref.finalize[Any, Any]
+
+
+def _script_of(letter: str) -> str:
+    """What the name of a letter begins with: LATIN, CYRILLIC, CJK."""
+    return unicodedata.name(letter, "").partition(" ")[0]
+
+
+def _script_of_word(token: str) -> str:
+    return next((_script_of(letter) for letter in token if letter.isalpha()), "")
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -32,6 +32,7 @@ from reconciler.errors import ReconcilerError
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Graph
 from reconciler.queries import newest_schema_version
+from reconciler.service.embedding import unread
 from reconciler.service.stores.erasure_store import ErasureStore
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.stores.model_store import ModelStore
@@ -41,6 +42,18 @@ from reconciler.settings import Settings
 __all__ = ["Check", "checks_table", "checkup", "describe_extractor"]
 
 _ROUND_TRIPS = 11
+_SAMPLES = {
+    "Arabic": "سلام",
+    "Chinese": "你好",
+    "Cyrillic": "привет",
+    "Devanagari": "नमस्ते",
+    "Greek": "γεια",
+    "Hebrew": "שלום",
+    "Japanese": "こんにちは",
+    "Korean": "안녕",
+    "Thai": "สวัสดี",
+}
+"""A greeting in each of the scripts that most people write, beside the Latin one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +153,7 @@ def _further_checks(
 def _checks_of_parts(settings: Settings, embedder: Embedder) -> list[Check]:
     """What a note meets besides the store."""
     return [
-        _check("model", lambda: f"{embedder.model_id}, ready in {embedder.warm_up():.1f} s"),
+        _check("model", lambda: _model(embedder)),
         _check("gate", lambda: _gate(settings)),
         _check("arbiter", lambda: _arbiter(settings)),
         _check("extractor", lambda: describe_extractor(settings)),
@@ -172,6 +185,17 @@ def _store(store: MemoryStore, models: ModelStore, embedder: Embedder) -> str:
         return "empty"
     store.check_model(embedder.model_id, embedder.dimension)
     return f"holds vectors of {embedder.model_id}{_move(models)}"
+
+
+def _model(embedder: Embedder) -> str:
+    ready = f"{embedder.model_id}, ready in {embedder.warm_up():.1f} s"
+    closed = [name for name, sample in _SAMPLES.items() if unread(embedder, sample)]
+    if not closed:
+        return ready
+    return (
+        f"{ready}; it cannot read {', '.join(closed)}: such texts are told apart letter by letter, "
+        "and recalled by their words alone (RECONCILER_EMBEDDER__MODEL names another model)"
+    )
 
 
 def _hash_key(settings: Settings, store: MemoryStore) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Embedder"]
+__all__ = ["Embedder", "KnowsUnread"]
 
 
 class Embedder(Protocol):
@@ -25,6 +25,9 @@ class Embedder(Protocol):
     4. ``dimension`` 0 says that it does not embed; then shape is (n, 0) and every note is an ADD.
     5. ``model_id`` changes whenever the vectors do; facts of another id are not compared.
     6. Safe to share between threads.
+
+    One that can tell which part of a text it could not read is a ``KnowsUnread``, too. Any other is
+    taken to read all texts.
     """
 
     @property
@@ -55,4 +58,23 @@ class Embedder(Protocol):
 
     def close(self) -> None:
         """Stop what runs behind; harmless when called again."""
+        ...
+
+
+@runtime_checkable
+class KnowsUnread(Protocol):
+    """What an embedder may be besides: one that knows which part of a text it could not read.
+
+    No cosine tells of that part, so that two texts that differ in it are never merged by one.
+    """
+
+    def unread(self, text: str) -> str:
+        """The letters and digits of a text that the model could not read, in their order.
+
+        Empty where it read all of them; never an error where ``embed`` makes none.
+
+        Raises:
+            EmbeddingError: the embedder is closed.
+            ConfigurationError: first use, and the model cannot be loaded.
+        """
         ...

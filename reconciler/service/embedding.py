@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.errors import EmbeddingError
-from reconciler.ports.embedder import Embedder
+from reconciler.ports.embedder import Embedder, KnowsUnread
 
-__all__ = ["UNIT_LENGTH_TOLERANCE", "embed"]
+__all__ = ["UNIT_LENGTH_TOLERANCE", "embed", "unread"]
 
 UNIT_LENGTH_TOLERANCE = 1e-3
 
@@ -35,3 +35,8 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
             f"{embedder.model_id} returned a vector that is not of unit length; nothing was written"
         )
     return vectors
+
+
+def unread(embedder: Embedder, text: str) -> str:
+    """What of a text the model could not read; empty for an embedder that cannot tell."""
+    return embedder.unread(text) if isinstance(embedder, KnowsUnread) else ""

@@ -19,16 +19,23 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tokenizers import Tokenizer, models
 
 from reconciler.adapters import model_files, sentence_transformer_model
 from reconciler.adapters.embedding_batcher import EmbeddingBatcher
-from reconciler.adapters.local_embedder import LocalEmbedder, LocalModel, Windows
+from reconciler.adapters.local_embedder import (
+    TOKENS_OF_SCRIPT_MIN,
+    LocalEmbedder,
+    LocalModel,
+    Windows,
+)
 from reconciler.adapters.model_files import packaged_folder
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.onnx_minilm import GRAPH, SHA256, WEIGHTS, OnnxMinilm
 from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
 from reconciler.errors import ConfigurationError, EmbeddingError
 from reconciler.ports.embedder import Embedder
+from reconciler.service.embedding import unread
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests.tables import every
 from tools.build_minilm_graph import build
@@ -409,6 +416,50 @@ def test_every_window_fits_the_model_and_none_of_the_text_is_lost(reference: Any
     reference.tokenizer.backend_tokenizer.no_padding()
     assert max(len(tokenize(piece).ids) for piece in pieces) <= 256
     assert "".join("".join(pieces).split()) == "".join(text.split())
+
+
+# What could not be read.
+
+
+@pytest.mark.parametrize("text", ["Likes tea.", "Mag grünen Tee, 5 €", "ﬁnal 10²", "", "✅"])
+def test_what_was_read_leaves_nothing_unread(embedder: Embedder, text: str) -> None:
+    assert unread(embedder, text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("他对花生过敏。", "他对花生过敏"),
+        ("Он не ест мясо", "Оннеестмясо"),
+        ("Works with 王小明 in Pune", "王小明"),
+        ("The key is " + "a1" * 60, "a1" * 60),
+    ],
+)
+def test_the_real_one_tells_what_it_could_not_read(
+    real: Embedder, text: str, expected: str
+) -> None:
+    assert unread(real, text) == expected
+
+
+def test_each_way_to_run_the_model_reads_the_same(shared: Callable[[str], Embedder]) -> None:
+    for text in VARIED:
+        told = {unread(shared(kind), text) for kind in REAL}
+        assert len(told) == 1, text
+
+
+def test_a_double_that_cannot_read_a_letter_says_so_until_it_is_closed() -> None:
+    double = TableEmbedder({}, 2, unread="xyz")
+    assert unread(double, "Size x, size y.") == "zxzy"
+    double.close()
+    with pytest.raises(EmbeddingError, match="closed"):
+        unread(double, "Size x")
+
+
+def test_a_model_that_knows_words_of_a_script_reads_it() -> None:
+    words = {f"слово{number}": number + 1 for number in range(TOKENS_OF_SCRIPT_MIN)}
+    tokenizer = Tokenizer(models.WordPiece({"[UNK]": 0} | words, unk_token="[UNK]"))
+    assert Windows(tokenizer, 256).unread("слово7") == ""
+    assert Windows(tokenizer, 256).unread("дом") == "дом"
 
 
 # The real model: what can go wrong.

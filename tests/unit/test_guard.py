@@ -167,7 +167,6 @@ def test_a_name_in_the_place_of_another_is_found(note: str, fact: str) -> None:
         ("Works for BBC in London", "Works for BBC"),
         ("Needs single sign-on before it can start.", "Needs SSO before it can start."),
         ("Works for the British Broadcasting Corporation", "Works for the BBC"),
-        ("Lives in Wolfenbuttle", "Lives in Wolfenbuttel"),
         ("Prefers U.S. hotels", "Prefers US hotels"),
         ("Renews in January", "Renews in Jan"),
         ("Prefers being contacted by email.", "Prefers to be contacted by email."),
@@ -471,7 +470,7 @@ def test_what_only_the_fact_says_would_be_lost(fact: str, said: str, lost: str) 
         ("Lives in Pune", "Lives in Pune with her mother"),
         ("Lives in Pune.", "lives in pune"),
         ("Likes long walks", "Enjoys long walks"),
-        ("B", "A"),
+        ("Tea", "A"),
         ("Flies on 3 May", "Flies on May 3rd"),
     ],
 )

@@ -12,6 +12,7 @@ Read on in this order; each module imports only those above it::
     tokens        a text cut into words, numbers, dates, ids and marks
     reading       what is read from one text
     signs         what a glance at two texts tells, so that most need not be read
+    languages     whether the guard can read a text, and what differs in texts that it cannot read
     differences   two readings compared: values, names, denials, ends, opposites, the subject
     order         two readings compared: who did it and to whom
     matters       what a text says of its slot's value: whether it denies it, and what it is for
@@ -26,11 +27,13 @@ from dataclasses import replace
 from reconciler.domain.guard.differences import (
     count_replaced,
     find_additions,
+    find_alike,
     find_cessation,
     find_currencies,
     find_details,
     find_names,
     find_negation,
+    find_signs,
     find_subject,
     find_values,
     find_words,
@@ -38,6 +41,7 @@ from reconciler.domain.guard.differences import (
     says_no_more,
     words_of_its_own,
 )
+from reconciler.domain.guard.languages import find_denial, find_other_words, is_english
 from reconciler.domain.guard.matters import are_other_matters, denies, has_values, stems_of
 from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, read
@@ -60,7 +64,9 @@ __all__ = [
     "find_left_out",
     "find_losses",
     "find_news",
+    "find_unreadable",
     "has_many_other_words",
+    "is_english",
     "is_repeated_in",
     "leaves_words_out",
     "named_in",
@@ -76,6 +82,9 @@ cosine of 0.95 by less than a synonym does in a short text."""
 _FEW = 3
 """Words of content. Source: the labelled pairs with slots, of whose restatements none has more."""
 
+_OPEN = (Difference.ROLES, Difference.LANGUAGE, Difference.UNREAD)
+"""Kinds of findings that do not tell whether both texts answer one question."""
+
 _THE_CONTACT = re.compile(r"^\s*the contact\s+", re.IGNORECASE)
 """Whom a reader of conversations names, and whom a note without a subject is about."""
 
@@ -89,7 +98,15 @@ _FINDERS_OF_CHANGES: tuple[_Finder, ...] = (
 )
 """What may find that only one side can hold; the last one only where all words are the same."""
 
-_FINDERS = (*_FINDERS_OF_CHANGES, find_currencies, find_words, find_names, find_subject)
+_FINDERS = (
+    *_FINDERS_OF_CHANGES,
+    find_currencies,
+    find_signs,
+    find_words,
+    find_names,
+    find_alike,
+    find_subject,
+)
 
 
 def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
@@ -105,7 +122,8 @@ def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
     new, old = read(note), read(fact)
     if new.canonical == old.canonical:
         return ()
-    findings = tuple(finding for find in _FINDERS for finding in find(new, old))
+    read_by_words = (finding for find in _FINDERS for finding in find(new, old))
+    findings = (*read_by_words, *find_denial(note, fact))
     if any(found.kind is Difference.SUBJECT for found in findings):
         # What holds of her husband changes nothing that holds of her.
         return tuple(replace(found, is_change=False) for found in findings)
@@ -121,8 +139,9 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
         note: the new text.
         fact: the text that it may contradict.
     """
-    if not may_contradict(note, fact):
-        return ()
+    denied = tuple(find_denial(note, fact))
+    if denied or not may_contradict(note, fact):
+        return denied
     new, old = read(note), read(fact)
     if new.canonical == old.canonical:
         return ()
@@ -259,6 +278,28 @@ def find_news(note: str, fact: str) -> tuple[Finding, ...]:
     return (*find_differences(note, fact), *find_additions(new, old))
 
 
+def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple[Finding, ...]:
+    """What differs in two texts, where a model or the guard could not read what differs.
+
+    No cosine says of such texts that the one restates the other: the letters that the model could
+    not read are no part of it, and the guard does not know which word is a "not". Texts that are
+    equal up to case and canonical form have none.
+
+    Args:
+        note: the new text.
+        fact: the text that it would take the place of.
+        unread: what of a text the model could not read.
+    """
+    new, old = canonical_text(note).casefold(), canonical_text(fact).casefold()
+    if new == old:
+        return ()
+    found = tuple(find_other_words(note, fact))
+    here, there = unread(new), unread(old)
+    if here == there:
+        return found
+    return (*found, Finding(kind=Difference.UNREAD, in_note=here, in_fact=there))
+
+
 def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]:
     """What would be lost if the fact ended for the note: details that only the fact has.
 
@@ -296,8 +337,9 @@ def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
 
     Then the findings answer one question in two ways; else they may be about different things.
     """
-    # Of words that moved the finding itself says whether they may be a paraphrase.
-    still = [finding for finding in findings if finding.kind is not Difference.ROLES]
+    # Of words that moved the finding itself says whether they may be a paraphrase, and the guard
+    # does not know what words mean that it could not read.
+    still = [finding for finding in findings if finding.kind not in _OPEN]
     return bool(still) and has_no_other_words(read(note), read(fact), still)
 
 

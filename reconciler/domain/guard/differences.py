@@ -21,6 +21,7 @@ from reconciler.domain.guard.reading import (
     Reading,
     Word,
     clauses_of,
+    folded,
 )
 from reconciler.domain.guard.tokens import stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
@@ -29,11 +30,13 @@ from reconciler.domain.records.findings import Difference, Finding
 __all__ = [
     "count_replaced",
     "find_additions",
+    "find_alike",
     "find_cessation",
     "find_currencies",
     "find_details",
     "find_names",
     "find_negation",
+    "find_signs",
     "find_subject",
     "find_values",
     "find_words",
@@ -51,6 +54,11 @@ _ELIDED_RATIO_MAX = 3.0
 
 _PART_LENGTH_MIN = 4
 """Letters of a word that, at the beginning of another, make it another form: "work", "working"."""
+
+_BEGINNING = 3
+"""Letters that two forms of a word have in common at least."""
+
+_PERCENT = frozenset({"percent", "permille"})
 
 _SHORT = 3
 """Words of a clause that says hardly more than the one word that the other text denies."""
@@ -117,13 +125,47 @@ def says_no_more(new: Reading, old: Reading) -> bool:
 
 
 def find_currencies(new: Reading, old: Reading) -> Iterator[Finding]:
-    """An amount in another currency."""
-    if new.currencies and old.currencies and new.currencies.isdisjoint(old.currencies):
+    """An amount in another currency, or a percentage in the place of one."""
+    here, there = _units(new), _units(old)
+    if (new.currencies or old.currencies) and here and there and here.isdisjoint(there):
         yield Finding(
             kind=Difference.AMOUNT,
-            in_note=" ".join(sorted(new.currencies)),
-            in_fact=" ".join(sorted(old.currencies)),
+            in_note=" ".join(sorted(here)),
+            in_fact=" ".join(sorted(there)),
         )
+
+
+def find_signs(new: Reading, old: Reading) -> Iterator[Finding]:
+    """Another symbol, as ✅ for ❌, or one more; what only decorates is no difference."""
+    only_new, only_old = new.signs - old.signs, old.signs - new.signs
+    known, either = vocabulary(), only_new | only_old
+    if not either.keys().isdisjoint(known.denying_signs) and not (only_new and only_old):
+        yield Finding(
+            kind=Difference.NEGATION,
+            in_note=_repeated(only_new),
+            in_fact=_repeated(only_old),
+            is_change=_is_same_but_for(new, old, *either),
+        )
+    elif (only_new and only_old) or any(
+        sign in known.exact_signs or (new.signs[sign] and old.signs[sign]) for sign in either
+    ):
+        yield Finding(
+            kind=Difference.WORD,
+            in_note=_repeated(only_new),
+            in_fact=_repeated(only_old),
+        )
+
+
+def find_alike(new: Reading, old: Reading) -> Iterator[Finding]:
+    """A word that begins like one of the other text, and is no form of it: Michael, Michaela.
+
+    To a model that reads words in pieces the two are nearly one.
+    """
+    only_new, only_old = _capitals(new) - old.spelt.keys(), _capitals(old) - new.spelt.keys()
+    for word in sorted(only_new):
+        if other := next((each for each in sorted(only_old) if _only_look_alike(word, each)), ""):
+            yield Finding(kind=Difference.NAME, in_note=word, in_fact=other)
+            return
 
 
 def find_negation(new: Reading, old: Reading) -> Iterator[Finding]:
@@ -205,13 +247,11 @@ def words_of_its_own(of: Reading, other: Reading) -> set[str]:
 
 
 def _has_in_part(reading: Reading, word: Word) -> bool:
-    said = word.text.casefold()
+    said = folded(word.text)
     if len(said) < _PART_LENGTH_MIN:
         return False
     beginning = said[: max(_PART_LENGTH_MIN, len(said) * 2 // 3)]
-    return said in reading.letters or any(
-        other.text.casefold().startswith(beginning) for other in reading.words
-    )
+    return any(other.startswith(beginning) for other in reading.spelt)
 
 
 def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) -> bool:
@@ -219,6 +259,46 @@ def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) 
     found = tokens_of(" ".join(f"{finding.in_note} {finding.in_fact}" for finding in findings))
     known = vocabulary().light.union(token.value for token in found)
     return (new.stems ^ old.stems) <= known
+
+
+def _units(reading: Reading) -> frozenset[str]:
+    return reading.currencies or _PERCENT & reading.stems
+
+
+def _repeated(signs: Counter[str]) -> str:
+    return " ".join(signs.elements())
+
+
+def _capitals(reading: Reading) -> set[str]:
+    return {
+        folded(word.text)
+        for word in reading.words
+        if word.kind == "word" and word.text[0].isupper()
+    }
+
+
+def _only_look_alike(word: str, other: str) -> bool:
+    """Whether two words begin alike, and are no two forms of a verb, which may open a sentence.
+
+    What has one letter more or less may be another name: Ann and Anne, Carlo and Carlos.
+    """
+    length = _shared_length(word, other)
+    if length < min(_BEGINNING, len(word), len(other)):
+        return False
+    is_longer_by_a_letter = {len(word), len(other)} == {length, length + 1}
+    return is_longer_by_a_letter or not _is_form(word, other, vocabulary().verb_endings)
+
+
+def _shared_length(word: str, other: str) -> int:
+    """How many letters two words begin with alike."""
+    pairs = enumerate(zip(word, other, strict=False))
+    return next((at for at, (here, there) in pairs if here != there), min(len(word), len(other)))
+
+
+def _is_form(word: str, other: str, endings: Collection[str]) -> bool:
+    """Whether two words differ in nothing but their endings: "engineer", "engineering"."""
+    length = _shared_length(word, other)
+    return length >= _BEGINNING and word[length:] in endings and other[length:] in endings
 
 
 def _stems(reading: Reading) -> Counter[str]:
@@ -335,14 +415,21 @@ def _prefixed(stems: frozenset[str], others: frozenset[str]) -> Iterator[tuple[s
 
 
 def _foreign_names(of: Reading, other: Reading) -> str:
-    return " ".join(text for name, text in of.names.items() if not _mentions(other, name))
+    return " ".join(text for name, text in of.names.items() if not _mentions(other, name, of))
 
 
-def _mentions(reading: Reading, name: str) -> bool:
-    """Whether the text has the name, its beginning (Jan for January), or what it abbreviates."""
-    beginning = name[: max(3, len(name) * 2 // 3)]
+def _mentions(reading: Reading, name: str, of: Reading) -> bool:
+    """Whether the text has the name, what it abbreviates, or a word that it is another form of."""
+    plain = (folded(word.text) for word in reading.words if word.text.islower())
     return (
-        name in reading.letters
+        _is_spelt(name, of, reading)
         or (len(name) > 1 and name in reading.initials)
-        or any(word.text.casefold().startswith(beginning) for word in reading.words)
+        or any(_is_form(name, word, vocabulary().endings) for word in plain)
+    )
+
+
+def _is_spelt(word: str, of: Reading, reading: Reading) -> bool:
+    """Whether the text has the word, in one or in pieces, or one word of it and its neighbours."""
+    return word in reading.spelt or any(
+        word in pieces for joined, pieces in of.spelt.items() if joined in reading.spelt
     )

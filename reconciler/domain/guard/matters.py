@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from reconciler.domain.guard.reading import VALUE_KINDS, Reading, Word
+from reconciler.domain.guard.reading import VALUE_KINDS, Reading, Word, folded
 from reconciler.domain.guard.tokens import stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 
@@ -68,7 +68,7 @@ def are_other_matters(
 
 
 def _is_name(word: Word, reading: Reading) -> bool:
-    return word.kind in _DATED or word.text.casefold() in reading.names
+    return word.kind in _DATED or folded(word.text) in reading.names
 
 
 def _matter(reading: Reading, nouns: Collection[str], values: Collection[str]) -> list[Word]:

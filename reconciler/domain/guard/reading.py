@@ -6,7 +6,8 @@ has ended, names, whom it is about. Nothing that looks at two texts may ever liv
 
 from __future__ import annotations
 
-from collections import defaultdict
+import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -18,7 +19,17 @@ from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.notes import canonical_text
 
-__all__ = ["VALUE_KINDS", "Clause", "Count", "Denial", "Reading", "Word", "clauses_of", "read"]
+__all__ = [
+    "VALUE_KINDS",
+    "Clause",
+    "Count",
+    "Denial",
+    "Reading",
+    "Word",
+    "clauses_of",
+    "folded",
+    "read",
+]
 
 VALUE_KINDS = {
     "number": Difference.NUMBER,
@@ -30,6 +41,7 @@ VALUE_KINDS = {
     "year": Difference.DATE,
     "time": Difference.DATE,
     "id": Difference.IDENTIFIER,
+    "ratio": Difference.NUMBER,
 }
 """By token kind, what a difference of its values is."""
 
@@ -123,8 +135,9 @@ class Reading:
 
     Attributes:
         canonical: the text as it is compared for equality.
-        letters: its letters and digits without a gap, to look names up in.
-        initials: the first letter of each word, to look abbreviations up in.
+        spelt: its words, and two or three in a row without the gap, as "e-mail" is "email"; each
+            with those that it is made of.
+        initials: the first letters of names, to look abbreviations up in.
         words: its words of content, in order.
         stems: what is compared of the words.
         values: by token kind, each number, date or id, and how the text has it.
@@ -135,11 +148,12 @@ class Reading:
         sides: by closed class, the sides that the text names, and with which word.
         names: by folded form, the capitalised words that do not only open a sentence.
         degrees: the words that say how much or how often, as the text has them.
+        signs: its symbols that say something, as often as they stand in it.
         subject: the relative or colleague whom the sentence is about, or "".
     """
 
     canonical: str
-    letters: str
+    spelt: dict[str, tuple[str, ...]]
     initials: str
     words: tuple[Word, ...]
     stems: frozenset[str]
@@ -151,6 +165,7 @@ class Reading:
     sides: dict[int, dict[int, str]]
     names: dict[str, str]
     degrees: dict[str, str]
+    signs: Counter[str]
     subject: str
 
 
@@ -165,8 +180,8 @@ def read(text: str) -> Reading:
     known = vocabulary()
     return Reading(
         canonical=canonical,
-        letters="".join(filter(str.isalnum, canonical)),
-        initials="".join(word.text[0] for word in words).casefold(),
+        spelt=dict(_spelt(words)),
+        initials="".join(_initial(word) for word in words),
         words=words,
         stems=frozenset(word.stem for word in words),
         values=_values(words),
@@ -179,6 +194,7 @@ def read(text: str) -> Reading:
         degrees={
             token.value: token.text for token in tokens if token.text.lower() in known.degrees
         },
+        signs=Counter(token.value for token in tokens if token.kind == "sign"),
         subject=_subject(tokens),
     )
 
@@ -187,6 +203,14 @@ def read(text: str) -> Reading:
 def clauses_of(canonical: str) -> tuple[Clause, ...]:
     """The pieces of a text's sentences; apart from ``read``, as few comparisons look at them."""
     return tuple(_clauses(tokens_of(canonical)))
+
+
+def folded(word: str) -> str:
+    """A name as it is compared: without capitals, and without accents, which many leave out."""
+    if word.isascii():
+        return word.lower()
+    bare = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(letter for letter in bare if not unicodedata.combining(letter))
 
 
 def _words(tokens: Iterable[Token]) -> Iterator[Word]:
@@ -220,6 +244,18 @@ def _gap(between: Sequence[str]) -> tuple[str, str]:
     return ("is" if rest[-1] in vocabulary().be else "other"), ""
 
 
+def _spelt(words: Sequence[Word]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    texts = tuple(folded(word.text) for word in words)
+    for at in range(len(texts)):
+        for count in (1, 2, 3):
+            pieces = texts[at : at + count]
+            yield "".join(pieces), pieces
+
+
+def _initial(word: Word) -> str:
+    return word.text[0].casefold() if word.text[0].isupper() else " "
+
+
 def _values(words: Iterable[Word]) -> dict[str, dict[str, str]]:
     values: dict[str, dict[str, str]] = defaultdict(dict)
     for word in words:
@@ -235,7 +271,7 @@ def _counts(words: Sequence[Word], names: Collection[str]) -> Iterator[Count]:
     for _, group in groupby(words, key=lambda word: word.sentence):
         sentence = list(group)
         stems = frozenset(word.stem for word in sentence if word.kind == "word") - known.light
-        named = frozenset(word.stem for word in sentence if word.text.casefold() in names)
+        named = frozenset(word.stem for word in sentence if folded(word.text) in names)
         days = frozenset(word.stem for word in sentence if word.kind == "day")
         for at, word in enumerate(sentence):
             kind, value = _counted(sentence, at, names)
@@ -284,7 +320,7 @@ def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
     if not at or here.gap:
         return False
     before = words[at - 1]
-    is_product = before.text.casefold() in names and here.kind == "number"
+    is_product = folded(before.text) in names and here.kind == "number"
     is_numbered = before.text.lower() in known.numbered
     return (is_product or is_numbered) and before.stem not in known.positions
 
@@ -424,14 +460,15 @@ def _names(tokens: Sequence[Token]) -> dict[str, str]:
         # A word that opens a sentence is a name before an auxiliary: "Acme is", not "Likes tea".
         if (
             token.kind in ("word", "one")
-            and not token.text.islower()
+            and any(map(str.isupper, token.text))
             and (
                 not opens_sentence
+                or (len(token.text) > 1 and token.text.isupper())
                 or (after.value in vocabulary().auxiliaries and after.value not in _NOT_FINITE)
                 or after.text in vocabulary().quotes
             )
         ):
-            names[token.text.casefold()] = token.text
+            names[folded(token.text)] = token.text
         opens_sentence = (
             token.value in vocabulary().sentence_marks if token.kind == "mark" else False
         )

@@ -7,6 +7,7 @@ the tokens say together never lives here: a token knows only itself and the numb
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import islice
@@ -22,22 +23,59 @@ TOKENS_MAX = 500
 
 _PER = ("a", "an", "per", "each", "/")
 
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Letters, as the inside of a set, of scripts that put no space between words: Thai, Lao, Burmese,
+Khmer, Japanese, Chinese. Each counts as a word."""
+
+_SAYS_NOTHING = frozenset("+|~=^`´¨©®™")
+"""Symbols that stand for a word at most, or decorate one."""
+
+_THOUSANDS_OR_PARTS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+"""What is 1,500 to one reader and 1.5 to another, so that it equals neither."""
+
+_ROMAN = frozenset("IVX")
+
+
+@cache
+def _combining() -> str:
+    """The marks that belong to the letter before them, as the inside of a set."""
+    marks = (
+        chr(code)
+        for start, end in ((0x300, 0xFE00), (0xFE20, 0xFE30))
+        for code in range(start, end)
+        if unicodedata.category(chr(code)) in ("Mn", "Mc")
+    )
+    return "".join(marks)
+
 
 @cache
 def _token() -> re.Pattern[str]:
     month = vocabulary().month_beside_day
     return re.compile(
         rf"""
-        (?P<plain>(?!{month}\b)[a-z]+(?=[\ ,]))  # most words; the rest takes five times as long
+        (?P<plain>(?!{month}\b)[a-z]{{2,}}(?=[\ ,]))  # most words; the rest takes longer
       | (?P<id>[\w.+-]{{1,64}}@[\w.-]{{1,64}} | https?://\S+ | \+\d[\d\ ().-]{{6,20}}\d
              | \b\d{{3}}[-.]\d{{3}}[-.]\d{{4}}\b | \b[a-z]{{1,8}}[-_/]?\d[\w/-]*
              | \b\d+-\d+-[\d-]+\b )
+      | (?P<dotted>\b\d{{1,9}}\.\d{{1,9}}\.\d[\d.]{{0,60}}
+                 | \b[\w-]{{1,64}}+\.(?-i:[a-z][a-z0-9]{{1,9}})\b[\w./-]{{0,64}})
+      | (?P<initials>\b[a-z]\.[a-z]\b(?:\.[a-z]\b)?\.?)
       | (?P<time>\b\d{{1,2}}(?::\d\d)?\ ?[ap]\.?m\b\.? | \b\d{{1,2}}:\d\d\b)
+      | (?P<ratio>\b\d{{1,3}}[/:]\d[\d/:]{{0,20}})
       | (?P<day>\b\d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?{month}\b
               | \b{month}\ \d{{1,2}}(?:st|nd|rd|th)?\b)
       | (?P<ordinal>\b\d{{1,9}}(?:st|nd|rd|th)\b)
+      | (?P<minus>(?<![^\s(\[:=,;])[-−](?=[$€£¥₹]?\d))
       | (?P<number>\d{{1,30}}(?:,\d{{3}})*(?:\.\d{{1,30}})?(?:(?:k|m|bn)\b)?)
-      | (?P<word>n['’]t\b | [^\W\d_]+?(?=n['’]t\b) | [^\W\d_]+)
+      | (?P<label>(?<=[\s(/\[])[ai](?:[+\#-]{{1,2}}(?!\w)|(?=\s*(?:[^\w\s'’"“(&-]|$)))
+               | (?<![\w'’-])[b-hj-z](?:[+\#-]{{1,2}}(?!\w))?(?![\w'’-])
+               | (?<=\d)[a-rt-z]\b | (?-i:(?<=\w\ )A)\b)
+      | (?P<word>[{UNSPACED}] | n['’]t\b | [^\W\d_]+?(?=n['’]t\b)
+               | [^\W\d_{UNSPACED}](?:[^\W\d_{UNSPACED}]|[{_combining()}])*)
+      | (?P<flag>[\U0001f1e6-\U0001f1ff]{{2}})
       | (?P<mark>[^\w\s])
         """,
         re.VERBOSE | re.IGNORECASE,
@@ -80,13 +118,11 @@ def tokens_of(text: str) -> list[Token]:
     """The pieces of a text in order, at most ``TOKENS_MAX``; white space is none."""
     read: list[Token] = []
     for match in islice(_token().finditer(text), TOKENS_MAX):
-        token = _READERS[match.lastgroup or "mark"](match.group())
+        token = _labelled(read, _READERS[match.lastgroup or "mark"](match.group()))
         if token.kind == "multiplier":
             token = _multiplied(read, token)
-        elif token.kind in ("number", "one") and token.text[0].isalpha():
-            token = _added(read, token)
-        elif token.kind == "year" and _is_numbered(read):
-            token = token._replace(kind="number")
+        elif token.kind in ("number", "year", "one"):
+            token = (_added if token.text[0].isalpha() else _numbered)(read, token)
         elif token.kind == "word" and read and token.value in vocabulary().countable:
             token = _often(read, token) or _counted_by_article(read, token)
         elif token.value == "." and read and read[-1].text.lower() in vocabulary().abbreviations:
@@ -113,6 +149,30 @@ def _is_numbered(read: list[Token]) -> bool:
     """Whether what stands before says that the next number is one: "invoice 2022", "no. 2022"."""
     said = [token.text.lower() for token in read[-2:] if token.value not in (".", ":")]
     return bool(said) and said[-1] in vocabulary().numbered
+
+
+def _labelled(read: list[Token], token: Token) -> Token:
+    """Let "A" and "I" be what they are called by: "A is approved", "type I diabetes"."""
+    before = read[-1].text if read else ""
+    if before == "A" and token.value in vocabulary().auxiliaries:
+        read[-1] = _read_label(before)
+    is_label = token.text == "I" and before.lower() in vocabulary().numbered
+    return _read_label(token.text) if is_label else token
+
+
+def _numbered(read: list[Token], token: Token) -> Token:
+    """The number as what stands before it has it: below zero, or a version such as 3.10."""
+    if _is_numbered(read):
+        token = token._replace(kind="number")
+    is_named = len(read) > 1 and read[-1].kind == "word" and read[-1].text[0].isupper()
+    if "." in token.text and (is_named or _is_numbered(read)):
+        token = token._replace(value=token.text)
+    has_currency = bool(read) and read[-1].kind == "currency"
+    at = len(read) - 1 - has_currency
+    if at >= 0 and read[at].kind == "minus":
+        del read[at]
+        token = token._replace(value=f"-{token.value}", text=f"-{token.text}")
+    return token
 
 
 def _often(read: list[Token], unit: Token) -> Token | None:
@@ -198,6 +258,13 @@ def _added(read: list[Token], token: Token) -> Token:
 @lru_cache(maxsize=4096)
 def _read_word(text: str) -> Token:
     lower = text.lower()
+    if not text.isascii() and any(each.isnumeric() and not each.isalpha() for each in text):
+        return Token("id", lower, text)  # "m²", "½"
+    if text.isupper() and len(text) > 1:
+        if _ROMAN.issuperset(text):
+            return Token("id", lower, text)
+        if lower in vocabulary().acronyms:
+            return Token("word", lower, text)
     kind, value = _closed().get(lower, ("word", ""))
     if kind == "month" and not text[0].isupper():
         kind = "word"  # "may", "march"
@@ -207,6 +274,8 @@ def _read_word(text: str) -> Token:
 def _read_number(text: str) -> Token:
     lower = text.lower().replace(",", "")
     digits = lower.rstrip("kmbn")
+    if _THOUSANDS_OR_PARTS.fullmatch(text):
+        return Token("number", text, text)
     value = float(digits) * vocabulary().multipliers.get(lower[len(digits) :], 1)
     is_year = len(text) == 4 and 1800 <= value < 2100
     return Token("year" if is_year else "number", f"{value:.15g}", text)
@@ -234,12 +303,37 @@ def _read_id(text: str) -> Token:
     return Token("id", "".join(filter(str.isalnum, text.lower())), text)
 
 
+def _read_dotted(text: str) -> Token:
+    return Token("id", text.lower().strip("./"), text)
+
+
+def _read_initials(text: str) -> Token:
+    return _read_word(text.replace(".", ""))
+
+
+def _read_label(text: str) -> Token:
+    return Token("id", text.lower(), text)
+
+
+def _read_ratio(text: str) -> Token:
+    return Token("ratio", text.strip("/:"), text)
+
+
+def _read_minus(text: str) -> Token:
+    return Token("minus", "-", text)
+
+
 def _read_mark(text: str) -> Token:
-    return (
-        Token("currency", vocabulary().currencies[text], text)
-        if text in vocabulary().currencies
-        else Token("mark", text, text)
-    )
+    known = vocabulary()
+    if text in known.currencies:
+        return Token("currency", known.currencies[text], text)
+    if text in known.read_as:
+        return _read_word(known.read_as[text])
+    category = unicodedata.category(text[0])
+    if category == "Sc":
+        return Token("currency", text, text)
+    is_sign = category in ("So", "Sm") and text not in _SAYS_NOTHING
+    return Token("sign" if is_sign else "mark", text, text)
 
 
 _READERS: dict[str, Callable[[str], Token]] = {
@@ -250,6 +344,12 @@ _READERS: dict[str, Callable[[str], Token]] = {
     "time": _read_time,
     "ordinal": _read_ordinal,
     "id": _read_id,
+    "dotted": _read_dotted,
+    "initials": _read_initials,
+    "label": _read_label,
+    "ratio": _read_ratio,
+    "minus": _read_minus,
+    "flag": _read_mark,
     "mark": _read_mark,
 }
 """By the group of the pattern that matched."""

@@ -20,10 +20,12 @@ class Vocabulary:
 
     Attributes:
         function_words: all words without a content of their own, the smaller classes included.
+        english: those of them that no other language has.
         sides: by word, its closed class and the side of it on which the word stands.
     """
 
     abbreviations: frozenset[str]
+    acronyms: frozenset[str]
     addition: re.Pattern[str]
     articles: frozenset[str]
     attitudes: frozenset[str]
@@ -36,6 +38,12 @@ class Vocabulary:
     correction: re.Pattern[str]
     currencies: dict[str, str]
     degrees: frozenset[str]
+    denying_signs: frozenset[str]
+    endings: frozenset[str]
+    english: frozenset[str]
+    exact_signs: frozenset[str]
+    foreign: frozenset[str]
+    foreign_negations: frozenset[str]
     frequencies: dict[str, str]
     function_words: frozenset[str]
     light: frozenset[str]
@@ -56,6 +64,7 @@ class Vocabulary:
     prepositions: frozenset[str]
     quotes: frozenset[str]
     races: frozenset[str]
+    read_as: dict[str, str]
     relatives: frozenset[str]
     retraction: re.Pattern[str]
     sentence_marks: frozenset[str]
@@ -65,6 +74,7 @@ class Vocabulary:
     stand_in: re.Pattern[str]
     suppositions: frozenset[str]
     times_a_year: dict[str, int]
+    verb_endings: frozenset[str]
     weekdays: frozenset[str]
 
 
@@ -73,8 +83,12 @@ def vocabulary() -> Vocabulary:
     """The classes, read at the first call."""
     words, word_set = lexicon("guard").words, lexicon("guard").word_set
     auxiliaries = word_set("be") | word_set("auxiliary")
+    function_words = auxiliaries.union(
+        *map(word_set, ("preposition", "negation", "article", "possessive", "function_word"))
+    )
     return Vocabulary(
         abbreviations=word_set("abbreviation"),
+        acronyms=word_set("acronym"),
         addition=_cues().pattern("addition"),
         articles=word_set("article"),
         attitudes=word_set("attitude"),
@@ -87,10 +101,14 @@ def vocabulary() -> Vocabulary:
         correction=_cues().pattern("correction"),
         currencies=lexicon("guard").by_word("currency"),
         degrees=word_set("degree"),
+        denying_signs=word_set("denying_sign"),
+        endings=word_set("ending", "verb_ending") | {""},
+        english=function_words - word_set("shared_word"),
+        exact_signs=word_set("exact_sign"),
+        foreign=word_set("foreign", "foreign_negation"),
+        foreign_negations=word_set("foreign_negation"),
         frequencies=lexicon("guard").by_word("frequency"),
-        function_words=auxiliaries.union(
-            *map(word_set, ("preposition", "negation", "article", "possessive", "function_word"))
-        ),
+        function_words=function_words,
         light=word_set("light"),
         list_marks=word_set("list_mark"),
         measures=word_set("measure"),
@@ -109,6 +127,7 @@ def vocabulary() -> Vocabulary:
         prepositions=word_set("preposition"),
         quotes=word_set("quote"),
         races=word_set("race"),
+        read_as=lexicon("guard").by_word("read_as"),
         relatives=word_set("relative"),
         retraction=_cues().pattern("retraction"),
         sentence_marks=word_set("sentence_mark"),
@@ -118,6 +137,7 @@ def vocabulary() -> Vocabulary:
         stand_in=_cues().pattern("stand_in"),
         suppositions=word_set("supposition"),
         times_a_year=_numbers("times_a_year"),
+        verb_endings=word_set("verb_ending") | {""},
         weekdays=word_set("weekday"),
     )
 

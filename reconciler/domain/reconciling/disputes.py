@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from reconciler.domain.guard import differ_only_in, find_changes, find_differences
+from reconciler.domain.guard import differ_only_in, find_changes, find_differences, is_english
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of, neighbour_of
 from reconciler.domain.records.decisions import Action, Verdict
 from reconciler.domain.records.facts import Conflict, Dispute, Fact, Neighbour
@@ -87,7 +87,8 @@ def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]])
 def _is_settled_by(note: Note, known: Neighbour, other: Fact) -> bool:
     """Whether the note, which says again what is known, ends the other side.
 
-    Where no slot says that the two are one question, nothing else may differ in the two sides.
+    Where no slot says that the two are one question, nothing else may differ in the two sides, and
+    the guard has to be able to read them.
     """
     is_later = note.said_at > other.last_confirmed_at and note.holds_from >= other.valid_from
     if note.trust.is_trusted_less_than(other.word) or not (note.is_undated or is_later):
@@ -95,6 +96,8 @@ def _is_settled_by(note: Note, known: Neighbour, other: Fact) -> bool:
     if match_of(note, other) is SlotMatch.CHANGED:
         return True
     if other.category is Category.DECISION and note.category is not Category.DECISION:
+        return False
+    if not (is_english(note.text) and is_english(other.text)):
         return False
     still = find_changes(note.text, other.text)
     return bool(still) and differ_only_in(

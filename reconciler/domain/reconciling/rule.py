@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import chain
@@ -20,6 +20,7 @@ from reconciler.domain.guard import (
     find_left_out,
     find_losses,
     find_news,
+    find_unreadable,
     has_many_other_words,
     is_repeated_in,
     leaves_words_out,
@@ -45,6 +46,8 @@ from reconciler.errors import ArbiterAnswerError
 
 __all__ = [
     "OBSERVATIONS_OF_FIRM",
+    "Unread",
+    "all_read",
     "check_judgement",
     "contest",
     "dated",
@@ -65,6 +68,15 @@ _LINK_COSINE_MIN = 0.45
 """Below it two texts are about different things even where they count the same noun. Source:
 measured on LongMemEval with all-MiniLM-L6-v2: 31 of 33 updates lie above it."""
 
+Unread = Callable[[str], str]
+"""What of a text the embedding model could not read; empty where it read all of it."""
+
+
+def all_read(_text: str) -> str:
+    """What a model could not read of a text that it reads all of: nothing."""
+    return ""
+
+
 _DENIALS = (Difference.NEGATION, Difference.CESSATION)
 
 
@@ -73,6 +85,8 @@ def decide(
     neighbours: Sequence[Neighbour] | None,
     policy: ReconcilePolicy,
     judgement: Judgement | None = None,
+    *,
+    unread: Unread = all_read,
 ) -> Verdict:
     """What to write for a note; the first rule that matches decides.
 
@@ -86,6 +100,7 @@ def decide(
         policy: the thresholds.
         judgement: an arbiter's answer about ``replaceable(note, neighbours)`` that
             ``check_judgement`` let through, if any.
+        unread: what of a text the embedding model could not read, so that no cosine tells of it.
 
     Returns:
         The verdict. UPDATE and SKIP always have a target.
@@ -95,8 +110,9 @@ def decide(
     verdict = _by_slot(note, neighbours, policy)
     if verdict is None:
         candidates = replaceable(note, neighbours)
+        by_text = _by_text(note, candidates, policy, judgement, unread)
         verdict = _by_retraction(note, neighbours, policy) or _with_denied(
-            note, neighbours, _by_text(note, candidates, policy, judgement), policy
+            note, neighbours, _owning_to(unread(note.text), note, by_text), policy
         )
     verdict = _by_trust(note, _in_order(note, verdict), policy)
     verdict = _by_standing(note, _by_hedge(note, verdict, policy))
@@ -104,7 +120,10 @@ def decide(
 
 
 def restated(
-    note: Note, neighbours: Sequence[Neighbour] | None, policy: ReconcilePolicy
+    note: Note,
+    neighbours: Sequence[Neighbour] | None,
+    policy: ReconcilePolicy,
+    unread: Unread = all_read,
 ) -> Neighbour | None:
     """The live fact that says all that the note says; None where none does, or nobody can tell.
 
@@ -114,8 +133,9 @@ def restated(
         note: what was proposed.
         neighbours: as ``decide`` takes them.
         policy: the thresholds.
+        unread: as ``decide`` takes it.
     """
-    verdict = decide(note, neighbours, policy)
+    verdict = decide(note, neighbours, policy, unread=unread)
     known = verdict.target
     if known is None or known.is_expired or verdict.is_history or _news(note, known, policy):
         return None
@@ -154,6 +174,7 @@ def contest(
     note: Note,
     predecessors: Iterable[Predecessor],
     policy: ReconcilePolicy,
+    unread: Unread = all_read,
 ) -> Verdict:
     """The verdict, marked as contested where the note takes part in a to and fro.
 
@@ -166,11 +187,12 @@ def contest(
         note: what it was about.
         predecessors: the facts beneath the verdict's targets, in any order.
         policy: the window, and from which cosine on two texts say the same.
+        unread: as ``decide`` takes it.
     """
     value = (note.slot and note.slot.value) or ""
     if not verdict.is_replacement or denies_value(note.text, value):
         return verdict
-    if any(_says_again(note, predecessor, policy) for predecessor in predecessors):
+    if any(_says_again(note, predecessor, policy, unread) for predecessor in predecessors):
         return _contested(verdict, "what was superseded before is said again")
     flips = [predecessor for predecessor in predecessors if predecessor.was_contradicted]
     if verdict.decided_by is not DecidedBy.MIDPOINT and any(
@@ -390,6 +412,7 @@ def _by_text(
     candidates: Sequence[Neighbour],
     policy: ReconcilePolicy,
     judgement: Judgement | None,
+    unread: Unread,
 ) -> Verdict:
     if not candidates:
         return _add(DecidedBy.THRESHOLD, "no fact about this contact whose place it could take")
@@ -397,7 +420,7 @@ def _by_text(
     if nearest.cosine < policy.cosine_add_max:
         where = f"{_where(nearest)}, below {policy.cosine_add_max:g}"
         return _beside(note, candidates, policy, DecidedBy.THRESHOLD, where)
-    if same := _restated(note, candidates, policy):
+    if same := _restated(note, candidates, policy, unread):
         which = "nearest" if same is nearest else "another"
         reason = f"{which} fact at {same.cosine:.3f}, at or above {policy.cosine_update_min:g}"
         verdict = _update(DecidedBy.THRESHOLD, same, reason, is_restatement=True)
@@ -408,7 +431,7 @@ def _by_text(
         where = f"{_where(nearest)}, below the cut {policy.cut:g}"
         verdict = _beside(note, candidates, policy, DecidedBy.MIDPOINT, where)
         return replace(verdict, can_be_arbitrated=True)
-    if findings := _differences(note, nearest, policy):
+    if findings := _unlike(note, nearest, policy, unread):
         verdict = _kept_apart(note, nearest, findings, _where(nearest))
         return replace(verdict, can_be_arbitrated=True)
     if policy.guard and leaves_words_out(note.text, nearest.text):
@@ -418,6 +441,16 @@ def _by_text(
     verdict = _update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False)
     verdict = _without_loss(note, verdict, policy)
     return replace(verdict, can_be_arbitrated=True)
+
+
+def _owning_to(unread: str, note: Note, verdict: Verdict) -> Verdict:
+    """The verdict of a cosine, its reason saying how much of the note the model could not read."""
+    is_by_cosine = verdict.decided_by in (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT, DecidedBy.GUARD)
+    if not unread or not is_by_cosine:
+        return verdict
+    share = len(unread) / max(1, sum(map(str.isalnum, note.text)))
+    how = f"; the embedding model could not read {min(share, 1):.0%} of the note"
+    return replace(verdict, reason=verdict.reason + how)
 
 
 def _live_first(neighbours: Iterable[Neighbour]) -> list[Neighbour]:
@@ -435,7 +468,7 @@ def _decided_on(candidates: Sequence[Neighbour], policy: ReconcilePolicy) -> Nei
 
 
 def _restated(
-    note: Note, candidates: Sequence[Neighbour], policy: ReconcilePolicy
+    note: Note, candidates: Sequence[Neighbour], policy: ReconcilePolicy, unread: Unread
 ) -> Neighbour | None:
     """The nearest fact above the band that differs in nothing the guard can see.
 
@@ -447,7 +480,7 @@ def _restated(
         (
             candidate
             for candidate in near
-            if not _differences(note, candidate, policy)
+            if not _unlike(note, candidate, policy, unread)
             and not (policy.guard and has_many_other_words(note.text, candidate.text))
         ),
         None,
@@ -686,19 +719,37 @@ def _in_order(note: Note, verdict: Verdict) -> Verdict:
     )
 
 
-def _says_again(note: Note, earlier: Predecessor, policy: ReconcilePolicy) -> bool:
+def _says_again(note: Note, earlier: Predecessor, policy: ReconcilePolicy, unread: Unread) -> bool:
     match = compare_slots(note.slot, earlier.slot)
     if match is not SlotMatch.UNKNOWN:
         return match is SlotMatch.EQUAL
     if canonical_text(note.text).casefold() == canonical_text(earlier.text).casefold():
         return True
-    return earlier.cosine >= policy.cosine_update_min and not find_differences(
-        note.text, earlier.text
+    return earlier.cosine >= policy.cosine_update_min and not (
+        find_differences(note.text, earlier.text)
+        or find_unreadable(note.text, earlier.text, unread)
     )
 
 
 def _differences(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
     return find_differences(note.text, fact.text) if policy.guard else ()
+
+
+def _unlike(
+    note: Note, fact: Neighbour, policy: ReconcilePolicy, unread: Unread
+) -> tuple[Finding, ...]:
+    """Why no cosine says that the note restates the fact.
+
+    Without the guard the cosine is believed, but for what the model could not read.
+    """
+    found = _differences(note, fact, policy)
+    if found and policy.guard:
+        return found
+    return tuple(
+        finding
+        for finding in find_unreadable(note.text, fact.text, unread)
+        if policy.guard or finding.kind is Difference.UNREAD
+    )
 
 
 def _news(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:

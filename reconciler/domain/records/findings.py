@@ -13,7 +13,11 @@ __all__ = ["Difference", "Finding"]
 
 
 class Difference(StrEnum):
-    """What kind of difference a finding is."""
+    """What kind of difference a finding is.
+
+    ``language`` are words of a text that the guard cannot read, ``unread`` letters that the
+    embedding model could not.
+    """
 
     NUMBER = "number"
     AMOUNT = "amount"
@@ -26,6 +30,8 @@ class Difference(StrEnum):
     SUBJECT = "subject"
     WORD = "word"
     DETAIL = "detail"
+    LANGUAGE = "language"
+    UNREAD = "unread"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from reconciler.domain.reconciling.rule import (
     OBSERVATIONS_OF_FIRM,
+    Unread,
     check_judgement,
     decide,
     replaceable,
@@ -25,7 +26,8 @@ from reconciler.domain.records.decisions import (
     Verdict,
 )
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.findings import Difference
+from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.review.calibration import Outcome, outcome, outcome_of_verdict
 from reconciler.errors import ArbiterAnswerError
@@ -102,11 +104,12 @@ def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
         policy: the thresholds to try.
     """
     note, neighbours = _note(decision), _neighbours(decision)
-    verdict = decide(note, neighbours, policy)
+    unread = _unread_in(decision)
+    verdict = decide(note, neighbours, policy, unread=unread)
     would_ask = verdict.can_be_arbitrated and not _was_open(decision, note, neighbours)
     judgement = _judgement(decision, note, neighbours) if verdict.can_be_arbitrated else None
     if judgement is not None:
-        verdict = decide(note, neighbours, policy, judgement)
+        verdict = decide(note, neighbours, policy, judgement, unread=unread)
     return Replayed(
         decision=decision,
         verdict=verdict,
@@ -154,6 +157,18 @@ def target_ids(decision: Decision) -> tuple[str, ...]:
     return tuple(fact_id for fact_id in decision.superseded_ids if fact_id not in settled)
 
 
+def _unread_in(decision: Decision) -> Unread:
+    """What the model could not read of the note and the fact, where that kept the two apart."""
+    found = [finding for finding in decision.verdict.findings if finding.kind is Difference.UNREAD]
+    known = canonical_text(decision.text).casefold()
+
+    def unread(text: str) -> str:
+        is_note = canonical_text(text).casefold() == known
+        return next((each.in_note if is_note else each.in_fact for each in found), "")
+
+    return unread
+
+
 def _note(decision: Decision) -> Note:
     return Note(
         scope=decision.scope,
@@ -187,7 +202,7 @@ def _as_spared(fact: Neighbour, decision: Decision) -> Neighbour:
 
 def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None) -> bool:
     """Whether an arbiter had its say then, or would have had where there was none."""
-    then = decide(note, neighbours, policy_of(decision))
+    then = decide(note, neighbours, policy_of(decision), unread=_unread_in(decision))
     return decision.opinion.arbiter is not None or then.can_be_arbitrated
 
 

@@ -31,6 +31,7 @@ from reconciler.domain.records.decisions import (
     Action,
     DecidedBy,
     Decision,
+    Judgement,
     RecordedOpinion,
     Relation,
     Timings,
@@ -44,7 +45,7 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphConflictError, InvalidRequestError
 from reconciler.ports.embedder import Embedder
-from reconciler.service.embedding import embed
+from reconciler.service.embedding import embed, unread
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.arbitration import Arbitration, Opinion
@@ -105,6 +106,7 @@ class MemoryReconciler:
         self._store = store
         self._ledger = ledger
         self._embedder = embedder
+        self._unread = partial(unread, embedder)
         self._arbitration = arbitration
         self._policy = policy
         self._attempts_max = attempts_max
@@ -287,27 +289,30 @@ class MemoryReconciler:
                 )
             opinion = draft.opinions[shown]
             if opinion.judgement:
-                verdict = decide(note, seen.neighbours, self._policy, opinion.judgement)
+                verdict = self._decided(note, seen, opinion.judgement)
         if draft.submission.ended_at is None:
             verdict = settle(verdict, note, seen.disputed)
         note = dated(note, verdict)
         if verdict.is_replacement:
             beneath = self._store.list_predecessors(verdict.targets, draft.vector)
-            verdict = contest(verdict, note, beneath, self._policy)
+            verdict = contest(verdict, note, beneath, self._policy, self._unread)
         return self._commit(draft, note, verdict, opinion, seen)
 
     def _verdict(self, submission: Submission, note: Note, seen: Seen) -> Verdict:
         if submission.amendment is not None:
             return amended(note, seen.neighbours, submission.amended_id, submission.amendment)
-        verdict, ended_at = decide(note, seen.neighbours, self._policy), submission.ended_at
+        verdict, ended_at = self._decided(note, seen), submission.ended_at
         if ended_at is None:
             return verdict
         known = seen.facts[verdict.target.fact_id] if verdict.target else None
         return as_past(verdict, ended_at, known)
 
+    def _decided(self, note: Note, seen: Seen, judgement: Judgement | None = None) -> Verdict:
+        return decide(note, seen.neighbours, self._policy, judgement, unread=self._unread)
+
     def _plan_of_agreement(self, draft: _Draft, why: str, seen: Seen) -> Commit | None:
         note = draft.submission.note
-        known = restated(note, seen.neighbours, self._policy)
+        known = restated(note, seen.neighbours, self._policy, self._unread)
         if known is None:
             return None
         verdict = Verdict(

@@ -1,0 +1,143 @@
+"""Languages: whether the guard can read a text, and what differs in two texts that it cannot.
+
+The guard reads English. Of any other text it knows no more than which words stand in it, letter by
+letter where nothing parts the words. What those words mean never matters here, but for the few that
+deny something.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache, lru_cache
+
+from reconciler.domain.guard.tokens import UNSPACED, kind_of, stem_of
+from reconciler.domain.guard.vocabulary import vocabulary
+from reconciler.domain.records.findings import Difference, Finding
+from reconciler.domain.records.notes import canonical_text
+
+__all__ = ["find_denial", "find_other_words", "is_english"]
+
+_WORDS = re.compile(r"[^\W\d_]+")
+_PIECES = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
+_LATIN_END = "\u0250"
+"""Where the letters end that European languages write in the Latin script."""
+
+_MANY = 4
+"""Words among which an English text has at least one that the guard knows."""
+
+_ALIKE = 3
+"""Letters that two forms of a word have in common at least."""
+
+
+@lru_cache(maxsize=1024)
+def is_english(text: str) -> bool:
+    """Whether the guard can read the text; short ones that nothing gives away count as English."""
+    words = _WORDS.findall(canonical_text(text))
+    known, lower = vocabulary(), [word.lower() for word in words]
+    if text.isascii() and known.foreign.isdisjoint(lower):
+        foreign = 0
+    else:
+        foreign = sum(map(_is_foreign, range(len(words)), words, lower))
+    if foreign:
+        return foreign < len(known.english.intersection(lower))
+    has_known = not known.function_words.isdisjoint(lower)
+    return has_known or len(words) < _MANY or any(map(_is_known, lower))
+
+
+def _is_foreign(at: int, word: str, lower: str) -> bool:
+    """Whether a word is in another script, or none of English; a capital within may open a name."""
+    is_plain = not at or word == lower
+    return max(word) >= _LATIN_END or (is_plain and lower in vocabulary().foreign)
+
+
+def find_denial(note: str, fact: str) -> Iterator[Finding]:
+    """A word that denies, in a language that the guard cannot read, in only one of two texts."""
+    if is_english(note) and is_english(fact):
+        return
+    here, there = _pieces(note), _pieces(fact)
+    denies, denied = _denials(note), _denials(fact)
+    if bool(denies) == bool(denied):
+        return
+    only_here, only_there = here - there, there - here
+    others = [
+        piece
+        for own, other in ((only_here, there), (only_there, here))
+        for piece in own
+        if piece not in "".join(denies + denied) and not _is_in_another_form(piece, other)
+    ]
+    if len(others) <= (here & there).total():
+        yield Finding(
+            kind=Difference.NEGATION,
+            in_note=_said(denies),
+            in_fact=_said(denied),
+            is_change=True,
+        )
+
+
+def find_other_words(note: str, fact: str) -> Iterator[Finding]:
+    """The words that differ, where the guard cannot read one of the two texts.
+
+    It cannot tell which of them matter. Where only one text has more, that may be a "not".
+    """
+    if is_english(note) and is_english(fact):
+        return
+    here, there = _pieces(note), _pieces(fact)
+    only_here, only_there = _said(here - there), _said(there - here)
+    if only_here or only_there:
+        is_change = not (only_here and only_there)
+        yield _finding(only_here, only_there, is_change=is_change)
+    elif _order(note) != _order(fact):
+        yield _finding(_said(here), _said(there), is_change=False)
+
+
+def _finding(in_note: str, in_fact: str, *, is_change: bool) -> Finding:
+    return Finding(kind=Difference.LANGUAGE, in_note=in_note, in_fact=in_fact, is_change=is_change)
+
+
+def _is_known(word: str) -> bool:
+    known = vocabulary()
+    return (
+        stem_of(word) in known.light
+        or word in known.sides
+        or word in known.degrees
+        or kind_of(word) != "word"
+    )
+
+
+def _order(text: str) -> list[str]:
+    """The words in their order; marks do not count."""
+    folded = canonical_text(text).casefold()
+    spaced = "".join(
+        " " if unicodedata.category(letter)[0] in "PZ" else letter for letter in folded
+    )
+    return _PIECES.findall(spaced)
+
+
+@lru_cache(maxsize=1024)
+def _pieces(text: str) -> Counter[str]:
+    return Counter(_order(text))
+
+
+def _denials(text: str) -> list[str]:
+    """The words that deny; in scripts without spaces also where they are part of one."""
+    folded = canonical_text(text).casefold()
+    within = [word for word in _denied_within() if word in folded]
+    return [*within, *vocabulary().foreign_negations.intersection(_pieces(text))]
+
+
+@cache
+def _denied_within() -> tuple[str, ...]:
+    several = re.compile(rf"[{UNSPACED}]{{2,}}")
+    return tuple(filter(several.fullmatch, sorted(vocabulary().foreign_negations)))
+
+
+def _is_in_another_form(piece: str, others: Counter[str]) -> bool:
+    length = max(_ALIKE, len(piece) // 2)
+    return len(piece) >= _ALIKE and any(other.startswith(piece[:length]) for other in others)
+
+
+def _said(pieces: Counter[str] | list[str]) -> str:
+    return " ".join(pieces.elements() if isinstance(pieces, Counter) else pieces)
