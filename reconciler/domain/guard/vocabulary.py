@@ -24,7 +24,6 @@ class Vocabulary:
         sides: by word, its closed class and the side of it on which the word stands.
     """
 
-    abbreviations: frozenset[str]
     acronyms: frozenset[str]
     addition: re.Pattern[str]
     articles: frozenset[str]
@@ -87,7 +86,6 @@ def vocabulary() -> Vocabulary:
         *map(word_set, ("preposition", "negation", "article", "possessive", "function_word"))
     )
     return Vocabulary(
-        abbreviations=word_set("abbreviation"),
         acronyms=word_set("acronym"),
         addition=_cues().pattern("addition"),
         articles=word_set("article"),
