@@ -297,7 +297,16 @@ def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple
     here, there = unread(new), unread(old)
     if here == there:
         return found
-    return (*found, Finding(kind=Difference.UNREAD, in_note=here, in_fact=there))
+    return (*found, _unread(here, there))
+
+
+def _unread(in_note: str, in_fact: str) -> Finding:
+    """How much of each text could not be read: its letters would outlive an erasure here."""
+    return Finding(
+        kind=Difference.UNREAD,
+        in_note=f"{len(in_note)} letters of the note" if in_note else "",
+        in_fact=f"{len(in_fact)} letters of the fact" if in_fact else "",
+    )
 
 
 def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]:
