@@ -39,6 +39,7 @@ def test_twenty_facts_in_any_language_all_stay_live(
 ) -> None:
     made = [memory.add_contact_note("crm", language, fact) for fact in facts]
     assert [each.text for each in made if each.action is not Action.ADD] == []
+    assert [each.text for each in made if each.conflicting_ids] == []
     [contact] = [each for each in memory.contacts("crm") if each.contact_id == language]
     assert contact.live_facts == len(facts)
 

@@ -82,7 +82,7 @@ cosine of 0.95 by less than a synonym does in a short text."""
 _FEW = 3
 """Words of content. Source: the labelled pairs with slots, of whose restatements none has more."""
 
-_OPEN = (Difference.ROLES, Difference.LANGUAGE, Difference.UNREAD)
+_OPEN = (Difference.ROLES, Difference.UNREAD)
 """Kinds of findings that do not tell whether both texts answer one question."""
 
 _THE_CONTACT = re.compile(r"^\s*the contact\s+", re.IGNORECASE)
@@ -297,7 +297,16 @@ def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple
     here, there = unread(new), unread(old)
     if here == there:
         return found
-    return (*found, Finding(kind=Difference.UNREAD, in_note=here, in_fact=there))
+    return (*found, _unread(here, there))
+
+
+def _unread(in_note: str, in_fact: str) -> Finding:
+    """How much of each text could not be read: its letters would outlive an erasure here."""
+    return Finding(
+        kind=Difference.UNREAD,
+        in_note=f"{len(in_note)} letters of the note" if in_note else "",
+        in_fact=f"{len(in_fact)} letters of the fact" if in_fact else "",
+    )
 
 
 def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]:
@@ -335,10 +344,12 @@ def is_repeated_in(note: str, fact: str) -> bool:
 def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
     """Whether nothing but what was found differs in the two texts' words of content.
 
-    Then the findings answer one question in two ways; else they may be about different things.
+    Then the findings answer one question in two ways; else they may be about different things. Of
+    texts that the guard cannot read nothing says so: a German noun has a capital, and is no name.
     """
-    # Of words that moved the finding itself says whether they may be a paraphrase, and the guard
-    # does not know what words mean that it could not read.
+    if not (is_english(note) and is_english(fact)):
+        return False
+    # Of words that moved the finding itself says whether they may be a paraphrase.
     still = [finding for finding in findings if finding.kind not in _OPEN]
     return bool(still) and has_no_other_words(read(note), read(fact), still)
 

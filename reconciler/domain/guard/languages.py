@@ -21,6 +21,7 @@ from reconciler.domain.records.notes import canonical_text
 __all__ = ["find_denial", "find_other_words", "is_english"]
 
 _WORDS = re.compile(r"[^\W\d_]+")
+_UNSPACED_LETTER = re.compile(f"[{UNSPACED}]")
 _PIECES = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 _LATIN_END = "\u0250"
 """Where the letters end that European languages write in the Latin script."""
@@ -71,8 +72,8 @@ def find_denial(note: str, fact: str) -> Iterator[Finding]:
     if len(others) <= (here & there).total():
         yield Finding(
             kind=Difference.NEGATION,
-            in_note=_said(denies),
-            in_fact=_said(denied),
+            in_note=" ".join(denies),
+            in_fact=" ".join(denied),
             is_change=True,
         )
 
@@ -85,12 +86,12 @@ def find_other_words(note: str, fact: str) -> Iterator[Finding]:
     if is_english(note) and is_english(fact):
         return
     here, there = _pieces(note), _pieces(fact)
-    only_here, only_there = _said(here - there), _said(there - here)
+    only_here, only_there = here - there, there - here
     if only_here or only_there:
         is_change = not (only_here and only_there)
-        yield _finding(only_here, only_there, is_change=is_change)
+        yield _finding(_told(only_here, "note"), _told(only_there, "fact"), is_change=is_change)
     elif _order(note) != _order(fact):
-        yield _finding(_said(here), _said(there), is_change=False)
+        yield _finding(_told(here, "note"), _told(there, "fact"), is_change=False)
 
 
 def _finding(in_note: str, in_fact: str, *, is_change: bool) -> Finding:
@@ -139,5 +140,8 @@ def _is_in_another_form(piece: str, others: Counter[str]) -> bool:
     return len(piece) >= _ALIKE and any(other.startswith(piece[:length]) for other in others)
 
 
-def _said(pieces: Counter[str] | list[str]) -> str:
-    return " ".join(pieces.elements() if isinstance(pieces, Counter) else pieces)
+def _told(pieces: Counter[str], where: str) -> str:
+    """The words as the record may have them, which an erasure finds again; letters are counted."""
+    if any(map(_UNSPACED_LETTER.match, pieces)):
+        return f"{pieces.total()} letters of the {where}"
+    return " ".join(pieces.elements())

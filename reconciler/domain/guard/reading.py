@@ -456,22 +456,27 @@ def _names(tokens: Sequence[Token]) -> dict[str, str]:
     names = {}
     opens_sentence = True
     for token, after in pairwise([*tokens, Token("mark", "", "")]):
-        # A word that opens a sentence is a name before an auxiliary: "Acme is", not "Likes tea".
-        if (
-            token.kind in ("word", "one")
-            and any(map(str.isupper, token.text))
-            and (
-                not opens_sentence
-                or (len(token.text) > 1 and token.text.isupper())
-                or (after.value in vocabulary().auxiliaries and after.value not in _NOT_FINITE)
-                or after.text in vocabulary().quotes
-            )
-        ):
+        is_capital = token.kind in ("word", "one") and any(map(str.isupper, token.text))
+        if is_capital and (not opens_sentence or _is_named_before(token, after)):
             names[folded(token.text)] = token.text
         opens_sentence = (
             token.value in vocabulary().sentence_marks if token.kind == "mark" else False
         )
     return names
+
+
+def _is_named_before(token: Token, after: Token) -> bool:
+    """Whether a word that opens a sentence is a name: "Acme is", "Ana pays"; not "Likes tea"."""
+    return (
+        (len(token.text) > 1 and token.text.isupper())
+        or (after.value in vocabulary().auxiliaries and after.value not in _NOT_FINITE)
+        or after.text in vocabulary().quotes
+        or (after.text.islower() and _may_be_verb(after.text) and not _may_be_verb(token.text))
+    )
+
+
+def _may_be_verb(word: str) -> bool:
+    return word.endswith(("s", "ed", "ing")) and not word.endswith("ss")
 
 
 def _subject(tokens: Sequence[Token]) -> str:

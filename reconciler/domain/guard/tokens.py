@@ -39,7 +39,12 @@ _SAYS_NOTHING = frozenset("+|~=^`´¨©®™")
 _THOUSANDS_OR_PARTS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 """What is 1,500 to one reader and 1.5 to another, so that it equals neither."""
 
+_DECIMAL_COMMA = re.compile(r"\d{1,3},\d{1,2}")
+_AFTER_NO_ARTICLE = ("at", "for", "from", "is", "of", "on", "was", "with")
+"""What makes a label of the "a" before it: "agent a on file"."""
+
 _ROMAN = frozenset("IVX")
+"""Digits of the Roman numbers that tell one thing from another; the larger ones look like words."""
 
 
 @cache
@@ -65,6 +70,7 @@ def _token() -> re.Pattern[str]:
              | \b\d+-\d+-[\d-]+\b )
       | (?P<dotted>\b\d{{1,9}}\.\d{{1,9}}\.\d[\d.]{{0,60}}
                  | \b[\w-]{{1,64}}+\.(?-i:[a-z][a-z0-9]{{1,9}})\b[\w./-]{{0,64}})
+      | (?P<tag>(?<!\w)[\#@][a-z][\w-]{{1,64}})
       | (?P<initials>\b[a-z]\.[a-z]\b(?:\.[a-z]\b)?\.?)
       | (?P<time>\b\d{{1,2}}(?::\d\d)?\ ?[ap]\.?m\b\.? | \b\d{{1,2}}:\d\d\b)
       | (?P<ratio>\b\d{{1,3}}[/:]\d[\d/:]{{0,20}})
@@ -72,13 +78,15 @@ def _token() -> re.Pattern[str]:
               | \b{month}\ \d{{1,2}}(?:st|nd|rd|th)?\b)
       | (?P<ordinal>\b\d{{1,9}}(?:st|nd|rd|th)\b)
       | (?P<minus>(?<![^\s(\[:=,;])[-−](?=[$€£¥₹]?\d))
-      | (?P<number>\d{{1,30}}(?:,\d{{3}})*(?:\.\d{{1,30}})?(?:(?:k|m|bn)\b)?)
+      | (?P<number>\b\d{{1,3}},\d{{1,2}}(?![\d,])
+               | \d{{1,30}}(?:,\d{{3}})*(?:\.\d{{1,30}})?(?:(?:k|m|bn)\b)?)
       | (?P<label>(?<=[\s(/\[])[ai](?:[+\#-]{{1,2}}(?!\w)|(?=\s*(?:[^\w\s'’"“(&-]|$)))
                | (?<![\w'’-])[b-hj-z](?:[+\#-]{{1,2}}(?!\w))?(?![\w'’-])
-               | (?<=\d)[a-rt-z]\b | (?-i:(?<=\w\ )A)\b)
+               | (?<=\w-)[a-z](?![\w'’-]) | (?<=\d)[a-rt-z]\b | (?-i:(?<=\w\ )A)\b)
       | (?P<word>[{UNSPACED}] | n['’]t\b | [^\W\d_]+?(?=n['’]t\b)
                | [^\W\d_{UNSPACED}](?:[^\W\d_{UNSPACED}]|[{_combining()}])*)
       | (?P<flag>[\U0001f1e6-\U0001f1ff]{{2}})
+      | (?P<sign>(?<=\w)\+(?!\w) | (?<!\S)[:;]-?[()](?!\w))
       | (?P<mark>[^\w\s])
         """,
         re.VERBOSE | re.IGNORECASE,
@@ -158,9 +166,10 @@ def _is_numbered(read: list[Token]) -> bool:
 
 
 def _labelled(read: list[Token], token: Token) -> Token:
-    """Let "A" and "I" be what they are called by: "A is approved", "type I diabetes"."""
+    """Let "a" and "I" be labels where they can be no words: "A is approved", "type I diabetes"."""
     before = read[-1].text if read else ""
-    if before == "A" and token.value in vocabulary().auxiliaries:
+    is_named = before == "A" and token.value in vocabulary().auxiliaries
+    if is_named or (before in ("a", "A") and token.value in _AFTER_NO_ARTICLE):
         read[-1] = _read_label(before)
     is_label = token.text == "I" and before.lower() in vocabulary().numbered
     return _read_label(token.text) if is_label else token
@@ -278,7 +287,7 @@ def _read_word(text: str) -> Token:
 
 
 def _read_number(text: str) -> Token:
-    lower = text.lower().replace(",", "")
+    lower = text.lower().replace(",", "." if _DECIMAL_COMMA.fullmatch(text) else "")
     digits = lower.rstrip("kmbn")
     if _THOUSANDS_OR_PARTS.fullmatch(text):
         return Token("number", text, text)
@@ -329,6 +338,10 @@ def _read_minus(text: str) -> Token:
     return Token("minus", "-", text)
 
 
+def _read_sign(text: str) -> Token:
+    return Token("sign", text, text)
+
+
 def _read_mark(text: str) -> Token:
     known = vocabulary()
     if text in known.currencies:
@@ -356,6 +369,8 @@ _READERS: dict[str, Callable[[str], Token]] = {
     "ratio": _read_ratio,
     "minus": _read_minus,
     "flag": _read_mark,
+    "sign": _read_sign,
+    "tag": _read_label,
     "mark": _read_mark,
 }
 """By the group of the pattern that matched."""
