@@ -270,12 +270,14 @@ class AsyncMemoryExtractor:
         self._threads = threads
         self._sync = sync
 
-    async def session_id(self, scope: Scope, turns: Sequence[Turn]) -> str:
-        """An id for a session that nobody named.
+    async def session_id(
+        self, scope: Scope, turns: Sequence[Turn], started_at: datetime | None = None
+    ) -> str:
+        """An id for a session that nobody named; nobody can guess its turns from it.
 
         See ``MemoryExtractor.session_id``.
         """
-        return await self._threads.run(self._sync.session_id, scope, turns)
+        return await self._threads.run(self._sync.session_id, scope, turns, started_at)
 
     async def submit(self, session: Session) -> str:
         """The id of the job that will read a session, which is stored with it by then.
@@ -1318,15 +1320,17 @@ class AsyncMemoryCalls:
         tenant: str | None = None,
         agent_id: str | None = None,
         contact_id: str | None = None,
+        source: str | None = None,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:
-        """Import JSON lines; see ``NoteImport``. Run it again to continue where it stopped."""
+        """Import JSON lines; see ``NoteImport``."""
         return await self._threads.run(
             self._sync.import_notes,
             lines,
             tenant=tenant,
             agent_id=agent_id,
             contact_id=contact_id,
+            source=source,
             on_progress=on_progress,
         )
 
