@@ -830,8 +830,12 @@ def build_secret_finder() -> SensitiveDataFinder:
     """What finds secrets and account numbers; patterns are loaded when a text may hold one."""
     from reconciler.adapters.account_number_finder import AccountNumberFinder
     from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
+    from reconciler.adapters.gitleaks_finder import GitleaksFinder
+    from reconciler.adapters.told_secrets_finder import ToldSecretsFinder
 
-    return CombinedFinder((DetectSecretsFinder(), AccountNumberFinder()))
+    return CombinedFinder(
+        (DetectSecretsFinder(), GitleaksFinder(), ToldSecretsFinder(), AccountNumberFinder())
+    )
 
 
 @cache

@@ -44,7 +44,7 @@ MAY_IMPORT = {
     "domain": {"domain", "errors", "lexicon", *SECRETS},
     "ports": {"ports", "domain", "errors", *SECRETS},
     "adapters": {
-        *{"adapters", "ports", "domain", "errors", "queries", "resources", "turns"},
+        *{"adapters", "ports", "domain", "errors", "lexicon", "queries", "resources", "turns"},
         *SECRETS,
     },
     "service": {
