@@ -17,6 +17,7 @@ __all__ = [
     "key_check",
     "keyed_digest",
     "keyed_token",
+    "merge_spans",
     "redact",
 ]
 
@@ -52,6 +53,46 @@ class SensitiveSpan:
     start: int
     end: int
     kind: SensitiveKind
+
+
+_GRAVITY = {
+    kind: rank
+    for rank, kind in enumerate(
+        (
+            SensitiveKind.SECRET,
+            # These stand on the word of the text ("account number ..."), which knows better than
+            # the shape of a number does.
+            SensitiveKind.PASSPORT,
+            SensitiveKind.DRIVING_LICENCE,
+            SensitiveKind.MEDICAL_RECORD,
+            SensitiveKind.IBAN,
+            SensitiveKind.BANK_ACCOUNT,
+            SensitiveKind.TAX_ID,
+            SensitiveKind.CREDIT_CARD,
+            SensitiveKind.NATIONAL_ID,
+            SensitiveKind.EMAIL,
+            SensitiveKind.IP_ADDRESS,
+            SensitiveKind.PHONE,
+            SensitiveKind.STREET_ADDRESS,
+        )
+    )
+}
+
+
+def merge_spans(spans: Iterable[SensitiveSpan]) -> list[SensitiveSpan]:
+    """The same ground in spans that do not overlap, in order; an overlap takes the gravest kind."""
+    merged: list[SensitiveSpan] = []
+    for span in sorted(spans):
+        if merged and span.start < merged[-1].end:
+            merged[-1] = _union(merged[-1], span)
+        else:
+            merged.append(span)
+    return merged
+
+
+def _union(one: SensitiveSpan, other: SensitiveSpan) -> SensitiveSpan:
+    kind = min(one.kind, other.kind, key=_GRAVITY.__getitem__)
+    return SensitiveSpan(one.start, max(one.end, other.end), kind)
 
 
 def redact(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import string
 
-__all__ = ["HARMLESS", "SECRETS"]
+__all__ = ["HARMLESS", "SECRETS", "made"]
 
 _WORDS = "ribbon copper otter violet anchor magnet walnut timber saddle lantern pepper glacier"
 _HEX, _LETTERS = "0123456789abcdef", string.ascii_letters + string.digits
@@ -22,6 +22,12 @@ def _made(length: int, letters: str = _LETTERS) -> str:
     drawn = random.Random(f"{length}{letters}").choices(letters, k=length)
     drawn[1] = "7" if "7" in letters else drawn[1]
     return "".join(drawn)
+
+
+def made(length: int, number: int) -> str:
+    """A key of letters and digits, another one for each number."""
+    drawn = random.Random(number).choices(_LETTERS, k=length - 3)
+    return "".join(("k7Q", *drawn))
 
 
 def _note(pattern: str, secret: str) -> tuple[str, str]:

@@ -16,11 +16,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from reconciler.adapters.sensitive_data_finders import merge_spans
 from reconciler.errors import ConfigurationError
 from reconciler.lexicon import Literals
 from reconciler.resources import read_config, resource_path
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, merge_spans
 
 __all__ = ["GitleaksFinder"]
 

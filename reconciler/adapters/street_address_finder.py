@@ -16,8 +16,7 @@ from typing import Any
 
 import regex
 
-from reconciler.adapters.sensitive_data_finders import merge_spans
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, merge_spans
 
 __all__ = ["StreetAddressFinder"]
 

@@ -11,9 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
-from reconciler.adapters.sensitive_data_finders import merge_spans
 from reconciler.lexicon import Cues, Lexicon, lexicon
-from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
+from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, merge_spans
 
 __all__ = ["ToldSecretsFinder"]
 
@@ -88,7 +87,7 @@ def _compiled(_: str, pattern: str) -> re.Pattern[str]:
 
 @cache
 def _cues() -> Cues:
-    return Cues(_lexicon(), _compiled)
+    return Cues(_lexicon(), _compiled, tuple(_READ))
 
 
 @cache
