@@ -19,7 +19,10 @@ __all__ = [
     "keyed_token",
     "merge_spans",
     "redact",
+    "without_hashes",
 ]
+
+_HASH = re.compile(r"(?<=\[)([a-z_]+):[0-9a-f]{12}(?=\])")
 
 TOKEN = re.compile(r"\[[a-z_]+(?::[0-9a-f]{12})?\]")
 """What stands for something, with its hash or, where not even that is kept, without."""
@@ -106,6 +109,11 @@ def redact(
         parts += [text[done : span.start], token_of(span.kind, text[span.start : span.end])]
         done = span.end
     return "".join((*parts, text[done:]))
+
+
+def without_hashes(text: str) -> str:
+    """The text with the kind alone where a token stands: what its hash says hangs on a key."""
+    return _HASH.sub(r"\1", text) if "[" in text else text
 
 
 def keyed_digest(key: bytes, text: str) -> str:

@@ -17,6 +17,7 @@ from reconciler.domain.guard.tokens import TOKENS_MAX, Token, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.notes import canonical_text
+from reconciler.sensitive_data import without_hashes
 
 __all__ = ["VALUE_KINDS", "Clause", "Count", "Denial", "Reading", "Word", "clauses_of", "read"]
 
@@ -165,7 +166,7 @@ def read(text: str) -> Reading:
     known = vocabulary()
     return Reading(
         canonical=canonical,
-        letters="".join(filter(str.isalnum, canonical)),
+        letters="".join(filter(str.isalnum, without_hashes(canonical))),
         initials="".join(word.text[0] for word in words).casefold(),
         words=words,
         stems=frozenset(word.stem for word in words),

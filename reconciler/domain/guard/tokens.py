@@ -13,6 +13,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from reconciler.domain.guard.vocabulary import vocabulary
+from reconciler.sensitive_data import TOKEN
 
 __all__ = ["TOKENS_MAX", "Token", "kind_of", "stem_of", "tokens_of"]
 
@@ -28,7 +29,8 @@ def _token() -> re.Pattern[str]:
     month = vocabulary().month_beside_day
     return re.compile(
         rf"""
-        (?P<plain>(?!{month}\b)[a-z]+(?=[\ ,]))  # most words; the rest takes five times as long
+        (?P<token>{TOKEN.pattern})  # what stands for a value: its hash has no digits to be read
+      | (?P<plain>(?!{month}\b)[a-z]+(?=[\ ,]))  # most words; the rest takes five times as long
       | (?P<id>[\w.+-]{{1,64}}@[\w.-]{{1,64}} | https?://\S+ | \+\d[\d\ ().-]{{6,20}}\d
              | \b\d{{3}}[-.]\d{{3}}[-.]\d{{4}}\b | \b[a-z]{{1,8}}[-_/]?\d[\w/-]*
              | \b\d+-\d+-[\d-]+\b )
@@ -251,5 +253,6 @@ _READERS: dict[str, Callable[[str], Token]] = {
     "ordinal": _read_ordinal,
     "id": _read_id,
     "mark": _read_mark,
+    "token": _read_id,
 }
 """By the group of the pattern that matched."""
