@@ -33,7 +33,7 @@ from reconciler.domain.records.policies import (
     RetryPolicy,
 )
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
-from reconciler.sensitive_data import keyed_digest, keyed_token
+from reconciler.sensitive_data import SensitiveKind, keyed_digest, keyed_token
 from reconciler.service.records import Records
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.stores.patient_graph import PatientGraph
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from reconciler.adapters.anthropic_calls import Connection
     from reconciler.adapters.local_embedder import LocalModel
+    from reconciler.adapters.street_address_finder import StreetAddressFinder
     from reconciler.domain.recalling.recallable import Recalling
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.candidates import Candidate
@@ -303,7 +304,7 @@ class Services:
             finder=build_sensitive_data_finder(),
             secret_finder=build_secret_finder(),
             ids=self.ids,
-            token_of=lambda kind, value: keyed_token(self.hash_key(), kind, value),
+            token_of=lambda kind, value: keyed_token(self.hash_key(), kind, _hashed(kind, value)),
             policy=load_gate_policy(chosen.policy_file, chosen.domain),
         )
 
@@ -830,8 +831,12 @@ def build_secret_finder() -> SensitiveDataFinder:
     """What finds secrets and account numbers; patterns are loaded when a text may hold one."""
     from reconciler.adapters.account_number_finder import AccountNumberFinder
     from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
+    from reconciler.adapters.gitleaks_finder import GitleaksFinder
+    from reconciler.adapters.told_secrets_finder import ToldSecretsFinder
 
-    return CombinedFinder((DetectSecretsFinder(), AccountNumberFinder()))
+    return CombinedFinder(
+        (DetectSecretsFinder(), GitleaksFinder(), ToldSecretsFinder(), AccountNumberFinder())
+    )
 
 
 @cache
@@ -843,11 +848,24 @@ def build_sensitive_data_finder() -> SensitiveDataFinder:
 def _sensitive_data_finder() -> SensitiveDataFinder:
     from reconciler.adapters.phone_finder import PhoneFinder
     from reconciler.adapters.presidio_finder import PresidioFinder
-    from reconciler.adapters.street_address_finder import StreetAddressFinder
 
     return CombinedFinder(
-        (build_secret_finder(), PresidioFinder(), PhoneFinder(), StreetAddressFinder())
+        (build_secret_finder(), PresidioFinder(), PhoneFinder(), _street_address_finder())
     )
+
+
+@cache
+def _street_address_finder() -> StreetAddressFinder:
+    from reconciler.adapters.street_address_finder import StreetAddressFinder
+
+    return StreetAddressFinder()
+
+
+def _hashed(kind: SensitiveKind, value: str) -> str:
+    """What of a value tells it from another: an address is one with its place and without."""
+    if kind is not SensitiveKind.STREET_ADDRESS:
+        return value
+    return _street_address_finder().street_of(value)
 
 
 def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:

@@ -17,8 +17,12 @@ __all__ = [
     "key_check",
     "keyed_digest",
     "keyed_token",
+    "merge_spans",
     "redact",
+    "without_hashes",
 ]
+
+_HASH = re.compile(r"(?<=\[)([a-z_]+):[0-9a-f]{12}(?=\])")
 
 TOKEN = re.compile(r"\[[a-z_]+(?::[0-9a-f]{12})?\]")
 """What stands for something, with its hash or, where not even that is kept, without."""
@@ -54,6 +58,46 @@ class SensitiveSpan:
     kind: SensitiveKind
 
 
+_GRAVITY = {
+    kind: rank
+    for rank, kind in enumerate(
+        (
+            SensitiveKind.SECRET,
+            # These stand on the word of the text ("account number ..."), which knows better than
+            # the shape of a number does.
+            SensitiveKind.PASSPORT,
+            SensitiveKind.DRIVING_LICENCE,
+            SensitiveKind.MEDICAL_RECORD,
+            SensitiveKind.IBAN,
+            SensitiveKind.BANK_ACCOUNT,
+            SensitiveKind.TAX_ID,
+            SensitiveKind.CREDIT_CARD,
+            SensitiveKind.NATIONAL_ID,
+            SensitiveKind.EMAIL,
+            SensitiveKind.IP_ADDRESS,
+            SensitiveKind.PHONE,
+            SensitiveKind.STREET_ADDRESS,
+        )
+    )
+}
+
+
+def merge_spans(spans: Iterable[SensitiveSpan]) -> list[SensitiveSpan]:
+    """The same ground in spans that do not overlap, in order; an overlap takes the gravest kind."""
+    merged: list[SensitiveSpan] = []
+    for span in sorted(spans):
+        if merged and span.start < merged[-1].end:
+            merged[-1] = _union(merged[-1], span)
+        else:
+            merged.append(span)
+    return merged
+
+
+def _union(one: SensitiveSpan, other: SensitiveSpan) -> SensitiveSpan:
+    kind = min(one.kind, other.kind, key=_GRAVITY.__getitem__)
+    return SensitiveSpan(one.start, max(one.end, other.end), kind)
+
+
 def redact(
     text: str,
     spans: Iterable[SensitiveSpan],
@@ -65,6 +109,11 @@ def redact(
         parts += [text[done : span.start], token_of(span.kind, text[span.start : span.end])]
         done = span.end
     return "".join((*parts, text[done:]))
+
+
+def without_hashes(text: str) -> str:
+    """The text with the kind alone where a token stands: what its hash says hangs on a key."""
+    return _HASH.sub(r"\1", text) if "[" in text else text
 
 
 def keyed_digest(key: bytes, text: str) -> str:

@@ -6,9 +6,8 @@ until somebody has read it: what the embedded engine overwrites stays in the byt
 
 from __future__ import annotations
 
-from reconciler.adapters.sensitive_data_finders import merge_spans
 from reconciler.named_secrets.shapes import find_account_numbers
-from reconciler.sensitive_data import SensitiveSpan
+from reconciler.sensitive_data import SensitiveSpan, merge_spans
 
 __all__ = ["AccountNumberFinder"]
 

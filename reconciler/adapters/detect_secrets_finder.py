@@ -20,11 +20,10 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from reconciler.adapters.sensitive_data_finders import merge_spans
 from reconciler.named_secrets import find_named_secrets
 from reconciler.named_secrets.shapes import IN_ADDRESSES, SHAPES
 from reconciler.named_secrets.words import NO_COMPOUND
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, merge_spans
 
 __all__ = ["DetectSecretsFinder"]
 

@@ -21,8 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from reconciler.adapters.presidio_modules import bare_presidio
-from reconciler.adapters.sensitive_data_finders import merge_spans
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, merge_spans
 
 __all__ = ["PresidioFinder"]
 

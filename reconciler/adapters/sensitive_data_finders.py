@@ -1,4 +1,4 @@
-"""What finders of sensitive data share: reading a text as its reader would, and agreeing on spans.
+"""What finders of sensitive data share: reading a text as its reader would.
 
 A look-alike digit or an invisible character hides a number from a pattern, not from a reader; so a
 text is folded before anything searches it, and what is found is put back to where it stands. No
@@ -14,32 +14,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.sensitive_data import SensitiveSpan, merge_spans
 
-__all__ = ["CombinedFinder", "DeferredFinder", "FoldedText", "merge_spans"]
+__all__ = ["CombinedFinder", "DeferredFinder", "FoldedText"]
 
-_GRAVITY = {
-    kind: rank
-    for rank, kind in enumerate(
-        (
-            SensitiveKind.SECRET,
-            # These stand on the word of the text ("account number ..."), which knows better than
-            # the shape of a number does.
-            SensitiveKind.PASSPORT,
-            SensitiveKind.DRIVING_LICENCE,
-            SensitiveKind.MEDICAL_RECORD,
-            SensitiveKind.IBAN,
-            SensitiveKind.BANK_ACCOUNT,
-            SensitiveKind.TAX_ID,
-            SensitiveKind.CREDIT_CARD,
-            SensitiveKind.NATIONAL_ID,
-            SensitiveKind.EMAIL,
-            SensitiveKind.IP_ADDRESS,
-            SensitiveKind.PHONE,
-            SensitiveKind.STREET_ADDRESS,
-        )
-    )
-}
 _INVISIBLE = {"Cf", "Mn", "Me", "Cs", "Co", "Cn"}
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 
@@ -102,22 +80,6 @@ class FoldedText:
             return span
         start, last = self.origins[span.start], self.origins[span.end - 1]
         return SensitiveSpan(start, last + 1, span.kind)
-
-
-def merge_spans(spans: Iterable[SensitiveSpan]) -> list[SensitiveSpan]:
-    """The same ground in spans that do not overlap, in order; an overlap takes the gravest kind."""
-    merged: list[SensitiveSpan] = []
-    for span in sorted(spans):
-        if merged and span.start < merged[-1].end:
-            merged[-1] = _union(merged[-1], span)
-        else:
-            merged.append(span)
-    return merged
-
-
-def _union(one: SensitiveSpan, other: SensitiveSpan) -> SensitiveSpan:
-    kind = min(one.kind, other.kind, key=_GRAVITY.__getitem__)
-    return SensitiveSpan(one.start, max(one.end, other.end), kind)
 
 
 @cache

@@ -16,8 +16,7 @@ from typing import Any
 
 import regex
 
-from reconciler.adapters.sensitive_data_finders import merge_spans
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, merge_spans
 
 __all__ = ["StreetAddressFinder"]
 
@@ -39,6 +38,13 @@ class StreetAddressFinder:
         if not _DIGIT.search(text):
             return []
         return merge_spans(self._compiled_forms().find(text))
+
+    def street_of(self, address: str) -> str:
+        """The street, number and flat of an address, without the place and postcode that follow.
+
+        So one address is one, with its tail and without it.
+        """
+        return self._compiled_forms().street_of(address)
 
     def _compiled_forms(self) -> _Forms:
         with self._lock:
@@ -156,6 +162,7 @@ class _Forms:
 
     cued: tuple[tuple[Any, tuple[Any, ...]], ...]
     tail: Any
+    unit: Any
 
     @classmethod
     def compiled(cls) -> _Forms:
@@ -164,7 +171,7 @@ class _Forms:
             (regex.compile(cue), tuple(regex.compile(f"{front}(?:{form})") for form in forms))
             for cue, forms in _FORMS.items()
         )
-        return cls(tuple(cued), regex.compile(_TAIL))
+        return cls(tuple(cued), regex.compile(_TAIL), regex.compile(_UNIT))
 
     def find(self, text: str) -> Iterator[SensitiveSpan]:
         for cue, patterns in self.cued:
@@ -172,6 +179,17 @@ class _Forms:
                 for pattern in patterns:
                     for match in pattern.finditer(text):
                         yield self._span(text, match.start(), match.end())
+
+    def street_of(self, address: str) -> str:
+        matches = (
+            pattern.match(address)
+            for cue, patterns in self.cued
+            if cue.search(address)
+            for pattern in patterns
+        )
+        street = max((match[0] for match in matches if match), key=len, default=address)
+        units = self.unit.findall(address, len(street))
+        return " ".join((street.rstrip("."), *units))
 
     def _span(self, text: str, start: int, end: int) -> SensitiveSpan:
         """With the flat, place and postcode that follow; a full stop is the sentence's."""

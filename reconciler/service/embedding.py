@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from reconciler.errors import EmbeddingError
 from reconciler.ports.embedder import Embedder, KnowsUnread
+from reconciler.sensitive_data import without_hashes
 
 __all__ = ["UNIT_LENGTH_TOLERANCE", "embed", "unread"]
 
@@ -18,11 +19,13 @@ UNIT_LENGTH_TOLERANCE = 1e-3
 def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
     """Vectors that can be compared: float32, (n, dimension), unit length; n may be 0.
 
+    What stands for personal data is embedded without its hash: no cosine hangs on the key.
+
     Raises:
         EmbeddingError: the model failed, or its vectors have another shape or no direction. One
             engine takes a vector of NaNs for equal to every other.
     """
-    vectors = embedder.embed(texts)
+    vectors = embedder.embed([without_hashes(text) for text in texts])
     wanted = (len(texts), embedder.dimension)
     if vectors.shape != wanted:
         raise EmbeddingError(

@@ -44,7 +44,8 @@ MAY_IMPORT = {
     "domain": {"domain", "errors", "lexicon", *SECRETS},
     "ports": {"ports", "domain", "errors", *SECRETS},
     "adapters": {
-        *{"adapters", "ports", "domain", "errors", "queries", "resources", "turns", "forks"},
+        *{"adapters", "ports", "domain", "errors", "lexicon", "queries", "resources", "turns"},
+        "forks",
         *SECRETS,
     },
     "service": {

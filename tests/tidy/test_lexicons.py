@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from reconciler.adapters import told_secrets_finder
 from reconciler.domain.gate import classification, injection, literalness, meaning
 from reconciler.domain.guard import vocabulary
 from reconciler.domain.sessions import explicit_statements
@@ -27,6 +28,7 @@ READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "classification": (classification._lexicon, classification._folded),
     "literalness": (literalness._lexicon, literalness._folded),
     "guard": (vocabulary._cues, str),
+    "secrets": (told_secrets_finder._cues, str),
     "statements": (explicit_statements._lexicon, str),
     "slots": (slot_values.cues, str),
 }

@@ -30,7 +30,7 @@ NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 PATH = resource_path("config") / "policy.toml"
 SHIPPED = tomllib.loads(PATH.read_text(encoding="utf-8"))
 POLICY = GatePolicy.from_mapping(SHIPPED)
-DOMAINS = ["general", "support", "travel", "electronics", "coding", "medical", "ops"]
+DOMAINS = ["general", "support", "travel", "real_estate", "electronics", "coding", "medical", "ops"]
 
 Change = Callable[[dict[str, Any]], object]
 """How a test breaks or changes a copy of the shipped policy."""

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.adapters.sensitive_data_finders import FoldedText, merge_spans
+from reconciler.adapters.sensitive_data_finders import FoldedText
 from reconciler.bootstrap import build_sensitive_data_finder as finder
-from reconciler.sensitive_data import SensitiveKind as K, SensitiveSpan, redact
+from reconciler.sensitive_data import SensitiveKind as K, SensitiveSpan, merge_spans, redact
 from tests.tables import every
 
 

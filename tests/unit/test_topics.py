@@ -475,6 +475,7 @@ KEPT_OUT = {
         "The room is now $90 a night",
         "Today's fare to Oslo is €80",
     ],
+    ("real_estate", "raw listing"): ['{"price": 420000, "rooms": 4}', "<!doctype html>"],
     ("electronics", "unverified claim about a part"): [
         "This part is valid for 5 V",
         "The LM317 is a drop-in replacement",
@@ -517,6 +518,7 @@ KEPT = {
         "Now budget is 200 EUR for hotels",
         "Prefers aisle seats on flights",
     ],
+    ("real_estate", "raw listing"): ["Wants 4 rooms for 420,000 euros at most"],
     ("electronics", "unverified claim about a part"): [
         "Prefers parts from two vendors",
         "Uses the LM317 in the power stage",

@@ -14,12 +14,13 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from reconciler.domain.gate.asking import asked_for
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Session
 from reconciler.named_secrets import kind_of_name
-from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, redact
+from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, merge_spans, redact
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
@@ -225,18 +226,26 @@ def clean_texts(
     find: Callable[[str], Sequence[SensitiveSpan]],
     token_of: Callable[[SensitiveKind, str], str],
     policy: GatePolicy,
+    turns: int = 0,
 ) -> list[str]:
     """The texts of one conversation as they may be stored; what one gives away goes in all.
 
     Args:
-        texts: what was said, in any order.
+        texts: what was said.
         find: as in ``clean``.
         token_of: as in ``clean``.
         policy: what becomes of each kind. With the check off nothing is looked for.
+        turns: how many texts, from the first, are turns in their order: there one may ask for what
+            a later one tells.
     """
     if not policy.is_on("sensitive_data"):
         return list(texts)
-    cleaner = _Cleaner(find, token_of, policy)
+    asked = asked_for(texts[:turns], find)
+
+    def find_in_turn(text: str) -> Sequence[SensitiveSpan]:
+        return merge_spans([*find(text), *asked.get(text, ())])
+
+    cleaner = _Cleaner(find_in_turn, token_of, policy)
     cleaned = [cleaner.text(text) for text in texts]
     again = _Cleaner(lambda _: (), token_of, policy, taken_out=cleaner.taken_out)
     return [again.text(text) for text in cleaned] if cleaner.taken_out else cleaned

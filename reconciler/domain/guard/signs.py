@@ -13,10 +13,11 @@ from itertools import pairwise
 
 from reconciler.domain.guard.tokens import kind_of, stem_of
 from reconciler.domain.guard.vocabulary import vocabulary
+from reconciler.sensitive_data import TOKEN
 
 __all__ = ["may_contradict"]
 
-_WORDS = re.compile(r"[^\W\d_]+|\d+")
+_WORDS = re.compile(rf"{TOKEN.pattern}|[^\W\d_]+|\d+")
 _BEGINNING = 3
 """Letters of a word that stand in all of its forms, and in their stem."""
 

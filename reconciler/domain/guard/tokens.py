@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.text_reading import read_text
+from reconciler.sensitive_data import TOKEN
 
 __all__ = ["SENTENCE_ENDS", "TOKENS_MAX", "Token", "kind_of", "stem_of", "tokens_of"]
 
@@ -64,7 +65,8 @@ def _token() -> re.Pattern[str]:
     month = vocabulary().month_beside_day
     return re.compile(
         rf"""
-        (?P<plain>(?!{month}\b)[a-z]{{2,}}(?=[\ ,]))  # most words; the rest takes longer
+        (?P<token>{TOKEN.pattern})  # what stands for a value: its hash has no digits to be read
+      | (?P<plain>(?!{month}\b)[a-z]{{2,}}(?=[\ ,]))  # most words; the rest takes longer
       | (?P<id>[\w.+-]{{1,64}}@[\w.-]{{1,64}} | https?://\S+ | \+\d[\d\ ().-]{{6,20}}\d
              | \b\d{{3}}[-.]\d{{3}}[-.]\d{{4}}\b | \b[a-z]{{1,8}}[-_/]?\d[\w/-]*
              | \b\d+-\d+-[\d-]+\b )
@@ -372,5 +374,6 @@ _READERS: dict[str, Callable[[str], Token]] = {
     "sign": _read_sign,
     "tag": _read_label,
     "mark": _read_mark,
+    "token": _read_id,
 }
 """By the group of the pattern that matched."""

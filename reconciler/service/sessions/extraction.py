@@ -16,6 +16,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
+from reconciler.domain.gate.asking import ANSWER_WORDS_MAX, ANSWERED_WITHIN
 from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.candidates import FALLBACK_PROPOSER, Candidate
 from reconciler.domain.records.choices import check_kind, list_of
@@ -119,12 +120,19 @@ class SessionReader:
         """Whether a session that no extractor could read is kept as one raw fact."""
         return self._policy.has_fallback
 
-    def episodes(self, session: Session, now: datetime) -> list[Episode]:
+    def episodes(
+        self, session: Session, now: datetime, before: Sequence[Episode] = ()
+    ) -> list[Episode]:
         """The session's turns as they are kept, each with an id that is the same at every time.
 
         What was recalled into a turn is cut out: it is no evidence. Secrets and the numbers of
         cards and accounts are taken out here: an engine may keep the bytes of what is overwritten.
         Other personal data waits for the worker.
+
+        Args:
+            session: as it is handed over.
+            now: the time now (UTC).
+            before: what was kept of the session last: its first turn may answer a question in it.
 
         Raises:
             InvalidSessionError: a turn has not been said yet, or nothing is left of any.
@@ -148,7 +156,7 @@ class SessionReader:
             raise InvalidSessionError("the session is empty: no turn says anything of its own")
         for said in found:
             _check_time(said.said_at, now, "a turn's said_at")
-        return _with_words(found, partial(self._cleaner.without_secrets, session.scope))
+        return _with_words(found, partial(self._cleaner.without_secrets, session.scope), before)
 
     def dated_session_id(self, scope: Scope, turns: Sequence[Turn], began: datetime | None) -> str:
         """An id by when a session began and its first dated turn: its own, however long it grows.
@@ -498,11 +506,17 @@ class MemoryExtractor:
         if not session.is_dated:
             heard_at = self._store.find_last_said(session.scope)
             said_at = time_of_saying(now, heard_at)
-        episodes = self._reader.episodes(session, said_at)
+        episodes = self._reader.episodes(session, said_at, self._said_before(session))
         found = self._store.append_episodes(
             session.scope, session.session_id, session.channel, episodes, now, job_id
         )
         return job_id if found else self._job_of(episodes)
+
+    def _said_before(self, session: Session) -> list[Episode]:
+        """What was kept of the session last, if its first turn is short enough for an answer."""
+        if len(session.turns[0].text.split()) > ANSWER_WORDS_MAX:
+            return []
+        return self._store.list_episodes(session.scope, session.session_id)[-ANSWERED_WITHIN:]
 
     def job(self, scope: Scope, job_id: str) -> Job:
         """One of a contact's jobs, as it stands.
@@ -559,17 +573,19 @@ def _taken(proposal: Proposal, given: Candidate, judged: Candidate) -> dict[str,
 
 
 def _with_words(
-    episodes: Sequence[Episode], clean: Callable[[Sequence[str]], list[str]]
+    episodes: Sequence[Episode],
+    clean: Callable[[Sequence[str], int], list[str]],
+    before: Sequence[Episode] = (),
 ) -> list[Episode]:
-    """The episodes with all of their words cleaned together: what one gives away goes in all."""
+    """The episodes with all of their words cleaned together: what one gives away goes in all.
+
+    So does what one of them, or of those before them, asks for.
+    """
     if not episodes:
         return []
-    texts = clean(
-        [
-            *(episode.text for episode in episodes),
-            *(episode.reference or "" for episode in episodes),
-        ]
-    )
+    turns = [episode.text for episode in (*before, *episodes)]
+    references = [episode.reference or "" for episode in episodes]
+    texts = clean([*turns, *references], len(turns))[len(before) :]
     return [
         replace(episode, text=text, reference=reference or None)
         for episode, text, reference in zip(

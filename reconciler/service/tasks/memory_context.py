@@ -10,11 +10,13 @@ else's yes, and so does every procedure.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.mentions import mentioning
 from reconciler.domain.recalling.procedures import (
     Procedure,
@@ -139,6 +141,7 @@ class MemoryContext:
         self._clock = clock
         self._keeps_outcome = keeps_outcome
         self._position: int | None = None
+        self._recent: deque[Episode] | None = None
         self._proposed: dict[tuple[str, ...], list[Proposed]] = {}
         self._run = TaskRun(
             scope=scope,
@@ -314,10 +317,11 @@ class MemoryContext:
         session = Session(
             scope=run.scope, session_id=run.session_id, turns=(dated,), channel=TASK_DOOR
         )
-        [made] = self._reader.episodes(session, said_at)
+        [made] = self._reader.episodes(session, said_at, self._last_turns())
         [cleaned] = self._reader.clean(run.scope, [replace(made, position=self._next_position())])
         self._sessions.append_episodes(run.scope, run.session_id, TASK_DOOR, [cleaned], now)
         self._position = cleaned.position + 1
+        self._last_turns().append(cleaned)
         return cleaned
 
     def propose_durable(self, episodes: Sequence[Episode]) -> list[Proposed]:
@@ -510,6 +514,12 @@ class MemoryContext:
         self._run.working.know(fitting)
         self._use.note(hit.fact.fact_id for hit in fitting)
         return fitting
+
+    def _last_turns(self) -> deque[Episode]:
+        """What was logged last: the next turn may answer a question in it."""
+        if self._recent is None:
+            self._recent = deque(self._episodes_of(self._run.session_id), ANSWERED_WITHIN)
+        return self._recent
 
     def _next_position(self) -> int:
         """The turn's place in its session, which is the task's from then on."""

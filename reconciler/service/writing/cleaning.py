@@ -57,16 +57,24 @@ class Cleaner:
         policy = self.policy_of(candidate.note.scope)
         return clean(candidate, self._finder.find, self._token_of, policy)
 
-    def clean_texts(self, scope: Scope, texts: Sequence[str]) -> list[str]:
-        """What was said to an agent, without what its policy takes out; in the same order."""
-        return clean_texts(texts, self._finder.find, self._token_of, self.policy_of(scope))
+    def clean_texts(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
+        """What was said to an agent, without what its policy takes out; in the same order.
 
-    def without_secrets(self, scope: Scope, texts: Sequence[str]) -> list[str]:
+        Args:
+            scope: whose memory.
+            texts: what was said.
+            turns: how many of them, from the first, are turns of one conversation in their order.
+        """
+        policy = self.policy_of(scope)
+        return clean_texts(texts, self._finder.find, self._token_of, policy, turns)
+
+    def without_secrets(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
         """As ``clean_texts``, of secrets and the numbers of cards and accounts alone.
 
         That may not even be stored until it is read.
         """
-        return clean_texts(texts, self._secret_finder.find, self._token_of, self.policy_of(scope))
+        policy = self.policy_of(scope)
+        return clean_texts(texts, self._secret_finder.find, self._token_of, policy, turns)
 
     def check_ids(self, *records: object, **ids: str) -> None:
         """Let ids and names of persons through, which are kept as they are given.

@@ -1,0 +1,105 @@
+"""The finder of tokens by the rules of gitleaks, which know some 200 vendors' keys.
+
+The rules are data (``config/secret_rules/gitleaks.toml``, with source and licence) and are run by
+RE2, for which they were written: no text makes it go back and forth. What a token is called, or how
+a sentence tells it, is not looked for here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from reconciler.errors import ConfigurationError
+from reconciler.lexicon import Literals
+from reconciler.resources import read_config, resource_path
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, merge_spans
+
+__all__ = ["GitleaksFinder"]
+
+_SOURCE = "config/secret_rules/gitleaks.toml"
+_BY_A_VENDORS_NAME = r"[\w.-]{0,50}?"
+"""How a rule begins that finds any token after a vendor's name."""
+
+_DIGIT = re.compile(r"\d")
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """One kind of token.
+
+    Attributes:
+        pattern: what finds it; the first group that holds something is the token, else all of it.
+        entropy: bits a character that it has at least: "x" times forty is a placeholder.
+        allowed: what a placeholder looks like.
+    """
+
+    id: str
+    pattern: str
+    keywords: Sequence[str]
+    entropy: float = 0.0
+    allowed: Sequence[str] = ()
+    _compiled: list[Any] = field(default_factory=list, compare=False)
+
+    def find(self, text: str) -> Iterator[SensitiveSpan]:
+        """The tokens in a text that holds one of the keywords."""
+        if not self._compiled:
+            self._compiled.extend(map(_compiled, (self.pattern, *self.allowed)))
+        for match in self._compiled[0].finditer(text):
+            group = next((at for at, part in enumerate(match.groups(), 1) if part), 0)
+            start, end = match.span(group)
+            if self._is_token(text[start:end]):
+                yield SensitiveSpan(start, end, SensitiveKind.SECRET)
+
+    def _is_token(self, value: str) -> bool:
+        # A word is as long as some tokens; every other one of them has a digit.
+        if _BY_A_VENDORS_NAME in self.pattern and not _DIGIT.search(value):
+            return False
+        if any(allowed.search(value) for allowed in self._compiled[1:]):
+            return False
+        return _entropy(value) >= self.entropy
+
+
+class GitleaksFinder:
+    """Finds vendors' keys and tokens; every span of it is a SECRET.
+
+    A rule is compiled for the first text that holds one of its keywords.
+    """
+
+    def find(self, text: str) -> list[SensitiveSpan]:
+        """The tokens of a text, first to last; those that overlap as one."""
+        rules, literals = _rules()
+        held = sorted(literals.held(text.casefold()))
+        return merge_spans(span for number in held for span in rules[number].find(text))
+
+
+@cache
+def _rules() -> tuple[Sequence[_Rule], Literals[int]]:
+    text = read_config(resource_path("config") / "secret_rules" / "gitleaks.toml", _SOURCE)
+    try:
+        rules = [_Rule(**table) for table in tomllib.loads(text)["rules"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(f"{_SOURCE} cannot be read: {error}; correct it") from error
+    literals = ((word, at) for at, rule in enumerate(rules) for word in rule.keywords)
+    return rules, Literals(literals)
+
+
+def _compiled(pattern: str) -> Any:
+    import re2
+
+    try:
+        return re2.compile(pattern)
+    except re2.error as error:
+        raise ConfigurationError(f"{_SOURCE}: RE2 cannot read {pattern!r}: {error}") from error
+
+
+def _entropy(value: str) -> float:
+    """Bits a character, as gitleaks counts them."""
+    counts = Counter(value).values()
+    return -sum(count / len(value) * math.log2(count / len(value)) for count in counts)

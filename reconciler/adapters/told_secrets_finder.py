@@ -1,0 +1,251 @@
+"""The finder of secrets that are told in words: in a sentence, a line below, a command.
+
+``config/lexicon/secrets.toml`` says how a secret is announced, in several languages, and what it is
+called; here is what counts as one after such an announcement. A secret that a machine's notation
+announces, as in JSON, is ``reconciler.named_secrets``'s, and a vendor's token is gitleaks'.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+
+from reconciler.lexicon import Cues, Lexicon, lexicon
+from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, merge_spans
+
+__all__ = ["ToldSecretsFinder"]
+
+Place = tuple[int, int]
+
+_OPENING = re.compile(r"[\"'`(\[<*\u2018\u201c\u201e\u00ab\u300c\u300e]{0,3}")
+_TOKEN = re.compile(r"[^\s\"'`)\]>\u2019\u201d\u00bb\u300d\u300f\u3002\u3001\uff0c,;]{2,200}")
+_ASCII = re.compile(r"[!-~]{3,64}")
+_SENTENCE_ENDS = re.compile(r"[\"'`)\]*\u2019\u201d\u00bb\u300d]{0,3}[.!?]{0,3}\s*(?:\Z|\n|[A-Z(])")
+_REST = re.compile(r"[^\n.!?;]{2,60}")
+_PHRASE = re.compile(r"[a-z]{3,12}(?:[ -][a-z]{3,12}){1,7}")
+_PHRASE_ENDS = re.compile(
+    r" (?:for|on|in|at|and|but|to|of|with|since|as|from|by|which|that|until)\b"
+)
+_SEED = re.compile(r"[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11,23}\b")
+_DIGITS = re.compile(r"\d(?:[ -]?\d){2,11}\b(?![.,/:]?\d|[ ]?%)")
+_CODE = re.compile(
+    r"(?:\d[\d -]{2,14}\d|(?=[A-Za-z-]*\d)[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{2,12}){0,4})\b"
+)
+_AND_MORE = re.compile(r"[ ]?(?:,|and|or|&|/)[ ]?(?:and )?")
+_PAIR = re.compile(r"[\w.-]{1,60}=(?P<value>[^;\s\"']{8,4000})")
+_LETTER_AND_DIGIT = re.compile(r"(?=[^\d]*\d)(?=[\W\d_]*[^\W\d_])")
+_SIGN_WITHIN = re.compile(r"\w[#$%^&*@!+=~]+\w|[A-Za-z]-?[a-z]{2,20}-\d|\w[!#$%&*]$")
+_MIXED = re.compile(r"[a-z]{2,}[A-Z]")
+_ALL_THREE = re.compile(r"(?=.*\d)(?=.*[A-Za-z])(?=.*[#$%^&*@!+=~])")
+_DRAWN = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])")
+_PLACE = re.compile(
+    r"[^\s@]+@[^\s@]+\.\w+|https?:\S*|[\w.-]+\.(?:com|org|net|io|dev|example)\b|/\S*|\$\S*|<\S*|\{\S*|[\w.]+\(\S*"
+)
+_SAID_OF_IT = re.compile(
+    r" (?:encrypted|encoded|hashed|compliant|characters?|bits?|digits|letters)\b"
+)
+_POSTCODE = re.compile(r"[1-9]\d{2} ?\d{3}")
+_BY_SHAPE = ("shape", "random", "wallet", "hexadecimal", "base64")
+"""The lists of what is long, and has no literal that is rare."""
+
+_LONG_WORD = re.compile(r"[\w+/:.-]{20}")
+_MEASURE = re.compile(
+    r"\d[\d.,:/-]*(?:st|nd|rd|th|[ap]m|x|h|min|km|kg|gb|mb|ms|bit|%)?", re.IGNORECASE
+)
+
+
+class ToldSecretsFinder:
+    """Finds what a text says is a password, a PIN, a code or a key; every span is a SECRET."""
+
+    def find(self, text: str) -> list[SensitiveSpan]:
+        """The secrets of a text, first to last; those that overlap as one."""
+        held = _cues().read(text, text.casefold())
+        is_long = _LONG_WORD.search(text) is not None
+        places = (
+            place
+            for name in held.names
+            if is_long or name not in _BY_SHAPE
+            for _, pattern in held.worth_trying(name)
+            for match in pattern.finditer(text)
+            for place in _READ[name](text, match)
+        )
+        return merge_spans(
+            SensitiveSpan(start, end, SensitiveKind.SECRET)
+            for start, end in places
+            if start < end and not TOKEN.fullmatch(text[start:end])
+        )
+
+
+def _lexicon() -> Lexicon:
+    return lexicon("secrets")
+
+
+def _compiled(_: str, pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE if "[A-Z" not in pattern else 0)
+
+
+@cache
+def _cues() -> Cues:
+    return Cues(_lexicon(), _compiled, tuple(_READ))
+
+
+@cache
+def _remark() -> re.Pattern[str]:
+    return re.compile(_lexicon().any_of("remark"), re.IGNORECASE)
+
+
+# Whether a word is a secret
+
+
+def _is_remark(word: str) -> bool:
+    return _remark().fullmatch(word) is not None
+
+
+def _is_strong(word: str) -> bool:
+    """Whether it was made up: letters beside digits, or a sign among letters."""
+    if len(word) < 5 or _PLACE.fullmatch(word) or _MEASURE.fullmatch(word):
+        return False
+    return bool(_LETTER_AND_DIGIT.match(word) or _SIGN_WITHIN.search(word) or _MIXED.search(word))
+
+
+def _is_of_something_else(match: re.Match[str]) -> bool:
+    """Whether the name goes on, and names another thing: a password manager."""
+    if not (between := match.groupdict().get("between")):
+        return False
+    words = re.findall(r"[\w-]+", between.casefold())
+    return bool(words) and not _lexicon().word_set("compound").isdisjoint(words)
+
+
+# What follows an announcement
+
+
+def _token(text: str, start: int) -> Place | None:
+    opening = _OPENING.match(text, start)
+    start = opening.end() if opening else start
+    if found := _TOKEN.match(text, start):
+        word = found[0].rstrip(".!?:*\u2026")
+        is_described = _SAID_OF_IT.match(text, start + len(word))
+        if word and not is_described and not _PLACE.fullmatch(word):
+            return start, start + len(word)
+    return None
+
+
+def _word(text: str, match: re.Match[str]) -> Iterator[Place]:
+    if _is_of_something_else(match) or not (place := _token(text, match.end())):
+        return
+    word, is_last = text[slice(*place)], _SENTENCE_ENDS.match(text, place[1])
+    if _is_strong(word) or (is_last and len(word) >= 3 and not _is_remark(word)):
+        yield place
+
+
+def _strong(text: str, match: re.Match[str]) -> Iterator[Place]:
+    if _is_of_something_else(match) or not (place := _token(text, match.end())):
+        return
+    word = text[slice(*place)]
+    if _is_strong(word) or (word.isdigit() and len(word) in range(4, 9) and "pin" in match[0]):
+        yield place
+
+
+def _answer(text: str, match: re.Match[str]) -> Iterator[Place]:
+    rest = _REST.match(text, match.end())
+    if rest and not _is_remark(rest[0].split()[0]) and len(rest[0].split()) <= 5:
+        yield rest.span()
+
+
+def _phrase(text: str, match: re.Match[str]) -> Iterator[Place]:
+    opening = _OPENING.match(text, match.end())
+    found = _PHRASE.match(text, opening.end() if opening else match.end())
+    if found and not _is_remark(found[0].split()[0].split("-")[0]):
+        ends = _PHRASE_ENDS.search(found[0])
+        yield found.start(), found.start() + (ends.start() if ends else len(found[0]))
+
+
+def _seed(text: str, match: re.Match[str]) -> Iterator[Place]:
+    if found := _SEED.match(text, match.end()):
+        yield found.span()
+
+
+def _digits(text: str, match: re.Match[str]) -> Iterator[Place]:
+    opening = _OPENING.match(text, match.end())
+    found = _DIGITS.match(text, opening.end() if opening else match.end())
+    if not found or _is_of_something_else(match):
+        return
+    # An Indian "PIN code" of six digits is a postcode.
+    if not ("pin code" in match[0].casefold() and _POSTCODE.fullmatch(found[0])):
+        yield found.span()
+
+
+def _codes(text: str, match: re.Match[str]) -> Iterator[Place]:
+    at = len(text) if _is_of_something_else(match) else match.end()
+    while found := _CODE.match(text, at):
+        yield found.span()
+        more = _AND_MORE.match(text, found.end())
+        if not more:
+            return
+        at = more.end()
+
+
+def _given(text: str, match: re.Match[str]) -> Iterator[Place]:
+    if (place := _token(text, match.end())) and text[place[0]] not in "-/$":
+        yield place
+
+
+def _cookie(text: str, match: re.Match[str]) -> Iterator[Place]:
+    end = text.find("\n", match.end())
+    for found in _PAIR.finditer(text, match.end(), len(text) if end < 0 else end):
+        if len(found["value"]) >= 16 or _is_strong(found["value"]):
+            yield found.span("value")
+
+
+def _ascii(text: str, match: re.Match[str]) -> Iterator[Place]:
+    opening = _OPENING.match(text, match.end())
+    if found := _ASCII.match(text, opening.end() if opening else match.end()):
+        yield found.span()
+
+
+def _shape(_: str, match: re.Match[str]) -> Iterator[Place]:
+    yield match.span("value")
+
+
+def _only(is_secret: Callable[[str], object]) -> Callable[[str, re.Match[str]], Iterator[Place]]:
+    def read(_: str, match: re.Match[str]) -> Iterator[Place]:
+        if is_secret(match["value"]) and not _is_of_something_else(match):
+            yield match.span("value")
+
+    return read
+
+
+def _hexadecimal(text: str, match: re.Match[str]) -> Iterator[Place]:
+    """A hash of something looks the same, and is called one."""
+    before = re.findall(r"[\w-]+", text[max(0, match.start() - 48) : match.start()].casefold())
+    if not any(_hash().fullmatch(word) for word in before):
+        yield match.span("value")
+
+
+@cache
+def _hash() -> re.Pattern[str]:
+    return re.compile(_lexicon().any_of("hash"))
+
+
+_READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Place]]] = {
+    "word": _word,
+    "strong": _strong,
+    "answer": _answer,
+    "phrase": _phrase,
+    "seed": _seed,
+    "digits": _digits,
+    "codes": _codes,
+    "given": _given,
+    "cookie": _cookie,
+    "ascii": _ascii,
+    "shape": _shape,
+    "complex_before": _only(_ALL_THREE.match),
+    "strong_before": _only(_is_strong),
+    "word_before": _only(lambda value: not _is_remark(value)),
+    "random": _only(_DRAWN.match),
+    "wallet": _only(_DRAWN.match),
+    "hexadecimal": _hexadecimal,
+    "base64": _only(lambda value: _DRAWN.match(value) and re.search(r"[+/]", value)),
+}
+"""By list of the lexicon, what has to follow the cue, or stand in it."""

@@ -1,0 +1,129 @@
+"""Secrets that no turn gives away alone: asked for in one, or named there, and told in a later one.
+
+A question is put in front of its answer as the statement that the two make: "What is your
+password?" and "Bluebird" say "The password is Bluebird". So whatever finds a secret in a note finds
+it in a conversation. ``config/lexicon/secrets.toml`` says what asks for a secret, and what such a
+statement begins with. Ordinary answers begin none. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+
+from reconciler.lexicon import Cues, lexicon
+from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
+
+__all__ = ["ANSWERED_WITHIN", "ANSWER_WORDS_MAX", "asked_for"]
+
+Find = Callable[[str], Sequence[SensitiveSpan]]
+
+ANSWERED_WITHIN = 3
+"""So many turns after a question an answer to it is looked for: "One moment." comes between."""
+
+ANSWER_WORDS_MAX = 12
+"""A longer turn is no answer to what asks for a secret."""
+
+_STRONG = "The secret key is "
+"""After it a word that was made up is a secret, and a plain one is none."""
+
+_KEY_BEGINS = re.compile(r"-----BEGIN[ A-Z]{0,40}PRIVATE KEY")
+_KEY_LINE = re.compile(r"(?m)^[ \t>]{0,8}([A-Za-z0-9+/]{12,}={0,2})[ \t]*$")
+_WORD = re.compile(r"\S*[^\W\d_]\S*")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def asked_for(turns: Sequence[str], find: Find) -> Mapping[str, Sequence[SensitiveSpan]]:
+    """By text of a turn, the secrets in it that an earlier turn gives away.
+
+    Args:
+        turns: what was said, in order.
+        find: the sensitive spans of a text.
+    """
+    found: dict[str, list[SensitiveSpan]] = {}
+    if any(map(_KEY_BEGINS.search, turns)):
+        for text in turns:
+            places = (match.span(1) for match in _KEY_LINE.finditer(text))
+            found.setdefault(text, []).extend(_secret(*place) for place in places)
+    for at, text in enumerate(turns):
+        for statement in _statements(text):
+            if _refers_back(text):
+                spans = _told(statement, turns[at - 1] if at else "", find, is_at_once=True)
+                found.setdefault(turns[at - 1], []).extend(spans)
+            for answer, span in _answers(statement, turns[at + 1 : at + 1 + ANSWERED_WITHIN], find):
+                found.setdefault(answer, []).append(span)
+    return found
+
+
+def _answers(
+    statement: str, turns: Sequence[str], find: Find
+) -> Iterator[tuple[str, SensitiveSpan]]:
+    """What was told within reach; a plain word at once, or after words that put it off."""
+    is_at_once = True
+    for text in turns:
+        spans = list(_told(statement, text, find, is_at_once=is_at_once))
+        yield from ((text, span) for span in spans)
+        if spans:
+            return
+        is_at_once = is_at_once and bool(_cues().read(text, text.casefold()).first("put_off"))
+
+
+def _told(statement: str, answer: str, find: Find, *, is_at_once: bool) -> Iterator[SensitiveSpan]:
+    """The secrets of an answer."""
+    words = list(_WORD.finditer(answer))
+    if is_at_once or len(words) <= 1:
+        start = _start(answer)
+        yield from _found_in(statement, answer[start:], start, find)
+    if len(words) <= ANSWER_WORDS_MAX:
+        for word in words:
+            yield from _found_in(_STRONG, word[0], word.start(), find)
+
+
+def _found_in(statement: str, told: str, start: int, find: Find) -> Iterator[SensitiveSpan]:
+    """The secrets that are told after a statement's beginning, where they stand in the answer."""
+    for span in find(statement + told):
+        if span.kind is SensitiveKind.SECRET and span.start >= len(statement):
+            shift = start - len(statement)
+            yield _secret(span.start + shift, span.end + shift)
+
+
+def _start(answer: str) -> int:
+    """Where an answer comes to the point: "Sure, it's …"."""
+    opening = _cues().read(answer, answer.casefold()).first("opening")
+    return opening.end() if opening else 0
+
+
+def _refers_back(text: str) -> bool:
+    """Whether a turn says that the one before it was the secret."""
+    return _cues().read(text, text.casefold()).first("refers_back") is not None
+
+
+def _statements(text: str) -> Iterator[str]:
+    """What statements a turn begins that asks for secrets or names them; none for most turns."""
+    plain = _HUMP.sub(" ", text).replace("_", " ")
+    held = _cues().read(plain, plain.casefold())
+    if held.first("told_of"):
+        return
+    is_request = held.first("request") is not None
+    for cue, match in held.matches("asked"):
+        if not match["other"] and (is_request or _ends_with(plain, match)):
+            yield f"{cue.kind} "
+
+
+def _ends_with(text: str, match: re.Match[str]) -> bool:
+    """Whether a turn ends with the name of a secret, as what introduces it does."""
+    return len(text) - match.end() <= 12 and "." not in text[match.end() :].rstrip(". ")
+
+
+def _secret(start: int, end: int) -> SensitiveSpan:
+    return SensitiveSpan(start, end, SensitiveKind.SECRET)
+
+
+@cache
+def _cues() -> Cues:
+    return Cues(
+        lexicon("secrets"),
+        lambda _, pattern: re.compile(pattern, re.IGNORECASE),
+        ("asked", "request", "told_of", "opening", "put_off", "refers_back"),
+    )

@@ -1,0 +1,68 @@
+"""Conversations in which no turn alone gives a secret away, and ordinary ones. All are invented."""
+
+from __future__ import annotations
+
+from tests.secret_notes import made
+
+__all__ = ["ORDINARY", "TOLD_OVER_TURNS"]
+
+_BODY = [made(64, start) for start in range(4)]
+
+TOLD_OVER_TURNS: dict[str, tuple[list[str], list[str]]] = {
+    "a password": (["What is your password?", "Tr0ub4dor&3x"], ["Tr0ub4dor"]),
+    "a plain word": (["And what's the password?", "It's butterscotch."], ["butterscotch"]),
+    "after a pause": (
+        ["Can you give me the Wi-Fi password?", "One moment.", "Kettle-4711-blue"],
+        ["Kettle-4711"],
+    ),
+    "a PIN": (["Please tell me the PIN of the card.", "Sure, 4471"], ["4471"]),
+    "a code that was sent": (["Which verification code did you get?", "902 715"], ["902 715"]),
+    "a name in one turn": (["STRIPE_SECRET_KEY", made(32, 5)], [made(32, 5)]),
+    "a name with a colon": (["Here is the client secret:", made(28, 6)], [made(28, 6)]),
+    "a key in pieces": (
+        [
+            "-----BEGIN RSA PRIVATE KEY-----",
+            _BODY[0],
+            "go on",
+            f"{_BODY[1]}\n{_BODY[2]}",
+            f"{_BODY[3]}\n-----END RSA PRIVATE KEY-----",
+        ],
+        _BODY,
+    ),
+    "a security question": (
+        ["What is the answer to your security question?", "Rosebud"],
+        ["Rosebud"],
+    ),
+    "a login": (
+        ["Which e-mail and password do you use?", "anna@example.org and Sommer2031!"],
+        ["Sommer2031"],
+    ),
+    "in German": (["Wie lautet das Passwort?", "Sonnenblume"], ["Sonnenblume"]),
+    "in Spanish": (["¿Cuál es tu contraseña?", "mariposa"], ["mariposa"]),
+    "in French": (["Quel est le mot de passe ?", "Coquelicot8"], ["Coquelicot8"]),
+    "in Japanese": (["パスワードを教えてください。", "himawari7"], ["himawari7"]),
+    "JSON in two turns": (['{"user": "ann", "password":', '"Blue42Sky"}'], ["Blue42Sky"]),
+}
+"""The turns of contact and assistant, and what may not be kept of them."""
+
+ORDINARY = [
+    ["What is your name?", "Anna"],
+    ["What is your password manager?", "Bitwarden4"],
+    ["Did you reset your password?", "Yes, on Tuesday."],
+    ["What is your password?", "I forgot it."],
+    ["What is your password?", "I'd rather not say."],
+    ["Please never tell me your password.", "Understood."],
+    ["I lost my password.", "Ticket T-4711 is open."],
+    ["How do I change the PIN?", "In the settings, under Security."],
+    ["When did the API key expire?", "In March 2031"],
+    ["Which colour do you like?", "Blue42"],
+    ["What is the order number?", "4471-2290"],
+    ["The password reset mail never came.", "Which address do you use?", "The one of 2019."],
+    ["What is the key point?", "Delivery by May"],
+    ["Where do you live?", "Springfield"],
+    ["Which seat?", "14C"],
+    ["What is your PIN code, for the delivery?", "560001"],
+    ["Wie heißt du?", "Anna"],
+    ["What happened to your password?", "It expired."],
+]
+"""Of these every word is kept."""
