@@ -244,7 +244,7 @@ _PLAIN_MARKS = str.maketrans(
     {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u2028": "\n", "\u2029": "\n"}
 )
 _SPACES = re.compile(r"[^\S\n]+")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]?[A-Z0-9])|\s*\n\s*")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]?[A-Z0-9])|[^\S\n]*\n\s*")
 _CLAUSE = re.compile(
     r"(?:[,;:]|\s-)\s+(?:(?:and|but|so|because|since|as)\s+)?"
     r"|\s(?:and|but|so|because|after which|then)\s+"
