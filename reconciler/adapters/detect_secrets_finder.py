@@ -67,8 +67,9 @@ def _up_to_its_end(length_min: int, end: str) -> str:
 _ANY_VALUE = _up_to_its_end(3, r".,;:!?)\]}")
 # A digit or a sign among letters, or a capital after a small letter and a sign at the end.
 _STRONG_VALUE = (
-    r"(?!\d+-[a-z]|\S+@\S+\.\w|https?:)"
-    r"(?:(?=\S*\d)(?=\S*[A-Za-z])|(?=\S*[\w][#$%^&*@!+=~]\w)|(?=\S*[a-z][A-Z]\S*[#$%^&*@!+=~]))"
+    r"(?!\d+-[a-z]|\S[^\s@]*+@\S+\.\w|https?:)"
+    r"(?:(?=\S*\d)(?=\S*[A-Za-z])|(?=\S*[\w][#$%^&*@!+=~]\w)"
+    r"|(?=(?:[^\sa-z]|[a-z](?![A-Z]))*+[a-z][A-Z]\S*[#$%^&*@!+=~]))"
     + _up_to_its_end(5, r".,;:?)\]}")
 )
 _NOT_A_VALUE = (

@@ -96,7 +96,7 @@ _SENT = (
     r"(?i:\b(?:lives?|living|lived|resides?)[ ]in|arrived[ ]at|address[ ]with"
     r"|(?<![\w-])(?:ship|deliver|mail|post|sent?|send|taxi)(?:ed)?[ ](?:\w+[ ]){0,3}?to)"
 )
-_BREAK = r"(?:[ ]*,[ ]*|[ ]*\n[\s>?|*,-]{0,8}|[ ]+)"
+_BREAK = r"(?:[ ]*,[ ]*|[ ]*(?:,[ ]*)?\n[\s>?|*,-]{0,8}|[ ]+)"
 _ZIP = r"(?:\d{3,6}(?:[- ]\d{2,4})?(?!\d)|[A-Z]{1,2}\d[A-Z\d]?[ ]\d[A-Z]{2})"
 _BOX = r"(?i:p\.?[ ]?o\.?[ ]?box|postbox|postfach|post[ ]office[ ]box|bo[iî]te[ ]postale)"
 _MILITARY = (
@@ -119,7 +119,7 @@ _NOT_YEAR = (
 )
 _TAIL = (
     rf"(?:{_BREAK}{_UNIT}){{0,2}}"
-    rf"(?:(?:{_BREAK}(?:{_CAPITAL}|{_OF}|\([^)\n]{{2,20}}\)),?){{0,8}}"
+    rf"(?:(?:{_BREAK}(?:{_CAPITAL}|{_OF}|\([^)\n]{{2,20}}\))){{0,8}}"
     rf"{_BREAK}{_ZIP}(?![\w/:-]|[. ]\d)"
     rf"|(?:,[ ]{_NAME}){{1,3}}(?=[ ]*(?:[.;?!)\n]|\Z)))?"
 )

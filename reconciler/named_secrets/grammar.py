@@ -211,7 +211,7 @@ _IS_CODE = re.compile(
     r"|secrets|vault)\.|[\w.]+[\[(]|\w+->"
 )
 _HAS_DIGIT_AND_MORE = re.compile(r"(?=[^\s]*\d)(?=[^\s]*[^\W\d])")
-_IS_MIXED = re.compile(r"[^\s]*[a-z][A-Z][^\s]*|[^\s]*\w[#$%^&*@!+=~/]\w")
+_IS_MIXED = re.compile(r"[^\s]*[a-z][A-Z]|[^\s]*\w[#$%^&*@!+=~/]\w")
 _ADDRESS = re.compile(r"[^\s@]+@[^\s@]+\.\w+|https?://\S+")
 _DIGITS = re.compile(r"\d(?:[ -]?\d){2,9}")
 _LISTED_DIGITS = re.compile(
@@ -468,7 +468,7 @@ _SAID = (
     re.compile(
         r"(?i)\b(?:wi-?fi|wlan)\b[^.!?\n]{0,40}?\b(?:code|key|pass\w{0,6})"
         r"(?:[ ](?:is|was)|[ ]?[:=])[ ]*[\"'\u201c]?"
-        r"(?P<value>(?=\S*\d)(?=\S*[a-z])[^\s\"'\u201d,;]{5,62}[\w#$&*@!+=~-])"
+        r"(?P<value>(?=\S{0,62}\d)(?=\S{0,62}[a-z])[^\s\"'\u201d,;]{5,62}[\w#$&*@!+=~-])"
     ),
 )
 _SAID_TO_BE = (

@@ -30,7 +30,7 @@ SHAPES = (
 IN_ADDRESSES = (
     r"(?i)://[^\s\"'<>]{1,300}?[?&;#](?:sig|signature|x-amz-signature|x-goog-signature|code|ticket"
     r"|sid|session)="
-    r"((?=[^\s&#]*\d)(?=[^\s&#]*[a-z])[^\s&#\"'<>]{10,})",
+    r"((?=[^\s&#]{0,60}\d)(?=[^\s&#]{0,60}[a-z])[^\s&#\"'<>]{10,})",
     r"(?i)://[^\s\"'<>]{1,200}?/(?:reset|reset-password|password|magic|magic-link|invite|verify"
     r"|activate|login|signin|confirm)/((?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{16,})",
 )

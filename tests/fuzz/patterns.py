@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,13 +21,41 @@ from typing import Any
 
 import regex
 
-__all__ = ["Pattern", "Pump", "every_pattern"]
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX
+from reconciler.domain.sessions.explicit_statements import REQUEST_LENGTH_MAX
+from reconciler.domain.values.slot_reading import TEXT_LENGTH_MAX as SLOT_TEXT_LENGTH_MAX
+from tests.fuzz.backtracking import Proof, prove
+
+__all__ = ["SECONDS_MAX", "Pattern", "Pump", "every_pattern"]
+
+SECONDS_MAX = 1.0
+"""What one pattern may take for one text, of this process's time."""
 
 _PROBES = 3
 """How many ways a set of letters is put into a text."""
 
 _LETTERS_MAX = 12
 _ENDS = ("", "\0", "!", " ")
+_CLEAN_LENGTH_MAX = 8 * TEXT_LENGTH_MAX
+"""How long a note gets in which tokens stand for what was taken out."""
+
+_LENGTHS = {
+    "reconciler.domain.values": SLOT_TEXT_LENGTH_MAX,
+    "reconciler.domain.gate": _CLEAN_LENGTH_MAX,
+    "reconciler.domain.gate.requests": EVIDENCE_LENGTH_MAX,
+    "reconciler.domain.gate.contacts_word": EVIDENCE_LENGTH_MAX,
+    "reconciler.domain.gate.cleaning": EVIDENCE_LENGTH_MAX,
+    "reconciler.domain.guard": _CLEAN_LENGTH_MAX,
+    # Its lines are a turn's, which test_explicit_statements looks after; its cues see a sentence.
+    "reconciler.domain.sessions.explicit_statements": REQUEST_LENGTH_MAX,
+    # What is shipped, or the operator's own.
+    "reconciler.adapters.embedded_statements": 1_000,
+    "reconciler.entrypoints": 1_000,
+    "reconciler.queries": 1_000,
+}
+"""The longest text of a module's patterns, by the longest name that fits; else it is a turn's."""
+
 _FLAGS_OF_BOTH = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII
 
 
@@ -45,18 +75,56 @@ class Pattern:
     is_anchored: bool
 
     @property
+    def length_max(self) -> int:
+        """How long the texts are that it is tried on, at most."""
+        fitting = [name for name in _LENGTHS if self.module.startswith(name)]
+        return _LENGTHS[max(fitting, key=len)] if fitting else EVIDENCE_LENGTH_MAX
+
+    @property
     def compiled(self) -> Any:
         """It, to search with."""
         return (re if self.library == "re" else regex).compile(self.text, self.flags)
+
+    def proof(self) -> Proof:
+        """How long it can be about the texts that it is tried on."""
+        flags = self.flags & _FLAGS_OF_BOTH
+        return prove(_in_words_of_re(self.text, self.flags), flags, self.length_max)
 
     @property
     def pumps(self) -> list[Pump]:
         """Texts that it may be long about."""
         return _pumps(self.text, self.flags)
 
+    def seconds(self, text: str) -> float:
+        """What it takes to find all that it finds in the text, as far as the bound."""
+
+        def end(*_: object) -> None:
+            raise _TooLongError
+
+        compiled = self.compiled
+        before = signal.signal(signal.SIGPROF, end)
+        started = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, SECONDS_MAX * 1.5)
+        try:
+            if self.is_anchored:
+                compiled.match(text)
+            else:
+                for _ in compiled.finditer(text):
+                    pass
+        except _TooLongError:
+            pass
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)
+        return time.process_time() - started
+
+
+class _TooLongError(BaseException):
+    """A search took too long, and was ended."""
+
 
 def every_pattern() -> list[Pattern]:
-    """Those that the program compiles, its libraries for sensitive data among it."""
+    """Those that the program compiles, its libraries for sensitive data among them."""
     ended = subprocess.run(
         [sys.executable, "-m", "tests.fuzz.listening"], capture_output=True, text=True, check=False
     )
@@ -86,11 +154,12 @@ class Pump:
 
 def _pumps(text: str, flags: int) -> list[Pump]:
     try:
-        tree = parser.parse(_without_k(text), flags & _FLAGS_OF_BOTH)
+        tree = parser.parse(_in_words_of_re(text, flags), flags & _FLAGS_OF_BOTH)
     except (re.error, RecursionError, OverflowError):
         tree = ()
     made: dict[Pump, None] = {}
-    for before, unit in _repeats(tree, ""):
+    repeats = (*_repeats(tree, "", is_led=True), *_repeats(tree, "", is_led=False))
+    for before, unit in repeats:
         made |= dict.fromkeys(Pump(before, unit, end) for end in _ENDS if unit)
     letters = _letters(tree)[:_LETTERS_MAX]
     pairs = [first + second for first, second in pairwise(letters)]
@@ -98,22 +167,38 @@ def _pumps(text: str, flags: int) -> list[Pump]:
     return list(made)
 
 
-def _without_k(text: str) -> str:
-    """The pattern without what ``re`` cannot read of ``regex``: the words are the same."""
-    return re.sub(r"\\K|\\[pP]\{[^}]*\}", lambda found: "" if found[0] == r"\K" else r"\\w", text)
+def _in_words_of_re(text: str, flags: int) -> str:
+    """The pattern without what ``re`` cannot read of ``regex``; what takes its place takes more."""
+    takes_any_case = flags & re.IGNORECASE or text.startswith("(?i)")
+    capital = r"[^\W\d_]" if takes_any_case else r"[^\W\d_a-z]"
+    text = _CAPITAL.sub(lambda _: capital, text)
+    return re.sub(r"\\K|\\[pP]\{[^}]*\}", lambda found: "" if found[0] == r"\K" else r"\w", text)
 
 
-def _repeats(tree: Any, before: str) -> Iterator[tuple[str, str]]:
+_CAPITAL = re.compile(r"(?:(?<=\(\?=)|(?<=\(\?<!\\w\)))\\p\{Lu\}")
+"""A class of ``regex`` that stands in no set."""
+
+
+def _repeats(tree: Any, before: str, *, is_led: bool) -> Iterator[tuple[str, str]]:
+    """What stands before each part that repeats, and the part.
+
+    Args:
+        tree: the pattern.
+        before: what stands before all of it.
+        is_led: whether a text leads to a part with what the look-aheads before it ask for.
+    """
     for code, about in tree:
         if code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
             _, high, inner = about
             if high is codes.MAXREPEAT or high >= 10:
                 for choice in range(_PROBES):
                     yield before, _example(inner, choice)
-            yield from _repeats(inner, before)
+            yield from _repeats(inner, before, is_led=is_led)
         else:
             for inner in _inner(code, about):
-                yield from _repeats(inner, before)
+                yield from _repeats(inner, before, is_led=is_led)
+        if is_led and code is codes.ASSERT and about[0] > 0:
+            before += _example(about[1], 0)
         before += _example([(code, about)], 0)
 
 
