@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from reconciler.domain.gate.cleaning import Cleaned
+from reconciler.domain.gate.languages import unread_script
 from reconciler.domain.gate.literalness import Literalness
 from reconciler.domain.gate.meaning import Meaning
 from reconciler.domain.gate.policy import Check, GatePolicy, RefuseRule
@@ -178,10 +179,20 @@ def _restricted(case: Case) -> Finding:
     """Health, finance, law and what the policy adds: only through consent."""
     topic = consent_topic(case)
     if topic is None or case.candidate.has_contacts_yes:
-        return _pass("consent was given" if topic else "no restricted topic")
+        return _pass("consent was given" if topic else _no_topic(case))
     cue = case.reading.topics.get(topic)
     detail = f"{topic}{f' ({cue!r})' if cue else ''} is kept only with the contact's consent"
     return Disposal.CONSENT, GateReason.SENSITIVE_TOPIC, detail
+
+
+def _no_topic(case: Case) -> str:
+    """That none was seen, and where it could not have been."""
+    script = unread_script(case.candidate.claim)
+    if script is None:
+        return "no restricted topic"
+    return (
+        f"unread: no list of words covers its language ({script}); topics and secrets may be missed"
+    )
 
 
 def _literalness(case: Case) -> Finding:

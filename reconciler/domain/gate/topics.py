@@ -19,6 +19,9 @@ __all__ = ["TopicTerms", "Topics"]
 _TERM = re.compile(r"(?=.*\w)(?:\*|[^\s*-]+\*?)(?:[ -](?:\*|[^\s*-]+\*?))*")
 """Words, each of which may end in an asterisk or be one; one of them at least says something."""
 
+_IS_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+"""How a term begins whose script sets no space between words: it is looked for within them."""
+
 _GAP = "[ -]"
 _ANY_WORD = "[^ -]*[^ ,;:.!?-]"
 _ANY_ENDING = r"[\w']*"
@@ -26,7 +29,7 @@ _ANY_ENDING = r"[\w']*"
 
 @dataclass(frozen=True)
 class TopicTerms:
-    """The words of one topic, in any case, whole words only.
+    """The words of one topic, in any case, whole words only where a script parts words.
 
     A space also matches a hyphen, ``word*`` any ending of the word, and a lone ``*`` any one word
     that no punctuation ends.
@@ -135,8 +138,12 @@ def _any_of(terms: Iterable[str]) -> re.Pattern[str]:
     Of two terms at one place the longer is found: it says more. A gap and a word never match the
     same character, so no text can make the search go back and forth.
     """
-    branches = "|".join(map(_branch, sorted(terms, key=len, reverse=True)))
-    return re.compile(rf"(?<!\w)(?=((?:{branches})(?!\w)))")
+    longest_first = sorted(terms, key=len, reverse=True)
+    apart = [_branch(term) for term in longest_first if not _IS_UNSPACED.match(term)]
+    within = [_branch(term) for term in longest_first if _IS_UNSPACED.match(term)]
+    words = rf"(?<!\w)(?:{'|'.join(apart)})(?!\w)"
+    branches = "|".join((*([words] if apart else ()), *within))
+    return re.compile(rf"(?=({branches}))")
 
 
 def _spans(pattern: re.Pattern[str], folded: str) -> Iterator[tuple[int, int]]:
