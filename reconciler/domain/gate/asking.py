@@ -30,7 +30,7 @@ _STRONG = "The secret key is "
 
 _KEY_BEGINS = re.compile(r"-----BEGIN[ A-Z]{0,40}PRIVATE KEY")
 _KEY_LINE = re.compile(r"(?m)^[ \t>]{0,8}([A-Za-z0-9+/]{12,}={0,2})[ \t]*$")
-_WORD = re.compile(r"\S*[^\W\d_]\S*")
+_WORD = re.compile(r"\S+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -71,7 +71,7 @@ def _answers(
 
 def _told(statement: str, answer: str, find: Find, *, is_at_once: bool) -> Iterator[SensitiveSpan]:
     """The secrets of an answer."""
-    words = list(_WORD.finditer(answer))
+    words = [word for word in _WORD.finditer(answer) if any(map(str.isalpha, word[0]))]
     if is_at_once or len(words) <= 1:
         start = _start(answer)
         yield from _found_in(statement, answer[start:], start, find)
