@@ -470,7 +470,7 @@ def test_what_only_the_fact_says_would_be_lost(fact: str, said: str, lost: str) 
         ("Lives in Pune", "Lives in Pune with her mother"),
         ("Lives in Pune.", "lives in pune"),
         ("Likes long walks", "Enjoys long walks"),
-        ("Tea", "A"),
+        ("B", "A"),
         ("Flies on 3 May", "Flies on May 3rd"),
     ],
 )
