@@ -12,6 +12,10 @@ What is not modelled is assumed to pass, so a verdict may be too strict, never t
 - a bounded repeat of more than a few rounds is a loop that is as long as its bound;
 - of a possessive repeat or an atomic group only one way leads out, whatever is tried in it;
 - a back-reference is what the group is.
+
+Not counted is what does not grow with the text: in how many ways a few written-out rounds fit. What
+stands in a look-behind is read forwards, and only if it takes any number of letters. A pattern that
+finds something goes on behind it; each place of a text is tried as the first once.
 """
 
 from __future__ import annotations
