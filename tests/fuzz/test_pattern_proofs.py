@@ -1,7 +1,7 @@
 """No regular expression can run away: of each a proof says how long it can be about a text.
 
-The proof is by the automaton of the pattern, see ``backtracking``; it counts what grows with a text,
-and no constant factor. So each pattern is also tried on texts pumped from itself.
+The proof is by the pattern's automaton, see ``backtracking``; it counts what grows with a text, and
+no constant factor. So each pattern is also tried on texts pumped from itself.
 """
 
 from __future__ import annotations
