@@ -5,13 +5,16 @@ The number of ways in which a text is tried follows from the pattern's automaton
 state back to itself in two ways. Else it is a polynomial: each pair of loops through which the same
 word passes, and also from the first to the second, costs another factor.
 
-What is not modelled is assumed to pass, so a verdict may be too strict, never too lenient:
+What is not modelled is assumed to pass, so that a verdict is rather too strict than too lenient:
 
 - a look-around, a ``\\b`` or an anchor is a condition on the letters beside it if it can be told
   from them; else it passes. What stands in a look-ahead is a branch that leads nowhere.
 - a bounded repeat of more than a few rounds is a loop that is as long as its bound;
 - of a possessive repeat or an atomic group only one way leads out, whatever is tried in it;
 - a back-reference is what the group is.
+
+Not counted is what does not grow with the text: in how many ways a few written-out rounds fit. What
+stands in a look-behind is read forwards, and only if it takes any number of letters.
 """
 
 from __future__ import annotations

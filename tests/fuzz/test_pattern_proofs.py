@@ -1,4 +1,8 @@
-"""No regular expression can run away: of each a proof says how long it can be about a text."""
+"""No regular expression can run away: of each a proof says how long it can be about a text.
+
+The proof is by the pattern's automaton, see ``backtracking``; it counts what grows with a text, and
+no constant factor. So each pattern is also tried on texts pumped from itself.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,8 @@ from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from tests.fuzz.backtracking import prove
 from tests.fuzz.patterns import SECONDS_MAX, Pattern, every_pattern
 from tests.hostile_notes import seconds_of
+
+pytestmark = pytest.mark.timeout(900)  # half a minute alone, minutes beside others
 
 STEPS_MAX = EVIDENCE_LENGTH_MAX**2
 """A square of the longest text, which takes less than a second; see ``test_patterns``."""
