@@ -19,11 +19,11 @@ from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.slots import Slot
+from reconciler.domain.text_reading import read_text
 
 __all__ = ["is_contacts_word"]
 
-_SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|[…\n]")
-_CLAUSE_END = re.compile(r"[.!?。！？;,…\n]|\s(?:and|but|though|although)\s")
+_CLAUSE_END = re.compile(r"[;,]|\s(?:and|but|though|although)\s")
 _CLAIMS_OPENING = re.compile(
     r"\A\s*(?:the\s)?(?:contact|user|customer|client|caller)(?:['’]s)?\s", re.IGNORECASE
 )
@@ -74,14 +74,12 @@ def _is_plain_statement(sentence: str) -> bool:
 
 
 def _sentences(evidence: Evidence) -> Iterator[str]:
-    """Each cited span in its whole sentence: a span may leave out "if" or "I don't think"."""
-    text = evidence.text
-    ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
+    """The whole sentences that a span cites: a span may leave out "if" or "I don't think"."""
     for span in evidence.spans:
-        at = text.find(span)
-        start = max(end for end in ends if end <= at) if at >= 0 else 0
-        stop = min((end for end in ends if end >= at + len(span)), default=len(text))
-        yield text[start:stop].strip() or span
+        touched = read_text(evidence.text).around(span)
+        yield from (sentence.text for sentence in touched)
+        if not touched:
+            yield span
 
 
 def _is_carried(candidate: Candidate) -> bool:

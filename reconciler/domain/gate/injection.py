@@ -20,6 +20,7 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from reconciler.domain.text_reading import read_text
 from reconciler.domain.visible_text import visible
 from reconciler.lexicon import Cues, lexicon
 
@@ -100,11 +101,11 @@ class _Reading(NamedTuple):
     folded: str
     places: Sequence[int]
 
-    def span(self, kind: Directive, match: re.Match[str]) -> _Span:
-        """What was matched in the folded text, as a span of the given one."""
-        end = max(match.start(), match.end() - 1)
-        last = self.places[end] if end < len(self.places) else len(self.text) - 1
-        start = self.places[match.start()] if match.start() < len(self.places) else last
+    def span(self, kind: Directive, start: int, end: int) -> _Span:
+        """What stands there in the folded text, as a span of the given one."""
+        behind = max(start, end - 1)
+        last = self.places[behind] if behind < len(self.places) else len(self.text) - 1
+        start = self.places[start] if start < len(self.places) else last
         return _Span(start, last + 1, kind)
 
 
@@ -184,9 +185,9 @@ def _cues(reading: _Reading) -> Iterator[_Span]:
     held = _lexicon(*_CUES).read(reading.folded)
     for name in lists:
         for cue, match in held.matches(name):
-            yield reading.span(Directive(cue.kind), match)
+            yield reading.span(Directive(cue.kind), *match.span())
     for _, match in held.matches("code_mark"):
-        yield reading.span(Directive.CODE, match)
+        yield reading.span(Directive.CODE, *match.span())
 
 
 # What is not said openly
@@ -260,14 +261,14 @@ def _disguised(reading: _Reading) -> Iterator[_Span]:
     """Words read backwards or moved by thirteen, and cues once digits are read as letters."""
     for word in _disguised_words():
         if word in reading.folded and (match := re.search(re.escape(word), reading.folded)):
-            yield reading.span(Directive.HIDDEN, match)
+            yield reading.span(Directive.HIDDEN, *match.span())
     if _MIXED.search(reading.folded):
         for cue, match in (
             _lexicon("cue").read(reading.folded.translate(_LOOKALIKES)).matches("cue")
         ):
             kind = Directive(cue.kind)
             if kind in _STRONG and match[0] != reading.folded[match.start() : match.end()]:
-                yield reading.span(kind, match)
+                yield reading.span(kind, *match.span())
 
 
 _FINDERS: tuple[Callable[[_Reading], Iterable[_Span]], ...] = (
@@ -279,7 +280,6 @@ _FINDERS: tuple[Callable[[_Reading], Iterable[_Span]], ...] = (
 
 # Requests that hold no fact
 
-_SENTENCE = re.compile(r"[^.!?。？！\n]{2,400}[.!?。？！]{0,3}")
 _SENTENCE_BRACKETS = " '\"(*-\t"
 _QUOTED = re.compile(r"(?<!\w)(['\"])[^'\"\n]{1,200}\1(?!\w)")
 """Somebody else's words, which say nothing of who writes."""
@@ -291,11 +291,11 @@ def _requests(reading: _Reading) -> Iterator[_Span]:
     """The first sentence that is a task or a question, where nothing says that a person speaks."""
     if len(reading.folded) > _SCORED_LENGTH_MAX:
         return
-    for match in _SENTENCE.finditer(reading.folded):
-        request = _request_score(match[0].strip(_SENTENCE_BRACKETS))
+    for sentence in read_text(reading.folded).sentences:
+        request = _request_score(sentence.text.strip(_SENTENCE_BRACKETS))
         if request < _REQUEST_SCORE_MIN:
             continue
-        span = reading.span(Directive.COMMAND, match)
+        span = reading.span(Directive.COMMAND, sentence.start, sentence.end)
         context = _context_score(reading.folded) + _name_score(reading, span)
         if request + context >= _REQUEST_SCORE_MIN:
             yield span

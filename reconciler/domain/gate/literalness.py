@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
 
+from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import Cues, Held, lexicon
 
 __all__ = ["Literalness", "LiteralnessFinding", "classify_literalness", "find_hedge"]
@@ -49,7 +50,7 @@ def classify_literalness(text: str) -> LiteralnessFinding:
     starts: tuple[int, ...] = ()
     for kind, name, find in _RULES:
         for _, pattern in held.worth_trying(name):
-            starts = starts or (0, *(end.end() for end in _SENTENCE_END.finditer(held.text)))
+            starts = starts or _starts(plain)
             if found := find(held, pattern, starts):
                 return LiteralnessFinding(kind, _said(plain, held, found).strip(" |,;:.!?\"'"))
     return LiteralnessFinding(Literalness.LITERAL, "")
@@ -64,25 +65,13 @@ def find_hedge(text: str) -> str | None:
 
 # Reading
 
-_PLAIN_MARKS = str.maketrans("‘’“”«»", '\'\'""""')
-_SPACES = re.compile(r"[^\S\n]+")
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
-
-
-def _plain(text: str) -> str:
-    """The text with one kind of quotation mark and single spaces, as the patterns expect it."""
-    return _SPACES.sub(" ", text.translate(_PLAIN_MARKS))
-
-
-def _small(plain: str) -> str:
-    """The text in small letters, each where it stood: patterns without flags are faster."""
-    if plain.isascii():
-        return plain.lower()
-    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in plain)
-
 
 def _folded(text: str) -> str:
-    return _small(_plain(text))
+    return read_text(text).small
+
+
+def _starts(plain: str) -> tuple[int, ...]:
+    return 0, *(sentence.start for sentence in read_text(plain).sentences if sentence.start)
 
 
 @cache
@@ -93,8 +82,8 @@ def _lexicon() -> Cues:
 @lru_cache(maxsize=64)
 def _read(text: str) -> tuple[str, Held]:
     """The text in plain marks, and as the cues expect it; read once, whatever is asked of it."""
-    plain = _plain(text)
-    return plain, _lexicon().read(_small(plain))
+    reading = read_text(text)
+    return reading.plain, _lexicon().read(reading.small)
 
 
 def _said(plain: str, held: Held, found: re.Match[str]) -> str:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
+from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import Cues, joined, lexicon
 
 __all__ = ["Meaning", "MeaningFinding", "classify_meaning"]
@@ -148,8 +149,8 @@ def _find_raw_output(text: str) -> str | None:
 
 # Sentences
 
-_SENTENCE = re.compile(r"[^.!?…。！？\n]+[.!?…。！？]*")
 _APOSTROPHES = re.compile("['’‘`´]")
+_LETTER = re.compile(r"[^\W_]")
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _COMBINING = re.compile("[\u0300-\u036f]")
 _DRAWN_OUT = re.compile(r"(\w)\1{2,}")
@@ -157,7 +158,9 @@ _DRAWN_OUT = re.compile(r"(\w)\1{2,}")
 
 def _sentences(text: str) -> list[str]:
     plain = _the("emoticon").sub(" ", text)
-    return [sentence for sentence in _SENTENCE.findall(plain) if re.search(r"[^\W_]", sentence)]
+    return [
+        sentence.text for sentence in read_text(plain).sentences if _LETTER.search(sentence.text)
+    ]
 
 
 def _wordless(text: str) -> MeaningFinding:

@@ -7,15 +7,12 @@ one of a long turn. What follows from a request is the score's and the extractio
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from reconciler.domain.gate.classification import find_trigger
+from reconciler.domain.text_reading import read_text
 
 __all__ = ["is_asked_to_keep"]
-
-_SENTENCE_END = re.compile(r"[.!?…]{1,50}+[\"”’')\]]*+(?=\s)|\n")
-"""So many stops and no more: each of a long row is tried, which would take as its square."""
 
 
 def is_asked_to_keep(text: str, spans: Iterable[str]) -> bool:
@@ -27,15 +24,5 @@ def is_asked_to_keep(text: str, spans: Iterable[str]) -> bool:
     """
     if find_trigger(text) is None:
         return False
-    return any(find_trigger(_sentences_around(text, span)) for span in spans)
-
-
-def _sentences_around(text: str, span: str) -> str:
-    """The sentences that the span touches; "" where it does not stand in the text."""
-    start = text.find(span)
-    if start < 0:
-        return ""
-    end = start + len(span.rstrip())
-    before = (found.end() for found in _SENTENCE_END.finditer(text, 0, start))
-    after = _SENTENCE_END.search(text, max(start, end - 1))
-    return text[max(before, default=0) : after.end() if after else len(text)]
+    touched = (read_text(text).around(span) for span in spans)
+    return any(find_trigger(sentence.text) for sentences in touched for sentence in sentences)

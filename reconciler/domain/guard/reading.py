@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from itertools import dropwhile, groupby, islice, pairwise, takewhile
 from typing import NamedTuple
 
-from reconciler.domain.guard.tokens import TOKENS_MAX, Token, tokens_of
+from reconciler.domain.guard.tokens import SENTENCE_ENDS, TOKENS_MAX, Token, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.notes import canonical_text
@@ -41,7 +41,6 @@ _PHRASE_LENGTH_MAX = 2
 
 _REACH_ENDS = ("and", "but", "while", "because", "since")
 _NO_DENIAL = frozenset({"only", "longer"})
-_SENTENCE_ENDS = frozenset(".!?")
 
 _AGO = ("ago", "later", "earlier", "away")
 _RACES = ("5K", "10K", "5k", "10k")
@@ -195,7 +194,7 @@ def _words(tokens: Iterable[Token]) -> Iterator[Word]:
     for token in tokens:
         if token.kind in ("function", "mark"):
             between.append(token.value)
-            sentence += token.value in _SENTENCE_ENDS
+            sentence += token.value in SENTENCE_ENDS
         elif token.kind != "currency":
             yield Word(token.kind, token.value, token.text, *_gap(between), sentence)
             between = []
@@ -356,7 +355,7 @@ def _asked(tokens: Sequence[Token]) -> set[int]:
     asked: set[int] = set()
     start = 0
     for at, token in enumerate(tokens):
-        if token.value in _SENTENCE_ENDS and token.kind == "mark":
+        if token.value in SENTENCE_ENDS and token.kind == "mark":
             if token.value == "?":
                 asked.update(range(start, at + 1))
             start = at + 1

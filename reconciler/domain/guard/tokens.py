@@ -13,12 +13,15 @@ from itertools import islice
 from typing import NamedTuple
 
 from reconciler.domain.guard.vocabulary import vocabulary
+from reconciler.domain.text_reading import read_text
 
-__all__ = ["TOKENS_MAX", "Token", "kind_of", "stem_of", "tokens_of"]
+__all__ = ["SENTENCE_ENDS", "TOKENS_MAX", "Token", "kind_of", "stem_of", "tokens_of"]
 
 TOKENS_MAX = 500
 """Tokens read of a text: bounds the time for any string; a note has 2,000 characters at most."""
 
+SENTENCE_ENDS = frozenset(".!?")
+"""Values of a mark that ends a sentence; inside one it has none."""
 
 _PER = ("a", "an", "per", "each", "/")
 
@@ -79,6 +82,7 @@ class Token(NamedTuple):
 def tokens_of(text: str) -> list[Token]:
     """The pieces of a text in order, at most ``TOKENS_MAX``; white space is none."""
     read: list[Token] = []
+    stops = read_text(text).stops
     for match in islice(_token().finditer(text), TOKENS_MAX):
         token = _READERS[match.lastgroup or "mark"](match.group())
         if token.kind == "multiplier":
@@ -89,8 +93,10 @@ def tokens_of(text: str) -> list[Token]:
             token = token._replace(kind="number")
         elif token.kind == "word" and read and token.value in vocabulary().countable:
             token = _often(read, token) or _counted_by_article(read, token)
-        elif token.value == "." and read and read[-1].text.lower() in vocabulary().abbreviations:
-            continue
+        elif token.value in SENTENCE_ENDS and match.start() not in stops:
+            if token.value == "." and text[match.end() : match.end() + 1].isspace():
+                continue  # "Dr. Patel"
+            token = token._replace(value="")  # "a.txt" is one sentence
         read.append(token)
     return read
 

@@ -23,7 +23,6 @@ class Vocabulary:
         sides: by word, its closed class and the side of it on which the word stands.
     """
 
-    abbreviations: frozenset[str]
     addition: re.Pattern[str]
     articles: frozenset[str]
     attitudes: frozenset[str]
@@ -74,7 +73,6 @@ def vocabulary() -> Vocabulary:
     words, word_set = lexicon("guard").words, lexicon("guard").word_set
     auxiliaries = word_set("be") | word_set("auxiliary")
     return Vocabulary(
-        abbreviations=word_set("abbreviation"),
         addition=_cues().pattern("addition"),
         articles=word_set("article"),
         attitudes=word_set("attitude"),

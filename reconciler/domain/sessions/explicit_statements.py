@@ -20,6 +20,7 @@ from reconciler.domain.gate.classification import infer_category
 from reconciler.domain.gate.literalness import Literalness, classify_literalness, find_hedge
 from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.sessions.third_person import about_the_contact
+from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.locales import country
 from reconciler.lexicon import Cues, lexicon
@@ -152,9 +153,6 @@ class _Sentence:
 
 
 _WORD = re.compile(r"[^\W\d_]")
-_END = re.compile(r"(?<![.!?…])[.!?…]++[\"”’')\]*]*+(?=\s|$)")
-"""Looked for once in a row of stops: from each of them, a long row would take as its square."""
-_BULLET = re.compile(r"\s*(?:[-*•–]+\s+|\(?\d{1,2}[.)]\s+)?")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _QUOTED_LINE = re.compile(r"\s*(?:>|\|)")
 _OPENING_MARKS = frozenset('"“«')
@@ -163,43 +161,35 @@ _OPENING_MARKS = frozenset('"“«')
 def _sentences(text: str) -> Iterator[_Sentence]:
     """What may be a statement, with how the sentences before it frame it."""
     frame = Speech.LITERAL
-    for line in filter(_WORD.search, _own_lines(text)):
-        start = _after(_BULLET, line, 0)
-        for end in _ends(line):
-            said = line[start:end].strip()
-            start, begun = end, start
-            if not _WORD.search(said):
-                continue
-            frame = _frame(said) or frame
-            is_own = not _is_within_quotation(line, begun)
-            if is_own and _is_of_length(said) and (told := _told(said)):
-                yield _Sentence(told, frame)
+    own = _own_part(text)
+    for sentence in read_text(own).sentences:
+        said = sentence.text
+        if not _WORD.search(said):
+            continue
+        frame = _frame(said) or frame
+        is_own = not _is_within_quotation(own, sentence.start)
+        if is_own and _is_of_length(said) and (told := _told(said)):
+            yield _Sentence(told, frame)
 
 
-def _own_lines(text: str) -> Iterator[str]:
-    """The lines up to a text that was only pasted, without quoted ones and code."""
+def _own_part(text: str) -> str:
+    """The text up to one that was only pasted, without quoted lines and code."""
+    own = []
     is_code = False
-    for line in text.splitlines():
+    for line in text.splitlines(keepends=True):
         if _FENCE.match(line):
             is_code = not is_code
         elif not is_code and not _QUOTED_LINE.match(line):
-            yield line
-            if _the("material").search(line[-SENTENCE_LENGTH_MAX:]):
-                return
+            own.append(line)
+            if _the("material").search(line[-SENTENCE_LENGTH_MAX:].rstrip()):
+                break
+            continue
+        own.append("\n")  # so that what stands on both sides of it stays apart
+    return "".join(own)
 
 
-def _ends(line: str) -> Iterator[int]:
-    for found in _END.finditer(line):
-        before = line[max(0, found.start() - 8) : found.start() + 1]
-        following = line[found.end() : found.end() + 3].strip()
-        is_short = _the("short_form").search(before) and not following[:1].isupper()
-        if found.group() != "." or not (is_short or _the("title").search(before)):
-            yield found.end()
-    yield len(line)
-
-
-def _is_within_quotation(line: str, at: int) -> bool:
-    before = line[max(0, at - 2000) : at]
+def _is_within_quotation(text: str, at: int) -> bool:
+    before = text[max(0, at - 2000, text.rfind("\n", 0, at) + 1) : at]
     return before.count('"') % 2 == 1 or before.count("“") > before.count("”")
 
 

@@ -11,12 +11,12 @@ never come in here.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.slot_frames import FrameReader
 from reconciler.domain.values.slot_values import (
     PLACES,
@@ -114,10 +114,10 @@ class SlotReader:
         """
         if len(text) > TEXT_LENGTH_MAX:
             return None
-        plain = _plain(text)
+        plain = read_text(text).plain.strip()
         if the_only("taken_back_later").search(plain):
             return None
-        sentences = list(_sentences(plain))
+        sentences = [" ".join(each.text.split()) for each in read_text(plain).sentences]
         found: list[ReadSlot] = []
         for number, sentence in enumerate(sentences):
             names_another = any(map(the_only("somebody_else").search, sentences[:number]))
@@ -240,32 +240,10 @@ def _mark(kind: str, about: re.Match[str]) -> str:
 
 # A text, its sentences, their clauses
 
-_PLAIN_MARKS = str.maketrans(
-    {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u2028": "\n", "\u2029": "\n"}
-)
-_SPACES = re.compile(r"[^\S\n]+")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]?[A-Z0-9])|\s*\n\s*")
 _CLAUSE = re.compile(
     r"(?:[,;:]|\s-)\s+(?:(?:and|but|so|because|since|as)\s+)?"
     r"|\s(?:and|but|so|because|after which|then)\s+"
 )
-
-
-def _plain(text: str) -> str:
-    composed = unicodedata.normalize("NFC", text).translate(_PLAIN_MARKS)
-    return _SPACES.sub(" ", composed).strip()
-
-
-def _sentences(text: str) -> Iterator[str]:
-    """The sentences; what was cut behind a short form such as "Dr." is put together again."""
-    held = ""
-    for part in _SENTENCE_END.split(text):
-        held = f"{held} {part}" if held else part
-        if not the_only("short_form").search(held):
-            yield held
-            held = ""
-    if held:
-        yield held
 
 
 def rewritten(sentence: str) -> str:

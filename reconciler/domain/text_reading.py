@@ -1,0 +1,222 @@
+"""Text readings: a text in plain marks and in its sentences, made once for all who read it. Pure.
+
+Where a sentence ends is told here and nowhere else; the short forms whose full stop ends none are
+data, in ``config/lexicon/sentences.toml``. In doubt a sentence goes on: two that are taken for one
+lose a fact at most, while one that is cut in two loses its "if". What a sentence means must never
+come in here. Every pattern moves on with each step, so a long text costs as it is long.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from typing import NamedTuple
+
+from reconciler.lexicon import lexicon
+
+__all__ = ["Sentence", "TextReading", "read_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as it stands in its text, with its stops and without its bullet.
+
+    Attributes:
+        start, end: where it stands, so that ``text[start:end]`` is the sentence.
+        text: its words, letter by letter.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
+class TextReading:
+    """A text, and what is read off it, each when it is first asked for.
+
+    Attributes:
+        text: as it came.
+    """
+
+    text: str
+
+    @cached_property
+    def plain(self) -> str:
+        """With one kind of quotation mark and dash, and single spaces; lines stay lines."""
+        text = self.text
+        if not text.isascii():
+            text = unicodedata.normalize("NFC", text).translate(_PLAIN_MARKS)
+        return _SPACES.sub(" ", text)
+
+    @cached_property
+    def small(self) -> str:
+        """``plain`` in small letters, each where it stood."""
+        if self.plain.isascii():
+            return self.plain.lower()
+        return "".join(
+            letter.lower() if len(letter.lower()) == 1 else letter for letter in self.plain
+        )
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """The sentences of ``text`` in their order; what holds nothing but marks is one, too."""
+        return tuple(_sentences(self.text, self._ends))
+
+    @cached_property
+    def stops(self) -> frozenset[int]:
+        """Where the marks stand that end a sentence; a full stop of "Dr." or "a.txt" is none."""
+        return frozenset(
+            at for stop, end, is_line in self._ends if not is_line for at in range(stop, end)
+        )
+
+    @cached_property
+    def _ends(self) -> tuple[_End, ...]:
+        return tuple(_ends(self.text))
+
+    def around(self, span: str) -> tuple[Sentence, ...]:
+        """The sentences that the span touches where it first stands; none where it does not."""
+        start = self.text.find(span)
+        end = start + max(1, len(span.rstrip()))
+        return tuple(
+            sentence
+            for sentence in (self.sentences if start >= 0 else ())
+            if sentence.start < end and start < sentence.end
+        )
+
+
+@lru_cache(maxsize=128)
+def read_text(text: str) -> TextReading:
+    """The reading of a text, whatever the string; a text read lately is not read again."""
+    return TextReading(text)
+
+
+_PLAIN_MARKS = str.maketrans(
+    {
+        **dict.fromkeys("‘’", "'"),
+        **dict.fromkeys("“”«»", '"'),
+        **dict.fromkeys("–—", "-"),
+        **dict.fromkeys("\u2028\u2029", "\n"),
+    }
+)
+_SPACES = re.compile(r"[^\S\n]+")
+
+
+# Sentences
+
+_LINE_END = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+_CLOSING = "\"'”’»)\\]}*_`」』）】》〉"
+_STOP = re.compile(
+    rf"(?<![.!?…])(?P<stops>[.!?…]++)(?P<closing>[{_CLOSING}]*+)"
+    rf"|(?P<wide>[。！？｡؟۔।]++[{_CLOSING}]*+)"
+    rf"|(?P<line>\r\n|[{_LINE_END}])"
+)
+"""Looked for once in a row of stops: from each of them, a long row would take as its square."""
+_BULLET = re.compile(r"\s*(?:[-*•–]{1,3}\s+|\(?\d{1,2}[.)]\s+)?")
+_NEXT = re.compile(r"\s{0,50}+[\"'“‘«(*_`\[]{0,3}([^\W\d_](?:[\w'’]{0,30}))?")
+_LAST = re.compile(r"(?:[\w'’]+(?:\.[\w'’]+)*)?\Z")
+_DOTTED = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2})+")
+_WORD_LENGTH_MAX = 24
+
+
+class _End(NamedTuple):
+    """Where the marks begin that end a sentence, where it ends, and whether a line does."""
+
+    stop: int
+    end: int
+    is_line: bool
+
+
+def _sentences(text: str, ends: tuple[_End, ...]) -> Iterator[Sentence]:
+    start, opens_line = 0, True
+    for _, end, is_line in (*ends, _End(len(text), len(text), is_line=True)):
+        bullet = _BULLET.match(text, start, end) if opens_line else None
+        said = text[bullet.end() if bullet else start : end]
+        if stripped := said.strip():
+            begin = end - len(said.lstrip())
+            yield Sentence(begin, begin + len(stripped), stripped)
+        start, opens_line = end, is_line
+
+
+def _ends(text: str) -> Iterator[_End]:
+    for found in _STOP.finditer(text):
+        if found["line"]:
+            if not _goes_on_behind_line(text, found.start(), found.end()):
+                yield _End(*found.span(), is_line=True)
+        elif found["wide"] or _is_end(text, found):
+            yield _End(*found.span(), is_line=False)
+
+
+def _is_end(text: str, found: re.Match[str]) -> bool:
+    stops, closing, end = found["stops"], found["closing"], found.end()
+    if end == len(text):
+        return True
+    next_word = _word_behind(text, end)
+    is_small = next_word[:1].islower()
+    if not text[end].isspace():
+        asks = "!" in stops or "?" in stops
+        return asks and not closing and next_word[:1].isupper() and text[end] == next_word[0]
+    if closing and is_small:
+        return False
+    if stops == ".":
+        return _is_end_behind(_word_before(text, found.start()), next_word, text, found)
+    return not is_small or not (stops.startswith("..") or "…" in stops)
+
+
+def _is_end_behind(word: str, next_word: str, text: str, found: re.Match[str]) -> bool:
+    """Whether a full stop ends a sentence behind that word."""
+    small = word.casefold()
+    if small in _words("title"):
+        return False
+    if small.isdecimal():
+        return not _opens_line(text, found.start() - len(word))
+    if small in _words("numbered"):
+        following = text[found.end() : found.end() + 3].lstrip(" #")[:1]
+        if following.isdecimal():
+            return False
+        if small not in _words("short_form") and len(small) > 1:
+            return True
+    if small in _words("short_form") or len(small) == 1 or _DOTTED.fullmatch(small):
+        # "A.m." may end a sentence, and "U.S." may be in one: what follows tells.
+        is_opener = next_word.replace("’", "'").casefold() in _words("opener")
+        return not next_word or (next_word[:1].isupper() and is_opener)
+    return True
+
+
+def _goes_on_behind_line(text: str, start: int, end: int) -> bool:
+    """Whether a line was only broken: it ends in a comma or an "and", or the next begins small."""
+    before = text[max(0, start - _WORD_LENGTH_MAX) : start].rstrip(" \t\r")
+    if not before or before[-1] in _LINE_END or before[-1] == ":":
+        return False
+    after = text[end : end + 1]
+    if not after.isalpha():
+        return False
+    next_word = _word_behind(text, end)
+    if before[-1] == "," or _word_before(before, len(before)).casefold() in _words("goes_on"):
+        return True
+    is_label = text[end + len(next_word) : end + len(next_word) + 1] == ":"
+    is_opener = next_word.replace("’", "'").casefold() in _words("opener")
+    return next_word[:1].islower() and not is_label and not is_opener
+
+
+def _word_behind(text: str, at: int) -> str:
+    found = _NEXT.match(text, at)
+    return (found[1] or "") if found else ""
+
+
+def _word_before(text: str, at: int) -> str:
+    found = _LAST.search(text[max(0, at - _WORD_LENGTH_MAX) : at])
+    return found[0] if found else ""
+
+
+def _opens_line(text: str, at: int) -> bool:
+    before = text[max(0, at - _WORD_LENGTH_MAX) : at].rstrip(" \t(")
+    return not before or before[-1] in _LINE_END
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    return lexicon("sentences").word_set(name)
