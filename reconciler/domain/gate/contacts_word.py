@@ -20,6 +20,7 @@ from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.text_reading import read_text
+from reconciler.domain.values.slot_reading import find_condition, is_reported
 
 __all__ = ["is_contacts_word"]
 
@@ -69,7 +70,10 @@ def _is_stated_by_the_contact(evidence: Evidence) -> bool:
 def _is_plain_statement(sentence: str) -> bool:
     is_asked = sentence.rstrip(" '\")”’").endswith(("?", "？"))
     is_hedged = bool(find_hedge(sentence) or find_speculation(sentence) or _OPEN.search(sentence))
-    is_literal = classify_literalness(sentence).kind is Literalness.LITERAL
+    plain = read_text(sentence).plain
+    is_literal = classify_literalness(sentence).kind is Literalness.LITERAL and not (
+        find_condition(plain) or is_reported(plain)
+    )
     return is_literal and not is_asked and not is_hedged
 
 

@@ -23,6 +23,7 @@ from reconciler.domain.sessions.third_person import about_the_contact
 from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.locales import country
+from reconciler.domain.values.slot_reading import find_condition, is_reported
 from reconciler.lexicon import Cues, lexicon
 
 if TYPE_CHECKING:
@@ -89,10 +90,14 @@ def find_statements(text: str, attributes: AttributeBook) -> Iterator[Statement]
 def _statements(sentence: _Sentence, claims: list[_Claim]) -> Iterator[Statement]:
     said, speech = sentence.text, _speech(sentence)
     is_left_alone = speech is None or infer_category(said) is Category.VOLATILE
+    condition = find_condition(read_text(said).plain)
     speech = speech or Speech.LITERAL  # a request that quotes somebody is meant
     for claim in claims:
         if is_left_alone and not claim.is_request:
             continue
+        is_open = condition is not None and _hangs_on(claim, condition)
+        slot = _NO_SLOT if is_open or is_left_alone else claim.slot
+        meant = Speech.HYPOTHETICAL if is_open and speech is Speech.LITERAL else speech
         yield Statement(
             text=about_the_contact(claim.text),
             span=said,
@@ -100,12 +105,17 @@ def _statements(sentence: _Sentence, claims: list[_Claim]) -> Iterator[Statement
             is_request=claim.is_request,
             is_passing=claim.is_passing,
             is_hedged=find_hedge(_up_to(claim, said)) is not None,
-            speech=_of_request(speech, said) if claim.is_request else speech,
-            subject=claim.slot.subject,
-            attribute=claim.slot.attribute,
-            value=claim.slot.value,
-            replaces=claim.slot.replaces,
+            speech=_of_request(speech, said) if claim.is_request else meant,
+            subject=slot.subject,
+            attribute=slot.attribute,
+            value=slot.value,
+            replaces=slot.replaces,
         )
+
+
+def _hangs_on(claim: _Claim, condition: str) -> bool:
+    """Whether the claim is not so yet: a habit ("when I travel") is so, but fills no slot."""
+    return claim.slot.attribute is not None or not _the("habitual").match(condition)
 
 
 def _up_to(claim: _Claim, said: str) -> str:
@@ -238,6 +248,8 @@ def _speech(sentence: _Sentence) -> Speech | None:
     """How the sentence is meant; None for another's words."""
     if _the("if_first").match(sentence.text):
         return Speech.HYPOTHETICAL
+    if is_reported(read_text(sentence.text).plain):
+        return None
     own = _SPEECHES.get(classify_literalness(sentence.text).kind)
     return sentence.frame if own is Speech.LITERAL else own
 

@@ -33,7 +33,7 @@ from reconciler.domain.values.slot_values import (
 )
 from reconciler.lexicon import Cues, Lexicon, lexicon, read_lexicon
 
-__all__ = ["ReadSlot", "SlotReader"]
+__all__ = ["ReadSlot", "SlotReader", "find_condition", "is_reported"]
 
 TEXT_LENGTH_MAX = 600
 """Characters in a text that is read; a longer one says more than one thing."""
@@ -257,7 +257,19 @@ def is_doubtful(sentence: str) -> bool:
     """Whether it asks, guesses, plans, plays or quotes, so that nothing is read out of it."""
     if len(sentence) > SENTENCE_LENGTH_MAX or sentence.rstrip("\"')!. ").endswith("?"):
         return True
-    return cues().read(sentence, sentence.casefold()).first("doubt") is not None
+    held = cues().read(sentence, sentence.casefold())
+    return any(held.first(name) for name in ("doubt", "open", "reported"))
+
+
+def find_condition(sentence: str) -> str | None:
+    """The clause that the sentence hangs on, such as "once the deal closes"; None without one."""
+    found = cues().read(sentence, sentence.casefold()).first("open")
+    return found.group().casefold() if found else None
+
+
+def is_reported(sentence: str) -> bool:
+    """Whether it passes on somebody else's words, in which "I" may be anybody."""
+    return cues().read(sentence, sentence.casefold()).first("reported") is not None
 
 
 @dataclass(frozen=True, slots=True)
