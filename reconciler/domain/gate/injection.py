@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from reconciler.domain.text_reading import read_text
@@ -149,7 +150,7 @@ def _shown(cue: str) -> str:
 
 _SHORTHAND = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|~| \?| ")
 _WRITTEN_OUT = {"~": _GAP, " ?": r"\s{0,4}", " ": r"\s{1,4}"}
-_AS_THEY_STAND = ("mark", "script", "code_mark", "named")
+_AS_THEY_STAND = ("mark", "script", "code_mark", "code_line", "named", "told", "ordered", "states")
 """The lists whose cues know no shorthand for a gap and for white space."""
 
 
@@ -159,7 +160,7 @@ def _compiled(name: str, pattern: str) -> re.Pattern[str]:
         return re.compile(pattern)
     if name not in _AS_THEY_STAND:
         pattern = _SHORTHAND.sub(lambda found: _WRITTEN_OUT.get(found[0], found[0]), pattern)
-    if name == "cue":
+    if name in ("cue", "code_shape"):
         pattern = rf"\b(?=\w)(?:{pattern})(?:(?!\w)|(?<!\w))"
     return re.compile(_fold_all(pattern))
 
@@ -170,7 +171,7 @@ def _lexicon(*names: str) -> Cues:
     return Cues(lexicon("injection"), _compiled, names or None)
 
 
-_CUES = ("cue", "mark", "script", "code_mark")
+_CUES = ("cue", "mark", "script", "code_mark", "code_shape", "code_line")
 
 
 def _spans(reading: _Reading) -> Iterator[_Span]:
@@ -188,6 +189,41 @@ def _cues(reading: _Reading) -> Iterator[_Span]:
             yield reading.span(Directive(cue.kind), *match.span())
     for _, match in held.matches("code_mark"):
         yield reading.span(Directive.CODE, *match.span())
+    told = _told_code(reading.folded)
+    for name in ("code_shape", "code_line"):
+        for _, pattern in held.worth_trying(name):
+            for match in pattern.finditer(reading.folded):
+                if not any(start <= match.start() < end for start, end in told):
+                    yield reading.span(Directive.CODE, *match.span())
+                    break
+
+
+_FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)[^\n]*$", re.MULTILINE)
+_FENCES_MAX = 20
+
+
+def _told_code(folded: str) -> list[tuple[int, int]]:
+    """Where code stands that somebody tells of: each fence with the sentence in front of it.
+
+    Being code, it wants nothing; what it holds of orders, and what destroys, is found all the same.
+    A fence that nothing or an order stands in front of is not told of.
+    """
+    if "```" not in folded and "~~~" not in folded:
+        return []
+    marks = list(islice(_FENCE.finditer(folded), 2 * _FENCES_MAX))
+    sentences = read_text(folded).sentences
+    told = []
+    for opening, closing in zip(marks[::2], marks[1::2], strict=False):
+        before = [sentence for sentence in sentences if sentence.end <= opening.start()]
+        if before and _is_told(before[-1].text):
+            told.append((before[-1].start, closing.end()))
+    return told
+
+
+def _is_told(sentence: str) -> bool:
+    cues = _lexicon("told", "ordered")
+    is_ordered = cues.pattern("ordered").search(sentence) is not None
+    return not is_ordered and cues.pattern("told").match(sentence) is not None
 
 
 # What is not said openly
@@ -292,8 +328,9 @@ def _requests(reading: _Reading) -> Iterator[_Span]:
     if len(reading.folded) > _SCORED_LENGTH_MAX:
         return
     for sentence in read_text(reading.folded).sentences:
-        request = _request_score(sentence.text.strip(_SENTENCE_BRACKETS))
-        if request < _REQUEST_SCORE_MIN:
+        said = sentence.text.strip(_SENTENCE_BRACKETS)
+        request = _request_score(said)
+        if request < _REQUEST_SCORE_MIN or _lexicon("states").pattern("states").match(said):
             continue
         span = reading.span(Directive.COMMAND, sentence.start, sentence.end)
         context = _context_score(reading.folded) + _name_score(reading, span)
