@@ -176,7 +176,7 @@ def _sentences(text: str) -> Iterator[_Sentence]:
         said = sentence.text
         if not _WORD.search(said):
             continue
-        frame = _frame(said) or frame
+        frame = Speech.LITERAL if _the("frame_end").search(said) else _frame(said) or frame
         is_own = not _is_within_quotation(own, sentence.start)
         if is_own and _is_of_length(said) and (told := _told(said)):
             yield _Sentence(told, frame)

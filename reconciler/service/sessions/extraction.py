@@ -43,6 +43,7 @@ from reconciler.domain.sessions.extraction import (
     is_request,
     merged,
 )
+from reconciler.domain.sessions.frames import frames_of
 from reconciler.domain.sessions.windows import windows
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import (
@@ -208,9 +209,10 @@ class SessionReader:
         Raises:
             ExtractionError: the extractor gave no usable answer for some window.
         """
+        frames = frames_of(episodes)
         read = []
         for window in self._windows(episodes, new_ids):
-            read.append((window, self._extractor.extract(window)))
+            read.append((window, frames.meant(window, self._extractor.extract(window))))
             on_window()
         costs = [found.usage for _, found in read if found.usage]
         _LOG.info(

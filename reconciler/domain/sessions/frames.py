@@ -1,0 +1,127 @@
+"""Frames: the make-believe that a conversation is held in, from where it opens to where it closes.
+
+"Imagine I am Ken." says how all that follows in the session is meant, in later turns, too, until
+one of the speakers closes it. Which sentences open and close a frame is data
+(``config/lexicon/statements.toml``); a question ("Suppose I order ten, what is it?") frames
+nothing behind it. What a claim within a frame is worth must never come in here. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from reconciler.domain.records.kinds import Speech
+from reconciler.domain.records.sessions import Episode, Role
+from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
+from reconciler.domain.text_reading import read_text
+from reconciler.lexicon import Cues, lexicon
+
+__all__ = ["Frames", "frames_of"]
+
+_SPEAKERS = (Role.CONTACT, Role.OPERATOR, Role.AGENT)
+"""Who may open and close a frame; the software around a conversation plays no part in it."""
+
+_OPENING = (
+    ("frame_played", Speech.ROLEPLAY),
+    ("frame_imagined", Speech.HYPOTHETICAL),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """How the words of a session are meant, by episode and place.
+
+    Attributes:
+        changes: by episode, from which place on its words are meant how; what is not framed is
+            literal.
+    """
+
+    changes: dict[str, tuple[tuple[int, Speech], ...]]
+
+    def __bool__(self) -> bool:
+        """Whether there is a frame at all."""
+        return bool(self.changes)
+
+    def meant(self, window: Window, extraction: Extraction) -> Extraction:
+        """The extraction with the claims that rest on framed words alone meant as these are.
+
+        A claim that was also made outside of any frame rests on that, and no longer on the others.
+        """
+        if not self:
+            return extraction
+        return replace(
+            extraction,
+            candidates=tuple(self._meant(window, found) for found in extraction.candidates),
+        )
+
+    def _meant(self, window: Window, found: Extracted) -> Extracted:
+        if found.speech is not Speech.LITERAL:
+            return found
+        speeches = [self._speech(window, citation) for citation in found.citations]
+        literal = tuple(
+            citation
+            for citation, speech in zip(found.citations, speeches, strict=True)
+            if speech is Speech.LITERAL
+        )
+        if literal or not speeches:
+            return found if len(literal) == len(speeches) else replace(found, citations=literal)
+        return replace(found, speech=speeches[0])
+
+    def _speech(self, window: Window, citation: Citation) -> Speech:
+        if not 1 <= citation.episode <= len(window.episodes):
+            return Speech.LITERAL
+        episode = window.episodes[citation.episode - 1]
+        at = max(0, episode.text.find(citation.span))
+        speech = Speech.LITERAL
+        for start, meant in self.changes.get(episode.episode_id, ()):
+            if start <= at:
+                speech = meant
+        return speech
+
+
+def frames_of(episodes: Sequence[Episode]) -> Frames:
+    """The frames of a session.
+
+    Args:
+        episodes: all of the session's, in their order.
+    """
+    changes: dict[str, tuple[tuple[int, Speech], ...]] = {}
+    speech = Speech.LITERAL
+    for episode in episodes:
+        begins = [(0, speech)] if speech is not Speech.LITERAL else []
+        changed = tuple(_changes(episode)) if episode.role in _SPEAKERS else ()
+        if begins or changed:
+            changes[episode.episode_id] = (*begins, *changed)
+        speech = changed[-1][1] if changed else speech
+    return Frames(changes)
+
+
+def _changes(episode: Episode) -> Iterator[tuple[int, Speech]]:
+    """Where a turn opens or closes a frame, and how what follows is meant."""
+    if not _cues().read(episode.text, episode.text.casefold()).names:
+        return
+    for sentence in read_text(episode.text).sentences:
+        said = read_text(sentence.text).plain
+        held = _cues().read(said, said.casefold())
+        if held.first("frame_end"):
+            yield sentence.start, Speech.LITERAL
+        elif not _ASKS.search(said):
+            for name, speech in _OPENING:
+                if held.first(name) and (episode.role is not Role.AGENT or name == "frame_played"):
+                    yield sentence.start, speech
+                    break
+
+
+_ASKS = re.compile(r"\?\W*\Z")
+
+
+@cache
+def _cues() -> Cues:
+    return Cues(
+        lexicon("statements"),
+        lambda _, pattern: re.compile(pattern, re.IGNORECASE),
+        ("frame_end", *(name for name, _ in _OPENING)),
+    )
