@@ -268,10 +268,9 @@ def _held(sentence: str) -> Held:
     return cues().read(sentence, sentence.casefold())
 
 
-def find_condition(sentence: str) -> str | None:
+def find_condition(sentence: str) -> re.Match[str] | None:
     """The clause that the sentence hangs on, such as "once the deal closes"; None without one."""
-    found = _held(sentence).first("open")
-    return found.group().casefold() if found else None
+    return _held(sentence).first("open")
 
 
 def is_reported(sentence: str) -> bool:
