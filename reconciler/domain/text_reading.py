@@ -64,18 +64,13 @@ class TextReading:
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
         """The sentences of ``text`` in their order; what holds nothing but marks is one, too."""
-        return tuple(_sentences(self.text, self._ends))
+        return tuple(_sentences(self.text))
 
     @cached_property
     def stops(self) -> frozenset[int]:
         """Where the marks stand that end a sentence; a full stop of "Dr." or "a.txt" is none."""
-        return frozenset(
-            at for stop, end, is_line in self._ends if not is_line for at in range(stop, end)
-        )
-
-    @cached_property
-    def _ends(self) -> tuple[_End, ...]:
-        return tuple(_ends(self.text))
+        ends = (end for end in _ends(self.text) if not end.is_line)
+        return frozenset(at for end in ends for at in range(end.stop, end.end))
 
     def around(self, span: str) -> tuple[Sentence, ...]:
         """The sentences that the span touches where it first stands; none where it does not."""
@@ -130,9 +125,9 @@ class _End(NamedTuple):
     is_line: bool
 
 
-def _sentences(text: str, ends: tuple[_End, ...]) -> Iterator[Sentence]:
+def _sentences(text: str) -> Iterator[Sentence]:
     start, opens_line = 0, True
-    for _, end, is_line in (*ends, _End(len(text), len(text), is_line=True)):
+    for _, end, is_line in (*_ends(text), _End(len(text), len(text), is_line=True)):
         bullet = _BULLET.match(text, start, end) if opens_line else None
         said = text[bullet.end() if bullet else start : end]
         if stripped := said.strip():

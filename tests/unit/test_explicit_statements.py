@@ -277,6 +277,20 @@ def test_the_span_is_the_sentence_as_it_stands() -> None:
     assert only("Hello!\n- by the way,  my name is  Ana .").span == "by the way,  my name is  Ana ."
 
 
+def test_what_another_clause_hangs_on_leaves_a_statement_as_it_is() -> None:
+    lives, works = statements("I live in Leeds, but once the deal closes, I work at Globex.")
+    assert (lives.value, lives.speech) == ("Leeds", Speech.LITERAL)
+    assert (works.value, works.speech) == (None, Speech.HYPOTHETICAL)
+
+
+@pytest.mark.parametrize(
+    "said", ["I prefer e-mail when I travel.", "Remember that once it closes, I work at Globex."]
+)
+def test_a_habit_and_a_request_keep_their_words_and_fill_no_slot(said: str) -> None:
+    found = only(said)
+    assert (found.speech, found.value) == (Speech.LITERAL, None)
+
+
 def test_a_value_that_changed_takes_the_place_of_another() -> None:
     assert only("My locker number has changed to 12.").replaces
 

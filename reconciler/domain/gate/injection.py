@@ -327,8 +327,9 @@ def _requests(reading: _Reading) -> Iterator[_Span]:
     """The first sentence that is a task or a question, where nothing says that a person speaks."""
     if len(reading.folded) > _SCORED_LENGTH_MAX:
         return
-    for sentence in read_text(reading.folded).sentences:
-        said = sentence.text.strip(_SENTENCE_BRACKETS)
+    is_alike = len(reading.folded) == len(reading.text)
+    for sentence in read_text(reading.text if is_alike else reading.folded).sentences:
+        said = reading.folded[sentence.start : sentence.end].strip(_SENTENCE_BRACKETS)
         request = _request_score(said)
         if request < _REQUEST_SCORE_MIN or _lexicon("states").pattern("states").match(said):
             continue

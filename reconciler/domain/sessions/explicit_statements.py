@@ -113,9 +113,20 @@ def _statements(sentence: _Sentence, claims: list[_Claim]) -> Iterator[Statement
         )
 
 
-def _hangs_on(claim: _Claim, condition: str) -> bool:
-    """Whether the claim is not so yet: a habit ("when I travel") is so, but fills no slot."""
-    return claim.slot.attribute is not None or not _the("habitual").match(condition)
+def _hangs_on(claim: _Claim, condition: re.Match[str]) -> bool:
+    """Whether the claim is not so yet: a habit ("when I travel") is so, but fills no slot.
+
+    What another clause hangs on does not count: "I live in Leeds, but once it closes, …".
+    """
+    value = claim.slot.value
+    if value and (at := condition.string.find(value)) >= 0:
+        between = condition.string[at + len(value) : condition.start()]
+        if _ANOTHER_CLAUSE.search(between):
+            return False
+    return claim.slot.attribute is not None or not _the("habitual").match(condition.group())
+
+
+_ANOTHER_CLAUSE = re.compile(r"(?:\s(?:and|but|so)|;)\s$", re.IGNORECASE)
 
 
 def _up_to(claim: _Claim, said: str) -> str:

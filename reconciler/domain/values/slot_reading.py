@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -31,7 +32,7 @@ from reconciler.domain.values.slot_values import (
     the_only,
     value_of,
 )
-from reconciler.lexicon import Cues, Lexicon, lexicon, read_lexicon
+from reconciler.lexicon import Cues, Held, Lexicon, lexicon, read_lexicon
 
 __all__ = ["ReadSlot", "SlotReader", "find_condition", "is_reported"]
 
@@ -248,7 +249,7 @@ _CLAUSE = re.compile(
 
 def rewritten(sentence: str) -> str:
     """The sentence as phrasings expect it: without short forms, and as a plain statement."""
-    for cue, pattern in cues().read(sentence, sentence.casefold()).worth_trying("rewrite"):
+    for cue, pattern in _held(sentence).worth_trying("rewrite"):
         sentence = pattern.sub(cue.kind, sentence)
     return sentence
 
@@ -257,19 +258,24 @@ def is_doubtful(sentence: str) -> bool:
     """Whether it asks, guesses, plans, plays or quotes, so that nothing is read out of it."""
     if len(sentence) > SENTENCE_LENGTH_MAX or sentence.rstrip("\"')!. ").endswith("?"):
         return True
-    held = cues().read(sentence, sentence.casefold())
-    return any(held.first(name) for name in ("doubt", "open", "reported"))
+    held = _held(sentence)
+    return any(held.first(name) is not None for name in ("doubt", "open", "reported"))
 
 
-def find_condition(sentence: str) -> str | None:
+@lru_cache(maxsize=64)
+def _held(sentence: str) -> Held:
+    """The cues that the sentence may hold; read once, whatever is asked of it."""
+    return cues().read(sentence, sentence.casefold())
+
+
+def find_condition(sentence: str) -> re.Match[str] | None:
     """The clause that the sentence hangs on, such as "once the deal closes"; None without one."""
-    found = cues().read(sentence, sentence.casefold()).first("open")
-    return found.group().casefold() if found else None
+    return _held(sentence).first("open")
 
 
 def is_reported(sentence: str) -> bool:
     """Whether it passes on somebody else's words, in which "I" may be anybody."""
-    return cues().read(sentence, sentence.casefold()).first("reported") is not None
+    return _held(sentence).first("reported") is not None
 
 
 @dataclass(frozen=True, slots=True)
