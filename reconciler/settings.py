@@ -94,6 +94,9 @@ class Neo4jSettings(_Group):
     connect_timeout_seconds: float = Field(default=4.0, gt=0, le=_SECONDS_MAX)
     silence_timeout_seconds: float = Field(default=15.0, gt=0, le=_SECONDS_MAX)
     query_timeout_seconds: float = Field(default=60.0, gt=0, le=_SECONDS_MAX)
+    connection_age_seconds_max: float = Field(default=200.0, gt=0, le=_SECONDS_MAX)
+    idle_check_seconds: float = Field(default=2.0, ge=0, le=_SECONDS_MAX)
+    keep_alive: bool = True
 
 
 class ReconcileSettings(_Group):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -20,6 +20,7 @@ import neo4j.exceptions as foreign
 import neo4j.graph
 import neo4j.time
 
+from reconciler.adapters.neo4j_drivers import Drivers
 from reconciler.errors import (
     ConfigurationError,
     GraphClosedError,
@@ -107,6 +108,10 @@ class Neo4jGraph:
             under way, counts as unavailable.
         query_timeout_seconds: the server ends a query that takes longer; one that is alive and
             busy gets as long.
+        connection_age_seconds_max: an older connection is replaced before its next use, without
+            asking it; less than what a NAT or load balancer lets a connection be idle.
+        idle_check_seconds: a connection that was idle for longer is first asked for a sign of life.
+        keep_alive: whether the operating system asks idle connections for signs of life.
 
     Raises:
         ConfigurationError: the URI cannot be understood.
@@ -125,6 +130,9 @@ class Neo4jGraph:
         connect_timeout_seconds: float = 4.0,
         silence_timeout_seconds: float = 15.0,
         query_timeout_seconds: float = 60.0,
+        connection_age_seconds_max: float = 200.0,
+        idle_check_seconds: float = 2.0,
+        keep_alive: bool = True,
     ) -> None:
         _check_uri(uri)
         self._uri, self._username, self._database = uri, username, database
@@ -140,19 +148,23 @@ class Neo4jGraph:
         self._last_sign_at = 0.0
         self._built: set[str] = set()
         self._gone_without: set[str] = set()
+        make = partial(
+            neo4j.GraphDatabase.driver,
+            uri,
+            auth=(username, password),
+            # One more for the probe: else a busy server would seem silent once all are in use.
+            max_connection_pool_size=pool_size_max + 1,
+            connection_timeout=connect_timeout_seconds,
+            connection_acquisition_timeout=connect_timeout_seconds,
+            max_connection_lifetime=connection_age_seconds_max,
+            liveness_check_timeout=idle_check_seconds,
+            keep_alive=keep_alive,
+            notifications_min_severity="OFF",
+            telemetry_disabled=True,
+            user_agent="reconciler",
+        )
         with self._translated_setup():
-            self._driver = neo4j.GraphDatabase.driver(
-                uri,
-                auth=(username, password),
-                # One more for the probe: else a busy server would seem silent once all are in use.
-                max_connection_pool_size=pool_size_max + 1,
-                connection_timeout=connect_timeout_seconds,
-                connection_acquisition_timeout=connect_timeout_seconds * 2,
-                keep_alive=True,
-                notifications_min_severity="OFF",
-                telemetry_disabled=True,
-                user_agent="reconciler",
-            )
+            self._drivers = Drivers(make)
 
     def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
         """See ``Graph.run``."""
@@ -220,7 +232,7 @@ class Neo4jGraph:
 
     def describe(self) -> EngineDescription:
         """See ``Graph.describe``."""
-        agent = self._bounded(lambda: self._driver.get_server_info().agent)
+        agent = self._bounded(lambda driver: driver.get_server_info().agent)
         return EngineDescription(
             engine=self.engine,
             version=str(agent).removeprefix("Neo4j/"),
@@ -254,13 +266,13 @@ class Neo4jGraph:
         self._is_closed = True
         for pool in (self._calls, self._probes):
             pool.shutdown(wait=False, cancel_futures=True)
-        self._driver.close()
+        self._drivers.close()
 
     def _execute(self, text: str, parameters: Mapping[str, Any], access: str) -> list[list[Any]]:
         statement = neo4j.Query(text, timeout=self._query_timeout_seconds)
 
-        def found() -> list[list[Any]]:
-            with self._driver.session(
+        def found(driver: neo4j.Driver) -> list[list[Any]]:
+            with driver.session(
                 database=self._database,
                 default_access_mode=access,
                 bookmark_manager=self._bookmarks,
@@ -269,7 +281,7 @@ class Neo4jGraph:
 
         return self._bounded(found)
 
-    def _bounded(self, call: Callable[[], T]) -> T:
+    def _bounded(self, call: Callable[[neo4j.Driver], T]) -> T:
         """What the call returns, in bounded time, also when the server falls silent in the middle.
 
         The driver waits for a silent server as long as the server once said, two minutes by
@@ -280,12 +292,15 @@ class Neo4jGraph:
         whoever waits looks for a sign of life before it gives up.
         """
         with self._translated():
+            driver = self._drivers.newest
             asked = self._calls.submit(self._noted(call))
             give_up_at = monotonic() + self._query_timeout_seconds
             while not _is_done(asked, self._patience(give_up_at)):
                 if monotonic() >= give_up_at or not self._is_alive(asked):
                     seconds = monotonic() - give_up_at + self._query_timeout_seconds
                     was_waiting = asked.cancel()  # for a thread, and so it is never sent
+                    if not was_waiting:
+                        self._drivers.replace(driver)
                     raise self._pool_is_full(seconds) if was_waiting else self._too_slow(seconds)
             return asked.result()
 
@@ -305,15 +320,17 @@ class Neo4jGraph:
     def _probed(self) -> Future[Any]:
         """The question of no weight: one at a time, for all who wait."""
         if self._probe is None or self._probe.done():
-            self._probe = self._probes.submit(self._noted(self._driver.verify_connectivity))
+            self._probe = self._probes.submit(
+                self._noted(lambda driver: driver.verify_connectivity())
+            )
         return self._probe
 
-    def _noted(self, call: Callable[[], T]) -> Callable[[], T]:
+    def _noted(self, call: Callable[[neo4j.Driver], T]) -> Callable[[], T]:
         """The call, and a note of when the server answered it, be it by an error."""
 
         def noted() -> T:
             try:
-                found = call()
+                found = self._connected(call)
             except foreign.Neo4jError:
                 self._last_sign_at = monotonic()
                 raise
@@ -321,6 +338,19 @@ class Neo4jGraph:
             return found
 
         return noted
+
+    def _connected(self, call: Callable[[neo4j.Driver], T]) -> T:
+        """The call's answer, over new connections if an idle one stayed silent.
+
+        Nothing was sent then, so a write may be sent as well as a read.
+        """
+        with self._drivers.lent() as driver:
+            try:
+                return call(driver)
+            except foreign.ConnectionAcquisitionTimeoutError:
+                self._drivers.replace(driver)
+        with self._drivers.lent() as driver:
+            return call(driver)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -332,7 +362,11 @@ class Neo4jGraph:
                 f"Neo4j at {self._uri} rejected the user name {self._username} or its password; "
                 "check NEO4J_USERNAME and NEO4J_PASSWORD"
             ) from error
-        except (foreign.ServiceUnavailable, foreign.SessionExpired) as error:
+        except (
+            foreign.ServiceUnavailable,
+            foreign.SessionExpired,
+            foreign.ConnectionAcquisitionTimeoutError,
+        ) as error:
             raise GraphUnavailableError(
                 f"Neo4j at {self._uri} does not answer; is it running, and is NEO4J_URI right? "
                 f"({_brief(error)})"

@@ -101,11 +101,12 @@ class Line:
 
     def carry(self, client: socket.socket) -> None:
         """Carry bytes both ways until one side hangs up."""
+        is_alive = self._is_alive
         with socket.create_connection(self._server) as server:
             self._sockets += [client, server]
-            back = threading.Thread(target=self._pump, args=(server, client), daemon=True)
+            back = threading.Thread(target=self._pump, args=(server, client, is_alive), daemon=True)
             back.start()
-            self._pump(client, server)
+            self._pump(client, server, is_alive)
             back.join()
 
     def cut(self) -> None:
@@ -119,14 +120,25 @@ class Line:
         """Carry nothing any more, and do not say so."""
         self._is_alive.clear()
 
+    def drop(self) -> None:
+        """Carry nothing over the connections of now, and do not say so, as a NAT that forgot them.
+
+        Those that are made later work.
+        """
+        self._is_alive.clear()
+        self._is_alive = threading.Event()
+        self._is_alive.set()
+
     def revive(self) -> None:
         """Carry what comes from now on."""
         self._is_alive.set()
 
-    def _pump(self, source: socket.socket, target: socket.socket) -> None:
+    def _pump(
+        self, source: socket.socket, target: socket.socket, is_alive: threading.Event
+    ) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
-                if self._is_alive.is_set():
+                if is_alive.is_set():
                     target.sendall(data)
         with contextlib.suppress(OSError):
             target.shutdown(socket.SHUT_RDWR)
@@ -226,6 +238,60 @@ def test_after_a_silence_the_memory_works_on(line: tuple[Line, dict[str, Any]]) 
         wire.revive()
         memory.add_contact_note("crm", "alice", "Prefers email")
         assert len(memory.recall("crm", "alice", "email")) == 1
+
+
+def with_idle_connections(memory: Memory, count: int) -> None:
+    """Have the pool hold so many connections, none of them in use."""
+    together = threading.Barrier(count)
+
+    def recall(number: int) -> None:
+        together.wait(60)
+        for _ in range(5):
+            memory.recall("crm", f"contact-{number}", "email")
+
+    with ThreadPoolExecutor(count) as threads:
+        list(threads.map(recall, range(count)))
+
+
+def seconds_of_calls(memory: Memory, count: int) -> list[float]:
+    seconds = []
+    for number in range(count):
+        started = time.monotonic()
+        memory.recall("crm", f"other-{number}", "email")
+        seconds.append(time.monotonic() - started)
+    return seconds
+
+
+@pytest.mark.parametrize(
+    ("setting", "seconds"),
+    [("idle_check_seconds", 5.0), ("connection_age_seconds_max", 1.5)],
+)
+def test_idle_connections_that_were_dropped_without_a_word_fail_no_call(
+    line: tuple[Line, dict[str, Any]], setting: str, seconds: float
+) -> None:
+    wire, arguments = line
+    limits = {"connect_timeout_seconds": 2.0, "idle_check_seconds": 3600.0, setting: 1.0}
+    with opened(arguments | {"neo4j": arguments["neo4j"] | limits}) as memory:
+        with_idle_connections(memory, 4)
+        wire.drop()
+        time.sleep(1.1)
+        taken = seconds_of_calls(memory, 6)
+        assert sum(taken) < seconds, taken
+        assert memory.add_contact_note("crm", "alice", "Prefers email").action == "ADD"
+
+
+@pytest.mark.parametrize("count", [4])
+def test_calls_at_the_same_time_over_dropped_connections_all_succeed(
+    line: tuple[Line, dict[str, Any]], count: int
+) -> None:
+    wire, arguments = line
+    limits = {"connect_timeout_seconds": 2.0, "idle_check_seconds": 1.0}
+    with opened(arguments | {"neo4j": arguments["neo4j"] | limits}) as memory:
+        with_idle_connections(memory, count)
+        wire.drop()
+        time.sleep(1.1)
+        with within(6):
+            with_idle_connections(memory, count)
 
 
 @contextmanager
