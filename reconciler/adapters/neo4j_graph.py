@@ -26,6 +26,7 @@ from reconciler.errors import (
     GraphClosedError,
     GraphConflictError,
     GraphError,
+    GraphStorageError,
     GraphUnavailableError,
     QueryError,
 )
@@ -61,7 +62,53 @@ _TOO_SLOW = (
     "Neo.ClientError.Transaction.LockClientStopped",
 )
 _BEHIND = "Neo.TransientError.Transaction.BookmarkTimeout"
-_MISSING_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
+_REFUSALS: tuple[tuple[str, type[GraphError | ConfigurationError], str], ...] = (
+    (
+        "Neo.ClientError.Security.AuthenticationRateLimit",
+        GraphUnavailableError,
+        "lets {username} wait after several wrong passwords; correct NEO4J_PASSWORD in every "
+        "program that uses this account, and try again in some seconds",
+    ),
+    (
+        "Neo.ClientError.Security.CredentialsExpired",
+        ConfigurationError,
+        "wants the password of {username} changed first; run ALTER CURRENT USER SET PASSWORD on "
+        "database system, then set NEO4J_PASSWORD",
+    ),
+    (
+        "Neo.ClientError.Security.AuthorizationExpired",
+        GraphUnavailableError,
+        "looks up the rights of {username} again; try again",
+    ),
+    (
+        "Neo.ClientError.Security.",
+        ConfigurationError,
+        "does not let {username} do this; grant the account all on database {database} ({brief})",
+    ),
+    (
+        "Neo.ClientError.Database.DatabaseNotFound",
+        ConfigurationError,
+        "has no database named {database!r}; set NEO4J_DATABASE",
+    ),
+    (
+        "Neo.ClientError.Database.",
+        ConfigurationError,
+        "cannot use database {database!r}; set NEO4J_DATABASE to another ({brief})",
+    ),
+    (
+        "Neo.DatabaseError.Transaction.",
+        GraphStorageError,
+        "could not write to its own disk; look for free space there, and in the server's debug.log "
+        "({brief})",
+    ),
+    (
+        "Neo.DatabaseError.General.StorageDamageDetected",
+        GraphStorageError,
+        "found its files damaged; restore a backup ({brief})",
+    ),
+)
+"""What the server refuses for a reason that an operator can mend, the most specific code first."""
+_SYSTEM = "system"
 _log = logging.getLogger(__name__)
 _SHOW_INDEX = "SHOW INDEXES YIELD name, state WHERE name = $given.name RETURN state"
 
@@ -114,7 +161,7 @@ class Neo4jGraph:
         keep_alive: whether the operating system asks idle connections for signs of life.
 
     Raises:
-        ConfigurationError: the URI cannot be understood.
+        ConfigurationError: the URI cannot be understood, or the database keeps no facts.
     """
 
     engine = "neo4j"
@@ -135,6 +182,11 @@ class Neo4jGraph:
         keep_alive: bool = True,
     ) -> None:
         _check_uri(uri)
+        if database.casefold() == _SYSTEM:
+            raise ConfigurationError(
+                f"NEO4J_DATABASE is {database}, where Neo4j keeps its own users and databases; set "
+                "another, such as neo4j"
+            )
         self._uri, self._username, self._database = uri, username, database
         self._pool_size_max = pool_size_max
         self._silence_timeout_seconds = min(silence_timeout_seconds, query_timeout_seconds)
@@ -197,7 +249,7 @@ class Neo4jGraph:
             if not states:
                 for statement in load_index(self.engine, index):
                     self._execute(statement.text, {}, neo4j.WRITE_ACCESS)
-        except QueryError as error:  # this account may not, for example
+        except (QueryError, ConfigurationError) as error:  # this account may not, for example
             self._go_without(index, str(error))
             return False
         if states == [["FAILED"]]:
@@ -401,10 +453,6 @@ class Neo4jGraph:
 
     def _server_error(self, error: foreign.Neo4jError) -> GraphError | ConfigurationError:
         code = error.code or ""
-        if code == _MISSING_DATABASE:
-            return ConfigurationError(
-                f"Neo4j at {self._uri} has no database named {self._database!r}; set NEO4J_DATABASE"
-            )
         if code.startswith(_TOO_SLOW):
             return self._too_slow(self._query_timeout_seconds)
         if code == _BEHIND:
@@ -414,6 +462,10 @@ class Neo4jGraph:
             )
         if code.startswith(_CONFLICTS):
             return GraphConflictError(f"another writer came first ({_brief(error)})")
+        for prefix, kind, told in _REFUSALS:
+            if code.startswith(prefix):
+                given = {"username": self._username, "database": self._database}
+                return kind(f"Neo4j at {self._uri} {told.format(**given, brief=_brief(error))}")
         if error.is_retryable():
             return GraphUnavailableError(f"Neo4j at {self._uri}: {_brief(error)}")
         return QueryError(f"Neo4j rejected a query: {_brief(error)}")
@@ -547,4 +599,6 @@ def _is_time(column: str) -> bool:
 
 
 def _brief(error: Exception) -> str:
-    return str(error).splitlines()[0][:300] if str(error) else type(error).__name__
+    """The first line of what it says; of a server's error, with its code."""
+    text = f"{error.code}: {error.message}" if isinstance(error, foreign.Neo4jError) else str(error)
+    return text.splitlines()[0][:300] if text else type(error).__name__
