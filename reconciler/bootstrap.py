@@ -18,8 +18,6 @@ from pathlib import Path
 from threading import RLock, Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-import platformdirs
-
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
 from reconciler.domain.records.policies import (
@@ -923,7 +921,9 @@ def _hash_key_if_any(settings: Settings) -> bytes | None:
 
 def _hash_key_path(settings: Settings) -> Path:
     """Where the key of the hashes is kept, unless it is a setting."""
-    return (settings.gate.hash_key_file or _usual_key_path(settings)).expanduser()
+    from reconciler.adapters.hash_key_file import path_of_key
+
+    return path_of_key(settings.gate.hash_key_file, file_of_memory(settings))
 
 
 def accept_hash_key(settings: Settings) -> None:
@@ -1159,12 +1159,6 @@ def _keep_hash_key(settings: Settings, key: bytes) -> None:
     from reconciler.adapters.hash_key_file import load_or_create_key
 
     load_or_create_key(_hash_key_path(settings), key)
-
-
-def _usual_key_path(settings: Settings) -> Path:
-    if path := file_of_memory(settings):
-        return path.with_suffix(".key")
-    return platformdirs.user_data_path("reconciler") / "hash.key"
 
 
 def _arbitration_policy(settings: Settings) -> ArbitrationPolicy:

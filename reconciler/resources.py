@@ -1,12 +1,23 @@
-"""Where ``cypher/``, ``config/`` and ``browser/`` are, and how an operator's file is read."""
+"""Where ``cypher/``, ``config/`` and ``browser/`` are, the user's data, and an operator's files."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import platformdirs
 
 from reconciler.errors import ConfigurationError
 
-__all__ = ["CONFIG_BYTES_MAX", "engine_names", "read_config", "resource_path"]
+__all__ = [
+    "CONFIG_BYTES_MAX",
+    "engine_names",
+    "expanded",
+    "read_config",
+    "resource_path",
+    "user_data_folder",
+]
 
 CONFIG_BYTES_MAX = 1024 * 1024
 """Bytes in a file of settings, attributes, a policy or a lexicon; the largest shipped has 94 kB."""
@@ -23,7 +34,7 @@ def read_config(path: Path, name: str) -> str:
         ConfigurationError: it cannot be read, is too large, or is no UTF-8.
     """
     try:
-        with path.expanduser().open("rb") as file:
+        with expanded(path).open("rb") as file:
             data = file.read(CONFIG_BYTES_MAX + 1)
         if len(data) <= CONFIG_BYTES_MAX:
             return data.decode("utf-8")
@@ -32,6 +43,38 @@ def read_config(path: Path, name: str) -> str:
     raise ConfigurationError(
         f"{name} has more than {CONFIG_BYTES_MAX:,} bytes; name a configuration file"
     )
+
+
+def expanded(path: Path) -> Path:
+    """The path with a leading ``~`` replaced by the home directory.
+
+    Raises:
+        ConfigurationError: there is a ``~``, and the user has no home directory.
+    """
+    with _at_home():
+        return path.expanduser()
+
+
+def user_data_folder() -> Path:
+    """Where the user's data is kept, unless a setting says otherwise; it need not exist.
+
+    Raises:
+        ConfigurationError: the user has no home directory.
+    """
+    with _at_home():
+        return platformdirs.user_data_path("reconciler").expanduser()
+
+
+@contextmanager
+def _at_home() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        raise ConfigurationError(
+            "this user has no home directory; set HOME, or name a whole path for each file: "
+            "RECONCILER_EMBEDDED_PATH for the store, RECONCILER_GATE__HASH_KEY_FILE for the key of "
+            "the hashes, --tokens for the tokens"
+        ) from error
 
 
 def resource_path(name: str) -> Path:

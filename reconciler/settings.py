@@ -1,7 +1,8 @@
 """Settings: the only module that reads the environment. Never anything that acts on them.
 
 Arguments win over environment variables, those over the file that ``RECONCILER_CONFIG_FILE``
-names, that over ``config/reconciler.toml``, which lists every setting with its default.
+names, that over ``config/reconciler.toml``, which lists every setting with its default. A variable
+that is set to nothing counts as unset.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import platformdirs
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -43,7 +43,13 @@ from reconciler.domain.records.policies import (
     RetryPolicy,
 )
 from reconciler.errors import ConfigurationError
-from reconciler.resources import engine_names, read_config, resource_path
+from reconciler.resources import (
+    engine_names,
+    expanded,
+    read_config,
+    resource_path,
+    user_data_folder,
+)
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -94,6 +100,9 @@ class Neo4jSettings(_Group):
     connect_timeout_seconds: float = Field(default=4.0, gt=0, le=_SECONDS_MAX)
     silence_timeout_seconds: float = Field(default=15.0, gt=0, le=_SECONDS_MAX)
     query_timeout_seconds: float = Field(default=60.0, gt=0, le=_SECONDS_MAX)
+    connection_age_seconds_max: float = Field(default=200.0, gt=0, le=_SECONDS_MAX)
+    idle_check_seconds: float = Field(default=2.0, ge=0, le=_SECONDS_MAX)
+    keep_alive: bool = True
 
 
 class ReconcileSettings(_Group):
@@ -224,14 +233,13 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=_PREFIX,
         env_nested_delimiter="__",
+        env_ignore_empty=True,
         frozen=True,
         extra="forbid",
     )
 
     graph: str = "embedded"
-    embedded_path: Path = Field(
-        default_factory=lambda: platformdirs.user_data_path("reconciler") / "memory.lbug"
-    )
+    embedded_path: Path = Field(default_factory=lambda: _usual_folder() / "memory.lbug")
     tenant: str = "default"
     neo4j: Neo4jSettings = Neo4jSettings()
     reconcile: ReconcileSettings = ReconcileSettings()
@@ -278,14 +286,14 @@ class _UsualNames(PydanticBaseSettingsSource):
 
     def __call__(self) -> dict[str, Any]:
         neo4j = {
-            "uri": os.environ.get("NEO4J_URI"),
-            "username": os.environ.get("NEO4J_USERNAME") or os.environ.get("NEO4J_USER"),
-            "password": os.environ.get("NEO4J_PASSWORD"),
-            "database": os.environ.get("NEO4J_DATABASE"),
+            "uri": _variable("NEO4J_URI"),
+            "username": _variable("NEO4J_USERNAME") or _variable("NEO4J_USER"),
+            "password": _variable("NEO4J_PASSWORD"),
+            "database": _variable("NEO4J_DATABASE"),
         }
         anthropic = {
-            "api_key": os.environ.get("ANTHROPIC_API_KEY"),
-            "base_url": os.environ.get("ANTHROPIC_BASE_URL"),
+            "api_key": _variable("ANTHROPIC_API_KEY"),
+            "base_url": _variable("ANTHROPIC_BASE_URL"),
         }
         chosen = {"graph": "neo4j"} if neo4j["uri"] else {}
         claude = _given(anthropic)
@@ -369,14 +377,30 @@ def _parts() -> Iterator[tuple[str, str, str]]:
             yield first, "", ""
 
 
+def _usual_folder() -> Path:
+    """Where the user's data is; without a home, a path that is refused as soon as it is opened.
+
+    A Neo4j needs none.
+    """
+    try:
+        return user_data_folder()
+    except ConfigurationError:
+        return Path("~")
+
+
+def _variable(name: str) -> str | None:
+    """A variable's value; one that is set to nothing, as Compose passes it, counts as unset."""
+    return os.environ.get(name) or None
+
+
 def _given(values: dict[str, str | None]) -> dict[str, str]:
-    return {name: value for name, value in values.items() if value}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _config_files() -> list[Path]:
     shipped = resource_path("config") / "reconciler.toml"
-    named = os.environ.get("RECONCILER_CONFIG_FILE")
-    if not named:
+    named = _variable("RECONCILER_CONFIG_FILE")
+    if named is None:
         return [shipped]
     text = read_config(Path(named), f"RECONCILER_CONFIG_FILE names {named}, which")
     try:
@@ -385,4 +409,4 @@ def _config_files() -> list[Path]:
         raise ConfigurationError(
             f"RECONCILER_CONFIG_FILE names {named}, which cannot be read: {error}"
         ) from error
-    return [shipped, Path(named).expanduser()]
+    return [shipped, expanded(Path(named))]

@@ -12,16 +12,22 @@ from typing import Any, TypeVar
 
 import anyio
 import httpx2
-import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 
 from reconciler import Memory
+from reconciler.entrypoints.mcp_server.connections import Bounds
 from reconciler.entrypoints.mcp_server.desk import Desk
 from reconciler.entrypoints.mcp_server.grants import Grant, Profile
-from reconciler.entrypoints.mcp_server.http_door import PATH, Address, http_app, listen
+from reconciler.entrypoints.mcp_server.http_door import (
+    PATH,
+    Address,
+    http_app,
+    http_server,
+    listen,
+)
 from reconciler.entrypoints.mcp_server.tokens import TokenFile
 
 __all__ = ["HttpServer", "asked", "called", "granted", "serving"]
@@ -74,13 +80,18 @@ class HttpServer:
 
 @contextmanager
 def serving(
-    memory: Memory, folder: Path, *, calls_per_minute: int = 10_000
+    memory: Memory,
+    folder: Path,
+    *,
+    calls_per_minute: int = 10_000,
+    bounds: Bounds | None = None,
+    address: Address = _LOCAL,
 ) -> Iterator[HttpServer]:
     """A server over HTTP in a thread, on a free port of loopback."""
     tokens = TokenFile(folder / "tokens.json")
-    app = http_app(Desk(memory), tokens, _LOCAL, calls_per_minute=calls_per_minute)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
-    with listen(_LOCAL) as bound:
+    app = http_app(Desk(memory), tokens, address, calls_per_minute=calls_per_minute)
+    server = http_server(app, address, bounds)
+    with listen(address) as bound:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         try:

@@ -42,6 +42,7 @@ from reconciler.queries import (
     load_queries,
     newest_schema_version,
 )
+from reconciler.resources import expanded
 
 if TYPE_CHECKING:
     from reconciler.adapters.text_search import TextSearch
@@ -109,7 +110,7 @@ class EmbeddedGraph:
     engine = "embedded"
 
     def __init__(self, path: Path, *, query_timeout_seconds: float = 15.0) -> None:
-        self._path = path.expanduser().resolve()
+        self._path = expanded(path).resolve()
         self._query_timeout_seconds = query_timeout_seconds
         self._queries = load_queries(self.engine)
         self._is_closed = False
@@ -505,7 +506,7 @@ def file_of(settings: Any) -> Path:
         raise ConfigurationError(
             f"RECONCILER_EMBEDDED_PATH {path} is not valid UTF-8; give the file a name that is"
         ) from error
-    return path.expanduser()
+    return expanded(path)
 
 
 def _traces(rewrites: int, left: int) -> tuple[str, ...]:

@@ -9,11 +9,27 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from reconciler.errors import ConfigurationError
+from reconciler.resources import expanded, user_data_folder
 
-__all__ = ["load_key", "load_or_create_key"]
+__all__ = ["load_key", "load_or_create_key", "path_of_key"]
 
 _KEY_BYTES = 32
 _FILE_BYTES_MAX = 4096
+
+
+def path_of_key(named: Path | None, store: Path | None) -> Path:
+    """Where the key is kept: in the file that was named, else beside the store or its user's data.
+
+    Args:
+        named: the file that the operator named, if any.
+        store: the store's file; None for a server.
+
+    Raises:
+        ConfigurationError: the user has no home directory, and no file was named.
+    """
+    if named is not None:
+        return expanded(named)
+    return user_data_folder() / "hash.key" if store is None else store.with_suffix(".key")
 
 
 def load_key(path: Path) -> bytes | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -20,11 +20,13 @@ import neo4j.exceptions as foreign
 import neo4j.graph
 import neo4j.time
 
+from reconciler.adapters.neo4j_drivers import Drivers
 from reconciler.errors import (
     ConfigurationError,
     GraphClosedError,
     GraphConflictError,
     GraphError,
+    GraphStorageError,
     GraphUnavailableError,
     QueryError,
 )
@@ -61,7 +63,53 @@ _TOO_SLOW = (
     "Neo.ClientError.Transaction.LockClientStopped",
 )
 _BEHIND = "Neo.TransientError.Transaction.BookmarkTimeout"
-_MISSING_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
+_REFUSALS: tuple[tuple[str, type[GraphError | ConfigurationError], str], ...] = (
+    (
+        "Neo.ClientError.Security.AuthenticationRateLimit",
+        GraphUnavailableError,
+        "lets {username} wait after several wrong passwords; correct NEO4J_PASSWORD in every "
+        "program that uses this account, and try again in some seconds",
+    ),
+    (
+        "Neo.ClientError.Security.CredentialsExpired",
+        ConfigurationError,
+        "wants the password of {username} changed first; run ALTER CURRENT USER SET PASSWORD on "
+        "database system, then set NEO4J_PASSWORD",
+    ),
+    (
+        "Neo.ClientError.Security.AuthorizationExpired",
+        GraphUnavailableError,
+        "looks up the rights of {username} again; try again",
+    ),
+    (
+        "Neo.ClientError.Security.",
+        ConfigurationError,
+        "does not let {username} do this; grant the account all on database {database} ({brief})",
+    ),
+    (
+        "Neo.ClientError.Database.DatabaseNotFound",
+        ConfigurationError,
+        "has no database named {database!r}; set NEO4J_DATABASE",
+    ),
+    (
+        "Neo.ClientError.Database.",
+        ConfigurationError,
+        "cannot use database {database!r}; set NEO4J_DATABASE to another ({brief})",
+    ),
+    (
+        "Neo.DatabaseError.Transaction.",
+        GraphStorageError,
+        "could not write to its own disk; look for free space there, and in the server's debug.log "
+        "({brief})",
+    ),
+    (
+        "Neo.DatabaseError.General.StorageDamageDetected",
+        GraphStorageError,
+        "found its files damaged; restore a backup ({brief})",
+    ),
+)
+"""What the server refuses for a reason that an operator can mend, the most specific code first."""
+_SYSTEM = "system"
 _log = logging.getLogger(__name__)
 _SHOW_INDEX = "SHOW INDEXES YIELD name, state WHERE name = $given.name RETURN state"
 
@@ -108,9 +156,13 @@ class Neo4jGraph:
             under way, counts as unavailable.
         query_timeout_seconds: the server ends a query that takes longer; one that is alive and
             busy gets as long.
+        connection_age_seconds_max: an older connection is replaced before its next use, without
+            asking it; less than what a NAT or load balancer lets a connection be idle.
+        idle_check_seconds: a connection that was idle for longer is first asked for a sign of life.
+        keep_alive: whether the operating system asks idle connections for signs of life.
 
     Raises:
-        ConfigurationError: the URI cannot be understood.
+        ConfigurationError: the URI cannot be understood, or the database keeps no facts.
     """
 
     engine = "neo4j"
@@ -126,8 +178,16 @@ class Neo4jGraph:
         connect_timeout_seconds: float = 4.0,
         silence_timeout_seconds: float = 15.0,
         query_timeout_seconds: float = 60.0,
+        connection_age_seconds_max: float = 200.0,
+        idle_check_seconds: float = 2.0,
+        keep_alive: bool = True,
     ) -> None:
         _check_uri(uri)
+        if database.casefold() == _SYSTEM:
+            raise ConfigurationError(
+                f"NEO4J_DATABASE is {database}, where Neo4j keeps its own users and databases; set "
+                "another, such as neo4j"
+            )
         self._uri, self._username, self._database = uri, username, database
         self._pool_size_max = pool_size_max
         self._silence_timeout_seconds = min(silence_timeout_seconds, query_timeout_seconds)
@@ -143,19 +203,23 @@ class Neo4jGraph:
         self._last_sign_at = 0.0
         self._built: set[str] = set()
         self._gone_without: set[str] = set()
+        make = partial(
+            neo4j.GraphDatabase.driver,
+            uri,
+            auth=(username, password),
+            # One more for the probe: else a busy server would seem silent once all are in use.
+            max_connection_pool_size=pool_size_max + 1,
+            connection_timeout=connect_timeout_seconds,
+            connection_acquisition_timeout=connect_timeout_seconds,
+            max_connection_lifetime=connection_age_seconds_max,
+            liveness_check_timeout=idle_check_seconds,
+            keep_alive=keep_alive,
+            notifications_min_severity="OFF",
+            telemetry_disabled=True,
+            user_agent="reconciler",
+        )
         with self._translated_setup():
-            self._driver = neo4j.GraphDatabase.driver(
-                uri,
-                auth=(username, password),
-                # One more for the probe: else a busy server would seem silent once all are in use.
-                max_connection_pool_size=pool_size_max + 1,
-                connection_timeout=connect_timeout_seconds,
-                connection_acquisition_timeout=connect_timeout_seconds * 2,
-                keep_alive=True,
-                notifications_min_severity="OFF",
-                telemetry_disabled=True,
-                user_agent="reconciler",
-            )
+            self._drivers = Drivers(make)
 
     def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
         """See ``Graph.run``."""
@@ -188,7 +252,7 @@ class Neo4jGraph:
             if not states:
                 for statement in load_index(self.engine, index):
                     self._execute(statement.text, {}, neo4j.WRITE_ACCESS)
-        except QueryError as error:  # this account may not, for example
+        except (QueryError, ConfigurationError) as error:  # this account may not, for example
             self._go_without(index, str(error))
             return False
         if states == [["FAILED"]]:
@@ -223,7 +287,7 @@ class Neo4jGraph:
 
     def describe(self) -> EngineDescription:
         """See ``Graph.describe``."""
-        agent = self._bounded(lambda: self._driver.get_server_info().agent)
+        agent = self._bounded(lambda driver: driver.get_server_info().agent)
         return EngineDescription(
             engine=self.engine,
             version=str(agent).removeprefix("Neo4j/"),
@@ -259,13 +323,13 @@ class Neo4jGraph:
         self._is_closed = True
         for pool in (self._calls, self._probes):
             pool.shutdown(wait=False, cancel_futures=True)
-        self._driver.close()
+        self._drivers.close()
 
     def _execute(self, text: str, parameters: Mapping[str, Any], access: str) -> list[list[Any]]:
         statement = neo4j.Query(text, timeout=self._query_timeout_seconds)
 
-        def found() -> list[list[Any]]:
-            with self._driver.session(
+        def found(driver: neo4j.Driver) -> list[list[Any]]:
+            with driver.session(
                 database=self._database,
                 default_access_mode=access,
                 bookmark_manager=self._bookmarks,
@@ -274,7 +338,7 @@ class Neo4jGraph:
 
         return self._bounded(found)
 
-    def _bounded(self, call: Callable[[], T]) -> T:
+    def _bounded(self, call: Callable[[neo4j.Driver], T]) -> T:
         """What the call returns, in bounded time, also when the server falls silent in the middle.
 
         The driver waits for a silent server as long as the server once said, two minutes by
@@ -285,12 +349,15 @@ class Neo4jGraph:
         whoever waits looks for a sign of life before it gives up.
         """
         with self._translated():
+            driver = self._drivers.newest
             asked = self._calls.submit(self._noted(call))
             give_up_at = monotonic() + self._query_timeout_seconds
             while not _is_done(asked, self._patience(give_up_at)):
                 if monotonic() >= give_up_at or not self._is_alive(asked):
                     seconds = monotonic() - give_up_at + self._query_timeout_seconds
                     was_waiting = asked.cancel()  # for a thread, and so it is never sent
+                    if not was_waiting:
+                        self._drivers.replace(driver)
                     raise self._pool_is_full(seconds) if was_waiting else self._too_slow(seconds)
             return asked.result()
 
@@ -310,15 +377,17 @@ class Neo4jGraph:
     def _probed(self) -> Future[Any]:
         """The question of no weight: one at a time, for all who wait."""
         if self._probe is None or self._probe.done():
-            self._probe = self._probes.submit(self._noted(self._driver.verify_connectivity))
+            self._probe = self._probes.submit(
+                self._noted(lambda driver: driver.verify_connectivity())
+            )
         return self._probe
 
-    def _noted(self, call: Callable[[], T]) -> Callable[[], T]:
+    def _noted(self, call: Callable[[neo4j.Driver], T]) -> Callable[[], T]:
         """The call, and a note of when the server answered it, be it by an error."""
 
         def noted() -> T:
             try:
-                found = call()
+                found = self._connected(call)
             except foreign.Neo4jError:
                 self._last_sign_at = monotonic()
                 raise
@@ -326,6 +395,19 @@ class Neo4jGraph:
             return found
 
         return noted
+
+    def _connected(self, call: Callable[[neo4j.Driver], T]) -> T:
+        """The call's answer, over new connections if an idle one stayed silent.
+
+        Nothing was sent then, so a write may be sent as well as a read.
+        """
+        with self._drivers.lent() as driver:
+            try:
+                return call(driver)
+            except foreign.ConnectionAcquisitionTimeoutError:
+                self._drivers.replace(driver)
+        with self._drivers.lent() as driver:
+            return call(driver)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -338,7 +420,11 @@ class Neo4jGraph:
                 f"Neo4j at {self._uri} rejected the user name {self._username} or its password; "
                 "check NEO4J_USERNAME and NEO4J_PASSWORD"
             ) from error
-        except (foreign.ServiceUnavailable, foreign.SessionExpired) as error:
+        except (
+            foreign.ServiceUnavailable,
+            foreign.SessionExpired,
+            foreign.ConnectionAcquisitionTimeoutError,
+        ) as error:
             raise GraphUnavailableError(
                 f"Neo4j at {self._uri} does not answer; is it running, and is NEO4J_URI right? "
                 f"({_brief(error)})"
@@ -373,10 +459,6 @@ class Neo4jGraph:
 
     def _server_error(self, error: foreign.Neo4jError) -> GraphError | ConfigurationError:
         code = error.code or ""
-        if code == _MISSING_DATABASE:
-            return ConfigurationError(
-                f"Neo4j at {self._uri} has no database named {self._database!r}; set NEO4J_DATABASE"
-            )
         if code.startswith(_TOO_SLOW):
             return self._too_slow(self._query_timeout_seconds)
         if code == _BEHIND:
@@ -386,6 +468,10 @@ class Neo4jGraph:
             )
         if code.startswith(_CONFLICTS):
             return GraphConflictError(f"another writer came first ({_brief(error)})")
+        for prefix, kind, told in _REFUSALS:
+            if code.startswith(prefix):
+                given = {"username": self._username, "database": self._database}
+                return kind(f"Neo4j at {self._uri} {told.format(**given, brief=_brief(error))}")
         if error.is_retryable():
             return GraphUnavailableError(f"Neo4j at {self._uri}: {_brief(error)}")
         return QueryError(f"Neo4j rejected a query: {_brief(error)}")
@@ -519,4 +605,6 @@ def _is_time(column: str) -> bool:
 
 
 def _brief(error: Exception) -> str:
-    return str(error).splitlines()[0][:300] if str(error) else type(error).__name__
+    """The first line of what it says; of a server's error, with its code."""
+    text = f"{error.code}: {error.message}" if isinstance(error, foreign.Neo4jError) else str(error)
+    return text.splitlines()[0][:300] if text else type(error).__name__

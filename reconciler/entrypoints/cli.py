@@ -283,12 +283,11 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Watch 47 notes about five contacts being gated and reconciled, with the real model."""
-    import platformdirs
-
     from reconciler.entrypoints.demo import run_demo
+    from reconciler.resources import user_data_folder
 
     console = terminal(is_quiet=as_json)
-    path = platformdirs.user_data_path("reconciler") / "demo.lbug"
+    path = user_data_folder() / "demo.lbug"
     if not here:
         _remove_demo(path)
     where: dict[str, Any] = {} if here else {"graph": "embedded", "embedded_path": path}

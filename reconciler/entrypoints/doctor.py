@@ -76,7 +76,11 @@ class Check:
 def checkup(settings: Settings) -> list[Check]:
     """Everything that a note meets on its way, checked; no note, schema or file is written."""
     try:
-        if file_of_memory(settings):
+        file = file_of_memory(settings)
+    except ReconcilerError as error:
+        return [Check(name="engine", is_ok=False, finding=str(error))]
+    try:
+        if file:
             check_memory_exists(settings)
     except ReconcilerError as error:
         return _checks_without_store(settings, str(error))

@@ -297,11 +297,10 @@ def _grant(
 
 
 def _token_file(path: Path | None) -> TokenFile:
-    import platformdirs
-
     from reconciler.entrypoints.mcp_server.tokens import TokenFile
+    from reconciler.resources import user_data_folder
 
-    return TokenFile(path or platformdirs.user_data_path("reconciler") / "tokens.json")
+    return TokenFile(path or user_data_folder() / "tokens.json")
 
 
 def _expiry(given: str | None) -> datetime | None:

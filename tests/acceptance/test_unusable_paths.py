@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import pwd
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from reconciler import Memory
+from reconciler.errors import ConfigurationError
+from reconciler.testing import HashingEmbedder
 from tests.command_line import Run
 
 TOO_LONG = "n" * 300
@@ -113,3 +118,61 @@ def test_a_folder_is_no_store(run: Run, tmp_path: Path, monkeypatch: pytest.Monk
     code, _, err = run("add", "Lives here.", *WHO)
     assert code == 3
     assert "is a folder; name a file in it" in err.replace("\n", " ")
+
+
+@pytest.fixture
+def _homeless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user without HOME and without an entry in the list of users, as in many containers."""
+
+    def no_entry(_: object) -> None:
+        raise KeyError
+
+    for name in ("HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", no_entry)
+    monkeypatch.setattr(pwd, "getpwnam", no_entry)
+
+
+@pytest.mark.usefixtures("_homeless")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "contacts --agent crm",
+        "demo",
+        "token list",
+        "jobs",
+        "worker",
+        "mcp --agent crm",
+        "doctor --json",
+    ],
+)
+def test_a_user_without_a_home_is_told_the_remedy(command_line: Run, words: str) -> None:
+    code, out, err = command_line(*words.split())
+    assert code != 0
+    assert "set HOME" in " ".join((out + err).split())
+    assert "Traceback" not in out + err
+
+
+@pytest.mark.usefixtures("_homeless")
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"embedded_path": "~/m.lbug"},
+        {"embedded_path": "m.lbug", "gate": {"hash_key_file": "~/m.key"}},
+        {"embedded_path": "m.lbug", "gate": {"policy_file": "~/policy.toml"}},
+        {"embedded_path": "m.lbug", "reconcile": {"attributes_file": "~/attributes.toml"}},
+    ],
+    ids=str,
+)
+def test_a_path_in_the_home_of_a_user_without_one_is_refused(named: dict[str, Any]) -> None:
+    with (
+        pytest.raises(ConfigurationError, match="set HOME"),
+        Memory.open(embedder=HashingEmbedder(), **named) as memory,
+    ):
+        memory.add_contact_note("crm", "priya", "Lives in Pune.")
+
+
+@pytest.mark.usefixtures("_homeless")
+def test_a_user_without_a_home_works_with_a_path_of_its_own() -> None:
+    with Memory.open(embedder=HashingEmbedder(), embedded_path="m.lbug") as memory:
+        assert memory.add_contact_note("crm", "priya", "Lives in Pune.").action == "ADD"

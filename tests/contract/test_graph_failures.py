@@ -20,6 +20,7 @@ from typing import Any
 
 import neo4j
 import pytest
+from neo4j.exceptions import Neo4jError
 
 from reconciler import Embedder, Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
@@ -27,8 +28,11 @@ from reconciler.bootstrap import open_graph
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
+    GraphConflictError,
     GraphLockedError,
+    GraphStorageError,
     GraphUnavailableError,
+    QueryError,
     ReconcilerError,
     SchemaError,
 )
@@ -101,11 +105,12 @@ class Line:
 
     def carry(self, client: socket.socket) -> None:
         """Carry bytes both ways until one side hangs up."""
+        is_alive = self._is_alive
         with socket.create_connection(self._server) as server:
             self._sockets += [client, server]
-            back = threading.Thread(target=self._pump, args=(server, client), daemon=True)
+            back = threading.Thread(target=self._pump, args=(server, client, is_alive), daemon=True)
             back.start()
-            self._pump(client, server)
+            self._pump(client, server, is_alive)
             back.join()
 
     def cut(self) -> None:
@@ -119,14 +124,25 @@ class Line:
         """Carry nothing any more, and do not say so."""
         self._is_alive.clear()
 
+    def drop(self) -> None:
+        """Carry nothing over the connections of now, and do not say so, as a NAT that forgot them.
+
+        Those that are made later work.
+        """
+        self._is_alive.clear()
+        self._is_alive = threading.Event()
+        self._is_alive.set()
+
     def revive(self) -> None:
         """Carry what comes from now on."""
         self._is_alive.set()
 
-    def _pump(self, source: socket.socket, target: socket.socket) -> None:
+    def _pump(
+        self, source: socket.socket, target: socket.socket, is_alive: threading.Event
+    ) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
-                if self._is_alive.is_set():
+                if is_alive.is_set():
                     target.sendall(data)
         with contextlib.suppress(OSError):
             target.shutdown(socket.SHUT_RDWR)
@@ -226,6 +242,56 @@ def test_after_a_silence_the_memory_works_on(line: tuple[Line, dict[str, Any]]) 
         wire.revive()
         memory.add_contact_note("crm", "alice", "Prefers email")
         assert len(memory.recall("crm", "alice", "email")) == 1
+
+
+def with_idle_connections(memory: Memory, count: int) -> None:
+    """Have the pool hold so many connections, none of them in use."""
+    together = threading.Barrier(count)
+
+    def recall(number: int) -> None:
+        together.wait(60)
+        for _ in range(5):
+            memory.recall("crm", f"contact-{number}", "email")
+
+    with ThreadPoolExecutor(count) as threads:
+        list(threads.map(recall, range(count)))
+
+
+def seconds_of_calls(memory: Memory, count: int) -> list[float]:
+    seconds = []
+    for number in range(count):
+        started = time.monotonic()
+        memory.recall("crm", f"other-{number}", "email")
+        seconds.append(time.monotonic() - started)
+    return seconds
+
+
+@pytest.mark.parametrize("setting", ["idle_check_seconds", "connection_age_seconds_max"])
+def test_idle_connections_that_were_dropped_without_a_word_fail_no_call(
+    line: tuple[Line, dict[str, Any]], setting: str
+) -> None:
+    wire, arguments = line
+    limits = {"connect_timeout_seconds": 2.0, "idle_check_seconds": 3600.0, setting: 1.0}
+    with opened(arguments | {"neo4j": arguments["neo4j"] | limits}) as memory:
+        with_idle_connections(memory, 4)
+        wire.drop()
+        time.sleep(1.1)
+        taken = seconds_of_calls(memory, 6)
+        assert sum(taken) < 8, taken  # a single one that is waited for takes 15 and more
+        assert memory.add_contact_note("crm", "alice", "Prefers email").action == "ADD"
+
+
+def test_calls_at_the_same_time_over_dropped_connections_all_succeed(
+    line: tuple[Line, dict[str, Any]],
+) -> None:
+    wire, arguments = line
+    limits = {"connect_timeout_seconds": 2.0, "idle_check_seconds": 1.0}
+    with opened(arguments | {"neo4j": arguments["neo4j"] | limits}) as memory:
+        with_idle_connections(memory, 4)
+        wire.drop()
+        time.sleep(1.1)
+        with within(8):
+            with_idle_connections(memory, 4)
 
 
 @contextmanager
@@ -381,6 +447,71 @@ def test_a_wrong_password_names_the_setting_and_not_the_password(
     with within(20), pytest.raises(ConfigurationError, match="NEO4J_PASSWORD") as raised:
         opened(changed(neo4j_engine, password=SECRET))
     assert SECRET not in str(raised.value)
+
+
+def test_who_waits_after_wrong_passwords_is_told_so_and_let_in_later(
+    neo4j_engine: EngineUnderTest,
+) -> None:
+    for _ in range(3):
+        with pytest.raises(ConfigurationError, match="NEO4J_PASSWORD"):
+            opened(changed(neo4j_engine, password=SECRET))
+    with pytest.raises(GraphUnavailableError, match="wait after several wrong passwords"):
+        opened(neo4j_engine.settings_arguments)
+    time.sleep(6)  # the server's own default is five seconds
+    opened(neo4j_engine.settings_arguments).close()
+
+
+@pytest.mark.parametrize("database", ["system", "System"])
+def test_the_database_of_the_server_itself_is_refused_unasked(database: str) -> None:
+    with pytest.raises(ConfigurationError, match="NEO4J_DATABASE"):
+        opened(server_at(NOBODY_THERE, database=database))
+
+
+def test_an_account_whose_password_has_to_be_changed_is_told_how(
+    neo4j_engine: EngineUnderTest,
+) -> None:
+    server = neo4j_engine.settings_arguments["neo4j"]
+    account = {"name": "newcomer", "password": SECRET}
+    with neo4j.GraphDatabase.driver(
+        server["uri"], auth=(server["username"], server["password"])
+    ) as driver:
+        driver.execute_query(
+            "CREATE USER $name SET PASSWORD $password CHANGE REQUIRED", account, database_="system"
+        )
+        try:
+            with pytest.raises(ConfigurationError, match="ALTER CURRENT USER"):
+                opened(changed(neo4j_engine, username="newcomer", password=SECRET))
+        finally:
+            driver.execute_query("DROP USER $name", account, database_="system")
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("ClientError.Security.Forbidden", ConfigurationError),
+        ("ClientError.Security.AuthProviderFailed", ConfigurationError),
+        ("ClientError.Security.AuthorizationExpired", GraphUnavailableError),
+        ("ClientError.Database.IllegalAliasChain", ConfigurationError),
+        ("DatabaseError.Transaction.TransactionCommitFailed", GraphStorageError),
+        ("DatabaseError.General.StorageDamageDetected", GraphStorageError),
+        ("TransientError.General.MemoryPoolOutOfMemoryError", GraphUnavailableError),
+        ("TransientError.Database.DatabaseUnavailable", GraphUnavailableError),
+        ("TransientError.Transaction.DeadlockDetected", GraphConflictError),
+        ("ClientError.Statement.SyntaxError", QueryError),
+        ("DatabaseError.General.UnknownError", QueryError),
+    ],
+)
+def test_what_a_server_refuses_is_an_error_of_ours_by_its_class(
+    code: str, kind: type[ReconcilerError]
+) -> None:
+    refused = Neo4jError._hydrate_neo4j(code=f"Neo.{code}", message="no")
+    with (
+        closing(open_graph(load_settings(**server_at(NOBODY_THERE)))) as graph,
+        pytest.raises(kind, match=f"{NOBODY_THERE}|{code}") as raised,
+        graph._translated(),  # type: ignore[attr-defined]
+    ):
+        raise refused
+    assert type(raised.value) is kind
 
 
 def test_a_missing_database_names_the_setting(neo4j_engine: EngineUnderTest) -> None:

@@ -21,10 +21,14 @@ from reconciler.domain.records.policies import (
 )
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
-from reconciler.settings import Settings, load_settings
+from reconciler.settings import Settings, _first_parts, _variables, load_settings
 from tests.tables import every
 
 SHIPPED = resource_path("config") / "reconciler.toml"
+USUAL_NAMES = (
+    *("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_USER", "NEO4J_PASSWORD", "NEO4J_DATABASE"),
+    *("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+)
 SECRET = "correct-horse-battery-staple"
 
 ConfigFile = Callable[[str], Path]
@@ -196,10 +200,23 @@ def test_neo4j_uri_chooses_neo4j(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (settings.graph, settings.neo4j.uri) == ("neo4j", "neo4j://graph.example:7687")
 
 
-def test_an_empty_neo4j_uri_chooses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NEO4J_URI", "")
+@pytest.mark.parametrize("variable", sorted({*_variables(), *_first_parts(), *USUAL_NAMES}))
+def test_a_variable_that_is_set_to_nothing_counts_as_unset(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unset = load_settings()
+    monkeypatch.setenv(variable, "")
+    assert load_settings() == unset
+
+
+def test_a_usual_name_holds_beside_a_variable_of_ours_that_is_set_to_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NEO4J_URI", "neo4j://graph.example:7687")
+    monkeypatch.setenv("RECONCILER_NEO4J__URI", "")
+    monkeypatch.setenv("RECONCILER_GRAPH", "")
     settings = load_settings()
-    assert (settings.graph, settings.neo4j.uri) == ("embedded", "neo4j://localhost:7687")
+    assert (settings.graph, settings.neo4j.uri) == ("neo4j", "neo4j://graph.example:7687")
 
 
 def test_reconciler_graph_wins_over_neo4j_uri(monkeypatch: pytest.MonkeyPatch) -> None:

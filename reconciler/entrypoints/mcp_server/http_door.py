@@ -1,7 +1,8 @@
 """The server over streamable HTTP: who comes is known by a token, and how often is counted.
 
 Each request stands alone: no session is kept, so there is none to take over, and what a token may
-reach is looked up again every time. No stream stays open; requests other than POST are refused.
+reach is looked up again every time. No stream stays open; requests other than POST are refused. How
+long a connection may take, and how many there may be, is in ``connections.py``.
 """
 
 from __future__ import annotations
@@ -12,17 +13,24 @@ import math
 import signal
 import socket
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from reconciler.entrypoints.mcp_server.connections import (
+    PLACE,
+    BoundedServer,
+    Bounds,
+    Place,
+    bounded_config,
+)
 from reconciler.entrypoints.mcp_server.desk import Desk
 from reconciler.entrypoints.mcp_server.grants import Grant
 from reconciler.entrypoints.mcp_server.protocol import Calls, mcp_server
@@ -30,7 +38,16 @@ from reconciler.entrypoints.mcp_server.rates import Rates
 from reconciler.entrypoints.mcp_server.tokens import TokenFile
 from reconciler.errors import ConfigurationError
 
-__all__ = ["PATH", "Address", "TokenDoor", "http_app", "is_loopback", "listen", "serve_http"]
+__all__ = [
+    "PATH",
+    "Address",
+    "TokenDoor",
+    "http_app",
+    "http_server",
+    "is_loopback",
+    "listen",
+    "serve_http",
+]
 
 PATH = "/mcp"
 _WRONG_TOKENS_PER_MINUTE = 10
@@ -123,6 +140,7 @@ class TokenDoor:
         self._tokens = tokens
         self._calls = Rates(calls_per_minute)
         self._wrong = Rates(wrong_per_minute)
+        self._under_way = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -142,8 +160,19 @@ class TokenDoor:
             await _refuse(send, 429, "too many requests for this token", _retry_after(seconds))
         elif scope["method"] != "POST":
             await _refuse(send, 405, "only POST is served here", [(b"allow", b"POST")])
+        elif self._under_way >= _REQUESTS_AT_ONCE_MAX:
+            await _refuse(send, 503, "too many requests at the same time", _retry_after(1))
         else:
-            await self._app({**scope, _GRANT: token.grant}, receive, send)
+            await self._let_in({**scope, _GRANT: token.grant}, receive, send)
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+        place: Place | None = scope.get("state", {}).get(PLACE)  # None in a server of the caller's
+        self._under_way += 1
+        try:
+            with place.let_in() if place else nullcontext(), suppress(ClientDisconnect):
+                await self._app(scope, receive, send)
+        finally:
+            self._under_way -= 1
 
     async def _turn_away(self, scope: Scope, send: Send, *, is_missing: bool) -> None:
         place = scope.get("client")
@@ -189,35 +218,44 @@ def serve_http(
         calls_per_minute: how many requests a token has.
     """
     app = http_app(desk, tokens, address, calls_per_minute=calls_per_minute)
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,  # else a client on this machine could say that it comes from anywhere
-        server_header=False,
-        limit_concurrency=_REQUESTS_AT_ONCE_MAX,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-        ssl_certfile=address.certificate,
-        ssl_keyfile=address.key,
-    )
+    server = http_server(app, address)
     # At its end uvicorn raises the signal that ended it again; an exception lets the memory be
     # closed, where SIGTERM's own way would end the process on the spot.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with bound, suppress(KeyboardInterrupt):
-            _run(config, bound)
+            server.run(sockets=[bound])
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-def _run(config: uvicorn.Config, bound: socket.socket) -> None:
+def http_server(app: ASGIApp, address: Address, bounds: Bounds | None = None) -> BoundedServer:
+    """The server of an application, ready to run.
+
+    Args:
+        app: what answers.
+        address: with which certificate.
+        bounds: what a client may take of it without a good token.
+
+    Raises:
+        ConfigurationError: the certificate or its key cannot be used.
+    """
+    config = bounded_config(
+        app,
+        access_log=False,
+        proxy_headers=False,  # else a client on this machine could say that it comes from anywhere
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        ssl_certfile=address.certificate,
+        ssl_keyfile=address.key,
+    )
     try:
         config.load()
     except OSError as error:
         raise ConfigurationError(
             f"the certificate or its key cannot be used: {error}; see --tls-certificate"
         ) from error
-    uvicorn.Server(config).run(sockets=[bound])
+    return BoundedServer(config, bounds)
 
 
 def _grant(request: Any) -> Grant:

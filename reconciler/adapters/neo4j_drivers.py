@@ -1,0 +1,75 @@
+"""The driver of the moment, replaced with all its connections once one of them stayed silent.
+
+What dropped one idle connection without a word (a NAT, a load balancer, a firewall) dropped its
+neighbours too, and the driver would find out about one after the other, each at the price of a
+time-out. Calls under way on the old driver are left to end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+import neo4j
+
+__all__ = ["Drivers"]
+
+
+class Drivers:
+    """Lends the newest driver; an old one is closed as soon as no call uses it.
+
+    Args:
+        make: a new driver; it connects when it is first used.
+    """
+
+    def __init__(self, make: Callable[[], neo4j.Driver]) -> None:
+        self._make = make
+        self._newest = make()
+        self._uses: Counter[neo4j.Driver] = Counter()
+        self._lock = Lock()
+
+    @property
+    def newest(self) -> neo4j.Driver:
+        """The driver that the next call gets."""
+        return self._newest
+
+    @contextmanager
+    def lent(self) -> Iterator[neo4j.Driver]:
+        """The newest driver, open until the block ends."""
+        with self._lock:
+            driver = self._newest
+            self._uses[driver] += 1
+        try:
+            yield driver
+        finally:
+            with self._lock:
+                self._uses[driver] -= 1
+            self._close_unused()
+
+    def replace(self, silent: neo4j.Driver) -> None:
+        """Trust no connection of this driver any more; one that was replaced stays so."""
+        with self._lock:
+            if silent is not self._newest:
+                return
+            self._uses[silent] += 0  # so that it is closed though no call uses it
+            self._newest = self._make()
+        self._close_unused()
+
+    def close(self) -> None:
+        """Close all of them, and end the calls under way."""
+        for driver in {self._newest, *self._uses}:
+            driver.close()
+
+    def _close_unused(self) -> None:
+        with self._lock:
+            unused = [
+                driver
+                for driver, count in self._uses.items()
+                if count == 0 and driver is not self._newest
+            ]
+            for driver in unused:
+                del self._uses[driver]
+        for driver in unused:
+            driver.close()
