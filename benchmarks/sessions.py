@@ -24,6 +24,7 @@ from benchmarks.pair_slots import GivenSlot, SlotSource
 from reconciler import Memory
 from reconciler.bootstrap import build_embedder, build_extractor
 from reconciler.config_files import load_attribute_book
+from reconciler.domain.recalling.evidence import restated_beneath
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.jobs import JobState, Outcomes
@@ -291,7 +292,10 @@ def _places(
 
 
 def _cited(memory: Memory, scope: Scope) -> dict[str, set[str]]:
-    """The turns that each fact rests on; no query of the memory's gives them by their reference."""
+    """The turns that each fact rests on, with those of all that it says again, by their reference.
+
+    No query of the memory's gives them by that.
+    """
     graph: Any = memory._services.store._graph._graph
     found: dict[str, set[str]] = {}
     with graph._connection() as connection:
@@ -299,7 +303,13 @@ def _cited(memory: Memory, scope: Scope) -> dict[str, set[str]]:
         for fact_id, turn_id in result.get_all():
             found.setdefault(fact_id, set()).add(turn_id)
         result.close()
-    return found
+    links = memory._services.store.list_supersessions(scope)
+    return {
+        fact_id: {
+            turn for each_id in restated_beneath(fact_id, links) for turn in found.get(each_id, ())
+        }
+        for fact_id in found
+    }
 
 
 def _of_turn(turn_id: str, places: Sequence[tuple[str, set[str]]]) -> set[str]:

@@ -201,7 +201,6 @@ def _commit(said: dict[str, Any], ended: list[str]) -> dict[str, Any]:
         "fact_id": said["fact_id"] if is_written else None,
         "fact": _fact(said) if is_written else None,
         "embedding": said["embedding"] if is_written else None,
-        "evidence_from_id": None if said["history_of_id"] else said["restated_id"],
         "supersessions": _supersessions(said) if is_written else [],
         "ended_ids": [] if is_revoked else list(said["superseded_ids"]),
         "ended_so_far_ids": list(ended),

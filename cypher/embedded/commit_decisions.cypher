@@ -8,7 +8,7 @@
 // map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
 // map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
 // map contacts.sessions: session_key, session_id, channel, started_at, ended_at
-// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, closed, said, kept, reverted_ids, restored, unlinked, unrested, rested, reopened, compared
+// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, closed, said, kept, reverted_ids, restored, unlinked, unrested, rested, reopened, compared
 // map contacts.commits.decision: fields of decision
 // map contacts.commits.new_episodes: fields of episode
 // map contacts.commits.episodes: fields of episode
@@ -177,8 +177,8 @@ MATCH (one)-[conflict:CONFLICTS_WITH]->(other)
 SET conflict.decided_by = $commit.said.decided_by, conflict.reason = $commit.said.reason,
     conflict.at = $commit.said.at;
 
-// Where facts end, their open conflicts stay open, a restatement takes the evidence of the one that
-// it repeats along, and what lies beneath what is linked.
+// Where facts end, their open conflicts stay open, and what lies beneath what is linked. The evidence
+// of what is said again stays where it is: whoever asks for it follows the links.
 // for each commit of each.commits
 // for each ended_id of commit.ended_ids
 MATCH (new:Fact {fact_id: $commit.fact_id}), (old:Fact {fact_id: $ended_id})
@@ -189,13 +189,6 @@ WHERE other.state IN ['live', 'expired', 'archived']
 MERGE (new)-[open:CONFLICTS_WITH]->(other)
   ON CREATE SET open.decided_by = conflict.decided_by, open.reason = conflict.reason,
                 open.at = conflict.at;
-
-// for each commit of each.commits
-// only when commit.evidence_from_id is not empty
-MATCH (new:Fact {fact_id: $commit.fact_id}), (old:Fact {fact_id: $commit.evidence_from_id})
-MATCH (old)-[said:EVIDENCED_BY]->(earlier:Episode)
-MERGE (new)-[again:EVIDENCED_BY]->(earlier)
-  ON CREATE SET again.span = said.span;
 
 // for each commit of each.commits
 // for each link of commit.supersessions

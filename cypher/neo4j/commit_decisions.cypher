@@ -12,7 +12,7 @@
 // map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
 // map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
 // map contacts.sessions: session_key, session_id, channel, started_at, ended_at
-// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, evidence_from_id, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, closed, said, kept, reverted_ids, restored, unlinked, unrested, rested, reopened, compared
+// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, closed, said, kept, reverted_ids, restored, unlinked, unrested, rested, reopened, compared
 // map contacts.commits.decision: fields of decision
 // map contacts.commits.new_episodes: fields of episode
 // map contacts.commits.episodes: fields of episode
@@ -165,8 +165,8 @@ CALL (each) {
   SET conflict.decided_by = commit.said.decided_by, conflict.reason = commit.said.reason,
       conflict.at = datetime(commit.said.at)
 }
-// Where facts end, their open conflicts stay open, a restatement takes the evidence of the one that
-// it repeats along, and what lies beneath what is linked.
+// Where facts end, their open conflicts stay open, and what lies beneath what is linked. The evidence
+// of what is said again stays where it is: whoever asks for it follows the links.
 // A subquery for each commit, because it sees what the one before it wrote.
 CALL (each) {
   UNWIND each.commits AS commit
@@ -179,16 +179,6 @@ CALL (each) {
     MERGE (new)-[open:CONFLICTS_WITH]->(other)
       ON CREATE SET open.decided_by = conflict.decided_by, open.reason = conflict.reason,
                     open.at = conflict.at
-  }
-}
-CALL (each) {
-  UNWIND each.commits AS commit
-  CALL (commit) {
-    WITH commit WHERE commit.evidence_from_id IS NOT NULL
-    MATCH (new:Fact {fact_id: commit.fact_id})
-    MATCH (:Fact {fact_id: commit.evidence_from_id})-[said:EVIDENCED_BY]->(earlier:Episode)
-    MERGE (new)-[again:EVIDENCED_BY]->(earlier)
-      ON CREATE SET again.span = said.span
   }
 }
 CALL (each) {

@@ -1,7 +1,6 @@
-// Whether a fact rests on an episode: one row where it does.
+// The facts that rest on an episode themselves; what says one of them again rests on it too.
 // mode: read
-// params: fact_id, episode_id
+// params: episode_id
 // returns: fact_id
-MATCH (fact:Fact {fact_id: $fact_id})-[:EVIDENCED_BY]->(episode:Episode {episode_id: $episode_id})
+MATCH (episode:Episode {episode_id: $episode_id})<-[:EVIDENCED_BY]-(fact:Fact)
 RETURN fact.fact_id AS fact_id
-LIMIT 1

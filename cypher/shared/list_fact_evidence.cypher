@@ -1,5 +1,5 @@
-// The turns that facts rest on, each with the words in it and the session that it was said in. What a
-// fact restates gave it its own turns along.
+// The turns that facts rest on themselves, each with the words in it and the session that it was said
+// in. Those of what a fact says again are asked for by that one's id.
 // mode: read
 // params: fact_ids
 // script for each: wanted_id of fact_ids

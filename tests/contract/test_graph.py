@@ -26,6 +26,7 @@ from reconciler.errors import (
 )
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import load_queries, newest_schema_version
+from reconciler.service.stores.memory_store import MemoryStore
 from tests import raw_store
 from tests.commit_maps import (
     ALICE,
@@ -473,7 +474,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "find_nearest": INDEXED,
     "list_nearest": NEAREST,
     "list_mentions": {"agent_key": ALICE.agent_key, "word": "a", "offset": 0, "limit": 5},
-    "find_resting": {"fact_id": FIRST["fact_id"], "episode_id": FIRST["episode_id"]},
+    "find_resting": {"episode_id": FIRST["episode_id"]},
     "find_schema_version": {},
     "find_store": {},
     "list_comparisons": {"decision_ids": [SECOND["decision_id"]]},
@@ -841,8 +842,8 @@ def rests_on(graph: Graph, of: dict[str, Any]) -> set[str]:
     ids = [each["decision_id"] for each in rows]
     told = [row for each in ids for row in graph.run("list_evidence", {"decision_id": each})]
     asked = {row["episode_id"] for row in told}
-    resting = {"fact_id": of["fact_id"]}
-    return {each for each in asked if graph.run("find_resting", resting | {"episode_id": each})}
+    store = MemoryStore(graph)
+    return {each for each in asked if store.rests_on(ALICE, of["fact_id"], each)}
 
 
 def test_one_decision_may_end_several_facts_and_restate_one(graph: Graph) -> None:

@@ -55,7 +55,7 @@ def made(graph: Graph, *scopes: Scope) -> list[str]:
 
 def resting(graph: Graph, fact: dict[str, Any], *said: dict[str, Any]) -> list[bool]:
     store = MemoryStore(graph)
-    return [store.rests_on(fact["fact_id"], each["episode_id"]) for each in said]
+    return [store.rests_on(ALICE, fact["fact_id"], each["episode_id"]) for each in said]
 
 
 # In order

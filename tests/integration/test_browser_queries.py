@@ -80,6 +80,16 @@ def test_each_answers_as_it_says_and_for_nobody_unknown(session: neo4j.Session) 
     assert [row["contact_id"] for row in first] == ["priya", "dana"]
 
 
+def test_the_words_of_what_a_fact_says_again_are_shown_with_it(
+    session: neo4j.Session, one_neo4j: EngineUnderTest
+) -> None:
+    with Memory.open(embedder=HashingEmbedder(), **one_neo4j.settings_arguments) as memory:
+        said = [memory.add_contact_note("crm", "rosa", "Keeps two cats.") for _ in range(3)]
+    found = rows(session, QUERIES["07_back_to_the_words"], WHO | {"contact_id": "rosa"})
+    assert {row["fact"]["fact_id"] for row in found} == {said[-1].fact_id}
+    assert {row["episode"]["episode_id"] for row in found} == {each.episode_id for each in said}
+
+
 def test_they_ask_for_one_tenant_only(session: neo4j.Session) -> None:
     [row] = rows(session, QUERIES["01_whose_story"], ELSEWHERE)
     assert row["fact"]["text"] == "Rows on the river every Sunday."

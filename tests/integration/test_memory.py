@@ -260,29 +260,25 @@ def test_observations_are_not_carried_over_a_guess_of_the_midpoint(open_memory: 
     [(Relation.SAME, 2), (Relation.REFINES, 2), (Relation.REPLACES, 1)],
 )
 def test_observations_and_evidence_are_carried_unless_the_fact_is_replaced(
-    engine: EngineUnderTest, open_memory: Open, relation: Relation, observations: int
+    open_memory: Open, relation: Relation, observations: int
 ) -> None:
     arbiter = ScriptedArbiter([judgement(relation, UPDATE)])
     with open_memory({BASE: axis(0), "Wants email": at(0.9)}, arbiter=arbiter) as memory:
         say(memory, BASE)
         decision = say(memory, "Wants email")
         assert fact_of(memory, decision).observations == observations
-    assert len(_evidence(engine, decision)) == observations
+        assert len(_evidence(memory, decision)) == observations
 
 
-def _evidence(engine: EngineUnderTest, decision: Decision) -> list[str]:
-    rows = raw_store.query(
-        engine,
-        "MATCH (f:Fact {fact_id: $id})-[:EVIDENCED_BY]->(e:Episode) RETURN e.episode_id, e.text",
-        id=decision.fact_id,
-    )
-    return sorted(row[0] for row in rows)
+def _evidence(memory: Memory, decision: Decision) -> list[str]:
+    rests_on = memory.evidence("crm", "alice", str(decision.fact_id))
+    return sorted(turn.episode_id for turn in rests_on.turns)
 
 
-def test_a_restated_fact_keeps_all_its_evidence(engine: EngineUnderTest, open_memory: Open) -> None:
-    with open_memory(CHAIN) as memory:
-        decisions = [say(memory, text) for text in ("A", "B", "A", "A")]
-    assert _evidence(engine, decisions[-1]) == sorted(each.episode_id for each in decisions)
+def test_a_restated_fact_keeps_all_its_evidence(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    decisions = [say(memory, text) for text in ("A", "B", "A", "A")]
+    assert _evidence(memory, decisions[-1]) == sorted(each.episode_id for each in decisions)
 
 
 READ_TWICE = {"Lives in Pune": axis(0), "Has a home in Pune": at(0.3)}
@@ -317,6 +313,13 @@ def test_an_episode_that_is_read_again_in_other_words_counts_once(
     assert fact_of(memory, again).observations == observations
 
 
+def test_an_episode_of_a_fact_that_is_said_again_counts_once(open_memory: Open) -> None:
+    memory = open_memory(READ_TWICE)
+    heard = [("Lives in Pune", "one"), ("Has a home in Pune", "two"), ("Lives in Pune", "one")]
+    made = [read(memory, text, episode_id) for text, episode_id in heard]
+    assert [fact_of(memory, each).observations for each in made] == [1, 2, 2]
+
+
 @pytest.mark.parametrize(("second", "observations"), [("one", 1), ("two", 2)])
 def test_an_episode_that_is_read_again_for_an_earlier_time_counts_once(
     open_memory: Open, second: str, observations: int
@@ -328,12 +331,10 @@ def test_an_episode_that_is_read_again_for_an_earlier_time_counts_once(
     assert fact_of(memory, first).observations == observations
 
 
-def test_a_superseded_fact_keeps_its_own_evidence(
-    engine: EngineUnderTest, open_memory: Open
-) -> None:
-    with open_memory(CHAIN) as memory:
-        first, _ = say(memory, "A"), say(memory, "B")
-    assert _evidence(engine, first) == [first.episode_id]
+def test_a_superseded_fact_keeps_its_own_evidence(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    first, _ = say(memory, "A"), say(memory, "B")
+    assert _evidence(memory, first) == [first.episode_id]
 
 
 # The arbiter
@@ -356,7 +357,7 @@ def test_a_skip_leaves_its_evidence(engine: EngineUnderTest, open_memory: Open) 
     arbiter = ScriptedArbiter([judgement(Relation.SAME, SKIP)])
     with open_memory(BAND, arbiter=arbiter) as memory:
         decisions = [say(memory, BASE), say(memory, "Wants email")]
-    assert _evidence(engine, decisions[0]) == sorted(each.episode_id for each in decisions)
+        assert _evidence(memory, decisions[0]) == sorted(each.episode_id for each in decisions)
     assert raw_store.counts(engine)["Fact"] == 1
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from tests import raw_store
 from tests.engines import EngineUnderTest, wipe_schema
 
-__all__ = ["FOLDER", "LAST_COMMITS", "put_store"]
+__all__ = ["FOLDER", "HASH_KEY", "LAST_COMMITS", "put_store"]
 
 FOLDER = Path(__file__).resolve().parent
 LAST_COMMITS: Mapping[int, str] = {
@@ -25,8 +25,12 @@ LAST_COMMITS: Mapping[int, str] = {
     6: "eb1d2aa",
     7: "4cfc16e",
     8: "9659b14",
+    9: "e40cdd4",
 }
 """The last commit of each schema version."""
+
+HASH_KEY = {"RECONCILER_GATE__HASH_KEY": "the key of the old stores"}
+"""The setting that they were made with; from the ninth version on a store opens with no other."""
 
 
 def put_store(engine: EngineUnderTest, version: int) -> None:

@@ -45,6 +45,8 @@ class Life:
             self._be_gated()
         if self._version > 3:
             self._talk()
+        if self._version > 8:
+            self._repeat()
 
     def _be_gated(self) -> None:
         held = self.say("Is diabetic.")
@@ -67,6 +69,10 @@ class Life:
             self._memory.submit_session("crm", contact, f"chat-{contact}", [turn])
             if contact == "alice":
                 self._memory.drain()
+
+    def _repeat(self) -> None:
+        said = [self.say("Plays the cello.") for _ in range(5)]
+        self._memory.revert("crm", "alice", said[-1].decision_id, by="dana", reason="A mix-up.")
 
 
 if __name__ == "__main__":

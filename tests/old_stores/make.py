@@ -23,7 +23,7 @@ from typing import Any
 import neo4j
 
 from tests.engines import DELETE_NODES, Choice, EngineUnderTest, Neo4jEngines, wipe_schema
-from tests.old_stores import FOLDER, LAST_COMMITS
+from tests.old_stores import FOLDER, HASH_KEY, LAST_COMMITS
 from tests.raw_store import query
 
 NODES = "MATCH (n) RETURN elementId(n), labels(n), properties(n)"
@@ -52,7 +52,7 @@ def unpack(commit: str, code: Path) -> None:
 
 def live(version: int, code: Path, settings: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as data:
-        environment = os.environ | {"PYTHONPATH": str(code), "XDG_DATA_HOME": data}
+        environment = os.environ | HASH_KEY | {"PYTHONPATH": str(code), "XDG_DATA_HOME": data}
         script = [sys.executable, str(FOLDER / "life.py"), str(version), json.dumps(settings)]
         subprocess.run(script, env=environment, cwd=code, check=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,7 @@ from reconciler.domain.records.evidence import EvidenceTurn, FactEvidence, Taken
 from reconciler.domain.records.facts import Fact, Supersession
 from reconciler.domain.records.kinds import SourceKind
 
-__all__ = ["Said", "evidence_of", "mentions", "restated_beneath"]
+__all__ = ["Said", "evidence_of", "mentions", "restated_beneath", "told_beside"]
 
 _SPEAKERS = {
     SourceKind.USER_EXPLICIT: "contact",
@@ -51,13 +52,40 @@ class Said:
 
 def restated_beneath(fact_id: str, links: Iterable[Supersession]) -> tuple[str, ...]:
     """The fact and all that it says again, nearest first; what it replaced is not among them."""
-    beneath: dict[str, list[str]] = {}
+    return _all_beneath(fact_id, _restated(links))
+
+
+def told_beside(
+    fact_ids: Iterable[str], links: Iterable[Supersession]
+) -> dict[str, tuple[str, ...]]:
+    """By the id of each fact, those that have their turns shown beside it on a page of many.
+
+    What another fact says again stands by itself, all others with all that they say again. So a
+    turn is shown twice at most, however often a thing is said.
+    """
+    restated = _restated(links)
+    is_said_again = {old_id for old_ids in restated.values() for old_id in old_ids}
+    return {
+        fact_id: (fact_id,) if fact_id in is_said_again else _all_beneath(fact_id, restated)
+        for fact_id in fact_ids
+    }
+
+
+def _restated(links: Iterable[Supersession]) -> dict[str, list[str]]:
+    """By the id of each fact, those that it says again."""
+    restated: dict[str, list[str]] = {}
     for link in links:
         if link.is_restatement:
-            beneath.setdefault(link.new_id, []).append(link.old_id)
-    found = [fact_id]
-    for each_id in found:
-        found += [old_id for old_id in beneath.get(each_id, ()) if old_id not in found]
+            restated.setdefault(link.new_id, []).append(link.old_id)
+    return restated
+
+
+def _all_beneath(fact_id: str, restated: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    found, waiting = {fact_id: None}, deque([fact_id])
+    while waiting:
+        beneath = [old_id for old_id in restated.get(waiting.popleft(), ()) if old_id not in found]
+        found |= dict.fromkeys(beneath)
+        waiting += beneath
     return tuple(found)
 
 
@@ -78,8 +106,9 @@ def evidence_of(
     by_episode: dict[str, list[Said]] = {}
     for one in said:
         by_episode.setdefault(one.episode_id, []).append(one)
+    places = {chain_id: place for place, chain_id in enumerate(chain_ids)}
     turns = [
-        _turn(fact.fact_id, chain_ids, told, taken.get(episode_id, ()))
+        _turn(fact.fact_id, places, told, taken.get(episode_id, ()))
         for episode_id, told in by_episode.items()
     ]
     turns.sort(key=lambda turn: (turn.said_at, turn.episode_id))
@@ -96,13 +125,11 @@ def mentions(fact: Fact, about: str) -> bool:
 
 
 def _turn(
-    fact_id: str, chain_ids: Sequence[str], said: Sequence[Said], taken: Sequence[TakenBy]
+    fact_id: str, places: Mapping[str, int], said: Sequence[Said], taken: Sequence[TakenBy]
 ) -> EvidenceTurn:
-    own = sorted(
-        (taker for taker in taken if taker.fact_id in chain_ids), key=lambda taker: taker.at
-    )
+    own = sorted((taker for taker in taken if taker.fact_id in places), key=lambda taker: taker.at)
     # Where no decision is on record, the deepest fact that rests on it had it first.
-    resting = max((one.fact_id for one in said), key=chain_ids.index)
+    resting = max((one.fact_id for one in said), key=places.__getitem__)
     told_for, told = (own[0].fact_id or resting) if own else resting, said[0]
     return EvidenceTurn(
         episode_id=told.episode_id,

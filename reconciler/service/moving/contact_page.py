@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from reconciler.domain.recalling.evidence import told_beside
 from reconciler.domain.records.facts import Fact, FactEvent, FactHistory
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.scope import Scope
@@ -59,8 +60,8 @@ class ContactPage:
         Raises:
             InvalidRequestError: nothing is known of the contact.
         """
-        kept = self._kept(scope)
         chains = self._records.history(scope)
+        kept = self._kept(scope, chains)
         return render(
             "contact_page.html",
             scope=scope,
@@ -81,7 +82,7 @@ class ContactPage:
             tasks=kept.tasks,
         )
 
-    def _kept(self, scope: Scope) -> _Kept:
+    def _kept(self, scope: Scope, chains: Sequence[FactHistory]) -> _Kept:
         contact = self._store.find_contact(scope.contact_key)
         if contact is None:
             raise InvalidRequestError(
@@ -92,16 +93,19 @@ class ContactPage:
         turns: dict[str, list[Row]] = {}
         for episode_id, session_key, _ in self._links(scope, "IN"):
             turns.setdefault(session_key, []).append(episodes.get(episode_id, {}))
-        words: dict[str, list[tuple[Row, str | None]]] = {}
+        cited: dict[str, dict[str, str | None]] = {}
         for fact_id, episode_id, held in self._links(scope, "EVIDENCED_BY"):
-            words.setdefault(fact_id, []).append((episodes.get(episode_id, {}), held.get("span")))
+            cited.setdefault(fact_id, {})[episode_id] = held.get("span")
+        links = [link for chain in chains for link in chain.supersessions]
+        beside = told_beside((fact.fact_id for chain in chains for fact in chain.facts), links)
         sessions = sorted(self._nodes(scope, "Session").values(), key=_started)
         return _Kept(
             contact=contact,
             sessions=sessions,
             turns={key: sorted(said, key=_place) for key, said in turns.items()},
             words={
-                key: sorted(said, key=lambda pair: _place(pair[0])) for key, said in words.items()
+                fact_id: _quoted((cited.get(each_id, {}) for each_id in told_ids), episodes)
+                for fact_id, told_ids in beside.items()
             },
             tasks=sorted(self._nodes(scope, "Task").values(), key=_started),
         )
@@ -136,6 +140,18 @@ def _speaker(episode: Row) -> str:
 
 def _started(held: Row) -> str:
     return str(held.get("started_at", ""))
+
+
+def _quoted(
+    cited: Iterable[Mapping[str, str | None]], episodes: Mapping[str, Row]
+) -> list[tuple[Row, str | None]]:
+    """Each turn once, the oldest first, with the words that the nearest of these facts cites."""
+    spans: dict[str, str | None] = {}
+    for own in cited:
+        for episode_id, span in own.items():
+            spans.setdefault(episode_id, span)
+    quoted = [(episodes.get(episode_id, {}), span) for episode_id, span in spans.items()]
+    return sorted(quoted, key=lambda pair: _place(pair[0]))
 
 
 def _place(episode: Row) -> tuple[str, int]:

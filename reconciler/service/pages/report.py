@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from reconciler.domain.recalling.evidence import Said
+from reconciler.domain.recalling.evidence import Said, told_beside
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Contact, Dispute, FactEvent, RefusalCount, Supersession
 from reconciler.domain.records.kinds import Action
@@ -141,6 +141,7 @@ class Report:
         scope = Scope(contact.tenant, contact.agent_id, contact.contact_id)
         chains = self._records.history(scope)
         shown = timeline(chains, now, facts_max)
+        links = [link for chain in chains for link in chain.supersessions]
         pending = list(self._records.pending([scope]))
         decisions = self._records.decisions([scope], _DECISIONS_MAX)
         refused = [decision for decision in decisions if decision.action is Action.REJECT]
@@ -148,8 +149,8 @@ class Report:
         return _Part(
             contact=contact,
             timeline=shown,
-            words=self._words([fact.fact_id for fact in shown.facts]),
-            ended_by={link.old_id: link for chain in chains for link in chain.supersessions},
+            words=self._words([fact.fact_id for fact in shown.facts], links),
+            ended_by={link.old_id: link for link in links},
             events=_by_fact(event for chain in chains for event in chain.events),
             disputes=[item for item in pending if isinstance(item, Dispute)],
             questions=[item for item in pending if isinstance(item, Decision)],
@@ -163,12 +164,24 @@ class Report:
             earlier_decisions=sum(day.total for day in days[_DAYS_MAX:]),
         )
 
-    def _words(self, fact_ids: Sequence[str]) -> dict[str, list[Said]]:
-        """What each fact rests on, the oldest first."""
+    def _words(
+        self, fact_ids: Sequence[str], links: Sequence[Supersession]
+    ) -> dict[str, list[Said]]:
+        """The turns that stand beside each fact, the oldest first."""
+        beside = told_beside(fact_ids, links)
+        asked = list({each_id for told_ids in beside.values() for each_id in told_ids})
         found: dict[str, list[Said]] = {}
-        for said in sorted(self._evidence.list_said(fact_ids), key=lambda one: one.said_at):
+        for said in self._evidence.list_said(asked):
             found.setdefault(said.fact_id, []).append(said)
-        return found
+        return {
+            fact_id: _each_once(said for each_id in told_ids for said in found.get(each_id, ()))
+            for fact_id, told_ids in beside.items()
+        }
+
+
+def _each_once(told: Iterable[Said]) -> list[Said]:
+    """Each turn once, the oldest first."""
+    return sorted({said.episode_id: said for said in told}.values(), key=lambda one: one.said_at)
 
 
 def _last_decided(contact: Contact) -> tuple[bool, datetime | str]:

@@ -159,7 +159,6 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
         "fact_id": fact.fact_id if fact else None,
         "fact": _fact_map(fact, commit) if fact else None,
         "embedding": commit.vector.tolist() if fact and commit.vector.size else None,
-        "evidence_from_id": None if decision.is_history else commit.restated_id,
         "supersessions": [asdict(supersession) for supersession in _supersessions(commit)],
         "ended_ids": list(ends),
         "ended_so_far_ids": list(ended),

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from reconciler.domain.recalling.evidence import restated_beneath
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import (
     Conflict,
@@ -304,9 +305,13 @@ class MemoryStore:
         rows = self._graph.run("list_mentions", {"agent_key": scope.agent_key, **asked})
         return [(row.pop("contact_id"), fact_of(row)) for row in rows]
 
-    def rests_on(self, fact_id: str, episode_id: str) -> bool:
-        """Whether the episode is evidence of the fact already."""
-        return bool(self._graph.run("find_resting", {"fact_id": fact_id, "episode_id": episode_id}))
+    def rests_on(self, scope: Scope, fact_id: str, episode_id: str) -> bool:
+        """Whether the episode is evidence already of the fact, or of one that it says again."""
+        rows = self._graph.run("find_resting", {"episode_id": episode_id})
+        resting = {str(row["fact_id"]) for row in rows}
+        if fact_id in resting or not resting:
+            return bool(resting)
+        return not resting.isdisjoint(restated_beneath(fact_id, self.list_supersessions(scope)))
 
     def list_predecessors(
         self, facts: Iterable[Neighbour], vector: NDArray[np.float32]

@@ -382,7 +382,9 @@ class MemoryReconciler:
                 fact = with_slot_of(fact, target)
             return fact, None
         # Nothing rests on what was said with this very call.
-        is_read_again = not own.is_new and self._store.rests_on(target.fact_id, own.episode_id)
+        is_read_again = not own.is_new and self._store.rests_on(
+            decision.scope, target.fact_id, own.episode_id
+        )
         if verdict.action is Action.SKIP:
             return None, None if is_read_again else confirmed(target, decision)
         if verdict.is_history:
