@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from socket import SHUT_RDWR
 from socketserver import ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
@@ -27,6 +28,7 @@ from reconciler.errors import InvalidRequestError, ReconcilerError
 __all__ = ["LOOPBACK", "QueueCollector", "queue_numbers", "serve_metrics"]
 
 LOOPBACK = "127.0.0.1"
+_REQUESTS_AT_ONCE_MAX = 32
 
 
 def queue_numbers(report: QueueReport, now: datetime) -> dict[str, float]:
@@ -137,9 +139,32 @@ def serve_metrics(
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """A thread for each request, so that a slow scrape keeps no probe waiting."""
+    """A thread for each request, so that a slow scrape keeps no probe waiting.
+
+    There are only so many: the client that came first makes room for a newcomer, so that idle ones
+    neither take all threads of the process nor keep a probe out.
+    """
 
     daemon_threads = True
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._under_way: dict[Any, None] = {}
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Begin to answer a client."""
+        self._under_way[request] = None
+        if len(self._under_way) > _REQUESTS_AT_ONCE_MAX:
+            first = list(self._under_way)[0]  # noqa: RUF015  in one step, for threads take some out
+            self._under_way.pop(first, None)
+            with suppress(OSError):  # it went by itself
+                first.shutdown(SHUT_RDWR)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """End with a client."""
+        self._under_way.pop(request, None)
+        super().shutdown_request(request)
 
 
 class _Handler(WSGIRequestHandler):

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
+import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from opentelemetry import trace
@@ -23,7 +28,7 @@ from reconciler.entrypoints.metrics import serve_metrics
 from reconciler.errors import GraphUnavailableError
 from reconciler.settings import LogSettings
 from reconciler.testing import HashingEmbedder
-from tests.engines import EngineUnderTest
+from tests.engines import EngineUnderTest, embedded_engine
 
 SAID = "Keeps a parrot called Zanzibar."
 
@@ -31,6 +36,13 @@ SAID = "Keeps a parrot called Zanzibar."
 @pytest.fixture
 def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
     with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
+        yield memory
+
+
+@pytest.fixture
+def embedded_memory(tmp_path: Path) -> Iterator[Memory]:
+    arguments = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
         yield memory
 
 
@@ -152,6 +164,20 @@ def test_probes_tell_a_process_that_lives_from_one_that_is_ready(memory: Memory)
         assert asked(f"{base}/healthz") == (200, "alive\n")
         assert asked(f"{base}/readyz") == (503, "the graph does not answer\n")
         assert "reconciler_up 0.0" in asked(f"{base}/metrics")[1]
+
+
+def test_clients_that_say_nothing_keep_no_probe_out_and_take_few_threads(
+    embedded_memory: Memory,
+) -> None:
+    with ExitStack() as opened, serve_metrics(embedded_memory.queue, 0) as address:
+        base = urlsplit(str(address))
+        before = threading.active_count()
+        for _ in range(100):
+            idle = socket.create_connection((base.hostname, base.port), timeout=30)
+            opened.enter_context(idle)
+        assert asked(f"http://{base.netloc}/healthz") == (200, "alive\n")
+        time.sleep(1)  # for the threads of those that made room to end
+        assert threading.active_count() - before <= 32
 
 
 def asked(address: str) -> tuple[int, str]:
