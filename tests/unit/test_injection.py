@@ -350,7 +350,7 @@ def test_a_call_is_code_and_a_sentence_with_its_words_is_not(code: str, note: st
     assert find_directives(note) == ()
 
 
-# Code that somebody tells of, and parts of machines
+# Code that is told of, and parts of machines
 
 CODE = """
     def total(rows):\n    return sum(row.price for row in rows)

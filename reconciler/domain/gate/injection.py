@@ -203,7 +203,7 @@ _FENCES_MAX = 20
 
 
 def _told_code(folded: str) -> list[tuple[int, int]]:
-    """Where code stands that somebody tells of: each fence with the sentence in front of it.
+    """Where code stands that is told of: each fence with the plain sentence that leads to it.
 
     Being code, it wants nothing; what it holds of orders, and what destroys, is found all the same.
     A fence that nothing or an order stands in front of is not told of.

@@ -274,7 +274,7 @@ def find_condition(sentence: str) -> re.Match[str] | None:
 
 
 def is_reported(sentence: str) -> bool:
-    """Whether it passes on somebody else's words, in which "I" may be anybody."""
+    """Whether it passes on the words of another, in which "I" may be anybody."""
     return _held(sentence).first("reported") is not None
 
 
