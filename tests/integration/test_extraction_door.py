@@ -128,6 +128,22 @@ def test_nine_explicit_statements_in_one_short_chat_are_nine_candidates(
     assert (outcomes.candidates, outcomes.left_out) == (9, 0)
 
 
+def test_a_turn_without_a_letter_is_kept_and_says_nothing(opened: Open) -> None:
+    memory = opened(extractor=OFFLINE)
+    marks = ["👍", "…", "?", "!!", "-", "👍🏽", "🇩🇪", "€", "\u3002"]
+    messages = [{"role": "user", "content": text} for text in [*marks, PUNE, " \u200b"]]
+    job_id = memory.submit_session("crm", "alice", "chat", messages)
+    memory.drain()
+    assert memory.job("crm", "alice", job_id).outcomes == Outcomes(added=1)
+    kept = memory._services.session_store.list_episodes(memory._scope(None, "crm", "alice"), "chat")
+    assert [episode.text for episode in kept] == [*marks, PUNE]
+
+
+def test_a_session_of_nothing_but_marks_is_done_without_an_outcome(opened: Open) -> None:
+    job = worked_off(opened(extractor=OFFLINE), said("👍", "…"))
+    assert (job.state, job.outcomes) == (JobState.DONE, Outcomes())
+
+
 # through the gate and the reconciler
 
 
@@ -531,7 +547,7 @@ def test_raw_words_are_kept_only_where_that_is_asked_for_and_recall_hides_them(
     opened: Open,
 ) -> None:
     memory = opened(extractor={"fallback": "raw"})
-    job = worked_off(memory, said("My flight leaves from Mumbai.", "I need an aisle seat."))
+    job = worked_off(memory, said("My flight leaves from Mumbai.", "…", "I need an aisle seat."))
     assert (job.state, job.extractor, job.outcomes.added) == (JobState.DONE, "fallback", 1)
     assert known(memory) == []
     [decision] = [each for each in memory.decisions("crm", "alice") if each.action == Action.ADD]

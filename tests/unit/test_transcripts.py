@@ -42,6 +42,18 @@ def test_one_document_gives_the_same_turns_as_lines(document: Any, indent: int |
     assert read_turns(written) == read_turns(lines(ANA, BOT))
 
 
+MARKS = ["👍", "…", "?", "!!", "-", "*", "€", "👍🏽"]
+
+
+@every("mark", MARKS)
+@every(
+    "layout", [lines, lambda *said: [json.dumps(said)], lambda *said: [json.dumps({"turns": said})]]
+)
+def test_a_message_without_a_letter_is_a_turn_in_every_layout(mark: str, layout: Any) -> None:
+    turns = read_turns(layout(ANA, {"role": "user", "content": mark}))
+    assert [each.text for each in turns] == ["I moved to Leeds.", mark]
+
+
 def test_a_single_message_may_be_written_over_several_lines() -> None:
     assert read_turns(json.dumps(ANA, indent=2).splitlines())[0].role is Role.CONTACT
 

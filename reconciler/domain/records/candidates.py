@@ -11,6 +11,7 @@ from reconciler.domain.records.notes import (
     CLEANED_GROWTH_MAX,
     Note,
     check_text,
+    check_utterance,
     source_kind_of,
     unit_interval,
     utc,
@@ -75,7 +76,7 @@ class Evidence:
         for name in ("episode_id", "session_id"):
             check_identifier(name, getattr(self, name), InvalidNoteError)
         length_max = EVIDENCE_LENGTH_MAX * (CLEANED_GROWTH_MAX if self.is_cleaned else 1)
-        check_text("an episode's text", self.text, length_max)
+        check_utterance("an episode's text", self.text, length_max)
         if not isinstance(self.spans, list | tuple):
             raise InvalidNoteError("spans must be a list of strings")
         for span in self.spans:

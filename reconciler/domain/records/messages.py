@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from reconciler.domain.records.choices import not_one_of
-from reconciler.domain.records.notes import utc
+from reconciler.domain.records.notes import is_blank, utc
 from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidNoteError, InvalidSessionError
 
@@ -85,7 +85,7 @@ def _turns(message: Message) -> Iterator[Turn]:
     said_at = _said_at(message)
     for answer in answers:
         yield _turn(message, Role.TOOL, answer, said_at)
-    if said.strip():
+    if not is_blank(said):
         yield _turn(message, role, said, said_at)
 
 
@@ -142,7 +142,7 @@ def _words(message: Message, values: Mapping[str, Any]) -> tuple[str, list[str]]
             answers.append(_words(message, block)[0])
         else:
             said.append(_text(message, block))
-    return _joined(said), [answer for answer in answers if answer.strip()]
+    return _joined(said), [answer for answer in answers if not is_blank(answer)]
 
 
 def _plain(block: object) -> object:

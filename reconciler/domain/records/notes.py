@@ -22,6 +22,8 @@ __all__ = [
     "Remembered",
     "canonical_text",
     "check_text",
+    "check_utterance",
+    "is_blank",
     "is_of_the_day",
     "not_in_the_future",
     "source_kind_of",
@@ -232,7 +234,18 @@ def _folded(character: str) -> str:
 
 
 def check_text(name: str, value: object, length_max: int) -> None:
-    """Let a text through that says something and can be stored.
+    """Let a text through that says something and can be stored: marks alone say nothing.
+
+    Raises:
+        InvalidNoteError: it is no string, blank, over-long, or holds what no engine stores.
+    """
+    check_utterance(name, value, length_max)
+    if not any(unicodedata.category(character)[0] in "LNS" for character in str(value)):
+        raise InvalidNoteError(f"{name} is blank: it holds no letter, digit or symbol")
+
+
+def check_utterance(name: str, value: object, length_max: int) -> None:
+    """Let a text through that can be stored as it was said, "…" as well; nothing need follow of it.
 
     Its length comes first: it is known without reading the text, and bounds its bytes as well, at
     four for each character. Nothing else looks at a text that is too long.
@@ -247,12 +260,17 @@ def check_text(name: str, value: object, length_max: int) -> None:
             f"{name} has {len(value):,} characters, at most {length_max:,} are allowed"
             + ("; split it into one note for each fact" if name == "text" else "")
         )
-    if not any(unicodedata.category(character)[0] in "LNS" for character in value):
-        raise InvalidNoteError(f"{name} is blank: it holds no letter, digit or symbol")
+    if is_blank(value):
+        raise InvalidNoteError(f"{name} is blank: nothing in it can be seen")
     if "\0" in value:
         raise InvalidNoteError(f"{name} holds a null byte; remove it")
     if _SURROGATE.search(value):
         raise InvalidNoteError(f"{name} holds half a surrogate pair; it is not valid Unicode text")
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text is empty, or white space and characters without a width."""
+    return all(unicodedata.category(character)[0] in "CZ" for character in text)
 
 
 def _check_parts(scope: object, slot: object) -> None:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.notes import check_text, utc
+from reconciler.domain.records.notes import check_utterance, utc
 from reconciler.domain.records.scope import check_identifier
 from reconciler.errors import InvalidNoteError, InvalidSessionError
 
@@ -57,7 +57,8 @@ class Turn:
 
     Args:
         role: who speaks.
-        text: what was said, 1 to 20,000 characters.
+        text: what was said, 1 to 20,000 characters; "👍" and "…" are kept, and nothing is read
+            out of them.
         said_at: when, time-zone aware; None for when the session began, or for now and after
             all that the contact was heard to say before.
         reference: how the caller finds it again, for example a message's id, or None.
@@ -80,7 +81,7 @@ class Turn:
                 "taken; cut it, or hand it over as several turns"
             )
         try:
-            check_text("a turn's text", self.text, EVIDENCE_LENGTH_MAX)
+            check_utterance("a turn's text", self.text, EVIDENCE_LENGTH_MAX)
             if self.said_at is not None:
                 object.__setattr__(self, "said_at", utc("said_at", self.said_at))
             if self.reference is not None:
