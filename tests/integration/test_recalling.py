@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from reconciler import Memory, SlotValue, as_prompt, load_settings, token_count
+from reconciler.config_files import load_attribute_book
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
+from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 BAN, RULE = "Never call before nine.", "Always ask before a refund."
@@ -183,6 +185,87 @@ def test_a_denial_that_affirms_the_value_leaves_it(memory: Memory) -> None:
     omar = memory.contact("crm", "omar")
     omar.note("Cannot eat peanuts.", attribute="allergy", value="peanuts")
     assert [each.value for each in omar.profile()] == ["peanuts"]
+
+
+SAMPLES = {
+    **{"boolean": "yes", "channel": "email", "country": "Spain", "currency": "EUR"},
+    **{"date": "3 May 2027", "date_time": "3 May 2027 10:00", "email": "ana@example.org"},
+    **{"identifier": "A-1042", "language": "French", "money": "40,000 EUR", "name": "Brightwave"},
+    **{"number": "42", "percent": "12%", "person": "Ana Costa", "phone": "+44 20 7946 0018"},
+    **{"text": "sailing", "time_zone": "CET", "url": "https://example.org/ana"},
+}
+"""By the normaliser of an attribute, a value of it."""
+
+BOOK = [(each.name, SAMPLES[each.normaliser]) for each in load_attribute_book(None)]
+
+
+@every(("attribute", "value"), BOOK)
+@every("with_slot", [True, False])
+def test_no_profile_shows_what_a_later_fact_denies(
+    memory: Memory, attribute: str, value: str, with_slot: bool
+) -> None:
+    contact = memory.contact("crm", f"{attribute} {with_slot}")
+    slot = {"attribute": attribute, "value": value}
+    noun = attribute.replace("_", " ")
+    contact.note(f"The {noun} is {value}.", **slot)
+    assert len(contact.value(attribute)) == 1
+    contact.note(f"The {noun} is no longer {value}.", **(slot if with_slot else {}))
+    assert contact.value(attribute) == []
+    assert contact.profile() == []
+
+
+@every(("attribute", "value"), BOOK)
+def test_a_value_that_several_facts_say_is_given_once(
+    memory: Memory, attribute: str, value: str
+) -> None:
+    contact = memory.contact("crm", f"twice {attribute}")
+    noun = attribute.replace("_", " ")
+    for said in ("since 2019", "as Bob Reed said"):
+        contact.note(f"The {noun} is {value} {said}.", attribute=attribute, value=value)
+    [found] = contact.value(attribute)
+    assert found.observations == 2
+
+
+@pytest.mark.parametrize(
+    ("told", "then", "left"),
+    [
+        (("Is vegetarian.", "diet", "vegetarian"), "Is no longer vegetarian.", 0),
+        (("Is allergic to nuts.", "allergy", "nuts"), "No longer allergic to nuts.", 0),
+        (("Has a nut allergy.", "allergy", "nuts"), "Is not allergic to nuts after all.", 0),
+        (("Cannot eat nuts.", "allergy", "nuts"), "Can eat nuts again.", 0),
+        (("Is allergic to nuts.", "allergy", "nuts"), "Does not eat nuts.", 1),
+        (("Plays tennis.", "sport", "tennis"), "No longer plays tennis.", 0),
+        (("Is vegetarian.", "diet", "vegetarian"), "His wife is not vegetarian.", 1),
+        (("Is vegetarian.", "diet", "vegetarian"), "Is not vegan.", 1),
+    ],
+)
+def test_a_denial_takes_the_value_that_it_names_and_no_other(
+    memory: Memory, told: tuple[str, str, str], then: str, left: int
+) -> None:
+    omar = memory.contact("crm", "omar")
+    text, attribute, value = told
+    omar.note(text, attribute=attribute, value=value)
+    omar.note(then)
+    assert len(omar.value(attribute)) == left
+
+
+def test_what_a_lesser_source_denies_stays_in_the_profile(memory: Memory) -> None:
+    omar = memory.contact("crm", "omar")
+    omar.note("Is allergic to nuts.", attribute="allergy", value="nuts")
+    omar.note("No longer allergic to nuts.", source_kind="approved_doc")
+    assert [each.value for each in omar.profile()] == ["nuts"]
+
+
+@pytest.mark.parametrize(
+    "said", [("dislikes", "pizza", "Does not like pizza."), ("allergy", "nuts", "Never eats nuts.")]
+)
+def test_a_denial_is_the_value_of_an_attribute_that_is_named_so(
+    memory: Memory, said: tuple[str, str, str]
+) -> None:
+    attribute, value, text = said
+    omar = memory.contact("crm", "omar")
+    omar.note(text, attribute=attribute, value=value)
+    assert [each.value for each in omar.profile()] == [value]
 
 
 def test_an_attribute_or_a_contact_that_is_none_is_refused(memory: Memory) -> None:

@@ -53,6 +53,7 @@ __all__ = [
     "denies_ever",
     "denies_value",
     "denies_value_ever",
+    "deny_each_other",
     "differ_beside",
     "differ_only_in",
     "find_changes",
@@ -178,6 +179,16 @@ def takes_back(note: str, fact: str) -> bool:
     found = find_differences(denial, told)
     is_denied = all(each.kind is Difference.NEGATION and not each.in_fact for each in found)
     return is_denied and differ_only_in(found, denial, told)
+
+
+def deny_each_other(one: str, other: str) -> bool:
+    """Whether one text denies what the other says, or says that it has ended.
+
+    "No longer has a dog" and "has a dog called Bo" do; "cannot eat peanuts" leaves an allergy
+    alone.
+    """
+    denials = (Difference.NEGATION, Difference.CESSATION)
+    return any(finding.kind in denials for finding in find_changes(one, other))
 
 
 def denies_value(text: str, value: str) -> bool:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from reconciler.domain.guard import denies_value
+from reconciler.domain.guard import denies_value, deny_each_other
+from reconciler.domain.guard.reading import read
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.domain.values.attributes import AttributeBook
+from reconciler.lexicon import lexicon
+from reconciler.sensitive_data import TOKEN
 
 __all__ = ["SlotValue", "current_values"]
+
+_TAKEN_OUT = "hidden"
+"""One word in the place of a token, whose marks end what a denial reaches."""
+
+_BEGINNING = 5
+"""Letters that the forms of a word share: "allergic" and "allergy"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,56 +61,123 @@ def current_values(
 ) -> list[SlotValue]:
     """The values of these facts: the contact's own first, by attribute, the newest of each first.
 
-    A procedure has a slot of its own kind and is none of them. "No longer works at Globex" is filed
-    under Globex, which is no value now.
+    A procedure has a slot of its own kind and is none of them. What a live fact denies is no value,
+    whatever the attribute holds: neither its own, as in "No longer works at Globex", which is filed
+    under Globex, nor that of an older fact, as "No longer allergic to nuts" denies the nuts. Facts
+    that say the same value are one.
 
     Args:
         facts: those that hold.
         disputed_ids: those of them that are in dispute.
         attributes: the attributes of slots that are known.
     """
-    found = [
-        _value(fact, slot, fact.fact_id in disputed_ids)
-        for fact in facts
-        if (slot := fact.slot) and slot.value and fact.category is not Category.PROCEDURE
-        if not _is_denied(fact, slot, attributes)
-    ]
-    found.sort(
-        key=lambda value: (value.since, value.last_confirmed_at, value.fact_id), reverse=True
-    )
-    return sorted(found, key=_place)
+    live = sorted(facts, key=_newest, reverse=True)
+    denials = [fact for fact in live if _may_deny(fact)]
+    held: dict[str, list[tuple[Fact, Slot]]] = {}
+    for fact in live:
+        slot = fact.slot
+        if not slot or not slot.key or fact.category is Category.PROCEDURE:
+            continue
+        others = live if _may_deny(fact) else denials
+        if _is_denied(fact, slot, attributes) or any(
+            _denies(other, fact, slot, attributes) for other in others
+        ):
+            continue
+        held.setdefault(slot.key, []).append((fact, slot))
+    return sorted((_value(same, disputed_ids) for same in held.values()), key=_place)
 
 
-def _value(fact: Fact, slot: Slot, is_disputed: bool) -> SlotValue:
+def _newest(fact: Fact) -> tuple[datetime, datetime, str]:
+    return fact.valid_from, fact.last_confirmed_at, fact.fact_id
+
+
+def _value(same: Sequence[tuple[Fact, Slot]], disputed_ids: Collection[str]) -> SlotValue:
+    """One value of all facts that say it, in the words of the newest, which comes first."""
+    fact, slot = same[0]
+    facts = [fact for fact, _ in same]
     return SlotValue(
         subject=slot.subject,
         attribute=slot.attribute or "",
         value=slot.value or "",
-        since=fact.valid_from,
-        word=fact.word,
-        observations=fact.observations,
-        last_confirmed_at=fact.last_confirmed_at,
-        is_disputed=is_disputed,
-        is_contested=fact.is_contested,
+        since=min(each.valid_from for each in facts),
+        word=min((each.word for each in facts), key=tuple(SourceKind).index),
+        observations=sum(each.observations for each in facts),
+        last_confirmed_at=max(each.last_confirmed_at for each in facts),
+        is_disputed=any(each.fact_id in disputed_ids for each in facts),
+        is_contested=any(each.is_contested for each in facts),
         is_single_valued=slot.is_single_valued,
         fact_id=fact.fact_id,
         text=fact.text,
     )
 
 
-def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
-    """Whether the fact says of its value that it does not hold, or no longer.
+def _may_deny(fact: Fact) -> bool:
+    said = read(fact.text)
+    return bool(said.negated or said.ceased)
 
-    Looked for only where one value holds: "cannot eat peanuts" affirms an allergy.
+
+def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
+    """Whether the fact says of its own value that it does not hold, or no longer.
+
+    What the book's phrasings read of the words decides; else the denial does, but for an attribute
+    whose values a denial affirms, such as an allergy: there it has to name the attribute.
     """
-    known = attributes.find(slot.attribute or "")
-    if known is None or not known.is_single_valued:
+    found = None if slot.is_single_valued else attributes.read_slot(fact.text)
+    if found is not None and found.attribute == slot.attribute:
+        if found.is_denied:
+            return True
+        if found.value == slot.value and not read(found.value).ceased:
+            return False
+    if not _says_no_more(fact.text, slot):
         return False
-    if denies_value(fact.text, slot.value or ""):
-        return True
-    # What was read as denied decides about its own value alone, and is kept so.
-    read = None if slot.is_single_valued else attributes.read_slot(fact.text)
-    return read is not None and read.is_denied
+    name = _name(slot)
+    affirmed = lexicon("values").word_set("affirmed_by_denial")
+    return affirmed.isdisjoint(name) or _names(fact.text, name)
+
+
+def _says_no_more(text: str, slot: Slot) -> bool:
+    """Whether a text denies the slot's value, which it may hold as a token for personal data."""
+    value, said = slot.value or "", read(text)
+    if read(value).ceased or denies_value(text, value):
+        return True  # "no longer sailing" is no value
+    if not (said.negated or said.ceased):
+        return False
+    if slot.is_personal:
+        return denies_value(TOKEN.sub(_TAKEN_OUT, text), _TAKEN_OUT)
+    return not read(value).stems and value.casefold() in text.casefold()
+
+
+def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
+    """Whether another fact, no older and the word of no lesser source, denies a fact's value.
+
+    What a lesser source denies is a dispute, in which both stand.
+    """
+    if other.fact_id == fact.fact_id or other.word.is_trusted_less_than(fact.word):
+        return False
+    if other.last_confirmed_at < fact.last_confirmed_at:
+        return False
+    told = other.slot
+    if told is not None and told.subject != slot.subject:
+        return False
+    if told is not None and told.key is not None:
+        if told.key == slot.key:
+            return _is_denied(other, told, attributes)
+        if told.attribute != slot.attribute:
+            return False
+    return deny_each_other(other.text, fact.text) or (
+        _says_no_more(other.text, slot) and _names(other.text, _name(slot))
+    )
+
+
+def _name(slot: Slot) -> list[str]:
+    return (slot.attribute or "").split("_")
+
+
+def _names(text: str, name: Collection[str]) -> bool:
+    """Whether a text has a word of the attribute's name, in some form: "allergic", "allergy"."""
+    words = [word.text.casefold() for word in read(text).words]
+    beginnings = tuple(word[:_BEGINNING] for word in name if len(word) >= _BEGINNING)
+    return not set(words).isdisjoint(name) or any(word.startswith(beginnings) for word in words)
 
 
 def _place(value: SlotValue) -> tuple[bool, str, str]:
