@@ -1318,15 +1318,17 @@ class AsyncMemoryCalls:
         tenant: str | None = None,
         agent_id: str | None = None,
         contact_id: str | None = None,
+        source: str | None = None,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:
-        """Import JSON lines; see ``NoteImport``. Run it again to continue where it stopped."""
+        """Import JSON lines; see ``NoteImport``."""
         return await self._threads.run(
             self._sync.import_notes,
             lines,
             tenant=tenant,
             agent_id=agent_id,
             contact_id=contact_id,
+            source=source,
             on_progress=on_progress,
         )
 

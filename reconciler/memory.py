@@ -1435,20 +1435,28 @@ class Memory:
         tenant: str | None = None,
         agent_id: str | None = None,
         contact_id: str | None = None,
+        source: str | None = None,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:
-        """Import JSON lines; see ``NoteImport``. Run it again to continue where it stopped.
+        """Import JSON lines; see ``NoteImport``.
+
+        Run it again from the same source to continue where it stopped. A line without a time that
+        comes from another source, or from none that is named, is said once more: the last word
+        counts.
 
         Args:
             lines: one JSON object each, with ``text`` and optionally the door's other arguments.
             tenant: for lines that name none; None for the configured one.
             agent_id: for lines that name none.
             contact_id: for lines that name none.
+            source: names where the lines come from, for example a file's path; None for the file
+                that they are, or for lines that come this once.
             on_progress: called with how many more lines were processed.
 
         Raises:
             InvalidScopeError: one of the three cannot be used.
-            InvalidRequestError: the lines are one text, such as a file's name.
+            InvalidRequestError: the lines are one text, such as a file's name, or the source is
+                none.
         """
         check_callable(on_progress=on_progress)
         is_text = isinstance(lines, str | bytes)  # it would be read as lines of one character each
@@ -1460,7 +1468,10 @@ class Memory:
         chosen = self.settings.tenant if tenant is None else tenant
         given = {"tenant": chosen, "agent_id": agent_id, "contact_id": contact_id}
         defaults = _checked_ids(given)
-        return self._services.note_import.run(lines, defaults, on_progress)
+        from reconciler.service.writing.note_import import source_of
+
+        named = source_of(lines, source)
+        return self._services.note_import.run(lines, defaults, on_progress, named)
 
     def import_from(
         self,

@@ -88,7 +88,8 @@ def import_file(
 ) -> None:
     """Import notes from JSON lines, or from mem0, Graphiti, neo4j-agent-memory or LangMem.
 
-    Run it again to continue where it stopped. A line needs "text". A malformed line is reported by
+    Run it again to continue where it stopped: a line without a time is the same one while its file
+    has the same path. A line needs "text". A malformed line is reported by
     its number and skipped, and the exit code is 1. With --from, the whole source is read first; if
     it cannot be read to its end, nothing is written.
     """
@@ -157,6 +158,7 @@ def _from_lines(
             tenant=tenant,
             agent_id=agent,
             contact_id=contact,
+            source=str(file.resolve()) if file.is_file() else None,
             on_progress=lambda count: update(advance=count),
             **by_ray,
         )

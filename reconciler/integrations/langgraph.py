@@ -147,15 +147,18 @@ class ReconcilerStore(BaseStore):
 
     ``put``: the value has ``text``, and may have ``source_kind``, ``subject``, ``attribute``,
         ``value``, ``single_valued``, ``importance``, ``category`` and ``topic``. The same value
-        under the same key is written once. ``index`` counts for nothing.
+        put again under the same key, while it holds, is written once; put after another value, or
+        after a ``delete``, it is said again. It reads the contact's whole history. ``index`` counts
+        for nothing.
     ``get``: what holds now of what was put under the key, or of the fact of that id; None where
         that ended, waits for a yes, or was said before under another key. It reads the contact's
         whole history.
     ``search``: recalls, within one namespace. Keys are ids of facts. What always holds comes with
         the first page, beyond the limit. A filter compares ``attribute``, ``category``, ``topic``
         and ``subject`` with one value each.
-    ``delete``: ends the fact as the person named by ``deletes_as`` does; without one it is refused,
-        for no agent may. Nothing is erased; ``Memory.forget`` does that.
+    ``delete``: ends what was put under the key, older values too, as the person named by
+        ``deletes_as`` does; without one it is refused, for no agent may. Nothing is erased;
+        ``Memory.forget`` does that.
     ``list_namespaces``: an agent's contacts; the prefix names the agent.
 
     Args:
@@ -225,11 +228,26 @@ class ReconcilerStore(BaseStore):
             value.get("text", ""),
             tenant=self._tenant,
             session_id=self._session_id,
-            idempotency_key=_idempotency_key(op.key, value),
+            idempotency_key=_idempotency_key(op.key, value, self._before(op, value)),
             tags=[op.key],
             **({"source_kind": self._source_kind} | fields),
         )
         self._on_decision(decision)
+
+    def _before(self, op: PutOp, value: Mapping[str, Any]) -> str:
+        """What was put under the key before this value came: its newest fact's id, or "".
+
+        It makes the occasion of a value: Basic after Premium is another one than Basic at first.
+        The value itself, while it holds, is not counted, so that a retry finds its own decision.
+        """
+        found = [
+            fact
+            for chain in self._memory.history(*_contact(op.namespace), tenant=self._tenant)
+            for fact in chain.facts
+            if op.key in fact.tags and not (fact.is_live and fact.text == value.get("text"))
+        ]
+        newest = max(found, key=lambda fact: (fact.recorded_at, fact.fact_id), default=None)
+        return newest.fact_id if newest else ""
 
     def _get(self, namespace: tuple[str, ...], key: str) -> Item | None:
         fact = self._fact(namespace, key)
@@ -282,7 +300,8 @@ class ReconcilerStore(BaseStore):
                 "this store deletes nothing: no agent may end what is known. Give it deletes_as "
                 "with an operator's name, or call Memory.revoke or Memory.forget"
             )
-        if (fact := self._fact(op.namespace, op.key)) is not None:
+        # What a revocation brings back was put under the key as well, and goes with it.
+        while (fact := self._fact(op.namespace, op.key)) is not None:
             self._memory.revoke(
                 *_contact(op.namespace),
                 fact.fact_id,
@@ -353,9 +372,9 @@ def _contact(namespace: tuple[str, ...]) -> tuple[str, str]:
     return unquote(namespace[0]), unquote(namespace[1])
 
 
-def _idempotency_key(key: str, value: Mapping[str, Any]) -> str:
-    """The same for the same value under the same key, and of a length that is taken."""
-    said = json.dumps([key, dict(value)], sort_keys=True, default=str)
+def _idempotency_key(key: str, value: Mapping[str, Any], before: str) -> str:
+    """The same for the same value under the same key after the same one, of a length taken."""
+    said = json.dumps([key, dict(value), before], sort_keys=True, default=str)
     return f"store-{hashlib.sha256(said.encode()).hexdigest()}"
 
 

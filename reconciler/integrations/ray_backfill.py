@@ -32,7 +32,8 @@ except ImportError as error:
     ) from error
 
 from reconciler.memory import Memory
-from reconciler.service.writing.note_import import ImportReport, place_of
+from reconciler.service.writing.doors import SCOPE_KEYS
+from reconciler.service.writing.note_import import ImportReport, place_of, source_of
 
 if TYPE_CHECKING:
     from ray.data import Dataset
@@ -55,6 +56,7 @@ def import_on_ray(
     tenant: str | None = None,
     agent_id: str | None = None,
     contact_id: str | None = None,
+    source: str | None = None,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> ImportReport:
     """What ``Memory.import_notes`` does, by one writer on each core of a Ray cluster.
@@ -72,6 +74,7 @@ def import_on_ray(
         tenant: for lines that name none; None for the configured one.
         agent_id: for lines that name none.
         contact_id: for lines that name none.
+        source: as ``Memory.import_notes`` takes it.
         on_progress: called with how many more lines were processed, a part at a time.
 
     Raises:
@@ -86,8 +89,10 @@ def import_on_ray(
             "NEO4J_URI, or import without Ray"
         )
     given: dict[str, Any] = {"tenant": tenant, "agent_id": agent_id, "contact_id": contact_id}
+    given["source"] = source_of(lines, source)  # one for all writers
     memory.import_notes([], **given)  # what is wrong with these is told before anything is sent
-    defaults = {"tenant": memory.settings.tenant} | {k: v for k, v in given.items() if v}
+    scope = {name: given[name] for name in SCOPE_KEYS if given[name]}
+    defaults = {"tenant": memory.settings.tenant} | scope
     memory._services.hash_key()  # binds the store to it: a node with another one is refused
     with _connected(address):
         writers = int(ray.cluster_resources()["CPU"])

@@ -166,6 +166,27 @@ def test_the_same_value_under_the_same_key_is_written_once(
     assert decided[0].decision_id == decided[1].decision_id
 
 
+def test_a_value_that_comes_back_holds_again_and_a_retry_is_no_occasion(
+    store: BaseStore, memory: Memory, decided: list[Decision]
+) -> None:
+    for plan in ("Basic", "Premium", "Basic", "Basic", "Premium", "Premium"):
+        said = {"text": f"Is on the {plan} plan.", "attribute": "plan", "value": plan}
+        store.put(PRIYA, "plan", said)
+        assert [each.value["value"] for each in store.search(PRIYA)] == [plan]
+    assert [each.replayed for each in decided] == [False, False, False, True, False, True]
+
+
+def test_what_is_deleted_stays_away_with_all_older_values_until_it_is_put(memory: Memory) -> None:
+    store = ReconcilerStore(memory, source_kind="user_explicit", deletes_as="anna")
+    for value in (CITY, MOVED):
+        store.put(PRIYA, "home", value)
+    store.delete(PRIYA, "home")
+    assert store.get(PRIYA, "home") is None
+    assert store.search(PRIYA) == []
+    store.put(PRIYA, "home", CITY)
+    assert [each.value["value"] for each in store.search(PRIYA)] == ["Pune"]
+
+
 def test_what_the_gate_holds_is_no_item_and_the_builder_is_told(
     store: BaseStore, decided: list[Decision]
 ) -> None:

@@ -153,7 +153,7 @@ def test_an_import_that_is_killed_again_and_again_writes_every_line_once(
         assert "imported" not in told, "it was done before it was killed; write more notes"
         assert halves(one_of_each) == []
     with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
-        report = memory.import_notes(path.read_text().splitlines())
+        report = memory.import_notes(path.read_text().splitlines(), source=str(path))
         assert report.resumed > 0
         assert not report.errors
         decided = Counter(each["text"] for each in _decisions(memory).values())

@@ -1098,6 +1098,51 @@ def test_progress_tells_of_every_line_once(open_memory: Open) -> None:
     assert sum(told) == 7
 
 
+def city_file(folder: Path, name: str, *cities: str) -> Path:
+    """A file of undated lines that says where Alice lives now, the last one at last."""
+    file, usual = folder / name, {"agent_id": "crm", "contact_id": "alice", "attribute": "city"}
+    said = [usual | {"text": f"Lives in {city} now.", "value": city} for city in cities]
+    file.write_text("\n".join(json.dumps(each) for each in said))
+    return file
+
+
+def test_an_undated_value_that_comes_back_in_another_file_holds_again(
+    open_memory: Open, tmp_path: Path
+) -> None:
+    memory = open_memory(embedder=HashingEmbedder())
+    for number, city in enumerate(("Oslo", "Bergen", "Oslo")):
+        with city_file(tmp_path, f"{number}.jsonl", city).open() as lines:
+            assert memory.import_notes(lines).resumed == 0
+        assert [each.value for each in memory.value("crm", "alice", "city")] == [city]
+
+
+def test_undated_lines_of_no_named_source_are_said_each_time(open_memory: Open) -> None:
+    memory = open_memory(embedder=HashingEmbedder())
+    for city in ("Oslo", "Bergen", "Oslo"):
+        said = {"agent_id": "crm", "contact_id": "alice", "attribute": "city", "value": city}
+        memory.import_notes([json.dumps(said | {"text": f"Lives in {city} now."})])
+        assert [each.value for each in memory.value("crm", "alice", "city")] == [city]
+
+
+@pytest.mark.parametrize("named", [{}, {"source": "mail"}])
+def test_an_undated_file_that_has_grown_adds_only_what_is_new(
+    open_memory: Open, tmp_path: Path, named: dict[str, str]
+) -> None:
+    memory = open_memory(embedder=HashingEmbedder())
+    for cities, resumed in ((("Oslo",), 0), (("Oslo", "Bergen"), 1), (("Oslo", "Bergen"), 2)):
+        with city_file(tmp_path, "notes.jsonl", *cities).open() as lines:
+            assert memory.import_notes(lines, **named).resumed == resumed
+        assert [each.value for each in memory.value("crm", "alice", "city")] == [cities[-1]]
+
+
+@pytest.mark.parametrize("source", ["", " ", 7])
+def test_a_source_of_an_import_that_names_nothing_is_refused(
+    open_memory: Open, source: Any
+) -> None:
+    with pytest.raises(InvalidRequestError, match="leave it out"):
+        open_memory(IMPORTED).import_notes([], source=source)
+
+
 def test_an_import_of_nothing_is_nothing(open_memory: Open) -> None:
     assert imported(open_memory(), []) == ({}, 0)
 

@@ -80,7 +80,7 @@ def decided(engine: EngineUnderTest) -> Counter[str]:
 
 def imported(engine: EngineUnderTest, cluster: Cluster, lines: list[str]) -> ImportReport:
     with Memory.open(**engine.settings_arguments) as memory:
-        return import_on_ray(memory, lines, address=cluster.address)
+        return import_on_ray(memory, lines, address=cluster.address, source="notes")
 
 
 def facts(engine: EngineUnderTest) -> list[list[Any]]:
@@ -115,7 +115,7 @@ def test_what_was_imported_on_ray_is_recognised_by_a_plain_import_and_again_on_r
     imported(one_neo4j, cluster, lines)
     assert imported(one_neo4j, cluster, lines).resumed == 40
     with Memory.open(**one_neo4j.settings_arguments) as memory:
-        assert memory.import_notes(lines).resumed == 40
+        assert memory.import_notes(lines, source="notes").resumed == 40
 
 
 def test_the_notes_of_a_contact_are_written_in_the_order_of_time(

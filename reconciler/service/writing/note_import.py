@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,15 @@ from reconciler.service.writing.doors import (
 )
 from reconciler.service.writing.write_gate import Judged, WriteGate
 
-__all__ = ["IMPORT_DOOR", "ImportReport", "LeftOut", "LineError", "NoteImport", "place_of"]
+__all__ = [
+    "IMPORT_DOOR",
+    "ImportReport",
+    "LeftOut",
+    "LineError",
+    "NoteImport",
+    "place_of",
+    "source_of",
+]
 
 IMPORT_DOOR = "import"
 _LINES_AT_ONCE = 512
@@ -142,9 +152,10 @@ _Vectors = list[NDArray[np.float32] | None]
 class NoteImport:
     """Imports JSON lines, one note each; run again, it takes up where it stopped.
 
-    A line without an idempotency key gets one from its own text and how often that text came
-    before, so that a file that was imported, killed in the middle, or has grown since, adds only
-    what is new.
+    A line without an idempotency key gets one that names the occasion: its own text and how often
+    that came before, with the time that it gives, or else with the source that it stands in. So a
+    file that was imported, killed in the middle, or has grown since, adds only what is new, and an
+    undated line that another file holds is said again.
 
     Args:
         gate: what every note goes through, one after the other, in the file's order.
@@ -183,6 +194,7 @@ class NoteImport:
         lines: Iterable[str],
         defaults: Mapping[str, str],
         on_progress: Callable[[int], None],
+        source: str,
     ) -> ImportReport:
         """What became of the lines; a refused one is reported by number and the rest goes on.
 
@@ -190,12 +202,13 @@ class NoteImport:
             lines: JSON objects with ``text`` and, where the defaults lack them, the scope.
             defaults: ``tenant``, ``agent_id``, ``contact_id`` of lines that name none.
             on_progress: told how many more lines are dealt with.
+            source: where they come from: the same source again is the same occasion.
 
         Raises:
             GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
         """
-        report = ImportReport()
-        for judged, vectors in self._embedded(self._judged(lines, defaults, report, on_progress)):
+        report, batches = ImportReport(), self._batches(lines, defaults, source)
+        for judged, vectors in self._embedded(self._judged(batches, report, on_progress)):
             settled = zip(judged, vectors, strict=True)
             for decision in self._gate.settle_many(settled, IMPORT_DOOR):
                 report.count(decision)
@@ -227,13 +240,12 @@ class NoteImport:
 
     def _judged(
         self,
-        lines: Iterable[str],
-        defaults: Mapping[str, str],
+        batches: Iterator[_Batch],
         report: ImportReport,
         on_progress: Callable[[int], None],
     ) -> Iterator[Sequence[Judged]]:
         """What the gate found about the notes; those of one contact beside each other, in order."""
-        for batch in self._batches(lines, defaults):
+        for batch in batches:
             candidates = self._new(batch)
             report.errors.extend(batch.errors)
             report.resumed += batch.resumed
@@ -265,7 +277,9 @@ class NoteImport:
         batch.resumed = len(ids) - len(new)
         return new
 
-    def _batches(self, lines: Iterable[str], defaults: Mapping[str, str]) -> Iterator[_Batch]:
+    def _batches(
+        self, lines: Iterable[str], defaults: Mapping[str, str], source: str
+    ) -> Iterator[_Batch]:
         seen: Counter[str] = Counter()
         numbered = enumerate(lines, start=1)
         while chunk := list(islice(numbered, _LINES_AT_ONCE)):
@@ -274,14 +288,17 @@ class NoteImport:
                 if isinstance(line, str) and not line.strip():
                     continue
                 try:
-                    batch.candidates.append(self._candidate(line, defaults, seen))
+                    batch.candidates.append(self._candidate(line, defaults, seen, source))
                 except InvalidRequestError as error:
                     batch.errors.append(LineError(line_number=number, message=str(error)))
             yield batch
 
-    def _candidate(self, line: str, defaults: Mapping[str, str], seen: Counter[str]) -> Candidate:
+    def _candidate(
+        self, line: str, defaults: Mapping[str, str], seen: Counter[str], source: str
+    ) -> Candidate:
         values = _given(line, defaults)
-        digest = self._digest(line.strip())
+        is_dated = not values.keys().isdisjoint(_TIME_KEYS)
+        digest = self._digest(line.strip() if is_dated else f"{source}\0{line.strip()}")
         seen[digest] += 1
         scope = _scope(values)
         now = self._clock()
@@ -307,6 +324,22 @@ def _finished(
 ) -> tuple[Sequence[Judged], _Vectors]:
     judged, vectors = coming
     return judged, vectors.result()
+
+
+def source_of(lines: Iterable[str], named: str | None) -> str:
+    """What names the source of lines: as it was named, else their file; else this call alone.
+
+    Raises:
+        InvalidRequestError: it was named by nothing.
+    """
+    if named is not None:
+        if not isinstance(named, str) or not named.strip():
+            raise InvalidRequestError(
+                f"source {named!r} names nothing; give the file's path, or leave it out"
+            )
+        return named
+    file = getattr(lines, "name", None)
+    return str(Path(file).resolve()) if isinstance(file, str) else str(uuid.uuid4())
 
 
 def place_of(line: str, defaults: Mapping[str, str]) -> tuple[str, datetime | None]:

@@ -19,6 +19,7 @@ __all__ = ["PeerImport"]
 
 _BEGIN = """
 CREATE TABLE note (number INTEGER, has_ended INTEGER, began TEXT, line BLOB UNIQUE)"""
+_SOURCE = "peer"
 _AS_BYTES = ("utf-8", "surrogatepass")
 _KEEP = "INSERT OR IGNORE INTO note VALUES (?, ?, ?, ?)"
 _IN_ORDER = "SELECT line FROM note ORDER BY has_ended, began, number"
@@ -28,6 +29,9 @@ _NUMBER_AT = "SELECT number FROM note ORDER BY has_ended, began, number LIMIT 1 
 
 class PeerImport:
     """Imports what a reader of another system gives; run again, it adds only what is new.
+
+    A record names its occasion itself, by its id there and its time; which export it stands in
+    counts for nothing, so that the next day's export brings only what is new.
 
     Args:
         note_import: what every note goes through.
@@ -57,7 +61,7 @@ class PeerImport:
         with closing(sqlite3.connect("")) as kept:  # a file of its own, which no name leads to
             left_out = _read(peer, kept, on_progress)
             lines = (line.decode(*_AS_BYTES) for (line,) in kept.execute(_IN_ORDER))
-            report = self._note_import.run(lines, defaults, on_progress)
+            report = self._note_import.run(lines, defaults, on_progress, _SOURCE)
             report.errors = [_of_record(error, kept) for error in report.errors]
         for reason, found in left_out.not_carried.items():
             report.not_carried[reason] = found
