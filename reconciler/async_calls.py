@@ -270,12 +270,14 @@ class AsyncMemoryExtractor:
         self._threads = threads
         self._sync = sync
 
-    async def session_id(self, scope: Scope, turns: Sequence[Turn]) -> str:
-        """An id for a session that nobody named.
+    async def session_id(
+        self, scope: Scope, turns: Sequence[Turn], started_at: datetime | None = None
+    ) -> str:
+        """An id for a session that nobody named; nobody can guess its turns from it.
 
         See ``MemoryExtractor.session_id``.
         """
-        return await self._threads.run(self._sync.session_id, scope, turns)
+        return await self._threads.run(self._sync.session_id, scope, turns, started_at)
 
     async def submit(self, session: Session) -> str:
         """The id of the job that will read a session, which is stored with it by then.

@@ -1804,8 +1804,8 @@ class Memory:
     ) -> str:
         """Hand over a session; returns its job's id. See ``MemoryExtractor``.
 
-        With None for its id, one is made of its turns: the same turns are the same session, and
-        with one more turn it is another.
+        With None for its id, one is made of the occasion: the same conversation, handed over again
+        or with more turns, is the same session; see ``MemoryExtractor.session_id``.
 
         Args:
             agent_id: the agent whose memory it is.
@@ -1832,7 +1832,7 @@ class Memory:
         scope = self._scope(tenant, agent_id, contact_id)
         made = tuple(turns_of(given))
         if session_id is None:
-            session_id = self.extractor.session_id(scope, made)
+            session_id = self.extractor.session_id(scope, made, started_at)
         session = Session(
             scope=scope,
             session_id=session_id,

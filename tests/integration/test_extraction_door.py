@@ -17,6 +17,7 @@ from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.records.sessions import Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.errors import (
+    ErasedError,
     ExtractionAnswerError,
     ExtractionError,
     ExtractionUnavailableError,
@@ -126,6 +127,64 @@ def test_nine_explicit_statements_in_one_short_chat_are_nine_candidates(
 ) -> None:
     outcomes = worked_off(opened(extractor=OFFLINE), said(*turns)).outcomes
     assert (outcomes.candidates, outcomes.left_out) == (9, 0)
+
+
+def test_a_city_that_is_told_again_in_a_session_without_an_id_holds_again(opened: Open) -> None:
+    memory = opened(extractor=OFFLINE)
+    for city_now in ("Oslo", "Bergen", "Oslo", "Oslo"):
+        memory.submit_session("crm", "alice", None, said(f"I live in {city_now} now."))
+        memory.drain()
+        assert [each.value for each in memory.value("crm", "alice", "city")] == [city_now]
+    assert len(memory.jobs("crm")) == 3  # the last one was a retry
+
+
+def test_what_was_noted_since_makes_the_same_few_words_another_occasion(opened: Open) -> None:
+    memory = opened(extractor=OFFLINE)
+    for _ in range(2):
+        memory.submit_session("crm", "alice", None, said("I live in Oslo now."))
+        memory.drain()
+        assert [each.value for each in memory.value("crm", "alice", "city")] == ["Oslo"]
+        memory.add_contact_note("crm", "alice", "Lives in Bergen.")
+
+
+CHAT = ("Hello.", "I need a seat on Friday.", "I guess a window seat, as always.", "Thanks.")
+SINCE = datetime(2026, 3, 9, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("said_at", [None, SINCE], ids=["undated", "dated"])
+def test_a_transcript_with_two_more_turns_is_no_second_witness(
+    opened: Open, said_at: datetime | None
+) -> None:
+    seat = claim(
+        "Prefers window seats.", (3, "a window seat, as always"), category=Category.PREFERENCE
+    )
+    memory = opened(answer(seat), answer(), answer(seat))
+    turns = [Turn(role="contact", text=text, said_at=said_at) for text in (*CHAT, "Bye.", "Bye!")]
+    ids = [memory.submit_session("crm", "alice", None, turns[:4])]
+    memory.drain()
+    memory.submit_session("crm", "alice", None, said("Is it Monday?"))
+    memory.drain()
+    ids.append(memory.submit_session("crm", "alice", None, turns))
+    memory.drain()
+    assert len({memory.job("crm", "alice", job_id).session_id for job_id in ids}) == 1
+    assert len(memory.pending("crm")) == 1
+    assert known(memory) == []
+
+
+def test_two_conversations_that_begin_alike_are_two(opened: Open) -> None:
+    memory = opened(extractor=OFFLINE)
+    for text in (TEA, PUNE):
+        memory.submit_session("crm", "alice", None, said("Hello.", text))
+    assert len({job.session_id for job in memory.jobs("crm")}) == 2
+
+
+def test_an_unnamed_session_that_was_erased_takes_no_turn_again(opened: Open) -> None:
+    memory = opened(extractor=OFFLINE)
+    job_id = memory.submit_session("crm", "alice", None, said(PUNE))
+    session_id = memory.job("crm", "alice", job_id).session_id
+    memory.forget("crm", "alice", session_id=session_id, by="contact", reason="She asked.")
+    with pytest.raises(ErasedError):
+        memory.submit_session("crm", "alice", None, said(PUNE))
 
 
 def test_a_turn_without_a_letter_is_kept_and_says_nothing(opened: Open) -> None:

@@ -11,9 +11,9 @@ import logging
 import re
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 
 from reconciler.domain.recalling.prompting import without_recalled
@@ -65,6 +65,17 @@ _TAKEN_LENGTH_MIN = 4
 """A shorter value is not looked for in other texts: it would be found inside of words."""
 
 _FALLBACK_IMPORTANCE = 0.5
+UNNAMED = "unnamed-"
+"""How the ids of sessions begin that the caller gave none."""
+
+_UNNAMED_COUNT_MAX = 20
+"""Unnamed sessions among which undated turns are looked for."""
+
+_TURNS_OF_ONE_CONVERSATION = 4
+"""So many turns are not said again word for word. With fewer, only what was heard last is the same
+session."""
+
+_ANY_TIME = datetime.min.replace(tzinfo=UTC)
 _ID_SPACE = uuid.UUID("0b1f4a1e-6f0e-5b0c-9a55-0c1f5f3f8f1d")
 
 
@@ -124,35 +135,47 @@ class SessionReader:
         at = session.started_at or min(
             (turn.said_at for turn in session.turns if turn.said_at), default=now
         )
-        seen: Counter[tuple[str, ...]] = Counter()
-        found = []
+        placed = []
         for position, turn in enumerate(session.turns):
             at = turn.said_at or at  # what nobody dated was said after what came before it
-            text = without_recalled(turn.text)
-            if text is None:
-                continue
-            turn = replace(turn, text=text)
-            seen[_identity(turn)] += 1
-            found.append(
-                self.episode(
-                    session.scope,
-                    session.session_id,
-                    turn,
-                    position,
-                    at,
-                    occurrence=seen[_identity(turn)],
-                )
-            )
+            placed.append((position, turn, at))
+        found = [
+            self.episode(session.scope, session.session_id, own, position, at, occurrence=count)
+            for position, own, at, count in _own_words(placed)
+        ]
         if not found:
             raise InvalidSessionError("the session is empty: no turn says anything of its own")
         for said in found:
             _check_time(said.said_at, now, "a turn's said_at")
         return _with_words(found, partial(self._cleaner.without_secrets, session.scope))
 
-    def session_id(self, scope: Scope, turns: Sequence[Turn]) -> str:
-        """An id for a session that nobody named: the same for the same turns."""
-        said = [part for turn in turns for part in _identity(turn)]
-        return str(uuid.uuid5(_ID_SPACE, self._digest("\0".join((scope.contact_key, *said)))))
+    def dated_session_id(self, scope: Scope, turns: Sequence[Turn], began: datetime | None) -> str:
+        """An id by when a session began and its first dated turn: its own, however long it grows.
+
+        Args:
+            scope: whose.
+            turns: what was said, at least one of them dated where there is no beginning.
+            began: when it began, or None.
+        """
+        dated = next((turn for turn in turns if turn.said_at), None)
+        began_at = began.isoformat() if began else ""
+        return self._unnamed(scope, began_at, *(_identity(dated) if dated else _identity(turns[0])))
+
+    def session_id_after(self, scope: Scope, turns: Sequence[Turn], before: str) -> str:
+        """An id for undated turns: theirs on the occasion that follows another unnamed session."""
+        return self._unnamed(scope, before, *(part for turn in turns for part in _identity(turn)))
+
+    def episode_ids(self, scope: Scope, session_id: str, turns: Sequence[Turn]) -> list[str]:
+        """The ids that the turns have in a session."""
+        placed = [(0, turn, _ANY_TIME) for turn in turns]
+        return [
+            self.episode(scope, session_id, own, 0, at, occurrence=count).episode_id
+            for _, own, at, count in _own_words(placed)
+        ]
+
+    def _unnamed(self, scope: Scope, *said: str) -> str:
+        made = uuid.uuid5(_ID_SPACE, self._digest("\0".join((scope.contact_key, *said))))
+        return f"{UNNAMED}{made}"
 
     def episode(
         self,
@@ -417,13 +440,42 @@ class MemoryExtractor:
         self._reader = reader
         self._clock = clock
 
-    def session_id(self, scope: Scope, turns: Sequence[Turn]) -> str:
-        """An id for a session that nobody named.
+    def session_id(
+        self, scope: Scope, turns: Sequence[Turn], started_at: datetime | None = None
+    ) -> str:
+        """An id for a session that nobody named; nobody can guess its turns from it.
 
-        The same turns give the same id, and nobody can guess them from it.
+        It names the occasion. Dated turns are recognised by when the first of them was said.
+        Undated ones belong to an unnamed session if they begin with all that it has, so that the
+        same conversation, handed over again or with more turns, is one; yet fewer than four turns
+        after which something else was heard are said again.
+
+        Args:
+            scope: whose.
+            turns: what was said, in its order.
+            started_at: when it began; None where nobody said.
         """
         check_kind("scope", scope, Scope)
-        return self._reader.session_id(scope, list_of(Turn, "turns", turns))
+        turns = list_of(Turn, "turns", turns)
+        if started_at is not None or any(turn.said_at for turn in turns):
+            return self._reader.dated_session_id(scope, turns, started_at)
+        found = self._store.list_unnamed_sessions(scope, UNNAMED, _UNNAMED_COUNT_MAX)
+        heard_at = self._store.find_last_said(scope)
+        befores = [*(session_id for session_id, _ in found), ""]
+        for (session_id, ended_at), before in zip(found, befores[1:], strict=True):
+            shared = self._shared(scope, turns, session_id, before)
+            is_last = heard_at is None or ended_at >= heard_at
+            if shared >= (1 if is_last else _TURNS_OF_ONE_CONVERSATION):
+                return session_id
+        return self._reader.session_id_after(scope, turns, befores[0])
+
+    def _shared(self, scope: Scope, turns: Sequence[Turn], session_id: str, before: str) -> int:
+        """How many turns a session was made of, where these begin with all of them; else 0."""
+        if self._reader.session_id_after(scope, turns, before) == session_id:
+            return len(turns)  # also of a session that was erased
+        kept = [episode.episode_id for episode in self._store.list_episodes(scope, session_id)]
+        given = self._reader.episode_ids(scope, session_id, turns)
+        return len(kept) if kept == given[: len(kept)] else 0
 
     def submit(self, session: Session) -> str:
         """The id of the job that will read a session, which is stored with it by then.
@@ -527,6 +579,20 @@ def _with_words(
 def _last_said(candidate: Candidate, episodes: Mapping[str, Episode]) -> tuple[datetime, int]:
     places = [episodes[evidence.episode_id].position for evidence in candidate.evidence]
     return candidate.note.said_at, max(places, default=0)
+
+
+def _own_words(
+    placed: Iterable[tuple[int, Turn, datetime]],
+) -> Iterator[tuple[int, Turn, datetime, int]]:
+    """The turns without what was recalled into them, and how often each was said by then."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    for position, turn, at in placed:
+        text = without_recalled(turn.text)
+        if text is None:
+            continue
+        own = replace(turn, text=text)
+        seen[_identity(own)] += 1
+        yield position, own, at, seen[_identity(own)]
 
 
 def _identity(turn: Turn) -> tuple[str, ...]:

@@ -128,6 +128,14 @@ class SessionStore:
         rows = self._graph.run("find_last_said", {"contact_key": scope.contact_key})
         return rows[0]["said_at"] if rows else None
 
+    def list_unnamed_sessions(
+        self, scope: Scope, beginning: str, count: int
+    ) -> list[tuple[str, datetime]]:
+        """The sessions whose ids begin so, and when each was heard last, the latest first."""
+        asked = {"contact_key": scope.contact_key, "beginning": beginning, "count": count}
+        rows = self._graph.run("list_unnamed_sessions", asked)
+        return [(row["session_id"], row["ended_at"]) for row in rows]
+
     def list_episodes(self, scope: Scope, session_id: str) -> list[Episode]:
         """The turns of a session in their order."""
         rows = self._graph.run("list_session_episodes", _session(scope, session_id))
