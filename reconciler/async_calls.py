@@ -487,10 +487,16 @@ class AsyncContactMemory:
         *,
         channel: str = "chat",
         started_at: datetime | None = None,
+        contact_name: str | None = None,
     ) -> str:
         """Hand over a session; returns its job's id. See ``Memory.submit_session``."""
         return await self._threads.run(
-            self._sync.submit_session, session_id, turns, channel=channel, started_at=started_at
+            self._sync.submit_session,
+            session_id,
+            turns,
+            channel=channel,
+            started_at=started_at,
+            contact_name=contact_name,
         )
 
     async def task(
@@ -1484,6 +1490,7 @@ class AsyncMemoryCalls:
         tenant: str | None = None,
         channel: str = "chat",
         started_at: datetime | None = None,
+        contact_name: str | None = None,
     ) -> str:
         """Hand over a session; returns its job's id. See ``MemoryExtractor``."""
         return await self._threads.run(
@@ -1495,6 +1502,7 @@ class AsyncMemoryCalls:
             tenant=tenant,
             channel=channel,
             started_at=started_at,
+            contact_name=contact_name,
         )
 
     async def task(

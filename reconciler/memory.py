@@ -1801,6 +1801,7 @@ class Memory:
         tenant: str | None = None,
         channel: str = "chat",
         started_at: datetime | None = None,
+        contact_name: str | None = None,
     ) -> str:
         """Hand over a session; returns its job's id. See ``MemoryExtractor``.
 
@@ -1816,6 +1817,9 @@ class Memory:
             tenant: the tenant; None for the configured one.
             channel: the channel of the conversation.
             started_at: when it began, time-zone aware; None for its first turn's time, or now.
+            contact_name: what the contact is called, if several people speak as users, each with a
+                ``name`` or a label, "[Alice]: …"; what the others say is no evidence. None where
+                one person speaks; of several it is refused.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used; nothing was stored.
@@ -1824,13 +1828,14 @@ class Memory:
         """
         from reconciler.domain.records.messages import turns_of
         from reconciler.domain.records.sessions import Session
+        from reconciler.domain.sessions.speakers import turns_of_one_contact
 
         given = turns or ()
         if isinstance(given, Iterable) and not isinstance(given, Sequence):
             # One more than are taken is enough to refuse them, should they never end.
             given = islice(given, self.settings.extractor.session_turns_max + 1)
         scope = self._scope(tenant, agent_id, contact_id)
-        made = tuple(turns_of(given))
+        made = turns_of_one_contact(tuple(turns_of(given)), contact_name)
         if session_id is None:
             session_id = self.extractor.session_id(scope, made, started_at)
         session = Session(
@@ -1839,6 +1844,7 @@ class Memory:
             turns=made,
             channel=channel,
             started_at=started_at,
+            contact_name=contact_name,
         )
         return self.extractor.submit(session)
 
@@ -2203,10 +2209,15 @@ class ContactMemory:
         *,
         channel: str = "chat",
         started_at: datetime | None = None,
+        contact_name: str | None = None,
     ) -> str:
         """Hand over a session; returns its job's id. See ``Memory.submit_session``."""
         return self._of(self._memory.submit_session)(
-            session_id, turns, channel=channel, started_at=started_at
+            session_id,
+            turns,
+            channel=channel,
+            started_at=started_at,
+            contact_name=contact_name,
         )
 
     def task(

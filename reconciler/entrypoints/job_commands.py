@@ -93,13 +93,20 @@ def extract(
         str | None,
         typer.Option(help="ISO 8601 with a zone; default: its first message's time, or now."),
     ] = None,
+    contact_name: Annotated[
+        str | None,
+        typer.Option(
+            help="What the contact is called in it, if several people speak as users; what the "
+            "others say is no evidence."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Hand over a conversation to be read in the background; print its job's id.
 
     A message has "role" (user or contact, assistant or agent, operator, tool, system) and "content"
-    or "text", and may have "timestamp" and "id". If you hand it over again under the same session
-    id, only what is new is read.
+    or "text", and may have "timestamp", "id" and "name". If you hand it over again under the same
+    session id, only what is new is read.
     """
     from reconciler.service.sessions.transcripts import read_turns
 
@@ -114,6 +121,7 @@ def extract(
             tenant=tenant,
             channel=channel,
             started_at=parse_time("--started-at", started_at),
+            contact_name=contact_name,
         )
         made = memory.job(agent, contact, job_id, tenant=tenant)
     plain = {"job_id": job_id, "session_id": session_id, "turns": len(turns), "state": made.state}

@@ -187,6 +187,24 @@ def test_an_unnamed_session_that_was_erased_takes_no_turn_again(opened: Open) ->
         memory.submit_session("crm", "alice", None, said(PUNE))
 
 
+def test_of_two_people_in_a_session_only_the_named_one_is_remembered(opened: Open) -> None:
+    memory = opened(extractor=OFFLINE)
+    messages = [
+        {"role": "user", "content": "[Alice]: I live in Oslo."},
+        {"role": "user", "content": "[Bob]: I live in Rome. I'm allergic to nuts."},
+    ]
+    with pytest.raises(InvalidSessionError, match="'Alice', 'Bob' speak as users"):
+        memory.submit_session("crm", "alice", "chat", messages)
+    assert memory.jobs("crm") == []
+    for _ in range(2):
+        memory.contact("crm", "alice").submit_session(None, messages, contact_name="Alice")
+        memory.drain()
+    assert len(memory.jobs("crm")) == 1
+    assert [(each.attribute, each.value) for each in memory.profile("crm", "alice")] == [
+        ("city", "Oslo")
+    ]
+
+
 def test_a_turn_without_a_letter_is_kept_and_says_nothing(opened: Open) -> None:
     memory = opened(extractor=OFFLINE)
     marks = ["👍", "…", "?", "!!", "-", "👍🏽", "🇩🇪", "€", "\u3002"]

@@ -57,7 +57,7 @@ def turns_of(given: Iterable[Turn | Mapping[str, Any]]) -> Iterator[Turn]:
 
     Args:
         given: in their order. A message has a ``role``, and ``content`` (a string or a list of
-            blocks) or ``text``; it may have a time and an ``id``.
+            blocks) or ``text``; it may have a time, an ``id``, and the ``name`` of who speaks.
 
     Raises:
         InvalidSessionError: something is neither, or cannot be read.
@@ -91,7 +91,13 @@ def _turns(message: Message) -> Iterator[Turn]:
 
 def _turn(message: Message, role: Role, text: str, said_at: datetime | None) -> Turn:
     try:
-        return Turn(role=role, text=text, said_at=said_at, reference=_reference(message))
+        return Turn(
+            role=role,
+            text=text,
+            said_at=said_at,
+            reference=_reference(message),
+            name=_name(message) if role is Role.CONTACT else None,
+        )
     except InvalidSessionError as error:
         raise message.wrong(str(error)) from error
 
@@ -104,6 +110,16 @@ def _role(message: Message) -> Role:
         complaint = missing if given is None else not_one_of("role", given, _ROLE_OF)
         raise message.wrong(complaint)
     return known
+
+
+def _name(message: Message) -> str | None:
+    """Who speaks; a tool's name is no person's."""
+    given = message.values.get("name")
+    if given is None or given == "":
+        return None
+    if not isinstance(given, str):
+        raise message.wrong(f"name must be a string, not {type(given).__name__}")
+    return given
 
 
 def _reference(message: Message) -> str | None:

@@ -31,6 +31,8 @@ class Session:
             as good as a turn; it is kept as the turns that it makes.
         channel: how it was held, for example ``chat``.
         started_at: when it began, time-zone aware; None for its first turn's time, or now.
+        contact_name: what the contact is called in the turns, if several people speak as users;
+            what the others say is no evidence. None where one person speaks.
 
     Raises:
         InvalidSessionError: any of the above does not hold.
@@ -41,6 +43,7 @@ class Session:
     turns: Sequence[Turn]
     channel: str = "chat"
     started_at: datetime | None = None
+    contact_name: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.scope, Scope):

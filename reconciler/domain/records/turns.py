@@ -9,8 +9,8 @@ from enum import StrEnum
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.notes import check_utterance, utc
-from reconciler.domain.records.scope import check_identifier
+from reconciler.domain.records.notes import check_text, check_utterance, utc
+from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidSessionError
 
 __all__ = ["Role", "Turn"]
@@ -62,6 +62,7 @@ class Turn:
         said_at: when, time-zone aware; None for when the session began, or for now and after
             all that the contact was heard to say before.
         reference: how the caller finds it again, for example a message's id, or None.
+        name: who speaks, by name, where several people speak in one role; it is not kept.
 
     Raises:
         InvalidSessionError: any of the above does not hold.
@@ -71,6 +72,7 @@ class Turn:
     text: str
     said_at: datetime | None = None
     reference: str | None = None
+    name: str | None = None
 
     def __post_init__(self) -> None:
         role = one_of(Role, "role", self.role, InvalidSessionError)
@@ -86,5 +88,7 @@ class Turn:
                 object.__setattr__(self, "said_at", utc("said_at", self.said_at))
             if self.reference is not None:
                 check_identifier("reference", self.reference, InvalidNoteError)
+            if self.name is not None:
+                check_text("a speaker's name", self.name, SCOPE_PART_LENGTH_MAX)
         except InvalidNoteError as error:
             raise InvalidSessionError(str(error)) from error

@@ -43,6 +43,7 @@ from reconciler.domain.sessions.extraction import (
     is_request,
     merged,
 )
+from reconciler.domain.sessions.speakers import turns_of_one_contact
 from reconciler.domain.sessions.windows import windows
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import (
@@ -485,12 +486,14 @@ class MemoryExtractor:
         the id is that of the job that has it, one that is not done before all others.
 
         Raises:
-            InvalidSessionError: the session is empty, too large, or was not said yet; nothing was
-                stored.
+            InvalidSessionError: the session is empty, too large, was not said yet, or several
+                people speak in it and none of them is named as the contact; nothing was stored.
             GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
         check_kind("session", session, Session)
         self._reader.check_size(session)
+        own = turns_of_one_contact(session.turns, session.contact_name)
+        session = replace(session, turns=own)
         now, job_id = self._clock(), str(uuid.uuid4())
         said_at = now
         if not session.is_dated:

@@ -31,7 +31,7 @@ def read_turns(lines: Iterable[str]) -> list[Turn]:
         lines: the file's, either one JSON message a line, or one JSON document over all of them:
             a list of messages, an object that has them under ``messages`` or ``turns``, or an
             exported tree under ``mapping`` with its ``current_node``. A message has a role,
-            ``content`` or ``text``, and may have a time and an ``id``.
+            ``content`` or ``text``, and may have a time, an ``id`` and a ``name``.
 
     Raises:
         InvalidSessionError: something cannot be read, and the text says which line or message; or
@@ -161,7 +161,8 @@ def _branch(nodes: Mapping[str, Any], node_id: object) -> Iterator[dict[str, Any
         node = _object(nodes.get(node_id))
         if message := _object(node.get("message")):
             content, author = _object(message.get("content")), _object(message.get("author"))
-            yield {**message, "role": author.get("role"), "content": content.get("parts")}
+            said = {"role": author.get("role"), "name": author.get("name")}
+            yield {**message, **said, "content": content.get("parts")}
         node_id = node.get("parent")
 
 
