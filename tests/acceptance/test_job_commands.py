@@ -81,6 +81,16 @@ def dead_ids(run: Run, chat: Path) -> list[str]:
     return made
 
 
+def test_extract_asks_who_of_several_people_is_the_contact(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "group.jsonl"
+    said = [{"role": "user", "name": name, "content": "👍"} for name in ("Alice", "Bob")]
+    file.write_text("\n".join(map(json.dumps, said)), encoding="utf-8")
+    code, _, err = run("extract", str(file), *SCOPE)
+    assert code != 0
+    assert "--contact-name" in err
+    assert run("extract", str(file), *SCOPE, "--contact-name", "Alice")[0] == 0
+
+
 def test_extract_prints_the_job_and_what_to_run_next(run: Run, chat: Path) -> None:
     code, out, _ = run("extract", str(chat), *SCOPE)
     [job] = json_of(run, "jobs")

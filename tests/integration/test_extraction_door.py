@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from reconciler import Action, Memory
+from reconciler import Action, Memory, Scope, Session
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.jobs import Job, JobState, Outcomes, Stage
 from reconciler.domain.records.kinds import Category, Speech
@@ -203,6 +204,20 @@ def test_of_two_people_in_a_session_only_the_named_one_is_remembered(opened: Ope
     assert [(each.attribute, each.value) for each in memory.profile("crm", "alice")] == [
         ("city", "Oslo")
     ]
+
+
+def test_a_session_that_is_made_by_hand_is_read_for_the_named_one_as_well(opened: Open) -> None:
+    memory = opened(extractor=OFFLINE)
+    turns = [
+        Turn(role="user", text="I live in Oslo.", name="Alice"),
+        Turn(role="user", text="I'm allergic to nuts.", name="Bob"),
+    ]
+    session = Session(scope=Scope("default", "crm", "alice"), session_id="chat", turns=turns)
+    with pytest.raises(InvalidSessionError, match="speak as users"):
+        memory.extractor.submit(session)
+    memory.extractor.submit(replace(session, contact_name="alice"))
+    memory.drain()
+    assert [each.attribute for each in memory.profile("crm", "alice")] == ["city"]
 
 
 def test_a_turn_without_a_letter_is_kept_and_says_nothing(opened: Open) -> None:

@@ -22,7 +22,7 @@ from reconciler.domain.records.candidates import FALLBACK_PROPOSER, Candidate
 from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.jobs import Job, JobState, QueueReport
 from reconciler.domain.records.kinds import Category
-from reconciler.domain.records.notes import not_in_the_future
+from reconciler.domain.records.notes import not_in_the_future, utc
 from reconciler.domain.records.policies import ExtractionPolicy
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import (
@@ -465,10 +465,17 @@ class MemoryExtractor:
             scope: whose.
             turns: what was said, in its order.
             started_at: when it began; None where nobody said.
+
+        Raises:
+            InvalidSessionError: there are no turns, or the time cannot be used.
         """
         check_kind("scope", scope, Scope)
         turns = list_of(Turn, "turns", turns)
-        if started_at is not None or any(turn.said_at for turn in turns):
+        if not turns:
+            raise InvalidSessionError("the session is empty: hand over at least one turn")
+        if started_at is not None:
+            started_at = _utc("started_at", started_at)
+        if started_at or any(turn.said_at for turn in turns):
             return self._reader.dated_session_id(scope, turns, started_at)
         found = self._store.list_unnamed_sessions(scope, UNNAMED, _UNNAMED_COUNT_MAX)
         heard_at = self._store.find_last_said(scope)
@@ -619,6 +626,13 @@ def _own_words(
 def _identity(turn: Turn) -> tuple[str, ...]:
     said_at = turn.said_at.isoformat() if turn.said_at else ""
     return str(turn.role), said_at, turn.reference or "", turn.text
+
+
+def _utc(name: str, at: object) -> datetime:
+    try:
+        return utc(name, at)
+    except InvalidNoteError as error:
+        raise InvalidSessionError(str(error)) from error
 
 
 def _check_time(at: datetime, now: datetime, name: str) -> None:
