@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from reconciler.service.hash_key import HashKey
     from reconciler.service.health import Health
     from reconciler.service.moving.contact_page import ContactPage
+    from reconciler.service.moving.damage import Damage
     from reconciler.service.moving.exporting import Exporter
     from reconciler.service.pages.report import Report
     from reconciler.service.past_recall import PastRecall
@@ -271,6 +272,7 @@ class Services:
 
         return Erasures(
             store=self.erasure_store,
+            damage=self.damage,
             ledger=self.ledger,
             ids=self.ids,
             digest=self.digest,
@@ -500,6 +502,15 @@ class Services:
         return ArchiveStore(self._patient_graph)
 
     @_Part
+    def damage(self) -> Damage:
+        """What finds records that cannot be read."""
+        from reconciler.config_files import load_export_schema
+        from reconciler.service.moving.damage import Damage
+        from reconciler.service.moving.lines import PropertyTypes
+
+        return Damage(self.archive_store, PropertyTypes(load_export_schema()))
+
+    @_Part
     def exporter(self) -> Exporter:
         """What writes exports."""
         from reconciler.config_files import load_export_schema
@@ -508,6 +519,7 @@ class Services:
 
         return Exporter(
             store=self.archive_store,
+            damage=self.damage,
             types=PropertyTypes(load_export_schema()),
             hash_key=lambda: _hash_key_if_any(self.settings),
             clock=self.clock,
@@ -522,6 +534,7 @@ class Services:
         return Health(
             store=self.store,
             counts=HealthStore(self._patient_graph),
+            damage=self.damage,
             records=self.records,
             embedding_model=self.embedder.model_id,
             near_min=self.policy.cosine_update_min,

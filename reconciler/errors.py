@@ -33,6 +33,7 @@
     │   ├── GraphConflictError      another writer was there first          (retryable)
     │   ├── GraphLockedError        another process holds the embedded file
     │   ├── GraphStorageError       the disk is full or failing, or the file is damaged
+    │   ├── DamagedRecordError      a record cannot be read; the others can
     │   ├── SchemaError             the store is older, newer or of another model
     │   └── QueryError              the engine rejected a query
     └── QueryFileError              a file under cypher/ does not match its header
@@ -52,6 +53,7 @@ __all__ = [
     "ArbiterRefusedError",
     "ArbiterUnavailableError",
     "ConfigurationError",
+    "DamagedRecordError",
     "EmbedderClosedError",
     "EmbeddingError",
     "ErasedError",
@@ -248,6 +250,18 @@ class GraphLockedError(GraphError):
 
 class GraphStorageError(GraphError):
     """The disk is full or failing, and nothing is written until reopened; or a file is damaged."""
+
+
+class DamagedRecordError(GraphError):
+    """Records of one kind are damaged and cannot be read; the text names them, and quotes nothing.
+
+    Attributes:
+        record_ids: which.
+    """
+
+    def __init__(self, text: str = "", record_ids: tuple[str, ...] = ()) -> None:
+        super().__init__(text)
+        self.record_ids = record_ids
 
 
 class SchemaError(GraphError):

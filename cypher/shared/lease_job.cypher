@@ -8,6 +8,7 @@ MATCH (job:Job {job_id: $job_id})
 SET job.locked_by = $lease_id
 WITH job
 WHERE (job.state IN ['waiting', 'running'] AND job.due_at <= $now)
+   OR (job.state = 'waiting' AND job.attempts = 0)
    OR (job.state = 'running' AND job.leased_by = $lease_id)
 SET job.attempts = job.attempts + CASE WHEN job.leased_by = $lease_id THEN 0 ELSE 1 END
 SET job.state = 'running', job.leased_by = $lease_id, job.due_at = $until

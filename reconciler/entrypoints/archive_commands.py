@@ -22,6 +22,7 @@ from reconciler.memory import Memory
 __all__ = ["add_archive_commands"]
 
 _STANDARD_OUTPUT = STANDARD_INPUT
+_NAMED_MAX = 5
 
 
 def add_archive_commands(app: typer.Typer) -> None:
@@ -184,6 +185,13 @@ def _export_text(report: ExportReport) -> str:
     if report.left_out:
         named = ", ".join(sorted(report.left_out))
         text += f"\nLeft out, for this package did not write it: {named}."
+    if report.damaged_ids:
+        named = ", ".join(report.damaged_ids[:_NAMED_MAX])
+        more = ", …" if len(report.damaged_ids) > _NAMED_MAX else ""
+        text += (
+            f"\n{len(report.damaged_ids)} damaged records cannot be read, and are exported without "
+            f"their words: {named}{more}."
+        )
     if report.with_keys:
         text += "\nThe file holds the store's secret keys: keep it safe."
     return text

@@ -65,6 +65,8 @@ def _totals(report: HealthReport) -> Table:
          f"{'decision' if total.decisions == 1 else 'decisions'}, "
          f"{counted(total.sessions, 'session')}, {counted(total.episodes, 'episode')}"
          f"{_size(report)}"),
+        ("damaged", str(total.damaged),
+         "records that cannot be read; `reconciler forget` erases them"),
     ):  # fmt: skip
         found.add_row(name, now, shown(meaning))
     return found

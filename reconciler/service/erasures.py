@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from itertools import chain
 
 from reconciler.domain.erasing.planning import Known, plan_of, said_by
 from reconciler.domain.erasing.redaction import without_argument, without_telling, without_words
@@ -35,6 +36,8 @@ from reconciler.errors import (
     UnknownContactError,
     UnknownFactError,
 )
+from reconciler.service.moving.damage import Damage, DamagedNode
+from reconciler.service.moving.lines import KEY_OF
 from reconciler.service.stores.erasure_store import ErasureStore, Marks, Words
 from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.writing.forgotten import keys_of
@@ -43,6 +46,7 @@ from reconciler.service.writing.ledger import Ledger
 
 __all__ = ["Erasures"]
 
+_REMOVALS_MAX = 5
 _NODES = ("Fact", "Decision", "Episode", "Session", "Job", "Task")
 
 
@@ -51,6 +55,7 @@ class Erasures:
 
     Args:
         store: what is forgotten in.
+        damage: finds what cannot be read, and takes its words.
         ledger: whose turns keep this process's writers away while a contact is marked.
         ids: lets the names of those who ask through.
         digest: a keyed hash of a text.
@@ -63,6 +68,7 @@ class Erasures:
         self,
         *,
         store: ErasureStore,
+        damage: Damage,
         ledger: Ledger,
         ids: IdCheck,
         digest: Callable[[str], str],
@@ -71,6 +77,7 @@ class Erasures:
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
+        self._damage = damage
         self._ledger = ledger
         self._ids = ids
         self._digest = digest
@@ -149,6 +156,7 @@ class Erasures:
 
         def once(_: int) -> Erasure:
             version = self._store.standing(scope).version
+            damaged = self._emptied(scope, target)
             known = self._known(scope, target)
             drafted = self._drafted(scope, target, by, reason, known)
             if not self._store.mark(drafted, version, self._marks(known, drafted)):
@@ -158,13 +166,30 @@ class Erasures:
             # The mark puts what is left of an episode in its place: its words are gone by now.
             emptied = drafted.plan.episodes if drafted.plan else {}
             said = (episode.text for episode in known.judged if episode.episode_id in emptied)
-            self._store.expect_purge(drafted, said)
+            unread = (word for node in damaged for word in node.words)
+            self._store.expect_purge(drafted, (*said, *unread))
             return drafted
 
         with self._ledger.turn_at(scope) as take_turn:
             return call_with_retries(
                 self._retry_policy, once, before_each=take_turn, retried=GraphConflictError
             )
+
+    def _emptied(self, scope: Scope, target: ErasureTarget) -> list[DamagedNode]:
+        """What cannot be read of the contact, as it was; by now its words are gone.
+
+        Of a whole contact it is all of that. Else it is the fact that is to be forgotten, and every
+        decision: what such a record quotes, no plan can tell.
+        """
+        is_whole = target.kind is ErasureKind.CONTACT
+        found = self._damage.find(scope, KEY_OF if is_whole else ("Fact", "Decision"))
+        going = [
+            node
+            for node in found
+            if is_whole or node.label == "Decision" or node.node_id == target.fact_id
+        ]
+        self._damage.empty(scope, going, self._clock())
+        return going
 
     def _marks(self, known: Known, drafted: Erasure) -> Marks:
         keys = self._tombstones(drafted.scope, known, drafted)
@@ -190,25 +215,46 @@ class Erasures:
         return said_by(*_going_of(known, plan, drafted.kind))
 
     def _removed(self, erasure: Erasure) -> Erasure:
-        """The erasure with its words gone from the graph, and searched for again."""
+        """The erasure with its words gone from the graph, and searched for again.
+
+        What is found is removed again. While anything is left the erasure is not finished.
+        """
         scope = erasure.scope
         with self._ledger.turn_at(scope) as take_turn:
             take_turn()
             self._forget_answers()
+            damaged = self._emptied(scope, erasure.target)
             known = self._store.load_known(scope)
             going = self._going(erasure, known)
             # Only now: while it is pending nothing new is written, so all that was seen is to go.
             found = self._store.find(erasure)
             if found.state is not ErasureState.PENDING:
                 return found
-            self._store.expect_purge(erasure, self._texts(erasure, going))
-            self._remove(erasure, known, going)
+            unread = (word for node in damaged for word in node.words)
+            self._store.expect_purge(erasure, chain(unread, self._texts(erasure, going)))
+            looked = self._looked_for(erasure, known, going)
         receipt = replace(
-            self._verified(erasure, going, self._goes(known, erasure)),
-            removed=_counted(going),
-            tombstones=len(self._store.list_tombstones(scope)),
+            looked, removed=_counted(going), tombstones=len(self._store.list_tombstones(scope))
         )
+        if receipt.remaining_ids:
+            return replace(erasure, receipt=receipt)
         return self._store.move(erasure, ErasureState.REMOVED, receipt, None)
+
+    def _looked_for(self, erasure: Erasure, known: Known, going: _Going) -> ErasureReceipt:
+        """What is found of it after it was removed, as often as that may be needed.
+
+        Another process may have written between reading and removing. And of several links that one
+        statement changes an engine may leave some as they were.
+        """
+        words = self._goes(known, erasure)
+        for _ in range(_REMOVALS_MAX):
+            self._remove(erasure, known, going)
+            found = self._verified(erasure, going, words)
+            if not found.remaining_ids:
+                break
+            known = self._store.load_known(erasure.scope)
+            going = self._going(erasure, known)
+        return found
 
     def _remove(self, erasure: Erasure, known: Known, going: _Going) -> None:
         """Decisions first and facts last; each may be done again, and changes nothing then."""

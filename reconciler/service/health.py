@@ -21,6 +21,7 @@ from reconciler.domain.review.health import (
 )
 
 if TYPE_CHECKING:
+    from reconciler.service.moving.damage import Damage
     from reconciler.service.records import Records
     from reconciler.service.stores.health_store import HealthStore
     from reconciler.service.stores.memory_store import MemoryStore
@@ -36,6 +37,7 @@ class Health:
     Args:
         store: facts and their vectors.
         counts: what is counted in the graph.
+        damage: finds what cannot be read.
         records: what waits for an answer.
         embedding_model: whose vectors are compared.
         near_min: from which raw cosine two facts are as near as restatements.
@@ -48,6 +50,7 @@ class Health:
         *,
         store: MemoryStore,
         counts: HealthStore,
+        damage: Damage,
         records: Records,
         embedding_model: str,
         near_min: float,
@@ -56,6 +59,7 @@ class Health:
     ) -> None:
         self._store = store
         self._counts = counts
+        self._damage = damage
         self._records = records
         self._embedding_model = embedding_model
         self._near_min = near_min
@@ -102,6 +106,7 @@ class Health:
                 contact_id=scope.contact_id,
                 sessions=sessions,
                 episodes=episodes,
+                damaged=len(self._damage.find(scope)),
             )
             decided = decided_rates(actions.get(scope.contact_key, ()))
             numbers: dict[str, Any] = {

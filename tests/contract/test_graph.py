@@ -433,6 +433,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
         "references": [""],
     },
     "count_jobs": {},
+    "find_unfinished_job": {"leased_until": NOON, "due_until": NOON},
     "find_job": {"job_id": "waiting", **asdict(ALICE)},
     "find_proposals": {"job_id": "waiting"},
     "find_session": {"session_key": SESSION_KEY},
@@ -458,6 +459,10 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "release_hash_key": {"at": NOON},
     "commit_decisions": {"contacts": contacts(decision(version=8)), "embedding_model": MODEL},
     "bind_store": {"id_key": "ab", "at": NOON},
+    "put_remains": {
+        "label": "Task",
+        "rows": [{"node_id": TASK["task_key"], "node": {"goal": "[erased]"}}],
+    },
     "finish_contact": CONTACT | {"version": 8, "node": {"version": 6}},
     "count_contacts": {},
     "count_actions": {"contact_keys": [ALICE.contact_key]},

@@ -215,11 +215,34 @@ def test_a_job_is_due_until_somebody_has_it(store: SessionStore) -> None:
 
 
 @pytest.mark.parametrize(("late", "is_due"), [(-1, False), (0, True), (1, True)])
-def test_a_job_is_due_from_its_time_on(store: SessionStore, late: int, is_due: bool) -> None:
+def test_a_job_that_failed_is_due_from_its_time_on(
+    store: SessionStore, late: int, is_due: bool
+) -> None:
     hand_over(store)
+    leased(store)
+    store.give_job_back(store.get_job(ALICE, "job"), "lease", JobState.WAITING, NOON, "no answer")
     at = NOON + timedelta(microseconds=late)
     assert store.list_due_jobs(at) == ["job"] * is_due
     assert (store.lease_job("job", "lease", at, at + MINUTE) is not None) is is_due
+
+
+def test_a_job_that_was_never_begun_is_due_whatever_the_clock_says(store: SessionStore) -> None:
+    hand_over(store)
+    early = NOON - 10 * MINUTE
+    assert store.list_due_jobs(early) == ["job"]
+    assert store.lease_job("job", "lease", early, early + MINUTE) is not None
+
+
+@pytest.mark.parametrize(("minutes", "is_waited_for"), [(1, True), (2, True), (3, False)])
+def test_what_is_due_later_than_any_wait_is_not_waited_for(
+    store: SessionStore, minutes: int, is_waited_for: bool
+) -> None:
+    hand_over(store)
+    due_at, until = NOON + minutes * MINUTE, NOON + 2 * MINUTE
+    assert store.lease_job("job", "lease", NOON, due_at) is not None
+    assert store.is_waited_for(until, NOON) is is_waited_for
+    store.give_job_back(store.get_job(ALICE, "job"), "lease", JobState.WAITING, due_at, "no answer")
+    assert store.is_waited_for(NOON, until) is is_waited_for
 
 
 def test_of_many_workers_one_gets_the_job(store: SessionStore) -> None:

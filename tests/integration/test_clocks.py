@@ -403,3 +403,27 @@ def test_what_a_task_logs_is_newer_than_what_it_loaded(embedded: Memory, clock: 
     task.succeed()
     [proposed] = task.propose_durable(task.episodes())
     assert task.commit(proposed.candidate, proposed.decision).decided_by is DecidedBy.SLOT
+
+
+@pytest.mark.parametrize("ahead", [timedelta(minutes=10), timedelta(days=10)])
+def test_a_session_that_came_by_a_clock_far_ahead_is_read_at_once(
+    embedded: Memory, clock: Clock, ahead: timedelta
+) -> None:
+    clock.at += ahead
+    embedded.submit_session("crm", "alice", "chat-1", [{"role": "user", "content": "Hello."}])
+    clock.at -= ahead
+    [job] = embedded.drain()
+    assert job.state == "done"
+
+
+@pytest.mark.parametrize("state", ["waiting", "running"])
+def test_a_job_that_is_due_by_a_clock_far_ahead_keeps_no_one_waiting(
+    embedded: Memory, clock: Clock, state: str
+) -> None:
+    embedded.submit_session("crm", "alice", "chat-1", [{"role": "user", "content": "Hello."}])
+    due = "MATCH (job:Job) SET job.state = $state, job.attempts = 1, job.due_at = $at"
+    graph = embedded._services._graph
+    with graph._connections.for_writing() as connection:
+        at = (clock.at + timedelta(days=1)).replace(tzinfo=None)
+        connection.rows(due, {"state": state, "at": at})
+    assert embedded.drain() == []

@@ -24,6 +24,7 @@ QUERIES = load_queries("embedded")
 LARGE = {"Fact", "Decision", "Episode", "Session"}
 COLD = {
     *("count_facts", "count_jobs", "count_conflicts", "list_jobs", "list_due_jobs"),
+    *("find_unfinished_job",),
     *("link_task_session", "list_contact_keys", "count_contacts"),
     *("begin_move", "switch_model", "count_moved", "list_unmoved", "list_next_ids"),
 }
@@ -34,6 +35,13 @@ SCANS_WHILE_SMALL = ("[links:SUPERSEDES*", "[conflict:CONFLICTS_WITH]-(other")
 
 UNWOUND = re.compile(r"UNWIND \$([\w.]+)")
 KEYED = re.compile(r"CREATE \(\w+:(\w+) .*\$row\.node")
+CHANGED = re.compile(r"MATCH \(\w+:(\w+) .*\s+SET \w+ \+= \$row\.node")
+CHANGED_OF = {
+    **{"Session": "channel", "Episode": "text", "Fact": "text", "Job": "state"},
+    **{"Decision": "text", "Task": "goal", "Erasure": "reason", "Tombstone": "contact_key"},
+}
+"""A property of each label that is no key."""
+
 KEY_OF = {
     **{"Session": "session_key", "Episode": "episode_id", "Fact": "fact_id", "Job": "job_id"},
     **{"Decision": "decision_id", "Task": "task_key", "Erasure": "erasure_id"},
@@ -166,6 +174,8 @@ def _with_key(statement: Statement, given: Mapping[str, Any]) -> Mapping[str, An
     if "UNWIND $links" in statement.text:
         link = {"span": "1", "cosine": 0.5, "rank": 1}
         return {**given, "links": [{"from_id": "1", "to_id": "1", "link": link}]}
+    if changed := CHANGED.search(statement.text):
+        return {**given, "row": {**given["row"], "node": {CHANGED_OF[changed[1]]: "1"}}}
     return {**given, "node": {"name": "1"}} if "+= $node" in statement.text else given
 
 

@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 
 from reconciler import Memory
+from reconciler.config_files import load_export_schema
 from reconciler.errors import GraphStorageError, InvalidArchiveError
+from reconciler.service.moving.lines import KEY_OF, LINKS, PropertyTypes
 from reconciler.testing import HashingEmbedder
 
 EMBEDDER = HashingEmbedder(16)
@@ -142,7 +144,7 @@ def all_shorter(lines: Lines) -> None:
 
 
 UNIT = np.eye(1, 16)[0]
-READ = "record .*cannot be read"
+READ = "Decision .*cannot be read"
 HEADS: dict[str, Any] = {
     "a version in words": {"version": "two"},
     "no schema": {"schema_version": None},
@@ -170,19 +172,19 @@ BENT: dict[str, tuple[Callable[[Lines], None], str]] = {
     "an unknown trust": (with_a_value("Fact", "trust", "god"), r"line \d+: .*trust"),
     "a record that is no JSON": (
         with_a_value("Decision", "record", "{"),
-        "record .*cannot be read",
+        READ,
     ),
     "a record that is a list": (
         with_a_value("Decision", "record", "[]"),
-        "record .*cannot be read",
+        READ,
     ),
     "a deep record": (with_a_value("Decision", "record", "[" * 9_000), READ),
-    "a record without a note": (with_a_record(note=None), "record .*cannot be read.*note"),
+    "a record without a note": (with_a_record(note=None), "Decision .*cannot be read.*note"),
     "another's record": (with_a_record(decision_id="d-0"), "another's"),
     "an unknown label": (lambda lines: lines.insert(-1, {"node": "Ghost"}), "called 'Ghost'"),
     "a label that is a list": (lambda lines: lines.insert(-1, {"node": []}), "."),
     "another's action": (with_a_value("Decision", "action", "REJECT"), "another's"),
-    "no record": (without_value("Decision", "record"), "decision .* has no record"),
+    "no record": (without_value("Decision", "record"), "Decision .*record"),
     "a fact without its state": (without_value("Fact", "state"), "fact .* has no state"),
     "a fact without its time": (
         without_value("Fact", "recorded_at"),
@@ -202,8 +204,59 @@ BENT: dict[str, tuple[Callable[[Lines], None], str]] = {
     "an episode in two": (twice("IN"), "has more than one IN"),
     "a session with nobody": (without("WITH"), "Session .* lacks its WITH or PART_OF"),
     "a job that reads nothing": (without("READS"), "Job .* lacks its READS"),
+    "a blank span": (with_a_value("JUDGED", "span", "  "), "JUDGED .*cites words that are blank"),
+    "a span that is blank in part": (with_a_value("EVIDENCED_BY", "span", "two … "), "blank"),
+    "a blank text": (with_a_value("Episode", "text", " "), "Episode .*cannot be read.*blank"),
+    "a time out of bounds in a record": (
+        with_a_record(at="9999-12-31T23:59:59-20:00"),
+        "Decision .*out of bounds",
+    ),
+    "a number out of bounds in a record": (
+        with_a_record(version=10**40),
+        "Decision .*cannot be read",
+    ),
     "no contact": (lambda lines: lines.__delitem__(1), "second line"),
 }
+
+
+def places_of(*types: str) -> list[tuple[str, str]]:
+    """Every property that an export has a place for, of these types, with its label or type."""
+    schema = load_export_schema()["$defs"]
+    return [
+        (name, key)
+        for name in (*KEY_OF, *LINKS)
+        for key, told in schema[name]["properties"]["properties"]["properties"].items()
+        if {told["type"], told.get("format")} & set(types)
+    ]
+
+
+NUMBERS = (10**400, -(10**400), 2**63, 10**30, float("nan"), float("inf"), "1", True, [])
+TIMES = ("9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59+00:00")
+
+
+@pytest.mark.parametrize(
+    ("types", "values"),
+    [(("integer", "number"), NUMBERS), (("date-time",), (*TIMES, "soon", 7, ""))],
+    ids=["numbers", "times"],
+)
+def test_no_number_and_no_time_of_an_export_is_out_of_bounds(
+    types: tuple[str, ...], values: tuple[Any, ...]
+) -> None:
+    read = PropertyTypes(load_export_schema()).read
+    for name, key in places_of(*types):
+        for value in values:
+            with pytest.raises(InvalidArchiveError, match=f"has a {key} that cannot be"):
+                read(name, {key: value})
+
+
+@pytest.mark.parametrize("value", [10**400, 2**63, float("nan"), 1e308])
+def test_a_number_out_of_bounds_is_refused_before_anything_is_written(
+    made: Path, tmp_path: Path, value: float
+) -> None:
+    for label, name in (("Fact", "confidence"), ("Contact", "version"), ("COMPARED_WITH", "rank")):
+        lines = lines_of(made)
+        first(lines, label)["properties"][name] = value
+        refused(sealed(lines, tmp_path / "bent.jsonl"), tmp_path, "cannot be")
 
 
 @pytest.mark.parametrize("name", HEADS)

@@ -43,7 +43,8 @@ ERASED = """
 MATCH (contact:Contact {contact_key: 'default/crm/alice'})
 CREATE (:Erasure {erasure_id: 'e1', tenant: contact.tenant, agent_id: contact.agent_id,
                   contact_key: contact.contact_key, state: 'done', target_kind: 'fact',
-                  started_at: $at, receipt: '{}'})-[:ERASES]->(contact)
+                  target: '{}', `by`: 'anna', reason: 'Asked.', started_at: $at,
+                  receipt: '{}'})-[:ERASES]->(contact)
 CREATE (:Tombstone {tombstone_key: 't1', contact_key: contact.contact_key, erasure_id: 'e1',
                     at: $at})
 SET contact.recalls = 3, contact.empty_recalls = 1

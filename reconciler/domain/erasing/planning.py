@@ -102,7 +102,7 @@ def _plan_of_session(session_id: str, known: Known) -> ErasurePlan:
     own = {
         episode.decision_id
         for episode in in_session
-        if first[episode.decision_id] == episode.episode_id
+        if first.get(episode.decision_id) == episode.episode_id
     }
     own |= {
         decision.decision_id
@@ -173,9 +173,10 @@ def _same_facts(named: Sequence[Fact], known: Known) -> list[Fact]:
         said = {key for fact_id in found for key in _keys(by_id[fact_id])}
         more = {fact_id for pair in pairs if found & set(pair) for fact_id in pair}
         more |= {fact.fact_id for fact in known.facts if said & _keys(fact)}
+        more &= by_id.keys()
         if more <= found:
-            return [by_id[fact_id] for fact_id in found if fact_id in by_id]
-        found |= more & by_id.keys()
+            return [by_id[fact_id] for fact_id in found]
+        found |= more
 
 
 def _keys(said: Remembered) -> set[str]:

@@ -19,12 +19,14 @@ def chains(
 ) -> list[FactHistory]:
     """One history for each fact that nothing superseded, the one said last first.
 
-    A fact is superseded by at most one other, and may supersede several: a history is a tree.
+    A fact is superseded by at most one other, and may supersede several: a history is a tree. A
+    link to a fact that is not given is left out: that fact cannot be read.
     """
     by_id = {fact.fact_id: fact for fact in facts}
     beneath: dict[str, list[Supersession]] = {}
     for supersession in supersessions:
-        beneath.setdefault(supersession.new_id, []).append(supersession)
+        if by_id.keys() >= {supersession.new_id, supersession.old_id}:
+            beneath.setdefault(supersession.new_id, []).append(supersession)
     superseded_ids = {link.old_id for links in beneath.values() for link in links}
     heads = [fact for fact in by_id.values() if fact.fact_id not in superseded_ids]
     heads.sort(key=lambda fact: fact.fact_id)

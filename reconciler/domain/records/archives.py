@@ -40,6 +40,8 @@ class ExportReport:
         links: how many of each type.
         left_out: properties that no export has a place for, by ``Label.property``: somebody else
             gave them to the graph.
+        damaged_ids: records that cannot be read, each with its label. The export holds what is left
+            of them without their words, so that it can be restored.
         with_keys: whether it holds the keys of the store.
     """
 
@@ -47,6 +49,7 @@ class ExportReport:
     links: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     with_keys: bool = False
+    damaged_ids: list[str] = field(default_factory=list)
 
     @property
     def contacts(self) -> int:
@@ -58,6 +61,7 @@ class ExportReport:
         self.nodes.update(other.nodes)
         self.links.update(other.links)
         self.left_out.update(other.left_out)
+        self.damaged_ids.extend(other.damaged_ids)
 
 
 @dataclass(slots=True, kw_only=True)

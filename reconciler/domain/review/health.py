@@ -84,6 +84,8 @@ class ContactHealth:
         answers, confirmations: answers to questions, and those of them that were a yes.
         attempts, refusals: notes that were decided about, and those that the gate refused.
         sessions, episodes, decisions: what is kept beside the facts.
+        damaged: records of any kind that cannot be read; the log names them when they are asked
+            for, and ``forget`` erases them.
         recalls, empty_recalls: questions that were asked of the memory, and those of them to which
             it found nothing but what stands whatever is asked. Only of processes that may write.
     """
@@ -107,6 +109,7 @@ class ContactHealth:
     sessions: int = 0
     episodes: int = 0
     decisions: int = 0
+    damaged: int = 0
     recalls: int = 0
     empty_recalls: int = 0
 

@@ -14,10 +14,12 @@ from tempfile import SpooledTemporaryFile
 from typing import IO
 
 from reconciler.domain.records.archives import ExportReport
-from reconciler.errors import GraphConflictError
+from reconciler.domain.records.scope import Scope
+from reconciler.errors import DamagedRecordError, GraphConflictError, InvalidScopeError
 from reconciler.ports.graph import Row
 from reconciler.sensitive_data import key_check
 from reconciler.service.moving.coherence import HOME_BY
+from reconciler.service.moving.damage import Damage, DamagedNode
 from reconciler.service.moving.lines import (
     FORMAT,
     KEY_OF,
@@ -47,6 +49,7 @@ class Exporter:
 
     Args:
         store: what is exported.
+        damage: what is left of a record that cannot be read.
         types: the properties that a line has a place for.
         hash_key: the key of the hashes, read when it is needed; None where there is none yet.
         clock: the time now, UTC-aware.
@@ -56,11 +59,13 @@ class Exporter:
         self,
         *,
         store: ArchiveStore,
+        damage: Damage,
         types: PropertyTypes,
         hash_key: Callable[[], bytes | None],
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
+        self._damage = damage
         self._types = types
         self._hash_key = hash_key
         self._clock = clock
@@ -137,7 +142,9 @@ class Exporter:
             out.seek(0)
             out.truncate()
             version = self._store.contact_version(contact_key)
-            export = _ContactExport(self._store, self._types, contact_key, with_vectors)
+            export = _ContactExport(
+                self._store, self._damage, self._types, contact_key, with_vectors, self._clock()
+            )
             report = export.run(out)
             is_of_one_version = self._store.contact_version(contact_key) == version
             if is_of_one_version and not export.has_loose_ends:
@@ -152,9 +159,17 @@ class _ContactExport:
     """One contact's lines: itself, its nodes label by label, then the links between them."""
 
     def __init__(
-        self, store: ArchiveStore, types: PropertyTypes, contact_key: str, with_vectors: bool
+        self,
+        store: ArchiveStore,
+        damage: Damage,
+        types: PropertyTypes,
+        contact_key: str,
+        with_vectors: bool,
+        now: datetime,
     ) -> None:
         self._store = store
+        self._damage = damage
+        self._now = now
         self._types = types
         self._contact_key = contact_key
         self._with_vectors = with_vectors
@@ -168,6 +183,7 @@ class _ContactExport:
         held = self._store.find_contact(self._contact_key)
         if held is None:  # erased meanwhile
             return self._report
+        self._scope = _scope_of(self._contact_key, held)
         out.write(self._node_line("Contact", self._contact_key, held))
         for label in KEY_OF:
             for line in self._nodes(label) if label != "Contact" else ():
@@ -195,6 +211,10 @@ class _ContactExport:
         if label in HOME_BY:
             self._homeless[label].add(node_id)
         self._report.nodes[label] += 1
+        if self._damage.is_damaged(label, held, self._scope):
+            self._report.damaged_ids.append(f"{label} {node_id}")
+            left = self._damage.remains(DamagedNode(label, node_id, held), self._scope, self._now)
+            held = {KEY_OF[label]: node_id} | left
         line = {"node": label, "properties": self._known(label, held)}
         vector = _vector(held) if self._with_vectors else None
         return as_line(line | ({"vector": vector_text(vector)} if vector else {}))
@@ -207,21 +227,42 @@ class _ContactExport:
             for start, end, held in found:
                 # What came since then has no line of its own.
                 if start in self._ids[ends.start] and end in self._ids[ends.end]:
-                    yield self._link_line(kind, start, end, held)
+                    yield from self._link_line(kind, start, end, held)
 
-    def _link_line(self, kind: str, start: str, end: str, held: Row) -> bytes:
+    def _link_line(self, kind: str, start: str, end: str, held: Row) -> Iterator[bytes]:
+        known = self._known(kind, held)
+        left = self._damage.link_left(kind, known, self._now)
+        if left != {name: value for name, value in known.items() if value is not None}:
+            self._report.damaged_ids.append(f"{kind} {start}")
+        if left is None:
+            return
         self._report.links[kind] += 1
         label = LINKS[kind].start
         if kind in HOME_BY.get(label, ()):
             self._homeless[label].discard(start)
-        line = {"link": kind, "from": start, "to": end, "properties": self._known(kind, held)}
-        return as_line(line)
+        yield as_line({"link": kind, "from": start, "to": end, "properties": left})
 
     def _known(self, name: str, held: Row) -> Row:
         known = self._types.known(name, held)
         foreign = held.keys() - known.keys() - NOT_EXPORTED.get(name, frozenset())
         self._report.left_out.update(f"{name}.{field}" for field in foreign)
         return known
+
+
+def _scope_of(contact_key: str, held: Row) -> Scope:
+    """Whose the contact is.
+
+    Raises:
+        DamagedRecordError: it does not say.
+    """
+    try:
+        return Scope(*(held[name] for name in ("tenant", "agent_id", "contact_id")))
+    except (KeyError, InvalidScopeError):
+        raise DamagedRecordError(
+            f"contact {contact_key} is damaged and cannot be exported: it does not say whose it "
+            "is. Export the other contacts one by one, or restore an earlier backup",
+            (contact_key,),
+        ) from None
 
 
 def _vector(held: Row) -> bytes | None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -29,10 +29,16 @@ __all__ = [
     "Node",
     "PropertyTypes",
     "as_line",
+    "check_bounds",
     "vector_text",
 ]
 
 FORMAT = "reconciler-export"
+_EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
+_LATEST = datetime(9999, 12, 30, tzinfo=UTC)
+_NUMBER_MAX = 2**53
+"""So far every integer is a number of JSON, too."""
+
 VERSION = 1
 """What a reader must know to read it. A property more is no new version: see ``schema_version``."""
 
@@ -145,7 +151,7 @@ class PropertyTypes:
         label = line["node"]
         if not isinstance(label, str) or label not in KEY_OF:
             raise InvalidArchiveError(f"no node is called {label!r}")
-        properties = self._read(label, line.get("properties"))
+        properties = self.read(label, line.get("properties"))
         if not isinstance(properties.get(KEY_OF[label]), str):
             raise InvalidArchiveError(f"a {label} lacks its {KEY_OF[label]}")
         return Node(label=label, properties=properties, vector=_vector(line.get("vector")))
@@ -161,10 +167,15 @@ class PropertyTypes:
             raise InvalidArchiveError(f"no link is called {kind!r}")
         if not all(isinstance(end, str) for end in ends):
             raise InvalidArchiveError(f"a {kind} lacks an end")
-        properties = self._read(kind, line.get("properties", {}))
+        properties = self.read(kind, line.get("properties", {}))
         return Link(kind=kind, from_id=str(ends[0]), to_id=str(ends[1]), properties=properties)
 
-    def _read(self, name: str, held: Any) -> Row:
+    def read(self, name: str, held: Any) -> Row:
+        """The properties of a node or a relationship, as a line holds them, each of its type.
+
+        Raises:
+            InvalidArchiveError: one is unknown, or cannot be.
+        """
         if not isinstance(held, dict):
             raise InvalidArchiveError(f"a {name} has no properties")
         readers = self._readers[name]
@@ -175,9 +186,34 @@ class PropertyTypes:
             try:
                 if value is not None:
                     read[key] = readers[key](value)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 raise InvalidArchiveError(f"a {name} has a {key} that cannot be: {error}") from None
         return read
+
+
+def check_bounds(value: Any) -> None:
+    """Let a value through with which can be reckoned: no number is too large, and no time.
+
+    Both engines keep integers of 64 bits, and sums of many are taken; a time to which a moment is
+    added is still a time. What a record holds is looked at, too.
+
+    Raises:
+        ValueError: it holds a number or a time that is out of bounds, or NaN.
+    """
+    if isinstance(value, datetime) and not _EARLIEST <= value <= _LATEST:
+        raise ValueError(f"{value.isoformat()} is out of bounds")
+    if isinstance(value, float | int) and not abs(value) <= _NUMBER_MAX:  # also where it is NaN
+        raise ValueError("a number is out of bounds")
+    for part in _parts(value):
+        check_bounds(part)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if is_dataclass(value):
+        return (getattr(value, described.name) for described in fields(value))
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
 
 
 def as_line(values: Mapping[str, Any]) -> bytes:
@@ -224,7 +260,7 @@ def _reader(told: Mapping[str, Any]) -> Callable[[Any], Any]:
         return _time
     return {
         "string": _exactly(str),
-        "integer": _exactly(int),
+        "integer": _integer,
         "number": _number,
         "boolean": _exactly(bool),
         "array": _texts,
@@ -249,16 +285,25 @@ def _exactly(kind: type) -> Callable[[Any], Any]:
     return read
 
 
+def _integer(value: Any) -> int:
+    number: int = _exactly(int)(value)
+    check_bounds(number)
+    return number
+
+
 def _number(value: Any) -> float:
     if type(value) not in (int, float):
         raise TypeError(f"must be a number, not {type(value).__name__}")
-    return float(value)
+    number = float(value)
+    check_bounds(number)
+    return number
 
 
 def _time(value: Any) -> datetime:
     found = datetime.fromisoformat(_exactly(str)(value))
     if found.tzinfo is None:
         raise ValueError(f"{value!r} names no zone")
+    check_bounds(found)
     return found.astimezone(UTC)
 
 

@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import ValidationError
 
 from reconciler.domain.records.archives import RestoreReport
 from reconciler.domain.records.decisions import NO_MODEL, Decision
@@ -27,7 +27,6 @@ from reconciler.errors import (
     InvalidArchiveError,
     InvalidRequestError,
     InvalidScopeError,
-    ReconcilerError,
     SchemaError,
 )
 from reconciler.ports.embedder import Embedder
@@ -36,6 +35,7 @@ from reconciler.queries import newest_schema_version
 from reconciler.sensitive_data import key_check
 from reconciler.service.json_lines import loads
 from reconciler.service.moving.coherence import Coherence
+from reconciler.service.moving.damage import is_citation, read_node
 from reconciler.service.moving.lines import (
     FORMAT,
     KEY_OF,
@@ -44,14 +44,10 @@ from reconciler.service.moving.lines import (
     Link,
     Node,
     PropertyTypes,
+    check_bounds,
 )
 from reconciler.service.stores.archive_store import ArchiveStore
-from reconciler.service.stores.erasure_store import (
-    erasure_plans,
-    erasure_receipts,
-    erasure_targets,
-)
-from reconciler.service.stores.rows import SLOT_COLUMNS, decision_records, fact_of
+from reconciler.service.stores.row_reader import UNREADABLE
 
 __all__ = ["Checked", "Restorer"]
 
@@ -545,15 +541,6 @@ class _Reading:
             raise InvalidArchiveError(f"{self._path} cannot be read: {error.strerror}") from error
 
 
-_IN_JSON: Mapping[tuple[str, str], Callable[[], TypeAdapter[Any]]] = {
-    ("Decision", "record"): decision_records,
-    ("Erasure", "target"): erasure_targets,
-    ("Erasure", "plan"): erasure_plans,
-    ("Erasure", "receipt"): erasure_receipts,
-}
-"""What reads the properties that hold JSON, by label and name."""
-
-
 class _ContactCheck:
     """Holds a contact's lines to each other: what belongs to it, and that they agree."""
 
@@ -605,9 +592,7 @@ class _ContactCheck:
         is_own = all(node.properties.get(name, value) == value for name, value in told.items())
         if node.label in ("Session", "Task"):
             is_own &= node.node_id.startswith(f"{self._key}/")
-        is_own &= all(self._is_told(value, node, scope) for value in self._in_json(node))
-        if node.label == "Fact":
-            self._check_fact(node)
+        is_own &= self._is_told(self._read(node, scope), node, scope)
         if not is_own or node.node_id in ids:
             raise InvalidArchiveError(
                 f"contact {self._key}: {node.label} {node.node_id} is another's, or comes twice"
@@ -615,35 +600,22 @@ class _ContactCheck:
         ids.add(node.node_id)
         self._note(self._coherence.wrong_with_node(node))
 
-    def _in_json(self, node: Node) -> Iterator[Any]:
-        """What a node's properties in JSON hold, each read as it will be read in the store.
-
-        Raises:
-            InvalidArchiveError: one cannot be read so.
-        """
-        for (label, name), reader in _IN_JSON.items():
-            text = node.properties.get(name) if label == node.label else None
-            try:
-                if text is not None:
-                    yield reader().validate_json(text)
-            except (ReconcilerError, ValueError) as error:
-                raise self._unreadable(f"{label} {node.node_id} has a {name}", error) from None
-
-    def _check_fact(self, fact: Node) -> None:
-        """Read a fact as it will be read in the store.
+    def _read(self, node: Node, scope: Scope) -> Any:
+        """What a node says, read as it will be read in the store.
 
         Raises:
             InvalidArchiveError: it cannot be read so.
         """
         try:
-            fact_of(dict.fromkeys(SLOT_COLUMNS) | fact.properties)
-        except (ReconcilerError, ValueError) as error:
-            raise self._unreadable(f"Fact {fact.node_id} has a part", error) from None
+            said = read_node(node.label, node.properties, scope)
+            check_bounds(said)
+        except UNREADABLE as error:
+            raise self._unreadable(f"{node.label} {node.node_id}", error) from None
+        return said
 
     def _unreadable(self, what: str, error: Exception) -> InvalidArchiveError:
-        why = " ".join(str(error).split())[:_WHY_LENGTH_MAX]
         return InvalidArchiveError(
-            f"contact {self._key}: {what} that cannot be read: {why}. Nothing was written"
+            f"contact {self._key}: {what} cannot be read: {_why(error)}. Nothing was written"
         )
 
     @staticmethod
@@ -661,11 +633,25 @@ class _ContactCheck:
                 f"contact {self._key}: a {link.kind} from {link.from_id} to {link.to_id}, which "
                 "are not both there"
             )
+        if not is_citation(link.properties.get("span", "all")):
+            raise InvalidArchiveError(
+                f"contact {self._key}: a {link.kind} from {link.from_id} cites words that are "
+                "blank or too long. Nothing was written"
+            )
         self._note(self._coherence.wrong_with_link(link))
 
     def _note(self, wrong: str | None) -> None:
         if wrong is not None and self.wrong is None:
             self.wrong = f"of contact {self._key}, {wrong}"
+
+
+def _why(error: Exception) -> str:
+    """Why something cannot be read, without what it says."""
+    if not isinstance(error, ValidationError):
+        return " ".join(str(error).split())[:_WHY_LENGTH_MAX]
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in found[:_NAMED_MAX])
+    return "; ".join(told)[:_WHY_LENGTH_MAX]
 
 
 def _json(line: bytes) -> Any:

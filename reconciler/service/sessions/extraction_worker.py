@@ -119,7 +119,7 @@ class ExtractionWorker:
         """Work until no job waits or runs any more, or until ``stop``; the jobs of this call.
 
         A job that failed is waited for until it is done or dead, and so is one that another worker
-        holds.
+        holds; but not one whose time another host's clock gave, which is far ahead.
 
         Raises:
             GraphUnavailableError: the engine stayed unavailable; what is not done waits.
@@ -169,12 +169,9 @@ class ExtractionWorker:
         for job_id in due:
             lease_id = str(uuid.uuid4())
             until = now + timedelta(seconds=self._policy.lease_seconds)
-            if job := self._lease(job_id, lease_id, now, until):
+            if job := self._store.lease_job(job_id, lease_id, now, until):
                 return _Lease(job, lease_id)
         return None
-
-    def _lease(self, job_id: str, lease_id: str, now: datetime, until: datetime) -> Job | None:
-        return self._store.lease_job(job_id, lease_id, now, until)
 
     def _attempt(self, lease: _Lease) -> None:
         try:
@@ -319,7 +316,11 @@ class ExtractionWorker:
         self._store.renew_lease(lease.job.job_id, lease.lease_id, until)
 
     def _has_unfinished(self) -> bool:
-        return self._store.count_jobs().oldest_unfinished_at is not None
+        now, policy = self._clock(), self._policy
+        return self._store.is_waited_for(
+            now + timedelta(seconds=2 * policy.lease_seconds),
+            now + timedelta(seconds=policy.backoff_seconds_max),
+        )
 
 
 class WorkerThread:

@@ -163,6 +163,12 @@ class ArchiveStore:
         for row in self._graph.run(_LINKS[kind], asked):
             yield row["from_id"], row["to_id"], row.get("link") or {}
 
+    def put_remains(self, label: str, nodes: Mapping[str, Row]) -> None:
+        """Put what is left of records in their place, by their ids, which it lacks; links stay."""
+        rows = [{"node_id": node_id, "node": left} for node_id, left in nodes.items()]
+        for some in (rows[first : first + PAGE] for first in range(0, len(rows), PAGE)):
+            self._graph.run("put_remains", {"label": label, "rows": some})
+
     def begin_contact(self, scope: Scope, mark: str) -> tuple[int, str]:
         """Begin to restore a contact, or go on.
 

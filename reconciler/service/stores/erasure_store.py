@@ -29,8 +29,10 @@ from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Purged, Row
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
+from reconciler.service.stores.row_reader import RowReader, validated
 
 __all__ = [
+    "ERASURES",
     "ErasureStore",
     "Marks",
     "Standing",
@@ -130,7 +132,7 @@ class ErasureStore:
             facts=self._memory.list_facts(scope),
             links=self._memory.list_supersessions(scope),
             decisions=self._compared(scope) if is_compared else self._memory.list_records(scope),
-            judged=[Judged(**row) for row in judged],
+            judged=_JUDGED.all(judged),
             session_keys={row["session_id"]: row["session_key"] for row in self._sessions(scope)},
         )
 
@@ -266,7 +268,7 @@ class ErasureStore:
         """Erasures about these contacts, the oldest first; about any, where none is named."""
         keys = [scope.contact_key for scope in scopes]
         asked = {"contact_keys": keys, "is_unfinished": is_unfinished}
-        return [_erasure(row) for row in self._graph.run("list_erasures", asked)]
+        return ERASURES.all(self._graph.run("list_erasures", asked))
 
     def expect_purge(self, erasure: Erasure, texts: Iterable[str]) -> None:
         """Have the engine keep the texts that an erasure removes, to search its files for them."""
@@ -409,22 +411,6 @@ def _erasure_map(erasure: Erasure) -> dict[str, Any]:
     }
 
 
-def _erasure(row: Row) -> Erasure:
-    scope = Scope(row["tenant"], row["agent_id"], row["contact_id"])
-    return Erasure(
-        scope=scope,
-        **{name: row[name] for name in ("erasure_id", "reason", "started_at", "finished_at")},
-        by=row["asked_by"],
-        target=erasure_targets().validate_json(row["target"]),
-        kind=ErasureKind(row["target_kind"]),
-        state=ErasureState(row["state"]),
-        receipt=erasure_receipts().validate_json(row["receipt"])
-        if row["receipt"]
-        else ErasureReceipt(),
-        plan=erasure_plans().validate_json(row["plan"]) if row["plan"] else None,
-    )
-
-
 @cache
 def erasure_targets() -> TypeAdapter[ErasureTarget]:
     """Reads and writes what an erasure is about as JSON."""
@@ -441,3 +427,22 @@ def erasure_plans() -> TypeAdapter[ErasurePlan]:
 def erasure_receipts() -> TypeAdapter[ErasureReceipt]:
     """Reads and writes an erasure's receipt as JSON."""
     return TypeAdapter(ErasureReceipt)
+
+
+def _erasure(row: Row) -> Erasure:
+    scope = Scope(row["tenant"], row["agent_id"], row["contact_id"])
+    receipt, plan = row["receipt"], row["plan"]
+    told = {
+        "scope": scope,
+        **{n: row[n] for n in ("erasure_id", "reason", "state", "started_at", "finished_at")},
+        "by": row["asked_by"],
+        "target": erasure_targets().validate_json(row["target"]),
+        "kind": row["target_kind"],
+        "receipt": erasure_receipts().validate_json(receipt) if receipt else ErasureReceipt(),
+        "plan": erasure_plans().validate_json(plan) if plan else None,
+    }
+    return validated(Erasure, told)
+
+
+ERASURES = RowReader("Erasure", "erasure_id", _erasure)
+_JUDGED = RowReader("Episode", "episode_id", lambda row: validated(Judged, row))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from reconciler.domain.recalling.evidence import Said
 from reconciler.domain.records.evidence import TakenBy
-from reconciler.domain.records.kinds import Action, SourceKind
 from reconciler.ports.graph import Graph, Row
+from reconciler.service.stores.row_reader import RowReader, validated
 from reconciler.service.stores.rows import SPANS_JOINED
 
 __all__ = ["EvidenceStore"]
@@ -22,23 +22,24 @@ class EvidenceStore:
     def list_said(self, fact_ids: Sequence[str]) -> list[Said]:
         """The turns that these facts rest on, once for each fact; in no order."""
         rows = self._graph.run("list_fact_evidence", {"fact_ids": list(fact_ids)})
-        return [_said(row) for row in rows]
+        return _SAID.all(rows)
 
     def list_taken(self, episode_ids: Sequence[str]) -> dict[str, list[TakenBy]]:
         """By the ids of these turns, the decisions that were made on them; in no order."""
         found: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
-        for row in self._graph.run("list_judged", {"episode_ids": list(found)}):
-            found[row.pop("episode_id")].append(TakenBy(**row | {"action": Action(row["action"])}))
+        rows = self._graph.run("list_judged", {"episode_ids": list(found)})
+        for row, taken in _TAKEN.pairs(rows):
+            found[row["episode_id"]].append(taken)
         return found
 
 
 def _said(row: Row) -> Said:
-    spans = row.pop("span")
-    return Said(
-        **row
-        | {
-            "spans": tuple(spans.split(SPANS_JOINED)) if spans else (),
-            "source_kind": SourceKind(row["source_kind"]),
-            "source_reference": row["source_reference"] or None,
-        }
-    )
+    told = {
+        "spans": tuple(row["span"].split(SPANS_JOINED)) if row["span"] else (),
+        "source_reference": row["source_reference"] or None,
+    }
+    return validated(Said, row | told)
+
+
+_SAID = RowReader("Episode", "episode_id", _said)
+_TAKEN = RowReader("Decision", "decision_id", lambda row: validated(TakenBy, row))

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.review.health import ActionCount
-from reconciler.ports.graph import Graph
+from reconciler.ports.graph import Graph, Row
+from reconciler.service.stores.row_reader import RowReader
 
 __all__ = ["HealthStore"]
 
@@ -29,12 +30,8 @@ class HealthStore:
     def count_actions(self, scopes: Iterable[Scope]) -> dict[str, list[ActionCount]]:
         """The decisions about each contact by what was done, by the contact's key."""
         found: dict[str, list[ActionCount]] = defaultdict(list)
-        for row in self._graph.run("count_actions", _keys(scopes)):
-            count = ActionCount(
-                action=Action(row["action"]),
-                is_answer=row["is_answer"],
-                decisions=int(row["decisions"]),
-            )
+        rows = self._graph.run("count_actions", _keys(scopes))
+        for row, count in _COUNTS.pairs(rows):
             found[row["contact_key"]].append(count)
         return found
 
@@ -48,3 +45,14 @@ class HealthStore:
 
 def _keys(scopes: Iterable[Scope]) -> dict[str, list[str]]:
     return {"contact_keys": [scope.contact_key for scope in scopes]}
+
+
+def _count(row: Row) -> ActionCount:
+    return ActionCount(
+        action=Action(row["action"]),
+        is_answer=row["is_answer"],
+        decisions=int(row["decisions"]),
+    )
+
+
+_COUNTS = RowReader("Decision of Contact", "contact_key", _count)

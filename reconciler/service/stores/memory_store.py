@@ -40,14 +40,17 @@ from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
 from reconciler.service.stores.commits import Commit, contact_map, record_of
 from reconciler.service.stores.rows import (
-    contact_of,
-    decision_of,
-    earlier_of,
-    evidence_of,
-    fact_of,
-    neighbour_values,
-    predecessor_of,
-    slot_of,
+    COMPARISONS,
+    CONFLICTS,
+    CONTACTS,
+    DECISIONS,
+    EARLIER,
+    EVIDENCE,
+    FACTS,
+    FLAT_DECISIONS,
+    PLACES,
+    PREDECESSORS,
+    SUPERSESSIONS,
     vectors_of,
     with_comparisons,
 )
@@ -137,7 +140,13 @@ class MemoryStore:
             drawn = secrets.token_hex(_ID_KEY_BYTES)  # of two processes, the first one's is kept
             [bound] = self._graph.run("claim_store", {**given, "id_key": drawn})
         _check_model(bound, embedding_model, embedding_dimension)
-        return bytes.fromhex(bound["id_key"])
+        try:
+            return bytes.fromhex(bound["id_key"])
+        except ValueError:
+            raise SchemaError(
+                "the store's key of ids is damaged: what was handed over before would not be "
+                "recognised. Restore an earlier backup"
+            ) from None
 
     def check_schema_version(self) -> None:
         """Let a store through whose schema this code works with.
@@ -214,7 +223,8 @@ class MemoryStore:
         version, rows = self._at_version(scope, "list_neighbourhood", asked)
         if not rows:
             self._check_own_model()
-        return version, [fact_of(row) for row in rows], vectors_of(rows)
+        read = FACTS.pairs(rows)
+        return version, [fact for _, fact in read], vectors_of([row for row, _ in read])
 
     def load_vectors(self, scope: Scope, embedding_model: str) -> dict[str, NDArray[np.float32]]:
         """The vectors of all facts in scope, of those too that have ended, by the facts' ids.
@@ -241,12 +251,17 @@ class MemoryStore:
         asked = {**_contact(scope), "fact_ids": list(fact_ids)}
         rows = self._graph.run("find_facts", asked) if fact_ids else []
         version = max((row["version"] for row in rows), default=None)
-        facts = {row["fact_id"]: fact_of(row) for row in rows}
+        facts = {fact.fact_id: fact for fact in FACTS.all(rows)}
         return self.contact_version(scope) if version is None else int(version), facts
 
     def find_fact(self, scope: Scope, fact_id: str) -> Fact | None:
-        """The fact of that id about the contact, live or ended, if there is one."""
-        return self.find_facts(scope, [fact_id])[1].get(fact_id)
+        """The fact of that id about the contact, live or ended, if there is one.
+
+        Raises:
+            DamagedRecordError: there is one, and it cannot be read.
+        """
+        rows = self._graph.run("find_facts", {**_contact(scope), "fact_ids": [fact_id]})
+        return FACTS.one(rows[0]) if rows else None
 
     def find_nearest(
         self, scope: Scope, embedding_model: str, vector: NDArray[np.float32], limit: int
@@ -285,7 +300,7 @@ class MemoryStore:
         """Those facts of these ids that are about any contact of the agent."""
         asked = {"agent_key": scope.agent_key, "fact_ids": list(fact_ids)}
         rows = self._graph.run("find_agents_facts", asked) if fact_ids else []
-        return {row["fact_id"]: fact_of(row) for row in rows}
+        return {fact.fact_id: fact for fact in FACTS.all(rows)}
 
     def list_mentions(
         self, scope: Scope, word: str, offset: int, limit: int
@@ -303,7 +318,7 @@ class MemoryStore:
         """
         asked = {"word": word, "offset": offset, "limit": limit}
         rows = self._graph.run("list_mentions", {"agent_key": scope.agent_key, **asked})
-        return [(row.pop("contact_id"), fact_of(row)) for row in rows]
+        return [(row["contact_id"], fact) for row, fact in FACTS.pairs(rows)]
 
     def rests_on(self, scope: Scope, fact_id: str, episode_id: str) -> bool:
         """Whether the episode is evidence already of the fact, or of one that it says again."""
@@ -318,11 +333,11 @@ class MemoryStore:
     ) -> list[Predecessor]:
         """What lies beneath these facts, with the cosine to a vector; in no order."""
         asked = {"fact_ids": [fact.fact_id for fact in facts], "embedding": vector.tolist()}
-        return [predecessor_of(row) for row in self._compared("list_predecessors", asked)]
+        return PREDECESSORS.all(self._compared("list_predecessors", asked))
 
     def list_facts(self, scope: Scope) -> list[Fact]:
         """All facts in scope, live and ended, the newest first."""
-        return [fact_of(row) for row in self._graph.run("list_facts", _contact(scope))]
+        return FACTS.all(self._graph.run("list_facts", _contact(scope)))
 
     def list_newest_facts(
         self, scope: Scope, after: PlaceInHistory | None, limit: int | None
@@ -342,7 +357,7 @@ class MemoryStore:
             "limit": limit or _EVERYTHING,
         }
         rows = self._graph.run("list_newest_facts", _contact(scope) | asked)
-        return [PlaceInHistory(**row) for row in rows]
+        return PLACES.all(rows)
 
     def list_filed_facts(self, scope: Scope, subject: str) -> list[FiledFact]:
         """All facts of the scope's agent, about any contact, that are filed under a subject.
@@ -351,13 +366,13 @@ class MemoryStore:
         """
         asked = {"agent_key": scope.agent_key, "subject": subject}
         return [
-            FiledFact(row.pop("contact_id"), row.pop("contact_name"), fact_of(row))
-            for row in self._graph.run("list_filed_facts", asked)
+            FiledFact(row["contact_id"], row["contact_name"], fact)
+            for row, fact in FACTS.pairs(self._graph.run("list_filed_facts", asked))
         ]
 
     def facts_of(self, rows: Iterable[Row]) -> list[Fact]:
         """Rows that hold facts, as facts; for the stores beside this one."""
-        return [fact_of(row) for row in rows]
+        return FACTS.all(rows)
 
     def record_of(self, decision: Decision) -> str:
         """A decision as its record keeps it, in JSON."""
@@ -370,8 +385,7 @@ class MemoryStore:
         both hold.
         """
         rows = self._graph.run("list_conflicts", _contact(scope))
-        found = [Conflict(**row) for row in rows]
-        return [conflict for conflict in found if conflict.is_open or not is_open]
+        return [conflict for conflict in CONFLICTS.all(rows) if conflict.is_open or not is_open]
 
     def list_conflict_links(self, scope: Scope) -> list[Conflict]:
         """All links between facts in scope that may contradict each other, whatever became of them.
@@ -379,7 +393,7 @@ class MemoryStore:
         In no order.
         """
         rows = self._graph.run("list_conflict_links", _contact(scope))
-        return [Conflict(**row) for row in rows]
+        return CONFLICTS.all(rows)
 
     def count_conflicts(self, now: datetime) -> int:
         """How many pairs of facts in the whole store that are live now are in dispute."""
@@ -388,7 +402,7 @@ class MemoryStore:
     def list_supersessions(self, scope: Scope) -> list[Supersession]:
         """Which fact in scope took another's place, and why; in no order."""
         rows = self._graph.run("list_supersessions", _contact(scope))
-        return [Supersession(**row) for row in rows]
+        return SUPERSESSIONS.all(rows)
 
     def list_contact_ids(
         self, whose: Scope, after: str = "", limit: int | None = None
@@ -412,7 +426,9 @@ class MemoryStore:
             for row in self._graph.run("count_states", {**_contact_keys(page), "now": now}):
                 counts.setdefault(row["contact_id"], {})[row["state"]] = int(row["facts"])
             rows = self._graph.run("list_contacts", _contact_keys(page))
-            found += [contact_of(row, counts.get(row["contact_id"], {})) for row in rows]
+            found += CONTACTS.all(
+                row | {"facts": counts.get(row["contact_id"], {})} for row in rows
+            )
         return sorted(found, key=lambda contact: contact.contact_id)
 
     def list_expiring(
@@ -428,7 +444,7 @@ class MemoryStore:
             found += self._graph.run("list_expiring", {**_contact_keys(page), **asked})
             found.sort(key=lambda row: (row["expires_at"], row["contact_key"], row["fact_id"]))
             found = found[:limit]
-        return [(row.pop("contact_key"), fact_of(row)) for row in found]
+        return [(row["contact_key"], fact) for row, fact in FACTS.pairs(found)]
 
     def count_facts(self, now: datetime) -> dict[FactState, int]:
         """All facts of the store, by the state of now."""
@@ -524,12 +540,12 @@ class MemoryStore:
     def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
         """What was decided about an inference about the contact, the oldest first."""
         asked = {**_contact(scope), "inference_key": inference_key}
-        return [earlier_of(row) for row in self._graph.run("list_precedents", asked)]
+        return EARLIER.all(self._graph.run("list_precedents", asked))
 
     def list_evidence(self, decision_id: str, scope: Scope) -> list[Evidence]:
         """The episodes that a decision rests on, oldest first; one with a span for each."""
         rows = self._graph.run("list_evidence", {"decision_id": decision_id})
-        return [evidence_of(row, scope) for row in rows]
+        return EVIDENCE.all(row | {"scope": scope} for row in rows)
 
     def as_own_episodes(
         self, scope: Scope, given: Iterable[Evidence], cleaned: Sequence[Evidence]
@@ -593,8 +609,16 @@ class MemoryStore:
                 )
 
     def find_decision(self, scope: Scope, decision_id: str) -> Decision | None:
-        """The decision of that id about the contact, if it was made."""
-        return next(iter(self._decisions([{**_contact(scope), "decision_id": decision_id}])), None)
+        """The decision of that id about the contact, if it was made.
+
+        Raises:
+            DamagedRecordError: it was, and what is kept of it cannot be read.
+        """
+        asked = {**_contact(scope), "decision_ids": [decision_id]}
+        rows = self._graph.run("find_decisions", asked)
+        made = [DECISIONS.one(row) for row in rows if row["record"]]
+        made += map(FLAT_DECISIONS.one, self._flat_rows(asked, rows))
+        return next(iter(self._with_comparisons(made)), None)
 
     def get_decision(self, scope: Scope, decision_id: str) -> Decision:
         """The decision of that id about the contact.
@@ -687,24 +711,30 @@ class MemoryStore:
             for contact_key, decision_ids in ids.items()
             for decision in self._made(contact_key, decision_ids)
         ]
-        from reconciler.domain.records.decisions import Comparison
+        return self._with_comparisons(made)
 
+    def _with_comparisons(self, made: Iterable[Decision]) -> list[Decision]:
+        """Decisions with what each was compared with, the newest first."""
+        made = list(made)
         compared: dict[str, list[Comparison]] = {decision.decision_id: [] for decision in made}
-        for row in self._graph.run("list_comparisons", {"decision_ids": list(compared)}):
-            decision_id = row.pop("decision_id")
-            compared[decision_id].append(Comparison(**neighbour_values(row), rank=row["rank"]))
+        rows = self._graph.run("list_comparisons", {"decision_ids": list(compared)})
+        for row, comparison in COMPARISONS.pairs(rows):
+            compared[row["decision_id"]].append(comparison)
         made = [with_comparisons(decision, compared[decision.decision_id]) for decision in made]
         return sorted(made, key=lambda decision: (-decision.at.timestamp(), decision.decision_id))
 
     def _made(self, contact_key: str, decision_ids: list[str]) -> Iterator[Decision]:
         asked = {"contact_key": contact_key, "decision_ids": decision_ids}
         rows = self._graph.run("find_decisions", asked)
-        yield from (decision_of(row) for row in rows if row["record"])
-        if flat := [row["decision_id"] for row in rows if not row["record"]]:
-            older = self._graph.run("find_flat_decisions", asked | {"decision_ids": flat})
-            from reconciler.service.stores.flat_decisions import decision_of_columns
+        yield from DECISIONS.all(row for row in rows if row["record"])
+        yield from FLAT_DECISIONS.all(self._flat_rows(asked, rows))
 
-            yield from (decision_of_columns(row, slot_of(row)) for row in older)
+    def _flat_rows(self, asked: Row, rows: Iterable[Row]) -> list[Row]:
+        """Those of these decisions that were kept in columns, with their columns."""
+        flat = [row["decision_id"] for row in rows if not row["record"]]
+        if not flat:
+            return []
+        return self._graph.run("find_flat_decisions", asked | {"decision_ids": flat})
 
 
 def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> None:

@@ -1,31 +1,35 @@
-"""What the rows of queries hold, as values: facts, decisions, evidence, vectors."""
+"""What the rows of queries hold, as values: facts, decisions, evidence, vectors.
+
+One reader for each kind of record, so that a damaged one is told in the same way everywhere.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
 from reconciler.domain.records.facts import (
+    Conflict,
     Contact,
     Fact,
+    PlaceInHistory,
     Predecessor,
+    Supersession,
 )
 from reconciler.domain.records.kinds import (
-    Action,
     Category,
     DecidedBy,
     FactState,
-    GateReason,
     Relation,
     SourceKind,
 )
-from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.ports.graph import Row
+from reconciler.service.stores.row_reader import RowReader, validated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,18 +40,21 @@ if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Comparison, Decision
 
 __all__ = [
+    "COMPARISONS",
+    "CONFLICTS",
+    "CONTACTS",
+    "DECISIONS",
+    "EARLIER",
+    "EVIDENCE",
+    "FACTS",
+    "FLAT_DECISIONS",
+    "PLACES",
+    "PREDECESSORS",
     "SLOT_COLUMNS",
     "SPANS_JOINED",
-    "contact_of",
-    "decision_of",
+    "SUPERSESSIONS",
     "decision_records",
-    "earlier_of",
-    "evidence_of",
-    "fact_of",
-    "neighbour_values",
     "no_vectors",
-    "predecessor_of",
-    "slot_of",
     "vectors_of",
     "with_comparisons",
 ]
@@ -90,50 +97,38 @@ def no_vectors(*shape: int) -> NDArray[np.float32]:
     return np.empty(shape, dtype=np.float32)
 
 
-def neighbour_values(row: Row) -> dict[str, Any]:
-    """What a row says of a fact that a note is compared with."""
-    return {
-        "fact_id": row["fact_id"],
-        "text": row["text"],
-        "cosine": float(row["cosine"]),
-        "valid_from": row["valid_from"],
-        "trust": SourceKind(row["trust"]),
-        "slot": slot_of(row),
-        "category": Category(row["category"] or Category.FACT),
-    }
+def _comparison(row: Row) -> Comparison:
+    from reconciler.domain.records.decisions import Comparison
+
+    names = ("fact_id", "text", "cosine", "valid_from", "trust", "rank")
+    told = {name: row[name] for name in names}
+    category = row["category"] or Category.FACT
+    return validated(Comparison, told | {"slot": _slot(row), "category": category})
 
 
-def slot_of(row: Row) -> Slot | None:
+def _slot(row: Row) -> Slot | None:
     """The slot in a row; None where it has none."""
     if row["subject"] is None:
         return None
-    return Slot(
-        subject=row["subject"],
-        attribute=row["attribute"],
-        value=row["value"],
-        value_key=row["value_key"],
-        is_single_valued=bool(row["is_single_valued"]),
-        is_known=bool(row["is_known"]),
-        is_personal=bool(row["is_personal"]),
+    return validated(
+        Slot,
+        {
+            "subject": row["subject"],
+            "attribute": row["attribute"],
+            "value": row["value"],
+            "value_key": row["value_key"],
+            "is_single_valued": bool(row["is_single_valued"]),
+            "is_known": bool(row["is_known"]),
+            "is_personal": bool(row["is_personal"]),
+        },
     )
 
 
-def predecessor_of(row: Row) -> Predecessor:
+def _predecessor(row: Row) -> Predecessor:
     """A fact beneath another one, and how it came to lie there."""
-    return Predecessor(
-        fact_id=row["fact_id"],
-        text=row["text"],
-        cosine=float(row["cosine"]),
-        slot=slot_of(row),
-        was_contradicted=not row["is_restatement"] and row["decided_by"] in _KNOWN_CONTRADICTIONS,
-        followed_from=row["followed_from"],
-    )
-
-
-@cache
-def _of_rows() -> TypeAdapter[Fact]:
-    """Made when there is first need of it: it takes longer than importing this module."""
-    return TypeAdapter(Fact)
+    told = {name: row[name] for name in ("fact_id", "text", "cosine", "followed_from")}
+    is_known = not row["is_restatement"] and row["decided_by"] in _KNOWN_CONTRADICTIONS
+    return validated(Predecessor, told | {"slot": _slot(row), "was_contradicted": is_known})
 
 
 @cache
@@ -144,23 +139,31 @@ def decision_records() -> TypeAdapter[Decision]:
     return TypeAdapter(Decision)
 
 
-def fact_of(row: Row) -> Fact:
-    """The fact in a row."""
+def _fact(row: Row) -> Fact:
     found = {name: value for name, value in row.items() if value is not None}
     # What an older fact lacks has the default of the record.
-    return _of_rows().validate_python(found | {"slot": slot_of(row)})
+    return validated(Fact, found | {"slot": _slot(row)})
 
 
-def contact_of(row: Row, facts: Mapping[str, int]) -> Contact:
-    """The contact in a row, with its facts counted by state."""
-    counts: dict[str, Any] = {f"{state}_facts": facts.get(state, 0) for state in FactState}
-    return Contact(**row, **counts, facts=sum(facts.values()))
+def _contact(row: Row) -> Contact:
+    """The contact in a row, which also has its facts counted by state."""
+    facts: Mapping[str, int] = row["facts"]
+    counts = {f"{state}_facts": facts.get(state, 0) for state in FactState}
+    return validated(Contact, row | counts | {"facts": sum(facts.values())})
 
 
-def decision_of(row: Row) -> Decision:
+def _decision(row: Row) -> Decision:
     """The decision in a row, without what it was compared with."""
     made = decision_records().validate_json(row["record"])
     return replace(made, correction=Relation(row["correction"])) if row["correction"] else made
+
+
+def _flat_decision(row: Row) -> Decision:
+    from reconciler.service.stores.flat_decisions import decision_of_columns
+
+    made = decision_of_columns(row, _slot(row))
+    kept = decision_records().dump_json(made, warnings=False)
+    return decision_records().validate_json(kept)  # each column is held to its type
 
 
 def with_comparisons(decision: Decision, compared: Iterable[Comparison]) -> Decision:
@@ -170,13 +173,12 @@ def with_comparisons(decision: Decision, compared: Iterable[Comparison]) -> Deci
     return replace(decision, compared_with=as_then)
 
 
-def evidence_of(row: Row, scope: Scope) -> Evidence:
-    """The evidence in a row, which belongs to a scope."""
+def _evidence(row: Row) -> Evidence:
+    """The evidence in a row, which also has the scope that it belongs to."""
     from reconciler.domain.records.candidates import Evidence
 
     return Evidence(
-        **{name: row[name] for name in ("episode_id", "session_id", "text", "said_at")},
-        scope=scope,
+        **{name: row[name] for name in ("episode_id", "session_id", "scope", "text", "said_at")},
         spans=tuple(row["span"].split(SPANS_JOINED)) if row["span"] else (),
         source_kind=SourceKind(row["source_kind"]),
         source_reference=row["source_reference"] or None,
@@ -184,16 +186,21 @@ def evidence_of(row: Row, scope: Scope) -> Evidence:
     )
 
 
-def earlier_of(row: Row) -> EarlierDecision:
+def _earlier(row: Row) -> EarlierDecision:
     """What became of an earlier proposal, as the gate looks it up."""
     from reconciler.domain.gate.precedents import EarlierDecision
 
-    reason = row.pop("gate_reason")
-    return EarlierDecision(
-        **row
-        | {
-            "action": Action(row["action"]),
-            "reason": GateReason(reason) if reason else None,
-            "trust": SourceKind(row["trust"]),
-        }
-    )
+    return validated(EarlierDecision, row | {"reason": row["gate_reason"] or None})
+
+
+FACTS = RowReader("Fact", "fact_id", _fact)
+PREDECESSORS = RowReader("Fact", "fact_id", _predecessor)
+COMPARISONS = RowReader("Fact", "fact_id", _comparison)
+PLACES = RowReader("Fact", "fact_id", lambda row: validated(PlaceInHistory, row))
+DECISIONS = RowReader("Decision", "decision_id", _decision)
+FLAT_DECISIONS = RowReader("Decision", "decision_id", _flat_decision)
+EARLIER = RowReader("Decision", "decision_id", _earlier)
+EVIDENCE = RowReader("Episode", "episode_id", _evidence)
+CONTACTS = RowReader("Contact", "contact_id", _contact)
+CONFLICTS = RowReader("CONFLICTS_WITH of Fact", "new_id", lambda row: validated(Conflict, row))
+SUPERSESSIONS = RowReader("SUPERSEDES of Fact", "new_id", lambda row: validated(Supersession, row))

@@ -13,7 +13,7 @@ from typing import Any
 
 from reconciler.domain.records.jobs import Job, JobState, Outcomes, QueueReport
 from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.domain.records.sessions import Episode, Role, SessionRecord
+from reconciler.domain.records.sessions import Episode, SessionRecord
 from reconciler.domain.sessions.extraction import Proposal
 from reconciler.errors import (
     ErasedError,
@@ -22,8 +22,17 @@ from reconciler.errors import (
     UnknownJobError,
 )
 from reconciler.ports.graph import Graph, Row
+from reconciler.service.stores.row_reader import RowReader, validated
 
-__all__ = ["JobFilter", "ReadSession", "SessionStore"]
+__all__ = [
+    "EPISODES",
+    "JOBS",
+    "PROPOSALS",
+    "SESSIONS",
+    "JobFilter",
+    "ReadSession",
+    "SessionStore",
+]
 
 _OUTCOMES = tuple(field.name for field in fields(Outcomes))
 
@@ -139,12 +148,12 @@ class SessionStore:
     def list_episodes(self, scope: Scope, session_id: str) -> list[Episode]:
         """The turns of a session in their order."""
         rows = self._graph.run("list_session_episodes", _session(scope, session_id))
-        return [_episode(row) for row in rows]
+        return EPISODES.all(rows)
 
     def find_session(self, scope: Scope, session_id: str) -> SessionRecord | None:
         """A session as it is kept, without its turns."""
         rows = self._graph.run("find_session", _session(scope, session_id))
-        return SessionRecord(**_with_outcomes(rows[0])) if rows else None
+        return SESSIONS.one(rows[0]) if rows else None
 
     def clean_episodes(self, before: Sequence[Episode], after: Sequence[Episode]) -> None:
         """Put cleaned episodes in the place of what they were; what changed meanwhile stays.
@@ -164,15 +173,19 @@ class SessionStore:
             self._graph.run("clean_episodes", given)
 
     def find_job(self, scope: Scope, job_id: str) -> Job | None:
-        """The contact's job of that id, if there is one."""
+        """The contact's job of that id, if there is one.
+
+        Raises:
+            DamagedRecordError: there is one, and it cannot be read.
+        """
         rows = self._graph.run("find_job", {"job_id": job_id, **asdict(scope)})
-        return _job(rows[0]) if rows else None
+        return JOBS.one(rows[0]) if rows else None
 
     def find_jobs_of(self, episodes: Iterable[Episode]) -> list[tuple[str, JobState]]:
         """The jobs that read these turns, and where each stands, the newest first."""
         asked = {"episode_ids": [episode.episode_id for episode in episodes]}
         rows = self._graph.run("find_jobs_of_episodes", asked)
-        return [(row["job_id"], JobState(row["state"])) for row in rows]
+        return [(row["job_id"], state) for row, state in _STATES.pairs(rows)]
 
     def get_job(self, scope: Scope, job_id: str) -> Job:
         """The job of that id about the contact, as it stands.
@@ -202,17 +215,30 @@ class SessionStore:
         """A tenant's jobs, the newest first."""
         plain = {name: str(value or "") for name, value in asdict(wanted).items()}
         rows = self._graph.run("list_jobs", {"tenant": tenant, "limit": limit, **plain})
-        return [_job(row) for row in rows]
+        return JOBS.all(rows)
 
     def list_due_jobs(self, now: datetime) -> list[str]:
         """The ids of jobs that may be begun now, the longest due first, at most 20."""
         return [row["job_id"] for row in self._graph.run("list_due_jobs", {"now": now})]
 
+    def is_waited_for(self, leased_until: datetime, due_until: datetime) -> bool:
+        """Whether a job runs whose lease ends until then, or one waits that is due until then."""
+        asked = {"leased_until": leased_until, "due_until": due_until}
+        return bool(self._graph.run("find_unfinished_job", asked))
+
     def lease_job(self, job_id: str, lease_id: str, now: datetime, until: datetime) -> Job | None:
-        """The job, as this lease's alone until then; None where another worker has it."""
+        """The job, as this lease's alone until then; None where another worker has it.
+
+        A job that cannot be read is dead: no worker could do anything with it.
+        """
         given = {"job_id": job_id, "lease_id": lease_id, "now": now, "until": until}
         rows = self._graph.run("lease_job", given)
-        return _job(rows[0]) if rows else None
+        read, damaged = JOBS.apart(rows)
+        if damaged:
+            dead = {"state": str(JobState.DEAD), "attempts": 1, "due_at": now}
+            given = {**dead, "last_error": "the job is damaged and cannot be read"}
+            self._run_leased("give_job_back", job_id, lease_id, given)
+        return next((job for _, job in read), None)
 
     def renew_lease(self, job_id: str, lease_id: str, until: datetime) -> None:
         """Keep a job a while longer.
@@ -223,17 +249,13 @@ class SessionStore:
         self._run_leased("renew_lease", job_id, lease_id, {"until": until})
 
     def find_read(self, job_id: str) -> ReadSession | None:
-        """What was read out of a job's session already; None where nothing was."""
+        """What was read out of a job's session already; None where nothing was.
+
+        What cannot be read is as if nothing was: the session is read again.
+        """
         rows = self._graph.run("find_proposals", {"job_id": job_id})
-        if not rows or rows[0]["proposals"] is None:
-            return None
-        kept = json.loads(rows[0]["proposals"])
-        return ReadSession(
-            extractor=rows[0]["extractor"],
-            proposals=tuple(map(Proposal.from_dict, kept["proposals"])),
-            summary=rows[0]["summary"] or "",
-            left_out=kept["left_out"],
-        )
+        kept = [row | {"job_id": job_id} for row in rows if row["proposals"] is not None]
+        return next(iter(PROPOSALS.all(kept)), None)
 
     def keep_read(self, job_id: str, lease_id: str, read: ReadSession) -> None:
         """Keep what was read, so that a later attempt goes on with the very same.
@@ -288,7 +310,7 @@ class SessionStore:
 
     def count_jobs(self) -> QueueReport:
         """All jobs of the store in numbers."""
-        rows = {JobState(row["state"]): row for row in self._graph.run("count_jobs", {})}
+        rows = dict(_COUNTS.all(self._graph.run("count_jobs", {})))
         unfinished = [
             row["oldest_at"]
             for state, row in rows.items()
@@ -315,20 +337,36 @@ def _session(scope: Scope, session_id: str) -> dict[str, Any]:
 
 
 def _episode(row: Row) -> Episode:
-    return Episode(
-        **{name: value for name, value in row.items() if name not in ("role", "source_reference")},
-        role=Role(row["role"]),
-        reference=row["source_reference"] or None,
-    )
+    own = {name: value for name, value in row.items() if name != "source_reference"}
+    return validated(Episode, own | {"reference": row["source_reference"] or None})
 
 
 def _job(row: Row) -> Job:
-    row = dict(row)
-    scope = Scope(*(row.pop(name) for name in ("tenant", "agent_id", "contact_id")))
-    return Job(scope=scope, **_with_outcomes(row) | {"state": JobState(row["state"])})
+    scope = Scope(*(row[name] for name in ("tenant", "agent_id", "contact_id")))
+    return validated(Job, _with_outcomes(row) | {"scope": scope})
+
+
+def _read_session(row: Row) -> ReadSession:
+    kept = json.loads(row["proposals"])
+    return ReadSession(
+        extractor=row["extractor"],
+        proposals=tuple(map(Proposal.from_dict, kept["proposals"])),
+        summary=row["summary"] or "",
+        left_out=int(kept["left_out"]),
+    )
 
 
 def _with_outcomes(row: Row) -> dict[str, Any]:
     """A row with its numbers as one value."""
     plain = {name: value for name, value in row.items() if name not in _OUTCOMES}
     return plain | {"outcomes": Outcomes(**{name: int(row[name]) for name in _OUTCOMES})}
+
+
+EPISODES = RowReader("Episode", "episode_id", _episode)
+JOBS = RowReader("Job", "job_id", _job)
+PROPOSALS = RowReader("Job", "job_id", _read_session)
+SESSIONS = RowReader(
+    "Session", "session_id", lambda row: validated(SessionRecord, _with_outcomes(row))
+)
+_STATES = RowReader("Job", "job_id", lambda row: JobState(row["state"]))
+_COUNTS = RowReader("state of Job", "state", lambda row: (JobState(row["state"]), row))

@@ -14,8 +14,9 @@ from reconciler.domain.tasks.task_states import TaskState
 from reconciler.domain.tasks.tasks import Task
 from reconciler.errors import ErasedError, UnknownTaskError
 from reconciler.ports.graph import Graph, Row
+from reconciler.service.stores.row_reader import RowReader, validated
 
-__all__ = ["TaskStore"]
+__all__ = ["TASKS", "TaskStore"]
 
 _CAPTION_LENGTH = 80
 
@@ -68,9 +69,13 @@ class TaskStore:
             ) from None
 
     def find_task(self, scope: Scope, task_id: str) -> Task | None:
-        """The task of that id as it stands; None where there is none."""
+        """The task of that id as it stands; None where there is none.
+
+        Raises:
+            DamagedRecordError: there is one, and it cannot be read.
+        """
         rows = self._graph.run("find_task", {"task_key": _key(scope, task_id)})
-        return _task(scope, rows[0]) if rows else None
+        return TASKS.one(rows[0] | {"scope": scope}) if rows else None
 
     def list_tasks(
         self, scopes: Iterable[Scope], states: Iterable[TaskState], limit: int
@@ -79,7 +84,7 @@ class TaskStore:
         by_key = {scope.contact_key: scope for scope in scopes}
         given = {"contact_keys": list(by_key), "states": [str(state) for state in states]}
         rows = self._graph.run("list_tasks", given | {"limit": limit})
-        return [_task(by_key[row.pop("contact_key")], row) for row in rows]
+        return TASKS.all(row | {"scope": by_key[row["contact_key"]]} for row in rows)
 
     def add_done_subtask(self, scope: Scope, task_id: str, subtask_id: str, at: datetime) -> Task:
         """The task with a subtask marked as done; marked again, nothing changes.
@@ -126,7 +131,7 @@ class TaskStore:
             "at": at,
         }
         rows = self._graph.run("set_task_state", given)
-        return _task(scope, rows[0]) if rows else None
+        return TASKS.one(rows[0] | {"scope": scope}) if rows else None
 
     def set_outcome(self, scope: Scope, task_id: str, outcome_id: str, at: datetime) -> Task:
         """The task with the decision that was made about what came of it.
@@ -160,7 +165,7 @@ class TaskStore:
         rows = self._graph.run(name, {"task_key": _key(scope, task_id), "at": at, **given})
         if not rows:
             raise UnknownTaskError(f"contact {scope.contact_id} has no task {task_id}")
-        return _task(scope, rows[0])
+        return TASKS.one(rows[0] | {"scope": scope})
 
 
 def _key(scope: Scope, task_id: str) -> str:
@@ -168,13 +173,9 @@ def _key(scope: Scope, task_id: str) -> str:
     return scope.session_key(task_id)
 
 
-def _task(scope: Scope, row: Row) -> Task:
-    return Task(
-        scope=scope,
-        **dict(row)
-        | {
-            "state": TaskState(row["state"]),
-            "done": tuple(row["done"] or ()),
-            "decided": tuple(row["decided"] or ()),
-        },
-    )
+def _task(row: Row) -> Task:
+    lists = {name: tuple(row[name] or ()) for name in ("done", "decided")}
+    return validated(Task, row | lists)
+
+
+TASKS = RowReader("Task", "task_id", _task)

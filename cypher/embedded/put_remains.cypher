@@ -1,0 +1,103 @@
+// Put what is left of records that cannot be read in their place: without words, and readable. Their
+// links stay.
+// mode: write
+// params: label, rows
+// map rows: node_id, node
+// map rows.node: any
+// returns: node_id
+// only when label is Task
+// for each row of rows
+MATCH (task:Task {task_key: $row.node_id})
+SET task.done = NULL, task.decided = NULL, task.blocker = NULL, task.outcome_id = NULL;
+
+// only when label is Task
+// for each row of rows
+MATCH (task:Task {task_key: $row.node_id})
+SET task += $row.node
+RETURN task.task_key AS node_id;
+
+// only when label is Session
+// for each row of rows
+MATCH (session:Session {session_key: $row.node_id})
+SET session.summary = NULL;
+
+// only when label is Session
+// for each row of rows
+MATCH (session:Session {session_key: $row.node_id})
+SET session += $row.node
+RETURN session.session_key AS node_id;
+
+// only when label is Episode
+// for each row of rows
+MATCH (episode:Episode {episode_id: $row.node_id})
+SET episode.source_reference = NULL;
+
+// only when label is Episode
+// for each row of rows
+MATCH (episode:Episode {episode_id: $row.node_id})
+SET episode += $row.node
+RETURN episode.episode_id AS node_id;
+
+// only when label is Job
+// for each row of rows
+MATCH (job:Job {job_id: $row.node_id})
+SET job.extractor = NULL, job.last_error = NULL, job.proposals = NULL, job.summary = NULL,
+    job.leased_by = NULL;
+
+// only when label is Job
+// for each row of rows
+MATCH (job:Job {job_id: $row.node_id})
+SET job += $row.node
+RETURN job.job_id AS node_id;
+
+// only when label is Fact
+// for each row of rows
+MATCH (fact:Fact {fact_id: $row.node_id})
+SET fact.subject = NULL, fact.attribute = NULL, fact.value = NULL, fact.value_key = NULL,
+    fact.slot_key = NULL, fact.is_single_valued = NULL, fact.is_known = NULL, fact.is_personal =
+    NULL, fact.topic = NULL, fact.tags = NULL, fact.expires_at = NULL, fact.artefact = NULL,
+    fact.last_recalled_at = NULL, fact.embedding = NULL, fact.embedding_bytes = NULL,
+    fact.next_embedding = NULL, fact.next_embedding_bytes = NULL;
+
+// only when label is Fact
+// for each row of rows
+MATCH (fact:Fact {fact_id: $row.node_id})
+SET fact += $row.node
+RETURN fact.fact_id AS node_id;
+
+// only when label is Decision
+// for each row of rows
+MATCH (decision:Decision {decision_id: $row.node_id})
+SET decision.arbiter_reasoning = NULL, decision.inference_key = NULL, decision.lapses_at = NULL,
+    decision.disposal = NULL, decision.gate_reason = NULL, decision.correction = NULL,
+    decision.corrected_at = NULL, decision.cosine = NULL, decision.subject = NULL,
+    decision.attribute = NULL, decision.value = NULL, decision.value_key = NULL, decision.topic =
+    NULL, decision.tags = NULL, decision.question = NULL, decision.findings = NULL,
+    decision.gate_findings = NULL, decision.source_reference = NULL, decision.idempotency_key =
+    NULL, decision.arbiter_error = NULL, decision.is_single_valued = NULL, decision.is_known = NULL,
+    decision.is_personal = NULL, decision.sensitivity = NULL, decision.session_id = NULL,
+    decision.settles_id = NULL, decision.held_id = NULL, decision.proposed_by = NULL,
+    decision.answered_by = NULL, decision.cosine_update_min = NULL;
+
+// only when label is Decision
+// for each row of rows
+MATCH (decision:Decision {decision_id: $row.node_id})
+SET decision += $row.node
+RETURN decision.decision_id AS node_id;
+
+// only when label is Erasure
+// for each row of rows
+MATCH (erasure:Erasure {erasure_id: $row.node_id})
+SET erasure.plan = NULL, erasure.receipt = NULL;
+
+// only when label is Erasure
+// for each row of rows
+MATCH (erasure:Erasure {erasure_id: $row.node_id})
+SET erasure += $row.node
+RETURN erasure.erasure_id AS node_id;
+
+// only when label is Tombstone
+// for each row of rows
+MATCH (tombstone:Tombstone {tombstone_key: $row.node_id})
+SET tombstone += $row.node
+RETURN tombstone.tombstone_key AS node_id

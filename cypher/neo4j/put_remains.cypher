@@ -1,0 +1,49 @@
+// Put what is left of records that cannot be read in their place: without words, and readable. Their
+// links stay.
+// mode: write
+// params: label, rows
+// map rows: node_id, node
+// map rows.node: any
+// returns: node_id
+UNWIND $rows AS row
+CALL (row) {
+  WITH row WHERE $label = 'Task'
+  MATCH (task:Task {task_key: row.node_id})
+  SET task = row.node, task.task_key = row.node_id
+}
+CALL (row) {
+  WITH row WHERE $label = 'Session'
+  MATCH (session:Session {session_key: row.node_id})
+  SET session = row.node, session.session_key = row.node_id, session.title = row.node.session_id
+}
+CALL (row) {
+  WITH row WHERE $label = 'Episode'
+  MATCH (episode:Episode {episode_id: row.node_id})
+  SET episode = row.node, episode.episode_id = row.node_id, episode.title = caption(row.node.text)
+}
+CALL (row) {
+  WITH row WHERE $label = 'Job'
+  MATCH (job:Job {job_id: row.node_id})
+  SET job = row.node, job.job_id = row.node_id
+}
+CALL (row) {
+  WITH row WHERE $label = 'Fact'
+  MATCH (fact:Fact {fact_id: row.node_id})
+  SET fact = row.node, fact.fact_id = row.node_id, fact.name = caption(row.node.text)
+}
+CALL (row) {
+  WITH row WHERE $label = 'Decision'
+  MATCH (decision:Decision {decision_id: row.node_id})
+  SET decision = row.node, decision.decision_id = row.node_id, decision.title = row.node.action + ' by ' + row.node.decided_by
+}
+CALL (row) {
+  WITH row WHERE $label = 'Erasure'
+  MATCH (erasure:Erasure {erasure_id: row.node_id})
+  SET erasure = row.node, erasure.erasure_id = row.node_id
+}
+CALL (row) {
+  WITH row WHERE $label = 'Tombstone'
+  MATCH (tombstone:Tombstone {tombstone_key: row.node_id})
+  SET tombstone = row.node, tombstone.tombstone_key = row.node_id
+}
+RETURN row.node_id AS node_id

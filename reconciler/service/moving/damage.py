@@ -1,0 +1,419 @@
+"""Damage: which of a contact's records cannot be read, and what is left of one without its words.
+
+A record is held to the very reader that reads it in its store. What is left of a damaged one can be
+read: its id, and what of its numbers and times makes sense. An export writes that in its place, and
+an erasure leaves that behind. Never here: a query.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
+from reconciler.domain.records.erasures import ERASED, ErasureKind, ErasureState
+from reconciler.domain.records.kinds import (
+    Action,
+    Category,
+    DecidedBy,
+    FactState,
+    JobState,
+    RecallSemantics,
+    Sensitivity,
+    SourceKind,
+)
+from reconciler.domain.records.notes import CLEANED_GROWTH_MAX, check_text
+from reconciler.domain.records.scope import Scope
+from reconciler.errors import InvalidArchiveError, InvalidNoteError
+from reconciler.ports.graph import Row
+from reconciler.service.moving.lines import KEY_OF, PropertyTypes, as_line
+from reconciler.service.stores.archive_store import ArchiveStore
+from reconciler.service.stores.erasure_store import ERASURES
+from reconciler.service.stores.row_reader import UNREADABLE
+from reconciler.service.stores.rows import (
+    DECISIONS,
+    EVIDENCE,
+    FACTS,
+    SLOT_COLUMNS,
+    SPANS_JOINED,
+)
+from reconciler.service.stores.session_store import EPISODES, JOBS, PROPOSALS, SESSIONS
+from reconciler.service.stores.task_store import TASKS
+
+__all__ = ["Damage", "DamagedNode", "is_citation", "read_node"]
+
+_OUTCOMES = ("added", "superseding", "known", "held", "refused", "left_out")
+_SPAN_LENGTH_MAX = EVIDENCE_LENGTH_MAX * CLEANED_GROWTH_MAX
+_OF_COLUMNS = "cosine_update_min"
+"""What each decision has that was kept in columns, by an older schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedNode:
+    """A node that cannot be read, by its label and id, with all it holds."""
+
+    label: str
+    node_id: str
+    held: Row
+
+    @property
+    def words(self) -> Iterator[str]:
+        """All texts that it holds."""
+        for value in self.held.values():
+            yield from (str(item) for item in (value if isinstance(value, list) else [value]))
+
+
+class Damage:
+    """Finds damaged records, and puts what is left of them in their place.
+
+    Args:
+        store: contacts with all that belongs to them.
+        types: of what type each property is.
+    """
+
+    def __init__(self, store: ArchiveStore, types: PropertyTypes) -> None:
+        self._store = store
+        self._types = types
+
+    def find(self, scope: Scope, labels: Iterable[str] = KEY_OF) -> list[DamagedNode]:
+        """The damaged records of a contact of these labels."""
+        return [
+            DamagedNode(label, node_id, held)
+            for label in labels
+            if label != "Contact"
+            for page in self._store.node_pages(scope.contact_key, label, with_vectors=False)
+            for node_id, held in page
+            if self.is_damaged(label, held, scope)
+        ]
+
+    def is_damaged(self, label: str, held: Row, scope: Scope) -> bool:
+        """Whether a node cannot be read, in its store or on a line of an export."""
+        try:
+            line = json.loads(as_line(self._types.known(label, held)))
+            read_node(label, self._types.read(label, line), scope)
+        except UNREADABLE:
+            return True
+        return False
+
+    def empty(self, scope: Scope, damaged: Iterable[DamagedNode], at: datetime) -> None:
+        """Leave of these records only what can be read, and no words."""
+        by_label: dict[str, dict[str, Row]] = {}
+        for node in damaged:
+            left = self.remains(node, scope, at)
+            by_label.setdefault(node.label, {})[node.node_id] = left
+        for label, nodes in by_label.items():
+            self._store.put_remains(label, nodes)
+
+    def remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Row:
+        """What is left of a damaged record: it can be read, and holds no words.
+
+        Args:
+            node: the record.
+            scope: whose it is.
+            at: what stands for a time that makes no sense (UTC).
+        """
+        kept = self._sound(node.label, node.held)
+        left = _REMAINS[node.label](kept, scope, at)
+        if node.label == "Decision":
+            left |= self._decided(node.node_id, kept, left, scope)
+        return left
+
+    def link_left(self, kind: str, held: Row, at: datetime) -> Row | None:
+        """What a link says, as an export holds it and a store reads it; None where that is nothing.
+
+        Args:
+            kind: the link's type.
+            held: what it holds.
+            at: what stands for a time that makes no sense (UTC).
+        """
+        sound = self._sound(kind, held)
+        if kind in ("SUPERSEDES", "CONFLICTS_WITH"):
+            return {"decided_by": str(DecidedBy.ORDER), "reason": ERASED, "at": at} | sound
+        if kind == "COMPARED_WITH":
+            return sound if sound.keys() >= {"cosine", "rank"} else None
+        if "span" in sound and not is_citation(sound["span"]):
+            return {}
+        return sound
+
+    def _sound(self, label: str, held: Row) -> Row:
+        """Those properties that are of the type that they should be."""
+        found: Row = {}
+        for name, value in self._types.known(label, held).items():
+            try:
+                self._types.read(label, json.loads(as_line({name: value})))
+            except (InvalidArchiveError, TypeError, ValueError):
+                continue
+            if value is not None:
+                found[name] = value
+        return found
+
+    def _decided(self, decision_id: str, kept: Row, left: Row, scope: Scope) -> Row:
+        """What was done, and the record that says so; only what wrote a fact may say so."""
+        wrote = {Action.ADD, Action.UPDATE}
+        links = self._store.list_links(scope.contact_key, "WROTE", decision_id[:-1], decision_id)
+        fact_id = next((end for start, end, _ in links if start == decision_id), None)
+        action = Action(kept.get("action", Action.SKIP))
+        if (action in wrote) != (fact_id is not None):
+            action = Action.ADD if fact_id else Action.SKIP
+        decided = {"action": str(action), "fact_id": fact_id or kept.get("fact_id")}
+        return decided | {"record": _record(decision_id, left | decided, scope)}
+
+
+def read_node(label: str, held: Row, scope: Scope) -> Any:
+    """What a node says, read as its store reads it; None for one that says nothing by itself.
+
+    Raises:
+        Exception: any of ``UNREADABLE``, where it cannot be read; its text may quote it.
+    """
+    return _READERS[label](held, scope)
+
+
+def is_citation(span: str) -> bool:
+    """Whether the words that a link cites can be read."""
+    try:
+        for part in span.split(SPANS_JOINED):
+            check_text("a span", part, _SPAN_LENGTH_MAX)
+    except InvalidNoteError:
+        return False
+    return True
+
+
+def _read_decision(held: Row, _: Scope) -> Any:
+    if held.get("record") is None and held.get(_OF_COLUMNS) is not None:
+        return None
+    return DECISIONS.make({"record": held["record"], "correction": held.get("correction")})
+
+
+def _read_episode(held: Row, scope: Scope) -> Any:
+    row = {"source_reference": None, "job_id": None, "is_cleaned": False} | held
+    if held.get("role") is None:
+        return EVIDENCE.make(row | {"session_id": "-", "scope": scope, "span": None})
+    names = ("episode_id", "role", "text", "said_at", "position")
+    told = {name: row[name] for name in (*names, "source_reference", "job_id", "is_cleaned")}
+    return EPISODES.make(told | {"session_id": "-"})
+
+
+def _read_job(held: Row, _: Scope) -> Any:
+    if held.get("proposals") is not None:
+        PROPOSALS.make({"extractor": None, "summary": None} | held)
+    names = ("tenant", "agent_id", "contact_id", "job_id", "session_id", "state", "attempts")
+    told = {name: held[name] for name in (*names, "submitted_at", "due_at")}
+    told |= {name: held.get(name) for name in ("finished_at", "extractor", "last_error")}
+    return JOBS.make(told | _counted(held))
+
+
+def _read_session(held: Row, _: Scope) -> Any:
+    names = ("session_id", "channel", "started_at", "ended_at")
+    told = {name: held[name] for name in names} | {"summary": held.get("summary")}
+    return SESSIONS.make(told | _counted(held))
+
+
+def _read_task(held: Row, scope: Scope) -> Any:
+    names = ("task_id", "goal", "state", "session_id", "started_at", "changed_at")
+    told = {name: held[name] for name in names}
+    told |= {name: held.get(name) for name in ("done", "decided", "blocker", "outcome_id")}
+    return TASKS.make(told | {"scope": scope})
+
+
+def _read_erasure(held: Row, scope: Scope) -> Any:
+    own = {"finished_at": None, "plan": None, "receipt": None} | held
+    return ERASURES.make(own | {"contact_id": scope.contact_id, "asked_by": held["by"]})
+
+
+def _counted(held: Row) -> Row:
+    return {name: held.get(name, 0) for name in _OUTCOMES}
+
+
+_READERS: Mapping[str, Callable[[Row, Scope], Any]] = {
+    "Contact": lambda held, _: held["version"],
+    "Task": _read_task,
+    "Session": _read_session,
+    "Episode": _read_episode,
+    "Job": _read_job,
+    "Fact": lambda held, _: FACTS.make(dict.fromkeys(SLOT_COLUMNS) | held),
+    "Decision": _read_decision,
+    "Erasure": _read_erasure,
+    "Tombstone": lambda held, _: held["tombstone_key"],
+}
+
+
+def _task_left(held: Row, _: Scope, at: datetime) -> Row:
+    return {
+        **_times(held, at, "started_at", "changed_at"),
+        "task_id": held.get("task_id", "unreadable"),
+        "session_id": held.get("session_id", "unreadable"),
+        "name": ERASED,
+        "goal": ERASED,
+        "state": "failure",
+        "done": None,
+        "decided": None,
+        "blocker": None,
+    }
+
+
+def _session_left(held: Row, _: Scope, at: datetime) -> Row:
+    return {
+        **_times(held, at, "started_at", "ended_at"),
+        "session_id": held.get("session_id", "unreadable"),
+        "channel": held.get("channel", "unreadable"),
+        "summary": None,
+        **_counted(held),
+    }
+
+
+def _episode_left(held: Row, _: Scope, at: datetime) -> Row:
+    return {
+        **_times(held, at, "said_at"),
+        "text": ERASED,
+        "source_kind": held.get("source_kind", str(SourceKind.MODEL_GUESS)),
+        "source_reference": None,
+        "is_cleaned": True,
+        **({"position": held.get("position", 0)} if "position" in held or "role" in held else {}),
+        **({"role": held.get("role", "system")} if "position" in held or "role" in held else {}),
+    }
+
+
+def _job_left(held: Row, scope: Scope, at: datetime) -> Row:
+    return {
+        "tenant": scope.tenant,
+        "agent_id": scope.agent_id,
+        "contact_id": scope.contact_id,
+        "session_id": held.get("session_id", "unreadable"),
+        "state": str(JobState.DONE),
+        "attempts": held.get("attempts", 0),
+        **_times(held, at, "submitted_at", "due_at", "finished_at"),
+        "extractor": None,
+        "last_error": None,
+        "proposals": None,
+        "summary": None,
+        **_counted(held),
+    }
+
+
+def _fact_left(held: Row, _: Scope, at: datetime) -> Row:
+    slot = dict.fromkeys((*SLOT_COLUMNS, "slot_key"))
+    return slot | {
+        "text": ERASED,
+        "importance": 0.5,
+        "trust": held.get("trust", str(SourceKind.MODEL_GUESS)),
+        "observations": held.get("observations", 1),
+        **_times(held, at, "recorded_at", "valid_from", "valid_to", "last_confirmed_at"),
+        "state": str(FactState.ERASED),
+        "is_void": False,
+        "is_contested": False,
+        "category": held.get("category", str(Category.FACT)),
+        "topic": None,
+        "tags": None,
+        "confidence": 0.0,
+        "sensitivity": str(Sensitivity.NONE),
+        "is_redacted": False,
+        "recall_semantics": str(RecallSemantics.DEFAULT),
+        "yields_to_live_intent": False,
+        "expires_at": None,
+        "is_confirmed_by_user": False,
+        "artefact": None,
+        "recall_count": held.get("recall_count", 0),
+        "last_recalled_at": None,
+    }
+
+
+def _decision_left(held: Row, _: Scope, at: datetime) -> Row:
+    return {
+        "decided_by": held.get("decided_by", str(DecidedBy.GATE)),
+        "door": held.get("door", "unreadable"),
+        "trust": held.get("trust", str(SourceKind.MODEL_GUESS)),
+        "episode_id": held.get("episode_id", "unreadable"),
+        **_times(held, at, "at"),
+        "text": ERASED,
+        "reason": ERASED,
+        "arbiter_reasoning": None,
+        "inference_key": None,
+        "lapses_at": None,
+        "disposal": None,
+        "gate_reason": None,
+        "correction": None,
+        "cosine": None,
+    }
+
+
+def _record(decision_id: str, left: Row, scope: Scope) -> str:
+    """A record of what is left of a decision."""
+    from reconciler.domain.records.decisions import (
+        NO_MODEL,
+        Decision,
+        RecordedPolicy,
+        RecordedVerdict,
+    )
+    from reconciler.domain.records.notes import Note
+    from reconciler.service.stores.commits import record_of
+
+    note = Note(
+        scope=scope,
+        text=ERASED,
+        said_at=left["at"],
+        source_kind=SourceKind(left["trust"]),
+        is_cleaned=True,
+    )
+    policy = RecordedPolicy(
+        profile="unreadable",
+        cosine_update_min=1.0,
+        cosine_add_max=1.0,
+        cosine_cut=1.0,
+        guard=False,
+        embedding_model=NO_MODEL,
+    )
+    verdict = RecordedVerdict(
+        action=Action(left["action"]),
+        decided_by=DecidedBy(left["decided_by"]),
+        reason=ERASED,
+        fact_id=left["fact_id"],
+    )
+    decision = Decision(
+        decision_id=decision_id,
+        note=note,
+        verdict=verdict,
+        door=left["door"],
+        at=left["at"],
+        episode_id=left["episode_id"],
+        policy=policy,
+    )
+    return record_of(decision)
+
+
+def _erasure_left(held: Row, scope: Scope, at: datetime) -> Row:
+    return {
+        "tenant": scope.tenant,
+        "agent_id": scope.agent_id,
+        "contact_key": scope.contact_key,
+        "target_kind": str(ErasureKind.CONTACT),
+        "target": "{}",
+        "state": str(ErasureState.DONE),
+        "by": held.get("by", "unreadable"),
+        "reason": ERASED,
+        **_times(held, at, "started_at", "finished_at"),
+        "plan": None,
+        "receipt": None,
+    }
+
+
+def _tombstone_left(held: Row, scope: Scope, at: datetime) -> Row:
+    return {"contact_key": scope.contact_key, **_times(held, at, "at")}
+
+
+def _times(held: Row, at: datetime, *names: str) -> Row:
+    return {name: held.get(name) or at for name in names}
+
+
+_REMAINS: Mapping[str, Callable[[Row, Scope, datetime], Row]] = {
+    "Task": _task_left,
+    "Session": _session_left,
+    "Episode": _episode_left,
+    "Job": _job_left,
+    "Fact": _fact_left,
+    "Decision": _decision_left,
+    "Erasure": _erasure_left,
+    "Tombstone": _tombstone_left,
+}

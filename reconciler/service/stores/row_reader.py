@@ -1,0 +1,102 @@
+"""Row readers: make values of rows, and name the rows that cannot be read.
+
+A record may be damaged: cut short, altered by hand, or written by a program with a mistake. Such a
+record is named by its id and never quoted. It keeps nothing beside it from being read, and an
+erasure takes its words away like any other's.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Generic, TypeVar
+
+from pydantic import TypeAdapter
+
+from reconciler.errors import DamagedRecordError, ReconcilerError
+from reconciler.ports.graph import Row
+
+__all__ = ["UNREADABLE", "RowReader", "validated"]
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+_NAMED_MAX = 5
+
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
+
+UNREADABLE = (ReconcilerError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError)
+"""What making a value of a damaged row raises; what reads JSON raises a ``ValueError``."""
+
+
+class RowReader(Generic[T]):
+    """Makes values of the rows of one kind of record.
+
+    Args:
+        label: the kind.
+        key: the column that names a record.
+        make: makes the value of a row; it may raise any of ``UNREADABLE``.
+    """
+
+    def __init__(self, label: str, key: str, make: Callable[[Row], T]) -> None:
+        self.label = label
+        self._key = key
+        self.make = make
+
+    def one(self, row: Row) -> T:
+        """The value of a row.
+
+        Raises:
+            DamagedRecordError: it cannot be read.
+        """
+        try:
+            return self.make(row)
+        except UNREADABLE:  # its text would quote the record
+            raise self._damaged([row]) from None
+
+    def all(self, rows: Iterable[Row]) -> list[T]:
+        """The values of the rows that can be read; the log names the others."""
+        return [value for _, value in self.pairs(rows)]
+
+    def pairs(self, rows: Iterable[Row]) -> list[tuple[Row, T]]:
+        """As ``all``, each value with its row."""
+        read, damaged = self.apart(rows)
+        if damaged:
+            _log.warning("%s", self._damaged(damaged))
+        return read
+
+    def apart(self, rows: Iterable[Row]) -> tuple[list[tuple[Row, T]], list[Row]]:
+        """The rows that can be read, each with its value, and those that cannot."""
+        read: list[tuple[Row, T]] = []
+        damaged: list[Row] = []
+        for row in rows:
+            try:
+                read.append((row, self.make(row)))
+            except UNREADABLE:
+                damaged.append(row)
+        return read, damaged
+
+    def key_of(self, row: Row) -> str:
+        """What names the record of a row."""
+        return str(row[self._key])
+
+    def _damaged(self, rows: Iterable[Row]) -> DamagedRecordError:
+        ids = tuple(dict.fromkeys(map(self.key_of, rows)))
+        named = ", ".join(ids[:_NAMED_MAX]) + (", …" if len(ids) > _NAMED_MAX else "")
+        return DamagedRecordError(
+            f"{self.label} {named} cannot be read: what is kept of it is damaged. `reconciler "
+            "health` counts such records, and `reconciler forget` erases them",
+            ids,
+        )
+
+
+def validated(kind: type[T], values: Mapping[str, Any]) -> T:
+    """A record of these values, each of the type that the record says.
+
+    Raises:
+        ValueError: one is missing, or of another type; its text quotes the values.
+    """
+    if kind not in _ADAPTERS:  # made when there is first need of it: that takes milliseconds
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    made: T = _ADAPTERS[kind].validate_python(values)
+    return made
