@@ -14,12 +14,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reconciler.errors import ConfigurationError
-from reconciler.lexicon import Literals
 from reconciler.resources import read_config, resource_path
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, merge_spans
+
+if TYPE_CHECKING:
+    from reconciler.lexicon import Literals
 
 __all__ = ["GitleaksFinder"]
 
@@ -81,6 +83,8 @@ class GitleaksFinder:
 
 @cache
 def _rules() -> tuple[Sequence[_Rule], Literals[int]]:
+    from reconciler.lexicon import Literals  # what only reads a store needs none
+
     text = read_config(resource_path("config") / "secret_rules" / "gitleaks.toml", _SOURCE)
     try:
         rules = [_Rule(**table) for table in tomllib.loads(text)["rules"]]

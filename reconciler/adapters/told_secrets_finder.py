@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
-from reconciler.lexicon import Cues, Lexicon, lexicon
 from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, merge_spans
+
+if TYPE_CHECKING:
+    from reconciler.lexicon import Cues, Lexicon
 
 __all__ = ["ToldSecretsFinder"]
 
@@ -78,6 +81,8 @@ class ToldSecretsFinder:
 
 
 def _lexicon() -> Lexicon:
+    from reconciler.lexicon import lexicon  # what only reads a store needs none
+
     return lexicon("secrets")
 
 
@@ -87,6 +92,8 @@ def _compiled(_: str, pattern: str) -> re.Pattern[str]:
 
 @cache
 def _cues() -> Cues:
+    from reconciler.lexicon import Cues
+
     return Cues(_lexicon(), _compiled, tuple(_READ))
 
 

@@ -452,6 +452,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
         "limit": 5,
     },
     "list_session_episodes": {"session_key": SESSION_KEY},
+    "list_unnamed_sessions": {"contact_key": ALICE.contact_key, "beginning": "chat", "limit": 5},
     "renew_lease": LEASE | {"until": NOON},
     "retry_job": {"job_id": "waiting", **asdict(ALICE), "at": NOON},
     "claim_store": {"embedding_model": MODEL, "id_key": "ab", "at": NOON},

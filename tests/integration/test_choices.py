@@ -50,7 +50,8 @@ def test_there_are_flags() -> None:
 def test_nothing_but_true_or_false_is_taken_for_a_flag(memory: Memory, value: object) -> None:
     """The text "false" would count as true."""
     for name, flag in FLAGS:
-        method = getattr(memory, name)
+        of_class = name in ("open", "restore")  # which no memory that is open takes
+        method = getattr(Memory if of_class else memory, name)
         wanted = inspect.signature(method).parameters.values()
         given = {each.name: USUAL[each.name] for each in wanted if each.name in USUAL}
         with pytest.raises(InvalidRequestError, match=f"{flag} must be True or False, not"):

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from reconciler import Evidence, Memory, Note, Scope, Session, Turn
+from reconciler import Candidate, Decision, Evidence, Memory, Note, Scope, Session, Turn
 from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.domain.records.sessions import Episode
 from reconciler.errors import InvalidRequestError
 from reconciler.service.writing.doors import NoteFields
 from tests.engines import EngineUnderTest
@@ -162,9 +163,11 @@ def test_what_is_no_id_is_refused_by_a_task(memory: Memory) -> None:
         assert "subtask_id" in complaint(lambda: task.task_memory.mark_done(value))  # noqa: B023
     task.succeed()
     for value in WRONG.values():
-        made_up: Any = SimpleNamespace(episode_id=value, decision_id=value)
-        assert "episode_id" in complaint(lambda: task.propose_durable([made_up]))  # noqa: B023
-        assert "decision_id" in complaint(lambda: task.commit(made_up, made_up))  # noqa: B023
+        named: Any = Mock(spec=Episode, episode_id=value)
+        decided: Any = Mock(spec=Decision, decision_id=value)
+        candidate: Any = Mock(spec=Candidate)
+        assert "episode_id" in complaint(lambda: task.propose_durable([named]))  # noqa: B023
+        assert "decision_id" in complaint(lambda: task.commit(candidate, decided))  # noqa: B023
 
 
 def test_a_string_of_another_class_is_an_id_like_any_other(memory: Memory) -> None:

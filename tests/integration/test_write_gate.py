@@ -1334,8 +1334,8 @@ def test_an_import_counts_what_was_refused_and_goes_on(memory: Memory) -> None:
 
 
 def test_an_import_again_resumes_what_was_refused_and_held(memory: Memory) -> None:
-    memory.import_notes(LINES[:3], agent_id="crm")
-    report = memory.import_notes(LINES, agent_id="crm")
+    memory.import_notes(LINES[:3], agent_id="crm", source="notes")
+    report = memory.import_notes(LINES, agent_id="crm", source="notes")
     assert (report.resumed, sum(report.decisions.values())) == (3, 2)
     assert len(memory.decisions("crm")) == len(LINES)
 

@@ -11,7 +11,7 @@ from typing import Any
 from reconciler.adapters.peers import graphiti, langmem, mem0, neo4j_agent_memory
 from reconciler.adapters.peers.json_records import json_records
 from reconciler.adapters.peers.translating import Record, Translation
-from reconciler.domain.records.choices import not_one_of
+from reconciler.domain.records.choices import excerpt
 from reconciler.errors import InvalidRequestError
 from reconciler.ports.peer_memory import Carried, NotCarried, PeerMemory
 from reconciler.resources import resource_path
@@ -96,7 +96,9 @@ def open_peer(system: str, source: str, *, how: Translation, login: Login) -> Pe
         InvalidRequestError: no such system is known.
     """
     if not isinstance(system, str) or system not in SYSTEMS:
-        raise InvalidRequestError(not_one_of("system", system, SYSTEMS))
+        raise InvalidRequestError(
+            f"there is no system {excerpt(system)}; use one of {', '.join(SYSTEMS)}"
+        )
     if not how.contact_from:
         how = replace(how, contact_from=SYSTEMS[system].CONTACT_FROM)
     return _Reader(system=system, source=source, login=login, how=how)

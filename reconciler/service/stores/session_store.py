@@ -141,7 +141,7 @@ class SessionStore:
         self, scope: Scope, beginning: str, count: int
     ) -> list[tuple[str, datetime]]:
         """The sessions whose ids begin so, and when each was heard last, the latest first."""
-        asked = {"contact_key": scope.contact_key, "beginning": beginning, "count": count}
+        asked = {"contact_key": scope.contact_key, "beginning": beginning, "limit": count}
         rows = self._graph.run("list_unnamed_sessions", asked)
         return [(row["session_id"], row["ended_at"]) for row in rows]
 

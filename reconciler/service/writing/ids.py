@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -50,10 +51,21 @@ def _kind_in(value: str, finder: SensitiveDataFinder) -> SensitiveKind | None:
     """What may not stand in an id; None for nothing.
 
     Digits alone are no card: of the ids that are sixteen of them, one in ten would look like one.
+    Nor are hexadecimal digits alone a key: a hash is what many callers make an id of. A short word
+    of letters, as most ids are, has room for neither, and no rule is loaded for it.
     """
-    spans = (span for span in finder.find(value) if not _is_plain_number(value, span))
+    if _SHORT_WORD.fullmatch(value):
+        return None
+    spans = (span for span in finder.find(value) if not _is_usual(value, span))
     return next((span.kind for span in spans), None)
 
 
-def _is_plain_number(value: str, span: SensitiveSpan) -> bool:
-    return span.kind is SensitiveKind.CREDIT_CARD and value[span.start : span.end].isdecimal()
+def _is_usual(value: str, span: SensitiveSpan) -> bool:
+    found = value[span.start : span.end]
+    if span.kind is SensitiveKind.CREDIT_CARD:
+        return found.isdecimal()
+    return span.kind is SensitiveKind.SECRET and _HEXADECIMAL.fullmatch(found) is not None
+
+
+_SHORT_WORD = re.compile(r"[^\W\d]{1,12}")
+_HEXADECIMAL = re.compile("[0-9a-fA-F]{32,}")
