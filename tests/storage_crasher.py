@@ -142,10 +142,15 @@ def _close(path: Path, say: Say, arm: Callable[[], None]) -> None:
 
 
 def _open(path: Path, say: Say, arm: Callable[[], None]) -> None:
-    """Open a store and close it without a word."""
+    """Open a store and close it; say only what it met."""
+    from reconciler.errors import ReconcilerError
+
     arm()
-    with _memory(path):
-        pass
+    try:
+        with _memory(path):
+            pass
+    except ReconcilerError as error:
+        say({"error": type(error).__name__})
 
 
 def _go_on(path: Path, say: Say, arm: Callable[[], None]) -> None:

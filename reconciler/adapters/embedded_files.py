@@ -6,6 +6,7 @@ about what the store holds.
 
 from __future__ import annotations
 
+import errno
 import glob
 import json
 import logging
@@ -22,11 +23,12 @@ import ladybug
 
 from reconciler.adapters.cleared_memory import clear_memory, memory_as_it_comes
 from reconciler.adapters.drafts import remove_abandoned_drafts
-from reconciler.errors import ConfigurationError
+from reconciler.errors import ConfigurationError, GraphStorageError
 
 __all__ = [
     "BUFFER_POOL_BYTES",
     "CHECKPOINT_LOG_BYTES",
+    "DISK_ERRORS",
     "ENGINE_ERRORS",
     "EmbeddedFiles",
     "leave_unchecked",
@@ -66,6 +68,9 @@ log. The engine ends the process if a checkpoint meets a full disk in the wrong 
 ENGINE_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError)
 """What the engine raises for a file that it cannot read: rubbish taken for a length, for example,
 is more memory than there is."""
+
+DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+"""What the system says of a disk that is full, failing, or takes nothing."""
 
 _COPIED_BYTES = 1 << 20
 
@@ -227,16 +232,23 @@ class EmbeddedFiles:
             self._reader.close()
             self._reader = None
 
-    def check_room_to_rewrite(self) -> None:
+    def check_room_to_rewrite(self, otherwise: str, *, spare_log_bytes: int = 0) -> None:
         """Let a store be written again, if the disk has room for that.
 
+        Args:
+            otherwise: how matters stand where it has none, and what to do then.
+            spare_log_bytes: how much the log may grow until then.
+
         Raises:
-            OSError: it has not.
+            GraphStorageError: it has not; the text says how much is needed.
         """
-        needed = _SPARE_BYTES + 3 * _size(self.main) + _SPARE_FACTOR * self.log_bytes
-        if shutil.disk_usage(self.main.parent).free < needed:
-            raise OSError(
-                f"{needed >> 20} MiB are needed beside it to write it again; free some disk space"
+        log_bytes = self.log_bytes + spare_log_bytes
+        needed = _SPARE_BYTES + 3 * _size(self.main) + _SPARE_FACTOR * log_bytes
+        free = shutil.disk_usage(self.main.parent).free
+        if free < needed:
+            raise GraphStorageError(
+                f"{self.main}: {needed >> 20} MiB are needed beside it to write it again without "
+                f"what is erased, and {free >> 20} MiB are free. {otherwise}"
             )
 
     @contextmanager
@@ -393,7 +405,7 @@ class EmbeddedFiles:
 
     def _check_room_to_recover(self) -> None:
         if self._frozen_log.exists() and not self.has_room_to_checkpoint():
-            raise ConfigurationError(
+            raise GraphStorageError(
                 f"RECONCILER_EMBEDDED_PATH {self.main}: a crash left a checkpoint to be finished, "
                 f"and {self.main.parent} has no room for it; free some disk space"
             )

@@ -17,6 +17,7 @@ from reconciler.adapters.embedded_connections import POOL_IS_FULL, EmbeddedConne
 from reconciler.adapters.embedded_files import (
     BUFFER_POOL_BYTES,
     CHECKPOINT_LOG_BYTES,
+    DISK_ERRORS,
     ENGINE_ERRORS,
     EmbeddedFiles,
     leave_unchecked,
@@ -53,6 +54,9 @@ _log = logging.getLogger(__name__)
 
 _STORAGE_FAILURES = ("IO exception", "panic state", "refuses further writes")
 """How the engine says that a file could not be written or read."""
+
+_CANNOT_WRITE = ("Cannot write to file", "Failed to sync file")
+"""How it says that at opening, where an "IO exception" may also be a lock, or a file of others."""
 
 _NO_TEXT = "Invalid UTF8-encoded string"
 """How it says that a text in its file is none, where it has to look at its letters itself."""
@@ -197,6 +201,14 @@ class EmbeddedGraph:
                 )
             self._files.copy_main(target)
 
+    def check_purge(self) -> None:
+        """See ``Graph.check_purge``: the store is to be written again beside itself."""
+        with self._translated():
+            self._files.check_room_to_rewrite(
+                "Nothing was erased; call again when there is room",
+                spare_log_bytes=CHECKPOINT_LOG_BYTES,
+            )
+
     def expect_purge(self, key: str, texts: Iterable[str]) -> None:
         """See ``Graph.expect_purge``: they are kept in a file beside the store."""
         with self._translated():
@@ -238,7 +250,10 @@ class EmbeddedGraph:
                     f"{self._path}: it is in use, and is only rewritten when nobody else uses it; "
                     "try again, with fewer calls at the same time"
                 )
-            self._files.check_room_to_rewrite()
+            self._files.check_room_to_rewrite(
+                "What was erased is gone from the graph, and its bytes are still in files; when "
+                "there is room, run `reconciler erasures --finish`"
+            )
             return self._rewrite(search)
 
     def _rewrite(self, search: TextSearch) -> tuple[set[bytes], set[bytes]]:
@@ -433,6 +448,11 @@ class EmbeddedGraph:
             yield
         except BaseException as error:
             open_stores.give_up(self)
+            if _is_storage_failure(error):
+                raise GraphStorageError(
+                    f"{self._path} cannot be opened: the disk is full or failing "
+                    f"({_brief(str(error))}); free some space, and open it again"
+                ) from error
             if isinstance(error, OSError):
                 raise ConfigurationError(
                     f"RECONCILER_EMBEDDED_PATH {self._path}: {error}"
@@ -513,6 +533,13 @@ def _traces(rewrites: int, left: int) -> tuple[str, ...]:
     """Where bytes of what was removed may still be."""
     files = _FILES_ARE_NOT_CLEAN.format(rewrites=rewrites, left=left) if left else _FILES_ARE_CLEAN
     return (files, *[_MEMORY_IS_NOT_CLEARED] * (not clear_memory()), _COPIES)
+
+
+def _is_storage_failure(error: BaseException) -> bool:
+    """Whether a disk is at fault, and no setting; the engine says so in words only."""
+    if isinstance(error, OSError):
+        return error.errno in DISK_ERRORS
+    return isinstance(error, ENGINE_ERRORS) and any(sign in str(error) for sign in _CANNOT_WRITE)
 
 
 def _is_marked_open(connection: PlanningConnection) -> bool:

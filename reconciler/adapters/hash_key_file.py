@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from reconciler.errors import ConfigurationError
+from reconciler.errors import ConfigurationError, GraphStorageError
 from reconciler.resources import expanded, user_data_folder
 
 __all__ = ["load_key", "load_or_create_key", "path_of_key"]
@@ -57,6 +58,7 @@ def load_or_create_key(path: Path, new: bytes | None = None) -> bytes:
 
     Raises:
         ConfigurationError: the file cannot be read or made, or holds no key.
+        GraphStorageError: the disk is full or failing.
     """
     while (key := load_key(path)) is None:
         with _told(path):
@@ -70,6 +72,11 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise GraphStorageError(
+                f"the hash key's file {path} cannot be written: {error.strerror}; free some disk "
+                "space, and open the memory again"
+            ) from error
         raise ConfigurationError(
             f"the hash key's file {path} cannot be used: {error}; set RECONCILER_GATE__HASH_KEY, "
             "or RECONCILER_GATE__HASH_KEY_FILE to a file that can be written"

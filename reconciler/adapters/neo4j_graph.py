@@ -301,6 +301,9 @@ class Neo4jGraph:
             "dump` or `backup`, or export it with `reconciler export`, which either engine restores"
         )
 
+    def check_purge(self) -> None:
+        """See ``Graph.check_purge``; a server's files are its own."""
+
     def expect_purge(self, key: str, texts: Iterable[str]) -> None:
         """See ``Graph.expect_purge``; a server's files are its own."""
 

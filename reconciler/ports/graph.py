@@ -96,6 +96,14 @@ class Graph(Protocol):
         """
         ...
 
+    def check_purge(self) -> None:
+        """Let a purge be prepared, if there will be room for it; asked before anything is removed.
+
+        Raises:
+            GraphStorageError: the disk has no room; the text says how much is needed.
+        """
+        ...
+
     def expect_purge(self, key: str, texts: Iterable[str]) -> None:
         """Keep what is about to be removed until ``purge`` has searched the files for it.
 

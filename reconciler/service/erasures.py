@@ -96,8 +96,11 @@ class Erasures:
             return self._previewed(scope, target, by, reason)
         unfinished = self._store.list_erasures([scope], is_unfinished=True)
         finished = [(erasure, self.finish(erasure)) for erasure in unfinished]
-        same = (done for begun, done in finished if _is_same(begun, target))
-        return next(same, None) or self.finish(self._marked(scope, target, by, reason))
+        for begun, done in finished:
+            if _is_same(begun, target):
+                return done
+        self._store.check_purge()
+        return self.finish(self._marked(scope, target, by, reason))
 
     def find(self, scopes: Iterable[Scope], *, is_unfinished: bool) -> list[Erasure]:
         """Erasures about these contacts, the oldest first; about any, where none is named."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -232,3 +233,35 @@ def test_a_task_that_goes_on_while_its_contact_is_erased_leaves_no_word(
     with suppress(ErasedError, UnknownTaskError):
         run.task_memory.set_blocker("Waits for Brightwave")
     assert "brightwave" not in everything(memory, one_of_each).casefold()
+
+
+def forgotten_by_an_engine_that_misses(memory: Memory, misses: int) -> Erasure:
+    """Forget a contact, while the engine leaves decisions as they were so many times."""
+    put, calls = memory._services.erasure_store.put_decisions, itertools.count()
+
+    def putting(decisions: Any) -> None:
+        if next(calls) >= misses:
+            put(decisions)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(memory._services.erasure_store, "put_decisions", putting)
+        return memory.forget(AGENT, PRIYA, **ASKED)
+
+
+def test_what_the_look_finds_is_removed_again(memory: Memory, one_of_each: EngineUnderTest) -> None:
+    lives_in_pune(memory)
+    done = forgotten_by_an_engine_that_misses(memory, 1)
+    assert (done.state, done.receipt.remaining_ids) == (ErasureState.DONE, ())
+    assert "Pune" not in everything(memory, one_of_each)
+
+
+def test_an_erasure_is_not_done_while_anything_is_left(
+    memory: Memory, one_of_each: EngineUnderTest
+) -> None:
+    lives_in_pune(memory)
+    begun = forgotten_by_an_engine_that_misses(memory, 1_000)
+    assert begun.state is ErasureState.PENDING
+    assert begun.receipt.remaining_ids
+    [finished] = memory.finish_erasures()
+    assert finished.state is ErasureState.DONE
+    assert "Pune" not in everything(memory, one_of_each)

@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ladybug
@@ -353,6 +354,27 @@ def test_a_disk_that_fills_up_while_a_store_is_closed_loses_nothing(
     for at_call in spread(chosen_calls(calls), 12):
         path = store.copy(name)
         check(path, crasher.run("close", path, Fault.DISK_FULL, at_call), known)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at_call", [1, 2, 3, 8])
+def test_a_disk_that_is_full_while_a_store_is_made_is_no_mistake_of_a_setting(
+    crasher: StorageCrasher, store: Store, at_call: int
+) -> None:
+    ended = crasher.run("open", store.copy(NEW), Fault.DISK_FULL, at_call)
+    assert ended.errors == ["GraphStorageError"]
+
+
+def test_an_erasure_says_beforehand_how_much_room_it_needs(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = store.copy("closed")
+    with Memory.open(embedder=HashingEmbedder(16), embedded_path=path) as memory:
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 20))
+        with pytest.raises(GraphStorageError, match=r"MiB are needed .* Nothing was erased"):
+            memory.forget("crm", "priya", by="contact", reason="She asked.")
+        assert memory.erasures("crm") == []
+        assert memory.history("crm", "priya")
 
 
 SMALL_DISK = """

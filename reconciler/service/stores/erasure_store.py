@@ -270,6 +270,10 @@ class ErasureStore:
         asked = {"contact_keys": keys, "is_unfinished": is_unfinished}
         return ERASURES.all(self._graph.run("list_erasures", asked))
 
+    def check_purge(self) -> None:
+        """Let an erasure begin, if the engine will have room to end it."""
+        self._graph.check_purge()
+
     def expect_purge(self, erasure: Erasure, texts: Iterable[str]) -> None:
         """Have the engine keep the texts that an erasure removes, to search its files for them."""
         self._graph.expect_purge(erasure.erasure_id, texts)

@@ -66,6 +66,10 @@ class PatientGraph:
         """Bring the schema to the newest version, which is returned; tried once."""
         return self._graph.migrate(embedding_dimension)
 
+    def check_purge(self) -> None:
+        """Let a purge be prepared, if there will be room for it; asked once."""
+        self._graph.check_purge()
+
     def expect_purge(self, key: str, texts: Iterable[str]) -> None:
         """Have the engine keep what it is to search its files for; asked once."""
         self._graph.expect_purge(key, texts)
