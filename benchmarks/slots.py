@@ -55,7 +55,7 @@ def is_right(row: Mapping[str, Any], read: ReadSlot) -> bool:
     attributes = {row["attribute"], *row.get("acceptable_attributes", ())}
     subjects = {row["subject"], *row.get("acceptable_subjects", ())}
     slot = slot_of(BOOK, read)
-    if slot is None or read.has_ended or slot.attribute not in attributes:
+    if slot is None or read.is_denied or slot.attribute not in attributes:
         return False
     accepted = [
         BOOK.slot(attribute=slot.attribute, value=each)
@@ -74,7 +74,7 @@ def outcome(row: Mapping[str, Any]) -> str:
     if row["attribute"] is None:
         if read is None:
             return "left alone"
-        return "end" if read.has_ended else "wrong"
+        return "end" if read.is_denied else "wrong"
     if read is None:
         return "missed"
     return "right" if is_right(row, read) else "wrong"
