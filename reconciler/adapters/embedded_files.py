@@ -371,7 +371,7 @@ class EmbeddedFiles:
         return ConfigurationError(
             f"RECONCILER_EMBEDDED_PATH {self.main}: the engine cannot reserve the address space "
             "that it needs, because this process's is bounded. Run `ulimit -v unlimited` before "
-            "it, or set a bound of 4 GiB and eight times the file's size or more"
+            "it, or set a bound of 4 GiB and sixteen times the file's size or more"
         )
 
     def _check_complete(self) -> None:

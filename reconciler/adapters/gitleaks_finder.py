@@ -51,19 +51,20 @@ class _Rule:
 
     def find(self, text: str) -> Iterator[SensitiveSpan]:
         """The tokens in a text that holds one of the keywords."""
-        if not self._compiled:
-            self._compiled.extend(map(_compiled, (self.pattern, *self.allowed)))
-        for match in self._compiled[0].finditer(text):
+        # Two threads may come at once: each makes all of it, and it is put there in one step.
+        found, *allowed = self._compiled or [*map(_compiled, (self.pattern, *self.allowed))]
+        self._compiled[:] = (found, *allowed)
+        for match in found.finditer(text):
             group = next((at for at, part in enumerate(match.groups(), 1) if part), 0)
             start, end = match.span(group)
-            if self._is_token(text[start:end]):
+            if self._is_token(text[start:end], allowed):
                 yield SensitiveSpan(start, end, SensitiveKind.SECRET)
 
-    def _is_token(self, value: str) -> bool:
+    def _is_token(self, value: str, allowed: Sequence[Any]) -> bool:
         # A word is as long as some tokens; every other one of them has a digit.
         if _BY_A_VENDORS_NAME in self.pattern and not _DIGIT.search(value):
             return False
-        if any(allowed.search(value) for allowed in self._compiled[1:]):
+        if any(each.search(value) for each in allowed):
             return False
         return _entropy(value) >= self.entropy
 

@@ -29,6 +29,7 @@ class Drivers:
         self._newest = make()
         self._uses: Counter[neo4j.Driver] = Counter()
         self._lock = Lock()
+        self._is_closed = False
 
     @property
     def newest(self) -> neo4j.Driver:
@@ -51,7 +52,7 @@ class Drivers:
     def replace(self, silent: neo4j.Driver) -> None:
         """Trust no connection of this driver any more; one that was replaced stays so."""
         with self._lock:
-            if silent is not self._newest:
+            if self._is_closed or silent is not self._newest:
                 return
             self._uses[silent] += 0  # so that it is closed though no call uses it
             self._newest = self._make()
@@ -59,7 +60,10 @@ class Drivers:
 
     def close(self) -> None:
         """Close all of them, and end the calls under way."""
-        for driver in {self._newest, *self._uses}:
+        with self._lock:
+            self._is_closed = True
+            drivers = {self._newest, *self._uses}
+        for driver in drivers:
             driver.close()
 
     def _close_unused(self) -> None:

@@ -36,6 +36,7 @@ _CODE = re.compile(
     r"(?:\d[\d -]{2,14}\d|(?=[A-Za-z-]*\d)[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{2,12}){0,4})\b"
 )
 _AND_MORE = re.compile(r"[ ]?(?:,|and|or|&|/)[ ]?(?:and )?")
+_COOKIE = re.compile("cookies?:", re.IGNORECASE)
 _PAIR = re.compile(r"[\w.-]{1,60}=(?P<value>[^;\s\"']{8,4000})")
 _LETTER_AND_DIGIT = re.compile(r"(?=[^\d]*\d)(?=[\W\d_]*[^\W\d_])")
 _SIGN_WITHIN = re.compile(r"\w[#$%^&*@!+=~]+\w|[A-Za-z]-?[a-z]{2,20}-\d|\w[!#$%&*]$")
@@ -156,14 +157,16 @@ def _strong(text: str, match: re.Match[str]) -> Iterator[Place]:
 
 def _answer(text: str, match: re.Match[str]) -> Iterator[Place]:
     rest = _REST.match(text, match.end())
-    if rest and not _is_remark(rest[0].split()[0]) and len(rest[0].split()) <= 5:
+    words = rest[0].split() if rest else []
+    if rest and words and not _is_remark(words[0]) and len(words) <= 5:
         yield rest.span()
 
 
 def _phrase(text: str, match: re.Match[str]) -> Iterator[Place]:
     opening = _OPENING.match(text, match.end())
     found = _PHRASE.match(text, opening.end() if opening else match.end())
-    if found and not _is_remark(found[0].split()[0].split("-")[0]):
+    words = found[0].split() if found else []
+    if found and words and not _is_remark(words[0].split("-")[0]):
         ends = _PHRASE_ENDS.search(found[0])
         yield found.start(), found.start() + (ends.start() if ends else len(found[0]))
 
@@ -199,6 +202,10 @@ def _given(text: str, match: re.Match[str]) -> Iterator[Place]:
 
 
 def _cookie(text: str, match: re.Match[str]) -> Iterator[Place]:
+    """The pairs on the rest of a line; its first cue has seen all that the others would."""
+    begin = text.rfind("\n", 0, match.start()) + 1
+    if _COOKIE.search(text, begin, match.start()):
+        return
     end = text.find("\n", match.end())
     for found in _PAIR.finditer(text, match.end(), len(text) if end < 0 else end):
         if len(found["value"]) >= 16 or _is_strong(found["value"]):

@@ -300,8 +300,8 @@ class ReconcilerStore(BaseStore):
                 "this store deletes nothing: no agent may end what is known. Give it deletes_as "
                 "with an operator's name, or call Memory.revoke or Memory.forget"
             )
-        # What a revocation brings back was put under the key as well, and goes with it.
-        while (fact := self._fact(op.namespace, op.key)) is not None:
+        fact = self._fact(op.namespace, op.key)
+        while fact is not None:
             self._memory.revoke(
                 *_contact(op.namespace),
                 fact.fact_id,
@@ -309,6 +309,10 @@ class ReconcilerStore(BaseStore):
                 reason="deleted from the store",
                 tenant=self._tenant,
             )
+            # What a revocation brings back goes, too, if it was put under the key itself.
+            fact = self._fact(op.namespace, op.key)
+            if fact is not None and op.key not in fact.tags:
+                fact = None
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         conditions = op.match_conditions or ()

@@ -8,7 +8,7 @@ may be cut off anywhere, and is done again from the mark. What goes with what is
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from itertools import chain
@@ -156,11 +156,17 @@ class Erasures:
 
     def _marked(self, scope: Scope, target: ErasureTarget, by: str, reason: str) -> Erasure:
         """The erasure, marked: planned on what was seen at the version that the mark moves."""
+        damaged: list[DamagedNode] = []
 
         def once(_: int) -> Erasure:
             version = self._store.standing(scope).version
-            damaged = self._emptied(scope, target)
+            found = self._damaged(scope, target)
             known = self._known(scope, target)
+            _check_known(scope, target, known, {node.node_id for node in found})
+            if found:  # kept over a second attempt, which finds them emptied
+                damaged.extend(found)
+                self._damage.empty(scope, found, self._clock())
+                known = self._known(scope, target)
             drafted = self._drafted(scope, target, by, reason, known)
             if not self._store.mark(drafted, version, self._marks(known, drafted)):
                 raise GraphConflictError(
@@ -178,21 +184,19 @@ class Erasures:
                 self._retry_policy, once, before_each=take_turn, retried=GraphConflictError
             )
 
-    def _emptied(self, scope: Scope, target: ErasureTarget) -> list[DamagedNode]:
-        """What cannot be read of the contact, as it was; by now its words are gone.
+    def _damaged(self, scope: Scope, target: ErasureTarget) -> list[DamagedNode]:
+        """What cannot be read of the contact, and goes with the target.
 
         Of a whole contact it is all of that. Else it is the fact that is to be forgotten, and every
         decision: what such a record quotes, no plan can tell.
         """
         is_whole = target.kind is ErasureKind.CONTACT
         found = self._damage.find(scope, KEY_OF if is_whole else ("Fact", "Decision"))
-        going = [
+        return [
             node
             for node in found
             if is_whole or node.label == "Decision" or node.node_id == target.fact_id
         ]
-        self._damage.empty(scope, going, self._clock())
-        return going
 
     def _marks(self, known: Known, drafted: Erasure) -> Marks:
         keys = self._tombstones(drafted.scope, known, drafted)
@@ -226,7 +230,8 @@ class Erasures:
         with self._ledger.turn_at(scope) as take_turn:
             take_turn()
             self._forget_answers()
-            damaged = self._emptied(scope, erasure.target)
+            damaged = self._damaged(scope, erasure.target)
+            self._damage.empty(scope, damaged, self._clock())
             known = self._store.load_known(scope)
             going = self._going(erasure, known)
             # Only now: while it is pending nothing new is written, so all that was seen is to go.
@@ -353,20 +358,29 @@ def _is_same(begun: Erasure, target: ErasureTarget) -> bool:
     return begun.target == target or (is_told_by_id and begun.target == target.kept)
 
 
-def _check_known(scope: Scope, target: ErasureTarget, known: Known) -> None:
+def _check_known(
+    scope: Scope, target: ErasureTarget, known: Known, unread_ids: Collection[str] = ()
+) -> None:
     """Let a target through that the contact has.
+
+    Args:
+        scope: the contact.
+        target: what is to be forgotten.
+        known: what can be read of the contact.
+        unread_ids: of what cannot.
 
     Raises:
         UnknownContactError: nothing is known of the contact.
         UnknownFactError, InvalidSessionError: it has no such fact or session; another's is answered
             alike.
     """
-    if not (known.session_keys or known.decisions):
+    if not (known.session_keys or known.decisions or unread_ids):
         raise UnknownContactError(
             f"nothing is known about contact {scope.contact_id} of agent {scope.agent_id}; "
             "`reconciler contacts` lists those of an agent"
         )
-    if target.fact_id is not None and target.fact_id not in {e.fact_id for e in known.facts}:
+    fact_ids = {fact.fact_id for fact in known.facts}.union(unread_ids)
+    if target.fact_id is not None and target.fact_id not in fact_ids:
         raise UnknownFactError(f"contact {scope.contact_id} has no fact {target.fact_id}")
     if target.session_id is not None and target.session_id not in known.session_keys:
         raise InvalidSessionError(f"contact {scope.contact_id} has no session {target.session_id}")

@@ -54,7 +54,7 @@ def test_a_file_too_large_for_the_bound_is_refused_before_the_engine_maps_it(
     EmbeddedGraph(path).close()
     with path.open("rb+") as file:
         file.truncate(GIB)
-    assert "eight times the file's size" in bounded(2 * GIB, path)
+    assert "sixteen times the file's size" in bounded(2 * GIB, path)
 
 
 @pytest.mark.parametrize(

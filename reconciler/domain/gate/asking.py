@@ -12,17 +12,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
+from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import Cues, lexicon
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
-__all__ = ["ANSWERED_WITHIN", "ANSWER_WORDS_MAX", "asked_for"]
+__all__ = ["ANSWERED_WITHIN", "asked_for"]
 
 Find = Callable[[str], Sequence[SensitiveSpan]]
 
 ANSWERED_WITHIN = 3
 """So many turns after a question an answer to it is looked for: "One moment." comes between."""
 
-ANSWER_WORDS_MAX = 12
+_ANSWER_WORDS_MAX = 12
 """A longer turn is no answer to what asks for a secret."""
 
 _STRONG = "The secret key is "
@@ -75,7 +76,7 @@ def _told(statement: str, answer: str, find: Find, *, is_at_once: bool) -> Itera
     if is_at_once or len(words) <= 1:
         start = _start(answer)
         yield from _found_in(statement, answer[start:], start, find)
-    if len(words) <= ANSWER_WORDS_MAX:
+    if len(words) <= _ANSWER_WORDS_MAX:
         for word in words:
             yield from _found_in(_STRONG, word[0], word.start(), find)
 
@@ -102,13 +103,17 @@ def _refers_back(text: str) -> bool:
 def _statements(text: str) -> Iterator[str]:
     """What statements a turn begins that asks for secrets or names them; none for most turns."""
     plain = _HUMP.sub(" ", text).replace("_", " ")
-    held = _cues().read(plain, plain.casefold())
-    if held.first("told_of"):
+    if _cues().read(plain, plain.casefold()).first("asked") is None:
         return
-    is_request = held.first("request") is not None
-    for cue, match in held.matches("asked"):
-        if not match["other"] and (is_request or _ends_with(plain, match)):
-            yield f"{cue.kind} "
+    for sentence in read_text(plain).sentences:
+        said = sentence.text
+        held = _cues().read(said, said.casefold())
+        if held.first("told_of"):
+            continue
+        is_request = held.first("request") is not None
+        for cue, match in held.matches("asked"):
+            if not match["other"] and (is_request or _ends_with(said, match)):
+                yield f"{cue.kind} "
 
 
 def _ends_with(text: str, match: re.Match[str]) -> bool:

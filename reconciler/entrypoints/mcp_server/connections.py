@@ -231,6 +231,9 @@ class BoundedServer(uvicorn.Server):
             except OSError:  # it went away again, or this process may open no more files
                 await asyncio.sleep(_ACCEPT_AGAIN_SECONDS)
                 continue
+            if not peer:  # on macOS, of a connection that was reset before it was accepted
+                accepted.close()
+                continue
             self._begin(self._carry(accepted, _address(peer[0])), self._shaking_hands)
             await asyncio.sleep(0)  # so that whoever loses its place is gone before the next comes
 

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 FORMAT = "reconciler-export"
-_EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LATEST = datetime(9999, 12, 30, tzinfo=UTC)
 _NUMBER_MAX = 2**53
 """So far every integer is a number of JSON, too."""

@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from reconciler.domain.gate.asking import ANSWER_WORDS_MAX, ANSWERED_WITHIN
+from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.candidates import FALLBACK_PROPOSER, Candidate
 from reconciler.domain.records.choices import check_kind, list_of
@@ -523,9 +523,7 @@ class MemoryExtractor:
         return job_id if found else self._job_of(episodes)
 
     def _said_before(self, session: Session) -> list[Episode]:
-        """What was kept of the session last, if its first turn is short enough for an answer."""
-        if len(session.turns[0].text.split()) > ANSWER_WORDS_MAX:
-            return []
+        """What was kept of the session last, which may have asked for a secret."""
         return self._store.list_episodes(session.scope, session.session_id)[-ANSWERED_WITHIN:]
 
     def job(self, scope: Scope, job_id: str) -> Job:

@@ -339,7 +339,8 @@ def source_of(lines: Iterable[str], named: str | None) -> str:
             )
         return named
     file = getattr(lines, "name", None)
-    return str(Path(file).resolve()) if isinstance(file, str) else str(uuid.uuid4())
+    is_file = isinstance(file, str) and Path(file).is_file()  # standard input has a name as well
+    return str(Path(str(file)).resolve()) if is_file else str(uuid.uuid4())
 
 
 def place_of(line: str, defaults: Mapping[str, str]) -> tuple[str, datetime | None]:
