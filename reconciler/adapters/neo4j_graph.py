@@ -585,7 +585,8 @@ def _rows(columns: tuple[str, ...], found: list[list[Any]]) -> list[Row]:
     for name in filter(_is_time, columns):
         for row in rows:
             if (told := row[name]) is not None:  # it may name its zone behind its offset
-                row[name] = datetime.fromisoformat(told.partition("[")[0]).astimezone(UTC)
+                with suppress(ValueError):  # whoever reads the row says that it is no time
+                    row[name] = datetime.fromisoformat(told.partition("[")[0]).astimezone(UTC)
     if rows and any(isinstance(value, _MAPS) for value in rows[0].values()):
         return [{name: _plain(value) for name, value in row.items()} for row in rows]
     return rows

@@ -47,6 +47,7 @@ from reconciler.service.writing.ledger import Ledger
 __all__ = ["Erasures"]
 
 _REMOVALS_MAX = 5
+_QUOTING = ("Decision", "Episode")
 _NODES = ("Fact", "Decision", "Episode", "Session", "Job", "Task")
 
 
@@ -188,14 +189,14 @@ class Erasures:
         """What cannot be read of the contact, and goes with the target.
 
         Of a whole contact it is all of that. Else it is the fact that is to be forgotten, and every
-        decision: what such a record quotes, no plan can tell.
+        decision and episode: what such a record says, no plan can tell.
         """
         is_whole = target.kind is ErasureKind.CONTACT
-        found = self._damage.find(scope, KEY_OF if is_whole else ("Fact", "Decision"))
+        found = self._damage.find(scope, KEY_OF if is_whole else ("Fact", *_QUOTING))
         return [
             node
             for node in found
-            if is_whole or node.label == "Decision" or node.node_id == target.fact_id
+            if is_whole or node.label in _QUOTING or node.node_id == target.fact_id
         ]
 
     def _marks(self, known: Known, drafted: Erasure) -> Marks:

@@ -24,7 +24,7 @@ from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
-from tests.old_stores import LAST_COMMITS, put_store
+from tests.old_stores import HASH_KEY, LAST_COMMITS, put_store
 
 SCOPES = [Scope(*parts) for parts in itertools.product(("acme", "globex"), ("crm", "desk"), "ab")]
 VICTIM, OTHERS = SCOPES[0], SCOPES[1:]
@@ -168,7 +168,11 @@ def test_a_store_without_a_key_is_refused_until_it_is_brought_up_to_date(
     assert (len(made), keyed(one_of_each).replayed, id_key(one_of_each)) == (64, True, made)
 
 
-def test_those_who_upgrade_a_store_at_once_all_get_through(neo4j_engine: EngineUnderTest) -> None:
+def test_those_who_upgrade_a_store_at_once_all_get_through(
+    neo4j_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [(name, key)] = HASH_KEY.items()
+    monkeypatch.setenv(name, key)
     put_store(neo4j_engine, max(LAST_COMMITS))
     start, given = Barrier(8), neo4j_engine.settings_arguments
 
