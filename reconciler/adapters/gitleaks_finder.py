@@ -51,20 +51,19 @@ class _Rule:
 
     def find(self, text: str) -> Iterator[SensitiveSpan]:
         """The tokens in a text that holds one of the keywords."""
-        # Two threads may come at once: each makes all of it, and it is put there in one step.
-        found, *allowed = self._compiled or [*map(_compiled, (self.pattern, *self.allowed))]
-        self._compiled[:] = (found, *allowed)
-        for match in found.finditer(text):
+        if not self._compiled:  # two threads may: each puts all of it there in one step
+            self._compiled[:] = [*map(_compiled, (self.pattern, *self.allowed))]
+        for match in self._compiled[0].finditer(text):
             group = next((at for at, part in enumerate(match.groups(), 1) if part), 0)
             start, end = match.span(group)
-            if self._is_token(text[start:end], allowed):
+            if self._is_token(text[start:end]):
                 yield SensitiveSpan(start, end, SensitiveKind.SECRET)
 
-    def _is_token(self, value: str, allowed: Sequence[Any]) -> bool:
+    def _is_token(self, value: str) -> bool:
         # A word is as long as some tokens; every other one of them has a digit.
         if _BY_A_VENDORS_NAME in self.pattern and not _DIGIT.search(value):
             return False
-        if any(each.search(value) for each in allowed):
+        if any(allowed.search(value) for allowed in self._compiled[1:]):
             return False
         return _entropy(value) >= self.entropy
 
