@@ -319,6 +319,7 @@ class Services:
             retry_policy=_retry_policy(self.settings),
             clock=self.clock,
             withholding=self._withholding,
+            is_judged=self.policy.reach is not None,
         )
 
     @_Part
@@ -663,7 +664,9 @@ def build_services(
         graph = open_graph(settings)
         stack.callback(graph.close)
         store = MemoryStore(graph)
-        policy = build_policy(settings, embedder.model_id)
+        policy = build_policy(
+            settings, embedder.model_id, is_judged=arbiter is not None or has_judge(settings)
+        )
         if migrate:
             _at_opening(lambda: store.migrate(embedder.dimension))
         services = Services(
@@ -779,10 +782,15 @@ def _local_model(chosen: EmbedderSettings) -> LocalModel:
     return SentenceTransformerModel(chosen.model, chosen.allow_download)
 
 
+def has_judge(settings: Settings) -> bool:
+    """Whether the settings name an arbiter: it is not off, and has a key."""
+    return settings.arbiter.mode != "off" and settings.arbiter.api_key is not None
+
+
 def build_arbiter(settings: Settings) -> Arbiter | None:
     """The arbiter that the settings name; None where it is off or has no key."""
     chosen = settings.arbiter
-    if chosen.mode == "off" or chosen.api_key is None:
+    if not has_judge(settings) or chosen.api_key is None:
         return None
     from reconciler.adapters.anthropic_arbiter import AnthropicArbiter
 
@@ -813,8 +821,15 @@ def _connection(chosen: ArbiterSettings | ExtractorSettings, api_key: SecretStr)
     )
 
 
-def build_policy(settings: Settings, embedding_model: str) -> ReconcilePolicy:
+def build_policy(
+    settings: Settings, embedding_model: str, *, is_judged: bool = False
+) -> ReconcilePolicy:
     """The thresholds that the settings name, for this model.
+
+    Args:
+        settings: what names them.
+        embedding_model: name and fingerprint.
+        is_judged: whether there is an arbiter, who may be asked below the thresholds too.
 
     Raises:
         ConfigurationError: the profile is of another model, or the thresholds are out of order.
@@ -827,14 +842,28 @@ def build_policy(settings: Settings, embedding_model: str) -> ReconcilePolicy:
         profile.check_model(embedding_model)
     update_min, add_max = chosen.cosine_update_min, chosen.cosine_add_max
     is_profiles_own = update_min is None and add_max is None and chosen.cosine_cut is None
+    add_max = profile.cosine_add_max if add_max is None else add_max
     return ReconcilePolicy(
         cosine_update_min=profile.cosine_update_min if update_min is None else update_min,
-        cosine_add_max=profile.cosine_add_max if add_max is None else add_max,
+        cosine_add_max=add_max,
+        reach=_reach(settings.arbiter.reach, embedding_model, add_max) if is_judged else None,
         cosine_cut=profile.cosine_cut if is_profiles_own else chosen.cosine_cut,
         guard=chosen.guard == "on",
         contested_window=timedelta(days=chosen.contested_window_days),
         profile=profile.name if is_profiles_own else f"{profile.name}, overridden",
     )
+
+
+def _reach(chosen: float | str, embedding_model: str, add_max: float) -> float | None:
+    """From which cosine an arbiter is asked; None for the band between the thresholds alone."""
+    if chosen == "band":
+        return None
+    if not isinstance(chosen, str):
+        return chosen
+    from reconciler.config_files import load_reach
+
+    measured = load_reach(embedding_model)
+    return None if measured is None else min(measured, add_max)
 
 
 @cache

@@ -24,6 +24,7 @@ __all__ = [
     "load_export_schema",
     "load_gate_policy",
     "load_profile",
+    "load_reach",
     "load_recall_floor",
     "profiles_of",
 ]
@@ -89,6 +90,18 @@ def profiles_of(embedding_model: str) -> list[str]:
     paths = sorted((resource_path("config") / "profiles").glob("*.toml"))
     values = ((path.stem, _parsed(path, _text_of(path))) for path in paths)
     return [name for name, held in values if held.get("embedding_model") == embedding_model]
+
+
+def load_reach(embedding_model: str) -> float | None:
+    """The cosine below which a model's texts are mostly about different things; None if unmeasured.
+
+    It is the least ``cosine_add_max`` of the shipped profiles that were calibrated on the model.
+
+    Raises:
+        ConfigurationError: a profile cannot be read.
+    """
+    bounds = [load_profile(name).cosine_add_max for name in profiles_of(embedding_model)]
+    return min(bounds, default=None)
 
 
 def _recall_floor(path: Path, given: object) -> RecallFloor:

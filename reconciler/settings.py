@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -172,6 +172,7 @@ class ArbiterSettings(_Group):
     """Which model judges notes between the thresholds, how often, and at what cost."""
 
     mode: Literal["auto", "off"] = "auto"
+    reach: Annotated[float, Field(ge=-1, le=1)] | Literal["calibrated", "band"] = "calibrated"
     model: str = Field(default="claude-haiku-4-5", min_length=1)
     timeout_seconds: float = Field(default=10.0, gt=0, le=_SECONDS_MAX)
     retries_max: int = Field(default=1, ge=0)

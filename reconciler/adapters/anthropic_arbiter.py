@@ -54,6 +54,7 @@ class _Answer(BaseModel):
     reasoning: str
     relation: Relation
     target: int | None
+    also: list[int] = Field(default_factory=list)
     action: Action
     confidence: float = Field(ge=0, le=1)
 
@@ -92,6 +93,7 @@ class AnthropicArbiter:
             target=answer.target,
             action=answer.action,
             confidence=answer.confidence,
+            also=tuple(answer.also),
             usage=usage,
         )
 

@@ -311,15 +311,20 @@ def test_an_attribute_outside_the_book_is_kept_in_snake_case(name: str, canonica
 
 
 @pytest.mark.parametrize(("said", "kept"), [(None, False), (False, False), (True, True)])
-def test_an_attribute_outside_the_book_holds_many_unless_the_caller_says_one(
+def test_an_attribute_outside_the_book_holds_as_many_values_as_the_caller_says(
     said: bool | None, kept: bool
 ) -> None:
-    assert slot("favourite colour", "red", is_single_valued=said).is_single_valued is kept
+    made = slot("favourite colour", "red", is_single_valued=said)
+    assert (made.is_single_valued, made.is_open) == (kept, said is None)
 
 
-@pytest.mark.parametrize(("name", "kept"), [("city", True), ("allergies", False)])
-def test_on_its_own_attributes_the_books_word_holds(name: str, kept: bool) -> None:
-    assert slot(name, "x", is_single_valued=not kept).is_single_valued is kept
+@pytest.mark.parametrize(("name", "book"), [("city", True), ("allergies", False)])
+@pytest.mark.parametrize("said", [None, True, False])
+def test_what_the_caller_says_of_an_attribute_holds_before_the_book(
+    name: str, book: bool, said: bool | None
+) -> None:
+    made = slot(name, "x", is_single_valued=said)
+    assert (made.is_single_valued, made.is_open) == (book if said is None else said, False)
 
 
 @every(

@@ -7,7 +7,7 @@ import pytest
 
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 
-UNKNOWN, EQUAL, CHANGED, APART = SlotMatch
+UNKNOWN, EQUAL, CHANGED, OPEN, APART = SlotMatch
 
 
 def slot(attribute: str | None, value: str | None, **others: Any) -> Slot:

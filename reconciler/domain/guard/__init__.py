@@ -73,6 +73,7 @@ __all__ = [
     "named_in",
     "takes_back",
     "tell_of_other_matters",
+    "tells_of_change",
     "tells_of_more",
 ]
 
@@ -248,6 +249,11 @@ def named_in(text: str, value: str) -> str:
 def tells_of_more(text: str) -> bool:
     """Whether a text says that it holds beside what is known: "I am also a musician"."""
     return _vocabulary().addition.search(read(text).canonical) is not None
+
+
+def tells_of_change(text: str) -> bool:
+    """Whether a text says that things are otherwise than before: "pays by card now"."""
+    return _vocabulary().change.search(canonical_text(text).casefold()) is not None
 
 
 def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable[str]) -> bool:

@@ -32,6 +32,7 @@ class Vocabulary:
     be: frozenset[str]
     cardinals: dict[str, int]
     cessation: re.Pattern[str]
+    change: re.Pattern[str]
     clause_marks: frozenset[str]
     countable: frozenset[str]
     correction: re.Pattern[str]
@@ -94,6 +95,7 @@ def vocabulary() -> Vocabulary:
         be=word_set("be"),
         cardinals=_numbers("cardinal"),
         cessation=_cues().pattern("cessation"),
+        change=_cues().pattern("change"),
         clause_marks=word_set("clause_mark", "supposition"),
         countable=word_set("measure") | {"singl", "weekend", "fortnight", "quarter"},
         correction=_cues().pattern("correction"),

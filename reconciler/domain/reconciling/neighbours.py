@@ -35,7 +35,9 @@ _EXPIRED_COUNT = 2
 """Expired facts that it keeps in addition: the live ones keep their places."""
 
 
-def neighbour_of(fact: Fact, cosine: float, *, is_expired: bool = False) -> Neighbour:
+def neighbour_of(
+    fact: Fact, cosine: float, *, is_expired: bool = False, shares_words: bool = False
+) -> Neighbour:
     """A fact as the rule sees it, with its raw cosine to the note, in [-1, 1]."""
     return Neighbour(
         fact_id=fact.fact_id,
@@ -48,6 +50,7 @@ def neighbour_of(fact: Fact, cosine: float, *, is_expired: bool = False) -> Neig
         is_expired=is_expired,
         observations=fact.observations,
         is_confirmed_by_user=fact.is_confirmed_by_user,
+        shares_words=shares_words,
     )
 
 
@@ -112,7 +115,7 @@ def are_other_matters(one: Note | Fact | Neighbour, other: Fact | Neighbour) -> 
 def neighbours_of(
     note: Note, found: Iterable[Neighbour], named_id: str | None = None
 ) -> tuple[Neighbour, ...]:
-    """The five nearest, the five nearest that are no siblings, what shares the slot or is named.
+    """The five nearest, the five nearest no siblings, and what is named or shares slot or words.
 
     Of expired facts the two nearest that are no siblings, and what shares the slot.
 
@@ -133,5 +136,9 @@ def neighbours_of(
     kept |= set([place for place in near if not ordered[place].is_expired][:_NEAREST_COUNT])
     kept |= set([place for place in near if ordered[place].is_expired][:_EXPIRED_COUNT])
     kept |= {place for place in near if matches[place] is not SlotMatch.UNKNOWN}
-    kept |= {place for place, neighbour in enumerate(ordered) if neighbour.fact_id == named_id}
+    kept |= {
+        place
+        for place, neighbour in enumerate(ordered)
+        if neighbour.fact_id == named_id or neighbour.shares_words
+    }
     return tuple(ordered[place] for place in sorted(kept))

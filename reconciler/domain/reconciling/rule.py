@@ -26,6 +26,7 @@ from reconciler.domain.guard import (
     leaves_words_out,
     named_in,
     takes_back,
+    tells_of_change,
     tells_of_more,
 )
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
@@ -38,10 +39,10 @@ from reconciler.domain.records.decisions import (
     Verdict,
 )
 from reconciler.domain.records.facts import Neighbour, Predecessor
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.slots import SlotMatch, compare_slots
+from reconciler.domain.records.slots import CONTACT_SUBJECT, SlotMatch, compare_slots
 from reconciler.errors import ArbiterAnswerError
 
 __all__ = [
@@ -54,12 +55,20 @@ __all__ = [
     "decide",
     "replaceable",
     "restated",
+    "shown_to_judge",
 ]
 
 CANDIDATE_COUNT_MAX = 5
 """Facts that an arbiter is shown; beyond the fifth none was the right one. Source: DESIGN, 98.6 %
 of the right neighbours are among the first three."""
 
+
+_REACH_OF_CHANGE = 0.5
+"""How far a judge is asked about a note that says it is a change, as a part of the usual reach.
+Source: benchmarks/natural.py, where half of the changes below the reach lie above half of it."""
+
+_NEAR_COUNT, _ALIKE_COUNT = 3, 2
+"""Places among those that a judge is shown, for meaning and for words or slot."""
 
 OBSERVATIONS_OF_FIRM = 3
 """Said so often, a fact does not end on a guess. Source: seed 000 counts a pattern from three."""
@@ -86,20 +95,22 @@ def decide(
     policy: ReconcilePolicy,
     judgement: Judgement | None = None,
     *,
+    shown: Sequence[Neighbour] | None = None,
     unread: Unread = all_read,
 ) -> Verdict:
     """What to write for a note; the first rule that matches decides.
 
     A verdict that ``can_be_arbitrated`` is what holds without an arbiter; called again with a
-    checked judgement, that decides instead.
+    checked judgement, that decides instead. A slot decides by itself where it was given; one that
+    was read from the words is a guess, which a judge may overrule.
 
     Args:
         note: what to remember.
         neighbours: facts in scope that have not ended, nearest first, and those that share the
             note's slot; None where there is no embedder.
         policy: the thresholds.
-        judgement: an arbiter's answer about ``replaceable(note, neighbours)`` that
-            ``check_judgement`` let through, if any.
+        judgement: an arbiter's answer about ``shown`` that ``check_judgement`` let through, if any.
+        shown: the facts that the judgement counts; None for ``shown_to_judge``.
         unread: what of a text the embedding model could not read, so that no cosine tells of it.
 
     Returns:
@@ -107,13 +118,10 @@ def decide(
     """
     if neighbours is None:
         return _add(DecidedBy.NOOP, "no embedder, so nothing to compare with")
-    verdict = _by_slot(note, neighbours, policy)
-    if verdict is None:
-        candidates = replaceable(note, neighbours)
-        by_text = _by_text(note, candidates, policy, judgement, unread)
-        verdict = _by_retraction(note, neighbours, policy) or _with_denied(
-            note, neighbours, _owning_to(unread(note.text), note, by_text), policy
-        )
+    shown = shown_to_judge(note, neighbours, policy) if shown is None else shown
+    verdict = _unaided(note, neighbours, policy, is_reached=bool(shown), unread=unread)
+    if judgement is not None and verdict.can_be_arbitrated:
+        verdict = _judged(note, judgement, shown, policy)
     verdict = _by_trust(note, _in_order(note, verdict), policy)
     verdict = _by_standing(note, _by_hedge(note, verdict, policy))
     return _correcting(note, verdict, policy)
@@ -164,9 +172,48 @@ def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
 
     A fact about another subject, or a sibling value of an attribute that holds many, is none.
     """
-    apart = SlotMatch.APART
-    found = [neighbour for neighbour in neighbours if match_of(note, neighbour) is not apart]
+    beside = (SlotMatch.APART, SlotMatch.OPEN)
+    found = [neighbour for neighbour in neighbours if match_of(note, neighbour) not in beside]
     return _live_first(found)[:CANDIDATE_COUNT_MAX]
+
+
+def shown_to_judge(
+    note: Note, neighbours: Iterable[Neighbour] | None, policy: ReconcilePolicy
+) -> list[Neighbour]:
+    """The facts that an arbiter is asked about, at most five: live ones first, by nearness.
+
+    They are near in meaning, share the note's words, or answer its question: three by the first,
+    two by the others, and then as many as there is room for. Without a reach those whose place the
+    note could take. A fact about somebody else than a given slot names is never shown.
+
+    Args:
+        note: what to remember.
+        neighbours: as ``decide`` takes them.
+        policy: its ``reach`` says how near is near.
+    """
+    if policy.reach is None or neighbours is None:
+        return replaceable(note, neighbours or ())
+    ordered = _live_first(fact for fact in neighbours if not _is_anothers(note, fact))
+    reach = policy.reach * _REACH_OF_CHANGE if tells_of_change(note.text) else policy.reach
+    near = [fact for fact in ordered if fact.cosine >= reach]
+    alike = [fact for fact in ordered if fact.shares_words or _answers_same(note, fact)]
+    chosen = [*dict.fromkeys((*near[:_NEAR_COUNT], *alike[:_ALIKE_COUNT], *near, *alike))]
+    kept = chosen[:CANDIDATE_COUNT_MAX]
+    return [fact for fact in ordered if fact in kept]
+
+
+def _is_anothers(note: Note, fact: Neighbour) -> bool:
+    """Whether the caller filed the note under another subject than the fact's."""
+    is_given = note.slot is not None and note.slot_read_from is None
+    subject = fact.slot.subject if fact.slot else CONTACT_SUBJECT
+    return is_given and note.slot is not None and note.slot.subject != subject
+
+
+def _answers_same(note: Note, fact: Neighbour) -> bool:
+    """Whether both are filed under one attribute, whoever a text was read to be about."""
+    if note.slot is None or fact.slot is None or note.slot.attribute is None:
+        return False
+    return note.slot.attribute == fact.slot.attribute
 
 
 def contest(
@@ -212,11 +259,34 @@ def check_judgement(judgement: Judgement, neighbour_count: int) -> None:
     """
     if judgement.action not in ACTIONS_OF_RELATION[judgement.relation]:
         raise ArbiterAnswerError(f"it says {judgement.relation} and yet {judgement.action}")
-    is_shown = type(judgement.target) is int and 1 <= judgement.target <= neighbour_count
-    if judgement.action is not Action.ADD and not is_shown:
-        raise ArbiterAnswerError(
-            f"{judgement.action} of fact {judgement.target}, but {neighbour_count} were shown"
-        )
+    if judgement.action is Action.ADD:
+        return
+    for number in (judgement.target, *judgement.also):
+        if type(number) is not int or not 1 <= number <= neighbour_count:
+            raise ArbiterAnswerError(
+                f"{judgement.action} of fact {number}, but {neighbour_count} were shown"
+            )
+
+
+def _unaided(
+    note: Note,
+    neighbours: Sequence[Neighbour],
+    policy: ReconcilePolicy,
+    *,
+    is_reached: bool,
+    unread: Unread,
+) -> Verdict:
+    """What slot and text say; a slot that was read from the words is a guess, as a cosine is."""
+    is_asked = policy.reach is not None and is_reached
+    verdict = _by_slot(note, neighbours, policy)
+    if verdict is not None:
+        is_guess = note.slot_read_from is not None
+        return replace(verdict, can_be_arbitrated=is_asked and is_guess)
+    if verdict := _by_retraction(note, neighbours, policy):
+        return verdict
+    verdict = _by_text(note, replaceable(note, neighbours), policy, is_asked, unread)
+    verdict = _owning_to(unread(note.text), note, verdict)
+    return _with_open(note, neighbours, _with_denied(note, neighbours, verdict, policy), policy)
 
 
 def _by_slot(
@@ -401,6 +471,34 @@ def _with_denied(
     return replace(verdict, conflicts=verdict.conflicts + denied) if denied else verdict
 
 
+def _with_open(
+    note: Note, neighbours: Sequence[Neighbour], verdict: Verdict, policy: ReconcilePolicy
+) -> Verdict:
+    """A note beside other values of an attribute of which nothing says how many it holds.
+
+    Only a reader can tell whether they still hold, so without one they are linked.
+    """
+    if verdict.action is not Action.ADD or not policy.guard:
+        return verdict
+    others = tuple(
+        fact
+        for fact in neighbours
+        if match_of(note, fact) is SlotMatch.OPEN
+        and not fact.is_expired
+        and fact not in verdict.conflicts
+    )
+    if not others or note.slot is None:
+        return verdict
+    values = ", ".join(fact.slot.shown_value or "" for fact in others if fact.slot)
+    what = f"{note.slot.subject}'s {note.slot.attribute} was {values}, and both may hold"
+    return replace(
+        verdict,
+        reason=f"{verdict.reason}; {what}",
+        conflicts=verdict.conflicts + others,
+        can_be_arbitrated=True,
+    )
+
+
 def _denials(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
     """Where one of the two says that it is so, and the other that it is not, or no longer."""
     found = _differences(note, fact, policy)
@@ -411,22 +509,22 @@ def _by_text(
     note: Note,
     candidates: Sequence[Neighbour],
     policy: ReconcilePolicy,
-    judgement: Judgement | None,
+    is_asked: bool,
     unread: Unread,
 ) -> Verdict:
-    if not candidates:
-        return _add(DecidedBy.THRESHOLD, "no fact about this contact whose place it could take")
-    nearest = _decided_on(candidates, policy)
-    if nearest.cosine < policy.cosine_add_max:
-        where = f"{_where(nearest)}, below {policy.cosine_add_max:g}"
-        return _beside(note, candidates, policy, DecidedBy.THRESHOLD, where)
     if same := _restated(note, candidates, policy, unread):
-        which = "nearest" if same is nearest else "another"
+        which = "nearest" if same is _decided_on(candidates, policy) else "another"
         reason = f"{which} fact at {same.cosine:.3f}, at or above {policy.cosine_update_min:g}"
         verdict = _update(DecidedBy.THRESHOLD, same, reason, is_restatement=True)
         return _without_loss(note, verdict, policy)
-    if judgement is not None:
-        return _judged(note, judgement, candidates, policy)
+    if not candidates:
+        reason = "no fact about this contact whose place it could take"
+        return replace(_add(DecidedBy.THRESHOLD, reason), can_be_arbitrated=is_asked)
+    nearest = _decided_on(candidates, policy)
+    if nearest.cosine < policy.cosine_add_max:
+        where = f"{_where(nearest)}, below {policy.cosine_add_max:g}"
+        verdict = _beside(note, candidates, policy, DecidedBy.THRESHOLD, where)
+        return replace(verdict, can_be_arbitrated=is_asked)
     if nearest.cosine < policy.cut:
         where = f"{_where(nearest)}, below the cut {policy.cut:g}"
         verdict = _beside(note, candidates, policy, DecidedBy.MIDPOINT, where)
@@ -568,12 +666,12 @@ def _without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verd
 
 
 def _judged(
-    note: Note, judgement: Judgement, candidates: Sequence[Neighbour], policy: ReconcilePolicy
+    note: Note, judgement: Judgement, shown: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> Verdict:
     reason = f"the arbiter calls it {judgement.relation}"
     if judgement.action is Action.ADD or judgement.target is None:
         return _add(DecidedBy.ARBITER, reason)
-    target = candidates[judgement.target - 1]
+    target = shown[judgement.target - 1]
     findings = _differences(note, target, policy)
     # The same cannot hold another number, name or negation, whoever says so. Who does what to whom
     # an arbiter reads better than the guard, which sees only that words changed places.
@@ -593,8 +691,26 @@ def _judged(
         is_restatement=judgement.relation is not Relation.REPLACES and not _changes(findings),
         findings=findings,
     )
-    is_same = judgement.relation is Relation.SAME and verdict.is_restatement
-    return _without_loss(note, verdict, policy) if is_same else verdict
+    if judgement.relation is Relation.SAME and verdict.is_restatement:
+        verdict = _without_loss(note, verdict, policy)
+    if verdict.action is not Action.UPDATE:
+        return verdict
+    return replace(verdict, targets=(target, *_also_ended(note, judgement, shown, policy)))
+
+
+def _also_ended(
+    note: Note, judgement: Judgement, shown: Sequence[Neighbour], policy: ReconcilePolicy
+) -> tuple[Neighbour, ...]:
+    """The further facts that a judgement names; where the note says the same, without a loss."""
+    numbers = dict.fromkeys(number for number in judgement.also if number != judgement.target)
+    named = (shown[number - 1] for number in numbers)
+    if judgement.relation is Relation.REPLACES or not policy.guard:
+        return tuple(named)
+    return tuple(
+        fact
+        for fact in named
+        if not _losses(note, fact) and not _changes(_differences(note, fact, policy))
+    )
 
 
 def _by_trust(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
@@ -641,10 +757,16 @@ def _is_firm(fact: Neighbour) -> bool:
 def _by_standing(note: Note, verdict: Verdict) -> Verdict:
     """A decision ends by a newer decision or by being revoked; what else is said stands beside it.
 
-    A new value of the same attribute is explicit enough. Source: seed 001, section 11: decisions
-    are versioned, and ended explicitly only.
+    A new value of the same attribute is explicit enough, and so are the contact's own words, read
+    by a model as taking its place. Source: seed 001, section 11: decisions are versioned, and ended
+    explicitly only.
     """
-    is_explicit = note.category is Category.DECISION or verdict.decided_by is DecidedBy.SLOT
+    is_read = verdict.decided_by is DecidedBy.ARBITER
+    is_explicit = (
+        note.category is Category.DECISION
+        or verdict.decided_by is DecidedBy.SLOT
+        or (is_read and not note.trust.is_trusted_less_than(SourceKind.USER_EXPLICIT))
+    )
     if not verdict.is_replacement or is_explicit:
         return verdict
     standing = tuple(target for target in verdict.targets if target.category is Category.DECISION)

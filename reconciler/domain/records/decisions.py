@@ -63,6 +63,7 @@ class Judgement:
 
     Attributes:
         target: the neighbour's number as shown, counted from 1; None with ADD.
+        also: the numbers of further neighbours that the same relation applies to.
         confidence: how sure it says it is, 0 to 1.
         usage: what the answer cost; None where that is not known or it cost nothing.
     """
@@ -73,6 +74,7 @@ class Judgement:
     action: Action
     confidence: float = 1.0
     usage: Usage | None = None
+    also: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,6 +207,7 @@ class RecordedPolicy:
     Attributes:
         profile: the thresholds' name.
         cosine_update_min, cosine_add_max, cosine_cut: their values, in raw cosine.
+        reach: the cosine from which a judge was asked; None where only the band was, or no judge.
         guard: whether the guard was on.
         embedding_model: what made the vectors.
     """
@@ -215,6 +218,7 @@ class RecordedPolicy:
     cosine_cut: float
     guard: bool
     embedding_model: str
+    reach: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +231,7 @@ class RecordedOpinion:
         error: why its answer was not used; None where it was.
         relation, action, confidence: its answer; None where there was none.
         target: a rank in ``compared_with``.
+        also: the ranks of further facts that the same relation applies to.
         cost_usd: what the answer cost, in US dollars at the configured prices.
         is_cached: the answer to the same question was remembered from an earlier note.
     """
@@ -237,6 +242,7 @@ class RecordedOpinion:
     relation: Relation | None = None
     action: Action | None = None
     target: int | None = None
+    also: tuple[int, ...] = ()
     confidence: float | None = None
     cost_usd: float | None = None
     is_cached: bool = False

@@ -161,7 +161,8 @@ class Neighbour:
     """A fact in scope that has not ended, with its raw cosine to a note, in [-1, 1].
 
     ``is_expired``: its lifetime was over when the note came, or it was archived. Such a fact has no
-    protection.
+    protection. ``shares_words``: it is among the facts whose words fit the note's best, however far
+    its meaning is; never on record.
     """
 
     fact_id: str
@@ -174,6 +175,7 @@ class Neighbour:
     is_expired: bool = False
     observations: int = 1
     is_confirmed_by_user: bool = False
+    shares_words: bool = False
 
     @property
     def word(self) -> SourceKind:

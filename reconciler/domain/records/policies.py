@@ -34,14 +34,16 @@ _FLOOR_COUNT_MAX = 1_000
 class ReconcilePolicy:
     """The thresholds of the rule, in raw cosine.
 
-    Invariant: -1 <= cosine_add_max <= cosine_cut <= cosine_update_min <= 1, so the band between
-    the thresholds may be empty but never inverted.
+    Invariant: -1 <= reach <= cosine_add_max <= cosine_cut <= cosine_update_min <= 1, so the band
+    between the thresholds may be empty but never inverted.
 
     Args:
         cosine_update_min: at or above it a note supersedes. Source: seed 004, 0.95.
         cosine_add_max: below it a note is new. Source: seed 004, 0.80.
         cosine_cut: at or above it a note in the band supersedes where no arbiter decides; None
             for the middle of the band. Source: seed 004, the midpoint.
+        reach: at or above it a judge is asked, and for what the words say also below it; None asks
+            only between the thresholds. Without a judge it changes nothing.
         guard: whether differences between the texts keep a note from superseding.
         contested_window: two contradictions within so long are a to and fro.
         profile: the name under which these thresholds are recorded.
@@ -53,6 +55,7 @@ class ReconcilePolicy:
     cosine_update_min: float = 0.95
     cosine_add_max: float = 0.80
     cosine_cut: float | None = None
+    reach: float | None = None
     guard: bool = True
     contested_window: timedelta = timedelta(days=7)
     profile: str = "seed"
@@ -67,6 +70,11 @@ class ReconcilePolicy:
             raise ConfigurationError(
                 f"cosine_cut {self.cosine_cut} must lie between cosine_add_max "
                 f"{self.cosine_add_max} and cosine_update_min {self.cosine_update_min}"
+            )
+        if self.reach is not None and not -1 <= self.reach <= self.cosine_add_max:
+            raise ConfigurationError(
+                f"arbiter reach {self.reach} must lie between -1 and cosine_add_max "
+                f"{self.cosine_add_max}: it says how far below that a judge is asked"
             )
 
     @property

@@ -28,6 +28,8 @@ class Slot:
         value: the value as it was said; None where the note names none.
         value_key: the value normalised, which is what is compared; None exactly with ``value``.
         is_single_valued: whether the attribute holds one value at a time.
+        is_open: neither the book nor the caller said how many values the attribute holds, so
+            another value may end this one or stand beside it; never stored with a fact.
         is_known: whether the attribute is one of the book's, so that its name is its own; a name
             that somebody made up may be another word for another name.
         said_subject, said_attribute: as they were said, until the gate has looked at them; never
@@ -42,6 +44,7 @@ class Slot:
     value: str | None = None
     value_key: str | None = None
     is_single_valued: bool
+    is_open: bool = False
     is_known: bool = False
     is_personal: bool = False
     replaced_key: str | None = None
@@ -62,16 +65,17 @@ class Slot:
 
     @property
     def rival_prefix(self) -> str | None:
-        """How the keys begin of the facts that this slot decides about; None without a value.
+        """How the keys begin of the facts that this slot is compared with; None without a value.
 
-        Where only one value can hold that is every answer to the question, else the equal one.
+        Where only one value can hold, or may, that is every answer to the question, else the equal
+        one.
         """
         if self.value_key is None:
             return None
-        return self.question if self.is_single_valued else self.key
+        return self.question if self.is_single_valued or self.is_open else self.key
 
     def decides_about(self, other: Slot) -> bool:
-        """Whether it decides about what is filed under the other slot, whatever the texts say."""
+        """Whether it is compared with what is filed under the other slot, however far the texts."""
         prefix, key = self.rival_prefix, other.key
         if prefix is None or key is None:
             return False
@@ -99,6 +103,9 @@ class SlotMatch(StrEnum):
 
     CHANGED = "changed"
     """Another answer to a question that has only one: a contradiction at any cosine."""
+
+    OPEN = "open"
+    """Another answer to a question that may have one answer or several: only a reader can tell."""
 
     APART = "apart"
     """Both hold side by side; neither may take the other's place, however alike they sound."""
@@ -134,5 +141,6 @@ def _compare_values(note: Slot, fact: Slot) -> SlotMatch:
         return SlotMatch.UNKNOWN
     if note.value_key == fact.value_key:
         return SlotMatch.EQUAL
-    is_replaced = note.is_single_valued or note.replaced_key == fact.value_key
-    return SlotMatch.CHANGED if is_replaced else SlotMatch.APART
+    if note.is_single_valued or note.replaced_key == fact.value_key:
+        return SlotMatch.CHANGED
+    return SlotMatch.OPEN if note.is_open else SlotMatch.APART

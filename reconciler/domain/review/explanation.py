@@ -92,6 +92,7 @@ _BY_TEXT = (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT, DecidedBy.ARBITER)
 _MEETING = {
     SlotMatch.EQUAL: "which is the same answer",
     SlotMatch.CHANGED: "and only one of them can hold",
+    SlotMatch.OPEN: "and nothing says whether both can hold",
     SlotMatch.APART: "so neither can take the other's place",
 }
 

@@ -15,7 +15,7 @@ from reconciler.domain.reconciling.rule import (
     Unread,
     check_judgement,
     decide,
-    replaceable,
+    shown_to_judge,
 )
 from reconciler.domain.records.decisions import (
     Action,
@@ -104,12 +104,13 @@ def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
         policy: the thresholds to try.
     """
     note, neighbours = _note(decision), _neighbours(decision)
-    unread = _unread_in(decision)
+    unread, policy = _unread_in(decision), _reaching(policy, decision.policy.reach)
     verdict = decide(note, neighbours, policy, unread=unread)
     would_ask = verdict.can_be_arbitrated and not _was_open(decision, note, neighbours)
-    judgement = _judgement(decision, note, neighbours) if verdict.can_be_arbitrated else None
+    shown = _shown(decision, note, neighbours or (), policy)
+    judgement = _judgement(decision, shown) if verdict.can_be_arbitrated else None
     if judgement is not None:
-        verdict = decide(note, neighbours, policy, judgement, unread=unread)
+        verdict = decide(note, neighbours, policy, judgement, shown=shown, unread=unread)
     return Replayed(
         decision=decision,
         verdict=verdict,
@@ -144,7 +145,15 @@ def policy_of(decision: Decision) -> ReconcilePolicy:
         cosine_add_max=decision.policy.cosine_add_max,
         cosine_cut=decision.policy.cosine_cut,
         guard=decision.policy.guard,
+        reach=decision.policy.reach,
     )
+
+
+def _reaching(policy: ReconcilePolicy, reach: float | None) -> ReconcilePolicy:
+    """The policy; where it asks no judge below the band, one that was asked then is heard again."""
+    if policy.reach is not None or reach is None:
+        return policy
+    return replace(policy, reach=min(reach, policy.cosine_add_max))
 
 
 def target_ids(decision: Decision) -> tuple[str, ...]:
@@ -177,6 +186,7 @@ def _note(decision: Decision) -> Note:
         valid_from=decision.note.holds_from,
         source_kind=decision.note.trust,
         slot=decision.note.slot,
+        slot_read_from=decision.note.slot_read_from,
         category=decision.gate.category if decision.gate else None,
         is_hedged=decision.note.is_hedged,
         is_cleaned=True,
@@ -206,9 +216,22 @@ def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | 
     return decision.opinion.arbiter is not None or then.can_be_arbitrated
 
 
-def _judgement(
-    decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None
-) -> Judgement | None:
+def _shown(
+    decision: Decision, note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
+) -> list[Neighbour]:
+    """What an arbiter would be shown, and what its answer then was about.
+
+    That may have been shown for its words, which is not on record.
+    """
+    shown = shown_to_judge(note, neighbours, policy)
+    if policy.reach is not None and decision.opinion.target is not None:
+        ranks = (decision.opinion.target, *decision.opinion.also)
+        named = (neighbours[rank - 1] for rank in ranks if 1 <= rank <= len(neighbours))
+        shown += [fact for fact in named if fact not in shown]
+    return shown
+
+
+def _judgement(decision: Decision, shown: Sequence[Neighbour]) -> Judgement | None:
     """The answer that was used then, its target counted as the arbiter was shown the facts."""
     if (
         decision.opinion.relation is None
@@ -216,11 +239,16 @@ def _judgement(
         or decision.opinion.error is not None
     ):
         return None
-    shown = replaceable(note, neighbours or ())
+    neighbours = _neighbours(decision) or []
     judgement = Judgement(
         reasoning=decision.opinion.reasoning or "",
         relation=decision.opinion.relation,
-        target=_number_shown(decision.opinion.target, neighbours or (), shown),
+        target=_number_shown(decision.opinion.target, neighbours, shown),
+        also=tuple(
+            number
+            for rank in decision.opinion.also
+            if (number := _number_shown(rank, neighbours, shown)) is not None
+        ),
         action=decision.opinion.action,
         confidence=1.0 if decision.opinion.confidence is None else decision.opinion.confidence,
     )

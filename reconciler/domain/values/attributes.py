@@ -75,8 +75,8 @@ class Attribute:
 class AttributeBook:
     """The known attributes, in file order, found under any of their names.
 
-    An attribute that is not in the book still makes a slot; it holds many values unless the caller
-    says otherwise, because a true fact retired is worse than a duplicate.
+    An attribute that is not in the book still makes a slot. How many values it holds is open unless
+    the caller says so: its other values end nothing, and a reader is asked.
 
     Args:
         attributes: whose names and aliases are all different.
@@ -154,8 +154,8 @@ class AttributeBook:
             attribute: a name or an alias from the book, or a name of the caller's own.
             value: the value in words or as a number, true and false as yes and no; None, blank,
                 or a word for "unknown" where there is none, which supersedes nothing.
-            is_single_valued: for an attribute that is not in the book, whether it holds one value
-                at a time; None for many. The book's word on its own attributes holds.
+            is_single_valued: whether the attribute holds one value at a time; None for what the
+                book says, which of other attributes is nothing.
 
         Raises:
             InvalidNoteError: one of them cannot be used; the text says what to do.
@@ -174,7 +174,10 @@ class AttributeBook:
             said_attribute=attribute,
             value=said,
             value_key=None if said is None else self._value_key(known, said),
-            is_single_valued=known.is_single_valued if known else bool(is_single_valued),
+            is_single_valued=known.is_single_valued
+            if known and is_single_valued is None
+            else bool(is_single_valued),
+            is_open=known is None and is_single_valued is None,
             is_known=known is not None,
         )
 

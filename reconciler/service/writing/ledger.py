@@ -86,6 +86,7 @@ class Ledger:
         clock: the time now, UTC-aware.
         withholding: gives what is written in place of what was forgotten; it is asked for only
             where something was.
+        is_judged: whether a judge may be asked, who reads more than what is near.
     """
 
     def __init__(
@@ -96,7 +97,9 @@ class Ledger:
         retry_policy: RetryPolicy,
         clock: Callable[[], datetime],
         withholding: Callable[[], Withholding] | None = None,
+        is_judged: bool = False,
     ) -> None:
+        self._is_judged = is_judged
         self._withholding = withholding or _nothing_withheld
         self._store = store
         self._neighbourhoods = neighbourhoods
@@ -266,7 +269,9 @@ class Ledger:
             version, forgotten = known.version, known.forgotten
             return Seen(version=version, number=number, neighbours=None, forgotten=forgotten)
         note, named_id, now = submission.note, submission.amended_id, self._clock()
-        version, neighbours, facts = known.look(note, vector, now, named_id)
+        version, neighbours, facts = known.look(
+            note, vector, now, named_id, is_wide=self._is_judged
+        )
         return Seen(
             version=version,
             number=number,

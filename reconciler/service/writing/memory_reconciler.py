@@ -24,7 +24,7 @@ from reconciler.domain.reconciling.restating import (
     with_slot_of,
     written_fact,
 )
-from reconciler.domain.reconciling.rule import contest, dated, decide, replaceable, restated
+from reconciler.domain.reconciling.rule import contest, dated, decide, restated, shown_to_judge
 from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import (
@@ -281,7 +281,7 @@ class MemoryReconciler:
             note = replace(note, said_at=self._clock())
         verdict, opinion = self._verdict(draft.submission, note, seen), None
         if verdict.can_be_arbitrated and self._arbitration and seen.neighbours:
-            shown = tuple(replaceable(note, seen.neighbours))
+            shown = self._shown(note, seen)
             if shown not in draft.opinions:
                 asked = note.no_earlier_than(fact.valid_from for fact in shown)
                 return _Question(
@@ -309,6 +309,9 @@ class MemoryReconciler:
 
     def _decided(self, note: Note, seen: Seen, judgement: Judgement | None = None) -> Verdict:
         return decide(note, seen.neighbours, self._policy, judgement, unread=self._unread)
+
+    def _shown(self, note: Note, seen: Seen) -> tuple[Neighbour, ...]:
+        return tuple(shown_to_judge(note, seen.neighbours, self._policy))
 
     def _plan_of_agreement(self, draft: _Draft, why: str, seen: Seen) -> Commit | None:
         note = draft.submission.note
@@ -398,18 +401,19 @@ class MemoryReconciler:
         """What the record keeps of an arbiter; its target as a rank among all that was compared."""
         if self._arbitration is None or opinion is None:
             return RecordedOpinion()
-        judgement, target = opinion.judgement, None
-        if judgement and judgement.target is not None:
+        judgement, ranks = opinion.judgement, {}
+        if judgement:
             neighbours = list(seen.neighbours or ())
-            shown = replaceable(note, neighbours)[judgement.target - 1]
-            target = neighbours.index(shown) + 1
+            shown = enumerate(self._shown(note, seen), start=1)
+            ranks = {number: neighbours.index(fact) + 1 for number, fact in shown}
         return RecordedOpinion(
             arbiter=self._arbitration.name,
             reasoning=opinion.reasoning,
             error=opinion.error,
             relation=judgement.relation if judgement else None,
             action=judgement.action if judgement else None,
-            target=target,
+            target=ranks[judgement.target] if judgement and judgement.target else None,
+            also=tuple(ranks[number] for number in judgement.also) if judgement else (),
             confidence=judgement.confidence if judgement else None,
             cost_usd=opinion.cost_usd,
             is_cached=opinion.is_cached,

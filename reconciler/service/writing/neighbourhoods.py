@@ -47,6 +47,10 @@ _LOOKS_MAX = 3
 _SPARE_ROWS = 16
 _ENDED = np.iinfo(np.int64).min
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+_WORDS_COUNT_MAX = 3
+"""Facts that a judge is shown for their words, however far their meaning is."""
+_SAME_QUESTION_MAX = 3
+"""Facts that a judge is shown because they answer the note's question, which may have several."""
 _READ_COUNT_MAX = 100
 """Facts without a slot whose words are read when a note with one comes, the nearest; each once."""
 
@@ -170,6 +174,8 @@ class Neighbourhood:
         vector: NDArray[np.float32],
         now: datetime,
         named_id: str | None = None,
+        *,
+        is_wide: bool = False,
     ) -> tuple[int, tuple[Neighbour, ...], dict[str, Fact]]:
         """The version, the neighbours that a note is decided on, and their facts by id.
 
@@ -178,16 +184,22 @@ class Neighbourhood:
             vector: its embedding, float32, shape (dimension,), unit length.
             now: facts that expired by then take no place of those that are live (UTC).
             named_id: a fact that is among them however far away it is.
+            is_wide: whether facts that share the note's words, or answer its question, are among
+                them, however far away they are: a judge reads what no cosine tells.
         """
         with self._lock:
             rows = self._looked_at(note, vector, now)
+            alike = self._alike(note, now) if is_wide else set()
             named = self._places.get(named_id or "")
-            if named is not None and named not in rows:
-                rows.append(named)
+            rows += sorted((alike | {named} if named is not None else alike) - {*rows})
             looked_at = [self._read_fact(self._rows[row]) for row in rows]
             found = [
-                neighbour_of(fact, cosine, is_expired=fact.is_silent(now))
-                for fact, cosine in zip(looked_at, self._cosines(rows, vector), strict=True)
+                neighbour_of(
+                    fact, cosine, is_expired=fact.is_silent(now), shares_words=row in alike
+                )
+                for row, fact, cosine in zip(
+                    rows, looked_at, self._cosines(rows, vector), strict=True
+                )
             ]
             kept = neighbours_of(note, found, named_id)
             facts = {neighbour.fact_id: self._read_fact(neighbour.fact_id) for neighbour in kept}
@@ -306,6 +318,21 @@ class Neighbourhood:
             rows += self._first_of(note, closeness, expired & is_of_one_kind)
         return rows
 
+    def _alike(self, note: Note, now: datetime) -> set[int]:
+        """The rows of live facts whose words fit the note's best, or that answer its question."""
+        is_outcome = self._numbers["is_outcome"][: len(self._rows)]
+        wanted = self._holding(now) & (is_outcome == (note.category is Category.OUTCOME))
+        rows = np.flatnonzero(wanted)
+        if not len(rows):
+            return set()
+        fits = self._words.matches(note.text, rows)
+        best = np.argsort(-fits.scores, kind="stable")[:_WORDS_COUNT_MAX]
+        found = {int(rows[place]) for place in best if fits.scores[place] > 0}
+        if note.slot is not None and note.slot.key is not None:
+            same = [row for row in self._answering(note.slot.question) if wanted[row]]
+            found |= {*sorted(same)[-_SAME_QUESTION_MAX:]}
+        return found
+
     def _first_of(
         self, note: Note, closeness: NDArray[np.float32], wanted: NDArray[np.bool_]
     ) -> list[int]:
@@ -321,13 +348,15 @@ class Neighbourhood:
 
     def _rivals(self, note: Note, question: str) -> list[int]:
         """The rows of all facts that the note's slot, which answers the question, decides about."""
+        return [row for row in self._answering(question) if is_rival(note, self._fact_of(row))]
+
+    def _answering(self, question: str) -> list[int]:
+        """The rows of all facts that answer a question."""
         if self._by_question is None:
             self._by_question = defaultdict(set)
             for fact_id in self._facts:
                 self._file(self._read_fact(fact_id))
-        ids = self._by_question.get(question, ())
-        places = (self._places[fact_id] for fact_id in ids)
-        return [row for row in places if is_rival(note, self._fact_of(row))]
+        return [self._places[fact_id] for fact_id in self._by_question.get(question, ())]
 
     def _fact_of(self, row: int) -> Fact:
         return self._read_fact(self._rows[row])

@@ -199,6 +199,7 @@ def recorded(
             cosine_add_max=policy.cosine_add_max,
             cosine_cut=policy.cut,
             guard=policy.guard,
+            reach=policy.reach,
             embedding_model=NO_MODEL if submission.is_fallback else embedding_model,
         ),
         gate=submission.assessment,
