@@ -619,7 +619,9 @@ class Services:
             return None
         from reconciler.service.writing.arbitration import Arbitration
 
-        return Arbitration(arbiter, _arbitration_policy(self.settings))
+        arbitration = Arbitration(arbiter, _arbitration_policy(self.settings))
+        self.closing.callback(arbitration.close)
+        return arbitration
 
 
 def build_services(

@@ -288,6 +288,60 @@ def test_an_interrupt_is_the_callers(build: Build, ask: Ask, arbiter: Answering)
 
 # The budget
 
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> list[float]:
+    """The waits of patient callers, each of which lets the clock go on by as much."""
+    waited: list[float] = []
+
+    def wait(_: threading.Event, timeout: float | None = None) -> bool:
+        waited.append(timeout or 0.0)
+        clock.passes(timeout or 0.0)
+        return False
+
+    monkeypatch.setattr(threading.Event, "wait", wait)
+    return waited
+
+
+def test_a_patient_caller_waits_until_the_minute_has_room(
+    build: Build, clock: Clock, waits: list[float]
+) -> None:
+    arbitration = build(calls_per_minute_max=2, cache_size_max=0)
+    for _ in range(2):
+        arbitration.ask(note(), [neighbour()], is_patient=True)
+    clock.passes(45.0)
+    assert arbitration.ask(note(), [neighbour()], is_patient=True).judgement
+    assert waits == [15.0]
+
+
+@pytest.mark.parametrize("bounds", [{"calls_per_day_max": 1}, {"calls_per_minute_max": 0}])
+def test_what_no_minute_brings_back_is_not_waited_for(
+    build: Build, waits: list[float], bounds: dict[str, int]
+) -> None:
+    arbitration = build(cache_size_max=0, **bounds)
+    arbitration.ask(note(), [neighbour()], is_patient=True)
+    opinion = arbitration.ask(note(), [neighbour()], is_patient=True)
+    assert "over the budget" in str(opinion.error)
+    assert not waits
+
+
+def test_an_arbiter_that_is_away_is_not_waited_for(
+    build: Build, arbiter: Answering, waits: list[float]
+) -> None:
+    arbitration, arbiter.outcome = build(breaker_failures_max=1, calls_per_minute_max=1), AWAY
+    arbitration.ask(note(), [neighbour()], is_patient=True)
+    assert "circuit open" in str(arbitration.ask(note(), [neighbour()], is_patient=True).error)
+    assert not waits
+
+
+def test_closing_ends_the_wait(build: Build) -> None:
+    arbitration = build(calls_per_minute_max=1, cache_size_max=0)
+    arbitration.ask(note(), [neighbour()])
+    arbitration.close()
+    opinion = arbitration.ask(note(), [neighbour()], is_patient=True)
+    assert "over the budget" in str(opinion.error)
+
+
 BUDGETS = [("calls_per_minute_max", MINUTE, "minute"), ("calls_per_day_max", DAY, "day")]
 
 

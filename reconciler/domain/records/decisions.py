@@ -247,6 +247,11 @@ class RecordedOpinion:
     cost_usd: float | None = None
     is_cached: bool = False
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether an arbiter was wanted and gave no answer that could be read: it can be later."""
+        return self.arbiter is not None and self.error is not None and self.reasoning is None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:

@@ -9,8 +9,11 @@ from __future__ import annotations
 from enum import StrEnum
 
 __all__ = [
+    "EXTRACTION_DOOR",
     "FOR_OPERATORS",
+    "IMPORT_DOOR",
     "OPERATOR_DOOR",
+    "PATIENT_DOORS",
     "Action",
     "Category",
     "DecidedBy",
@@ -28,6 +31,10 @@ __all__ = [
 
 OPERATOR_DOOR = "operator"
 """Through which what persons decide about facts comes: revocations, reverts and the like."""
+
+EXTRACTION_DOOR, IMPORT_DOOR = "extractor", "import"
+PATIENT_DOORS = (EXTRACTION_DOOR, IMPORT_DOOR)
+"""Behind which no conversation waits, so that a note may wait until a judge has room for it."""
 
 
 class SourceKind(StrEnum):

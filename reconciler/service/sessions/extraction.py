@@ -59,9 +59,8 @@ from reconciler.service.stores.session_store import JobFilter, ReadSession, Sess
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.write_gate import WriteGate
 
-__all__ = ["EXTRACTION_DOOR", "MemoryExtractor", "SessionReader"]
+__all__ = ["MemoryExtractor", "SessionReader"]
 
-EXTRACTION_DOOR = "extractor"
 _LOG = logging.getLogger(__name__)
 _FALLBACK_TEXT_LENGTH = 500
 _TAKEN_LENGTH_MIN = 4

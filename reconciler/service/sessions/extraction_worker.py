@@ -20,6 +20,7 @@ from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.choices import check_callable
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.jobs import Job, JobState, Outcomes, Stage
+from reconciler.domain.records.kinds import EXTRACTION_DOOR
 from reconciler.domain.records.policies import JobPolicy
 from reconciler.domain.records.sessions import Episode
 from reconciler.errors import (
@@ -31,7 +32,7 @@ from reconciler.errors import (
 )
 from reconciler.forks import Maker
 from reconciler.job_context import working_on
-from reconciler.service.sessions.extraction import EXTRACTION_DOOR, SessionReader
+from reconciler.service.sessions.extraction import SessionReader
 from reconciler.service.stores.session_store import ReadSession, SessionStore
 from reconciler.service.writing.write_gate import WriteGate
 

@@ -90,6 +90,11 @@ class Arbitration:
         self._budget = _Budget(policy)
         self._breaker = _Breaker(policy)
         self._answers: LRUCache[bytes, Judgement] = LRUCache(policy.cache_size_max)
+        self._is_closed = threading.Event()
+
+    def close(self) -> None:
+        """Let nobody wait for the budget any longer; the arbiter stays open."""
+        self._is_closed.set()
 
     def forget(self) -> None:
         """Forget all answers: they argue about what was said."""
@@ -97,16 +102,25 @@ class Arbitration:
             self._answers.clear()
 
     @traced("arbiter")
-    def ask(self, note: Note, neighbours: Sequence[Neighbour]) -> Opinion:
+    def ask(
+        self, note: Note, neighbours: Sequence[Neighbour], *, is_patient: bool = False
+    ) -> Opinion:
         """The arbiter's judgement on a note, or why there is none.
 
         Args:
             note: what to remember.
             neighbours: the facts it is near, nearest first, 1 to 5 of them.
+            is_patient: whether to wait, at most a minute at a time, while the budget of a minute is
+                used up. The budget of a day and an arbiter that is away are never waited for.
         """
         started = self._clock()
         question = _question(self.name, note, neighbours)
-        opinion = self._remembered(question) or self._turned_away()
+        opinion = self._remembered(question)
+        while opinion is None and is_patient and (wait := self._wait_seconds()):
+            if self._is_closed.wait(wait):
+                break
+            opinion = self._remembered(question)
+        opinion = opinion or self._turned_away()
         if opinion is None:
             opinion = self._asked(note, neighbours)
             self._remember(question, opinion)
@@ -135,6 +149,12 @@ class Arbitration:
                 self._budget.spend(now)
                 return None
         return Opinion(error=f"{obstacle}; decided without the arbiter", cost_usd=0.0)
+
+    def _wait_seconds(self) -> float:
+        """How long until the budget of a minute has room; 0 where it has, or nothing would help."""
+        with self._lock:
+            now = self._clock()
+            return 0.0 if self._breaker.obstacle(now) else self._budget.wait_seconds(now)
 
     def _asked(self, note: Note, neighbours: Sequence[Neighbour]) -> Opinion:
         try:
@@ -200,6 +220,15 @@ class _Budget:
             if self._is_spent(count_max, seconds, now):
                 return f"over the budget of {count_max:,} calls a {unit}"
         return None
+
+    def wait_seconds(self, now: float) -> float:
+        """How long until a minute's bound has room; 0 where it has, or another one is reached."""
+        (count_max, seconds, _), (day_max, day_seconds, _) = self._bounds
+        if not count_max or self._is_spent(day_max, day_seconds, now):
+            return 0.0
+        if not self._is_spent(count_max, seconds, now):
+            return 0.0
+        return self._asked_at[-count_max] + seconds - now
 
     def _is_spent(self, count_max: int, seconds: float, now: float) -> bool:
         if count_max == 0 or len(self._asked_at) < count_max:

@@ -39,7 +39,7 @@ from reconciler.domain.records.decisions import (
     Verdict,
 )
 from reconciler.domain.records.facts import Fact, Neighbour, Standing
-from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.kinds import PATIENT_DOORS, FactState
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
@@ -267,7 +267,10 @@ class MemoryReconciler:
             made = self._ledger.write(draft.submission, plan, _compared(draft), tried)
             if isinstance(made, Decision):
                 return made
-            draft.opinions[made.shown] = made.arbitration.ask(made.note, made.shown)
+            is_patient = draft.submission.door in PATIENT_DOORS
+            draft.opinions[made.shown] = made.arbitration.ask(
+                made.note, made.shown, is_patient=is_patient
+            )
             tried = made.number - (len(draft.opinions) == 1)
         raise GraphConflictError(
             "other writers changed what this note is close to while the arbiter was asked, "

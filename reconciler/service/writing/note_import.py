@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.kinds import IMPORT_DOOR
 from reconciler.domain.records.notes import Note, not_in_the_future, utc
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.attributes import AttributeBook
@@ -36,7 +37,6 @@ from reconciler.service.writing.doors import (
 from reconciler.service.writing.write_gate import Judged, WriteGate
 
 __all__ = [
-    "IMPORT_DOOR",
     "ImportReport",
     "LeftOut",
     "LineError",
@@ -45,7 +45,6 @@ __all__ = [
     "source_of",
 ]
 
-IMPORT_DOOR = "import"
 _LINES_AT_ONCE = 512
 """Lines that are judged together, so that those of one contact can be written together."""
 
