@@ -163,6 +163,8 @@ class RankingPolicy:
         recency_half_life_days: so many days later recency is one half.
         rival_cosine_min: facts that are chosen together and are this near to each other are about
             the same thing, of which the newest comes first. Source: benchmarks/recall.py.
+        near_rival_cosine_min: those that are this near to each other are ordered by when they were
+            said, however few minutes lie between. Source: benchmarks/recall.py.
         chosen_at_once: so many facts are chosen by closeness, and then ordered by their score,
             before the next ones are; so a smaller limit cuts an answer and does not change it.
         rank_constant: of the reciprocal ranks that join closeness in meaning and in words. Source:
@@ -179,6 +181,7 @@ class RankingPolicy:
     weight_words: float = 0.2
     recency_half_life_days: float = 30.0
     rival_cosine_min: float = 0.4
+    near_rival_cosine_min: float = 0.6
     chosen_at_once: int = 8
     rank_constant: float = 60.0
 
@@ -191,9 +194,11 @@ class RankingPolicy:
             raise ConfigurationError(
                 "recall weights must not be negative, and recency_half_life_days must be positive"
             )
-        if not 0 <= self.weight_words <= 1 or not -1 <= self.rival_cosine_min <= 1:
+        rivals = (self.rival_cosine_min, self.near_rival_cosine_min)
+        if not 0 <= self.weight_words <= 1 or min(rivals) < -1 or max(rivals) > 1:
             raise ConfigurationError(
-                "recall weight_words lies in [0, 1], and rival_cosine_min in [-1, 1]"
+                "recall weight_words lies in [0, 1], and rival_cosine_min and "
+                "near_rival_cosine_min in [-1, 1]"
             )
         if self.chosen_at_once < 1 or self.rank_constant < 0:
             raise ConfigurationError(
