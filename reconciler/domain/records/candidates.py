@@ -16,6 +16,7 @@ from reconciler.domain.records.notes import (
     unit_interval,
     utc,
 )
+from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, Scope, check_identifier
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidNoteError
@@ -111,6 +112,7 @@ class Candidate:
         is_reworded: whether they said so in other words than they were asked about.
         ended_at: until when it was true, where that is over; only an import says so. It is kept as
             history from the start. Time-zone aware, kept in UTC.
+        relations: what a model that read the claim and the facts says of them; None where none did.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -124,6 +126,7 @@ class Candidate:
     confirmed_by: tuple[str, ...] = ()
     is_reworded: bool = False
     ended_at: datetime | None = None
+    relations: Relations | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.note, Note):

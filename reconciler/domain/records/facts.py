@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import (
     Action,
     Category,
@@ -105,6 +106,11 @@ class Fact(Remembered):
     is_confirmed_by_user: bool = False
     recall_count: int = 0
     last_recalled_at: datetime | None = None
+
+    @property
+    def handle(self) -> str:
+        """A short name for it, such as ``#a2ck``; two of one contact may share it by chance."""
+        return handle_of(self.fact_id)
 
     @property
     def is_live(self) -> bool:
