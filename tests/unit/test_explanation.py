@@ -514,6 +514,8 @@ NOT_IN_THE_TABLE = {
     DecidedBy.STANDING,
     DecidedBy.AMENDMENT,
     DecidedBy.RETRACTION,
+    DecidedBy.AGENT,
+    DecidedBy.EXTRACTOR,
 }
 
 

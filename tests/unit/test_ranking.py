@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
-from reconciler.domain.recalling.ranking import joined_ranks
+from reconciler.domain.recalling.ranking import joined_ranks, numbers_of, recency_among
 from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import RecallSemantics, SourceKind
@@ -134,8 +134,19 @@ def test_of_two_facts_about_the_same_thing_the_newer_comes_first() -> None:
     found = answer(facts, [0.7, 0.6])
     assert [(each.fact.fact_id, each.recency) for each in found] == [
         ("newest", 1.0),
-        ("stale", pytest.approx(0.25)),
+        ("stale", pytest.approx(0.25 / 2)),  # two half-lives, and one that was said later
     ]
+
+
+@pytest.mark.parametrize(("likeness", "first"), [(0.61, "newest"), (0.59, "stale")])
+def test_near_rivals_are_ordered_by_when_they_were_said_though_minutes_lie_between(
+    likeness: float, first: str
+) -> None:
+    minute = 1 / 1440
+    numbers = numbers_of([fact("stale", age_days=minute), fact("newest")])
+    among = np.array([[1.0, likeness], [likeness, 1.0]])
+    recency = recency_among(numbers, among, RankingPolicy())
+    assert (recency[0] < 0.6) is (first == "newest")
 
 
 def test_a_smaller_limit_cuts_an_answer_and_does_not_change_it() -> None:

@@ -113,9 +113,21 @@ def test_without_a_value_of_its_own_a_note_ends_no_standing_decision() -> None:
     assert verdict.action is ADD
 
 
-def test_an_arbiter_does_not_end_a_standing_decision() -> None:
-    verdict = decided(note(), known(), judgement=judged(Relation.REPLACES))
-    assert (verdict.action, verdict.decided_by) == (ADD, STANDING)
+@pytest.mark.parametrize(
+    ("whose", "known_by", "decided_by"),
+    [
+        (SourceKind.USER_EXPLICIT, SourceKind.USER_EXPLICIT, DecidedBy.ARBITER),
+        (SourceKind.EXTRACTOR, SourceKind.EXTRACTOR, STANDING),
+        (SourceKind.OPERATOR, SourceKind.OPERATOR, STANDING),
+        (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR, STANDING),
+    ],
+)
+def test_an_arbiter_ends_only_the_contacts_own_decision_by_the_contacts_own_word(
+    whose: SourceKind, known_by: SourceKind, decided_by: DecidedBy
+) -> None:
+    told, standing = note(source_kind=whose), known(trust=known_by)
+    verdict = decided(told, standing, judgement=judged(Relation.REPLACES))
+    assert verdict.decided_by is decided_by
 
 
 def test_an_arbiter_may_say_that_a_decision_is_only_repeated() -> None:

@@ -51,6 +51,7 @@ def neighbour_of(
         observations=fact.observations,
         is_confirmed_by_user=fact.is_confirmed_by_user,
         shares_words=shares_words,
+        is_standing=fact.is_standing,
     )
 
 
@@ -113,7 +114,7 @@ def are_other_matters(one: Note | Fact | Neighbour, other: Fact | Neighbour) -> 
 
 
 def neighbours_of(
-    note: Note, found: Iterable[Neighbour], named_id: str | None = None
+    note: Note, found: Iterable[Neighbour], named_ids: Sequence[str] = ()
 ) -> tuple[Neighbour, ...]:
     """The five nearest, the five nearest no siblings, and what is named or shares slot or words.
 
@@ -122,7 +123,7 @@ def neighbours_of(
     Args:
         note: what is compared.
         found: what was looked at, in any order.
-        named_id: the fact that the note names, if any.
+        named_ids: the facts that the note names, if any.
 
     Returns:
         Those that the decision keeps, nearest first.
@@ -139,6 +140,6 @@ def neighbours_of(
     kept |= {
         place
         for place, neighbour in enumerate(ordered)
-        if neighbour.fact_id == named_id or neighbour.shares_words
+        if neighbour.fact_id in named_ids or neighbour.shares_words
     }
     return tuple(ordered[place] for place in sorted(kept))

@@ -42,6 +42,7 @@ from reconciler.domain.records.facts import Neighbour, Predecessor
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.slots import CONTACT_SUBJECT, SlotMatch, compare_slots
 from reconciler.errors import ArbiterAnswerError
 
@@ -87,6 +88,7 @@ def all_read(_text: str) -> str:
 
 
 _DENIALS = (Difference.NEGATION, Difference.CESSATION)
+_BY_MODELS = (DecidedBy.AGENT, DecidedBy.EXTRACTOR, DecidedBy.ARBITER)
 
 
 def decide(
@@ -97,6 +99,8 @@ def decide(
     *,
     shown: Sequence[Neighbour] | None = None,
     unread: Unread = all_read,
+    relations: Relations | None = None,
+    related_by: DecidedBy = DecidedBy.AGENT,
 ) -> Verdict:
     """What to write for a note; the first rule that matches decides.
 
@@ -112,19 +116,103 @@ def decide(
         judgement: an arbiter's answer about ``shown`` that ``check_judgement`` let through, if any.
         shown: the facts that the judgement counts; None for ``shown_to_judge``.
         unread: what of a text the embedding model could not read, so that no cosine tells of it.
+        relations: what a model that read the note and the neighbours said of them; all facts that
+            it names are among the neighbours. It is asked no second time.
+        related_by: which model said so.
 
     Returns:
         The verdict. UPDATE and SKIP always have a target.
     """
     if neighbours is None:
         return _add(DecidedBy.NOOP, "no embedder, so nothing to compare with")
+    if relations is not None:
+        told = _as_told(note, neighbours, relations, related_by, policy)
+        if told is not None:
+            return _within_limits(note, told, policy)
+        both_hold = relations.both_hold
+        neighbours = [fact for fact in neighbours if fact.fact_id not in both_hold]
     shown = shown_to_judge(note, neighbours, policy) if shown is None else shown
     verdict = _unaided(note, neighbours, policy, is_reached=bool(shown), unread=unread)
     if judgement is not None and verdict.can_be_arbitrated:
         verdict = _judged(note, judgement, shown, policy)
+    verdict = _within_limits(note, verdict, policy)
+    return verdict if relations is None else replace(verdict, can_be_arbitrated=False)
+
+
+def _within_limits(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
+    """The verdict, as far as order, trust, doubt and standing decisions let it."""
     verdict = _by_trust(note, _in_order(note, verdict), policy)
     verdict = _by_standing(note, _by_hedge(note, verdict, policy))
     return _correcting(note, verdict, policy)
+
+
+def _as_told(
+    note: Note,
+    neighbours: Sequence[Neighbour],
+    relations: Relations,
+    related_by: DecidedBy,
+    policy: ReconcilePolicy,
+) -> Verdict | None:
+    """What a model said that the note does to facts; None where it said of none that it does.
+
+    A new value of the note's slot ends the others as well, unless the model said that they hold.
+    """
+    known = {fact.fact_id: fact for fact in neighbours}
+    if relations.repeats is not None:
+        return _told_again(note, known[relations.repeats], related_by, policy)
+    targets = tuple(known[fact_id] for fact_id in relations.ended_ids)
+    if not targets:
+        return None
+    said = "it takes the place of what is known" if relations.replaces else "it is over"
+    findings = _differences(note, targets[0], policy)
+    verdict = Verdict(
+        action=Action.UPDATE,
+        decided_by=related_by,
+        reason=f"the {related_by} says that {said}{_listed(findings)}",
+        targets=targets,
+        findings=findings,
+    )
+    others = [fact for fact in neighbours if fact.fact_id not in relations.named_ids]
+    by_slot = _by_slot(note, others, policy)
+    if by_slot is None or by_slot.action is not Action.UPDATE:
+        return verdict
+    return replace(
+        by_slot,
+        decided_by=related_by,
+        reason=f"{verdict.reason}; {by_slot.reason}",
+        targets=by_slot.targets + targets,
+    )
+
+
+def _told_again(
+    note: Note, fact: Neighbour, related_by: DecidedBy, policy: ReconcilePolicy
+) -> Verdict:
+    """The note as one more observation of the fact that a model says it repeats.
+
+    The same cannot hold another number, name or negation, whoever says so. Where the note leaves
+    something out the fact stays; else the note's words take its place.
+    """
+    reason = f"the {related_by} says that it repeats what is known"
+    findings = _differences(note, fact, policy)
+    if any(_is_other(finding) for finding in findings):
+        return _kept_apart(note, fact, findings, reason)
+    says_less = bool(_losses(note, fact)) or is_repeated_in(note.text, fact.text)
+    is_dropped = says_less and not fact.word.is_trusted_less_than(note.trust)
+    verdict = Verdict(
+        action=Action.SKIP if is_dropped else Action.UPDATE,
+        decided_by=related_by,
+        reason=reason,
+        targets=(fact,),
+        is_restatement=True,
+        findings=findings,
+    )
+    return _without_loss(note, verdict, policy)
+
+
+def _is_other(finding: Finding) -> bool:
+    """Whether the note says something else than the fact, and does not only leave it out."""
+    is_said = bool(finding.in_note) or finding.kind in _DENIALS
+    return is_said and finding.kind is not Difference.ROLES
 
 
 def restated(
@@ -757,23 +845,32 @@ def _is_firm(fact: Neighbour) -> bool:
 def _by_standing(note: Note, verdict: Verdict) -> Verdict:
     """A decision ends by a newer decision or by being revoked; what else is said stands beside it.
 
-    A new value of the same attribute is explicit enough, and so are the contact's own words, read
-    by a model as taking its place. Source: seed 001, section 11: decisions are versioned, and ended
-    explicitly only.
+    A new value of the same attribute is explicit enough, and so is the contact's own word where a
+    model says what it ends; what an operator laid down that does not end. Source: seed 001, section
+    11: decisions are versioned, and ended explicitly only.
     """
-    is_read = verdict.decided_by is DecidedBy.ARBITER
-    is_explicit = (
-        note.category is Category.DECISION
-        or verdict.decided_by is DecidedBy.SLOT
-        or (is_read and not note.trust.is_trusted_less_than(SourceKind.USER_EXPLICIT))
-    )
-    if not verdict.is_replacement or is_explicit:
+    is_newer = note.category is Category.DECISION
+    if verdict.decided_by in _BY_MODELS:
+        is_contacts = note.trust is SourceKind.USER_EXPLICIT
+        is_explicit = is_newer and verdict.decided_by is DecidedBy.ARBITER
+        standing = tuple(
+            target
+            for target in verdict.targets
+            if _binds(target) and not (is_contacts and target.word is SourceKind.USER_EXPLICIT)
+        )
+    else:
+        is_explicit = is_newer or verdict.decided_by is DecidedBy.SLOT
+        standing = tuple(each for each in verdict.targets if each.category is Category.DECISION)
+    if is_explicit:
         return verdict
-    standing = tuple(target for target in verdict.targets if target.category is Category.DECISION)
-    if not standing:
+    if not verdict.is_replacement or not standing:
         return verdict
     reason = f"a standing decision ends only by another one or when revoked ({verdict.reason})"
     return _sparing(standing, verdict, DecidedBy.STANDING, reason)
+
+
+def _binds(fact: Neighbour) -> bool:
+    return fact.is_standing or fact.category is Category.DECISION
 
 
 def _repeating(fact: Neighbour, verdict: Verdict, decided_by: DecidedBy, reason: str) -> Verdict:

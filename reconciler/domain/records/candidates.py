@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import DecidedBy, SourceKind
 from reconciler.domain.records.notes import (
     CLEANED_GROWTH_MAX,
     Note,
@@ -16,6 +16,7 @@ from reconciler.domain.records.notes import (
     unit_interval,
     utc,
 )
+from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, Scope, check_identifier
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidNoteError
@@ -111,6 +112,7 @@ class Candidate:
         is_reworded: whether they said so in other words than they were asked about.
         ended_at: until when it was true, where that is over; only an import says so. It is kept as
             history from the start. Time-zone aware, kept in UTC.
+        relations: what a model that read the claim and the facts says of them; None where none did.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -124,6 +126,7 @@ class Candidate:
     confirmed_by: tuple[str, ...] = ()
     is_reworded: bool = False
     ended_at: datetime | None = None
+    relations: Relations | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.note, Note):
@@ -166,6 +169,11 @@ class Candidate:
     def has_operators_yes(self) -> bool:
         """Whether somebody who answers for the agent said yes to it."""
         return any(name != CONTACT for name in self.confirmed_by)
+
+    @property
+    def related_by(self) -> DecidedBy:
+        """Which model said how it relates: one that read it out of something, or the agent's."""
+        return DecidedBy.AGENT if self.confidence is None else DecidedBy.EXTRACTOR
 
     @property
     def claim(self) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import (
     Action,
     Category,
@@ -107,6 +108,11 @@ class Fact(Remembered):
     last_recalled_at: datetime | None = None
 
     @property
+    def handle(self) -> str:
+        """A short name for it, such as ``#a2ck``; two of one contact may share it by chance."""
+        return handle_of(self.fact_id)
+
+    @property
     def is_live(self) -> bool:
         """Whether it is live, as of when its state was written or asked for."""
         return self.state is FactState.LIVE
@@ -161,8 +167,8 @@ class Neighbour:
     """A fact in scope that has not ended, with its raw cosine to a note, in [-1, 1].
 
     ``is_expired``: its lifetime was over when the note came, or it was archived. Such a fact has no
-    protection. ``shares_words``: it is among the facts whose words fit the note's best, however far
-    its meaning is; never on record.
+    protection. ``is_standing``: it orders or forbids something. ``shares_words``: it is among the
+    facts whose words fit the note's best, however far its meaning is; never on record.
     """
 
     fact_id: str
@@ -176,6 +182,7 @@ class Neighbour:
     observations: int = 1
     is_confirmed_by_user: bool = False
     shares_words: bool = False
+    is_standing: bool = False
 
     @property
     def word(self) -> SourceKind:

@@ -199,9 +199,10 @@ class DecidedBy(StrEnum):
     By ``retraction`` a note takes back what was said before, and denies it. ``order``, ``trust``,
     ``hedge`` and ``standing`` stand over the others: they say that another rule would have had the
     note supersede a fact that is newer than it, that rests on a more trusted word, that was
-    confirmed or often said while the note only guesses, or that is a standing decision. ``gate``
-    decides before any of them, ``answer`` after somebody was asked, ``amendment`` by an operator's
-    word, whatever the others say.
+    confirmed or often said while the note only guesses, or that is a standing decision. By
+    ``agent`` or ``extractor`` a model that read the note and the facts said how they relate.
+    ``gate`` decides before any of them, ``answer`` after somebody was asked, ``amendment`` by an
+    operator's word, whatever the others say.
     """
 
     NOOP = "noop"
@@ -215,6 +216,8 @@ class DecidedBy(StrEnum):
     HEDGE = "hedge"
     STANDING = "standing"
     RETRACTION = "retraction"
+    AGENT = "agent"
+    EXTRACTOR = "extractor"
     GATE = "gate"
     ANSWER = "answer"
     AMENDMENT = "amendment"

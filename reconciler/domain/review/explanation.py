@@ -52,6 +52,8 @@ _RULE = {
     DecidedBy.HEDGE: "A guess alone does not end what was confirmed or often said.",
     DecidedBy.AMENDMENT: "An operator put it right by hand, which ends what was known.",
     DecidedBy.STANDING: "A standing decision ends only by another one, or when it is revoked.",
+    DecidedBy.AGENT: "The agent's model read note and facts, and said how they relate.",
+    DecidedBy.EXTRACTOR: "The extractor read note and facts, and said how they relate.",
     DecidedBy.GATE: "What agrees with what is known counts as said again, and nobody is asked.",
 }
 

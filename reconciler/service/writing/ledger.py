@@ -268,9 +268,9 @@ class Ledger:
         if not vector.size:
             version, forgotten = known.version, known.forgotten
             return Seen(version=version, number=number, neighbours=None, forgotten=forgotten)
-        note, named_id, now = submission.note, submission.amended_id, self._clock()
+        note, now = submission.note, self._clock()
         version, neighbours, facts = known.look(
-            note, vector, now, named_id, is_wide=self._is_judged
+            note, vector, now, submission.named_ids, is_wide=self._is_judged
         )
         return Seen(
             version=version,

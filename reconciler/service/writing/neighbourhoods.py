@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -173,7 +173,7 @@ class Neighbourhood:
         note: Note,
         vector: NDArray[np.float32],
         now: datetime,
-        named_id: str | None = None,
+        named_ids: Sequence[str] = (),
         *,
         is_wide: bool = False,
     ) -> tuple[int, tuple[Neighbour, ...], dict[str, Fact]]:
@@ -183,15 +183,15 @@ class Neighbourhood:
             note: what is compared, with its slot.
             vector: its embedding, float32, shape (dimension,), unit length.
             now: facts that expired by then take no place of those that are live (UTC).
-            named_id: a fact that is among them however far away it is.
+            named_ids: facts that are among them however far away they are.
             is_wide: whether facts that share the note's words, or answer its question, are among
                 them, however far away they are: a judge reads what no cosine tells.
         """
         with self._lock:
             rows = self._looked_at(note, vector, now)
             alike = self._alike(note, now) if is_wide else set()
-            named = self._places.get(named_id or "")
-            rows += sorted((alike | {named} if named is not None else alike) - {*rows})
+            named = {self._places[fact_id] for fact_id in named_ids if fact_id in self._places}
+            rows += sorted((alike | named) - {*rows})
             looked_at = [self._read_fact(self._rows[row]) for row in rows]
             found = [
                 neighbour_of(
@@ -201,7 +201,7 @@ class Neighbourhood:
                     rows, looked_at, self._cosines(rows, vector), strict=True
                 )
             ]
-            kept = neighbours_of(note, found, named_id)
+            kept = neighbours_of(note, found, named_ids)
             facts = {neighbour.fact_id: self._read_fact(neighbour.fact_id) for neighbour in kept}
             return self._version, kept, facts
 

@@ -1,0 +1,33 @@
+"""Handles: short names of facts that a model can repeat. Computed, never kept."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+__all__ = ["HANDLE_LENGTH", "handle_of", "handles_of"]
+
+HANDLE_LENGTH = 4
+"""Characters after the "#": a million handles, for the few dozen facts of a conversation."""
+
+_LENGTH_MAX = 16
+_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
+"""Digits and small letters without i, l, o and u, which are read or written for others."""
+
+
+def handle_of(fact_id: str, length: int = HANDLE_LENGTH) -> str:
+    """The handle of a fact: "#" and so many characters of a digest of its id, at most 16."""
+    digest = hashlib.blake2b(fact_id.encode(), digest_size=_LENGTH_MAX).digest()
+    return "#" + "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:length])
+
+
+def handles_of(fact_ids: Iterable[str]) -> dict[str, str]:
+    """Handles by id, of facts that are shown together: a later one that collides gets longer."""
+    handles: dict[str, str] = {}
+    taken: set[str] = set()
+    for fact_id in dict.fromkeys(fact_ids):
+        lengths = range(HANDLE_LENGTH, _LENGTH_MAX + 1)
+        tried = (handle_of(fact_id, length) for length in lengths)
+        handles[fact_id] = next((handle for handle in tried if handle not in taken), fact_id)
+        taken.add(handles[fact_id])
+    return handles

@@ -1,0 +1,104 @@
+"""Relations: what a model that read a note and the known facts says of them. Checked elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.handles import handle_of
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import InvalidRequestError, UnknownFactError
+
+__all__ = ["RELATED_MAX", "Relations", "check_not_ended"]
+
+RELATED_MAX = 3
+"""Facts that one note may replace or end. A city, a landlord and a rent go together; a note that
+ends more is a rewrite of the memory, and an operator's to make."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relations:
+    """What a model that read the note and the facts says about them; all are fact ids.
+
+    Attributes:
+        replaces: the note takes their place.
+        repeats: the note says the same as this one.
+        ends: they are over, and the note's value does not take their place.
+        both_hold: compared, and both hold: no link, and an open conflict between them closes.
+
+    Raises:
+        InvalidRequestError: nothing is named, a fact is named twice, too many would end, or some
+            would end by what only repeats another.
+    """
+
+    replaces: tuple[str, ...] = ()
+    repeats: str | None = None
+    ends: tuple[str, ...] = ()
+    both_hold: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("replaces", "ends", "both_hold"):
+            given = getattr(self, name)
+            if not isinstance(given, list | tuple):
+                raise InvalidRequestError(f"{name} must be a list of facts")
+            object.__setattr__(self, name, tuple(given))
+        for fact_id in self.named_ids:
+            check_identifier("a fact that is related", fact_id, InvalidRequestError)
+        self._check_together()
+
+    def _check_together(self) -> None:
+        if not self.named_ids:
+            raise InvalidRequestError("say which facts are replaced, repeated, ended or both hold")
+        twice = sorted({name for name in self.named_ids if self.named_ids.count(name) > 1})
+        if twice:
+            raise InvalidRequestError(
+                f"{', '.join(twice)}: named twice; name each fact once, under what is true of it"
+            )
+        if self.repeats is not None and self.ended_ids:
+            raise InvalidRequestError(
+                "what repeats a fact ends none; send what is over as a note of its own"
+            )
+        if len(self.ended_ids) > RELATED_MAX:
+            raise InvalidRequestError(
+                f"one note may replace or end {RELATED_MAX} facts, not {len(self.ended_ids)}; "
+                "name those that it speaks of itself"
+            )
+
+    @property
+    def ended_ids(self) -> tuple[str, ...]:
+        """The facts that would not hold any longer."""
+        return (*self.replaces, *self.ends)
+
+    @property
+    def named_ids(self) -> tuple[str, ...]:
+        """All facts that are named, in the order of the fields."""
+        repeated = () if self.repeats is None else (self.repeats,)
+        return (*self.replaces, *repeated, *self.ends, *self.both_hold)
+
+    def only(self, fact_ids: Collection[str]) -> Relations | None:
+        """What it says of these facts; None where that is nothing."""
+        repeats = self.repeats if self.repeats in fact_ids else None
+        replaces, ends, both_hold = (
+            tuple(fact_id for fact_id in named if fact_id in fact_ids)
+            for named in (self.replaces, self.ends, self.both_hold)
+        )
+        if repeats is None and not (replaces or ends or both_hold):
+            return None
+        return Relations(replaces=replaces, repeats=repeats, ends=ends, both_hold=both_hold)
+
+
+def check_not_ended(scope: Scope, fact_ids: Iterable[str], known: Mapping[str, Fact]) -> None:
+    """Let facts through that the contact has and that have not ended.
+
+    Raises:
+        UnknownFactError: the contact has no such fact.
+        InvalidRequestError: one has ended.
+    """
+    for fact_id in fact_ids:
+        if fact_id not in known:
+            raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}")
+        if known[fact_id].has_ended:
+            raise InvalidRequestError(
+                f"fact {handle_of(fact_id)} has ended already; recall says what holds now"
+            )
