@@ -138,15 +138,17 @@ def test_of_two_facts_about_the_same_thing_the_newer_comes_first() -> None:
     ]
 
 
-@pytest.mark.parametrize(("likeness", "first"), [(0.61, "newest"), (0.59, "stale")])
-def test_near_rivals_are_ordered_by_when_they_were_said_though_minutes_lie_between(
-    likeness: float, first: str
+@pytest.mark.parametrize(
+    ("likeness", "similarity", "is_halved"),
+    [(0.7, 0.4, True), (0.69, 0.4, False), (1.0, 0.41, True), (1.0, 0.39, False)],
+)
+def test_near_rivals_that_fit_as_well_are_ordered_by_when_they_were_said(
+    likeness: float, similarity: float, is_halved: bool
 ) -> None:
-    minute = 1 / 1440
-    numbers = numbers_of([fact("stale", age_days=minute), fact("newest")])
+    numbers = numbers_of([fact("stale", age_days=1 / 1440), fact("newest")])
     among = np.array([[1.0, likeness], [likeness, 1.0]])
-    recency = recency_among(numbers, among, RankingPolicy())
-    assert (recency[0] < 0.6) is (first == "newest")
+    recency = recency_among(numbers, among, np.array([0.5, similarity]), RankingPolicy())
+    assert recency[0] == pytest.approx(0.5 if is_halved else 1.0, abs=1e-3)
 
 
 def test_a_smaller_limit_cuts_an_answer_and_does_not_change_it() -> None:

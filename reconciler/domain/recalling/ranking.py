@@ -58,6 +58,10 @@ _SILENT = _LONG_AGO + 1
 NEVER: Final = np.iinfo(np.int64).max
 """When a fact expires that does not."""
 
+_AS_WELL = 0.1
+"""Facts fit a question about as well where their similarities to it are no further apart. Source:
+benchmarks/recall.py: with more, evidence that fits best yields to later words that fit worse."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MICROSECONDS_PER_DAY = 86_400 * 10**6
@@ -152,24 +156,31 @@ def recency_now(numbers: Numbers, policy: RankingPolicy, now: datetime) -> Score
 
 
 def recency_among(
-    numbers: Numbers, likeness: NDArray[np.floating[Any]], policy: RankingPolicy
+    numbers: Numbers,
+    likeness: NDArray[np.floating[Any]],
+    similarity: Scores,
+    policy: RankingPolicy,
 ) -> Scores:
     """How little older each is than the newest of those that are about the same thing.
 
     So age orders rivals, the stale value behind the one that took its place, and no fact yields to
-    a newer one about something else. What has no rival counts as new. Among near rivals the order
-    of saying counts, however few minutes lie between them: one half for each that was said later.
+    a newer one about something else. What has no rival counts as new. Among near rivals that fit
+    the question about as well the order of saying counts, however few minutes lie between them:
+    one half for each that was said later.
 
     Args:
         numbers: of facts that were chosen together.
         likeness: cosine of each to each, shape (facts, facts).
+        similarity: of each to the question, shape (facts,).
         policy: from which cosine on they are about the same thing, and the half-life.
     """
     said_at = numbers["last_confirmed_at"]
     are_rivals = likeness >= policy.rival_cosine_min
     newest = np.where(are_rivals, said_at[None, :], said_at[:, None]).max(axis=1, initial=_LONG_AGO)
     is_later = said_at[None, :] > said_at[:, None]
-    later = ((likeness >= policy.near_rival_cosine_min) & is_later).sum(axis=1)
+    fits_as_well = similarity[None, :] >= similarity[:, None] - _AS_WELL
+    are_near = likeness >= policy.near_rival_cosine_min
+    later = (are_near & is_later & fits_as_well).sum(axis=1)
     found: Scores = _halved(newest - said_at, policy) * 0.5**later
     return found
 

@@ -177,7 +177,7 @@ class Recallable:
             similarity, recency = np.zeros(len(page)), recency_now(numbers, policy, now)
         else:
             similarity = near.similarity(policy)[page]
-            recency = recency_among(numbers, self._likeness(page), policy)
+            recency = recency_among(numbers, self._likeness(page), similarity, policy)
         left = strengths(numbers, how.decay, now)
         scores = score(numbers, similarity, recency, policy, left)
         for place in np.lexsort((-numbers["last_confirmed_at"], -scores)).tolist():

@@ -181,7 +181,7 @@ class RankingPolicy:
     weight_words: float = 0.2
     recency_half_life_days: float = 30.0
     rival_cosine_min: float = 0.4
-    near_rival_cosine_min: float = 0.6
+    near_rival_cosine_min: float = 0.7
     chosen_at_once: int = 8
     rank_constant: float = 60.0
 
