@@ -65,6 +65,7 @@ class Judgement:
         target: the neighbour's number as shown, counted from 1; None with ADD.
         confidence: how sure it says it is, 0 to 1.
         usage: what the answer cost; None where that is not known or it cost nothing.
+        also: numbers of further facts to which the same relation applies.
     """
 
     reasoning: str
@@ -73,6 +74,7 @@ class Judgement:
     action: Action
     confidence: float = 1.0
     usage: Usage | None = None
+    also: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
