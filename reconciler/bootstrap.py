@@ -16,7 +16,7 @@ from importlib import import_module
 from itertools import chain, repeat
 from pathlib import Path
 from threading import RLock, Thread
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
@@ -40,11 +40,9 @@ from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.ids import IdCheck
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
-    from reconciler.adapters.anthropic_calls import Connection
     from reconciler.adapters.local_embedder import LocalModel
     from reconciler.adapters.street_address_finder import StreetAddressFinder
+    from reconciler.adapters.structured_calls import Connection, Vendor
     from reconciler.domain.recalling.recallable import Recalling
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.candidates import Candidate
@@ -785,38 +783,61 @@ def _local_model(chosen: EmbedderSettings) -> LocalModel:
 
 
 def has_judge(settings: Settings) -> bool:
-    """Whether the settings name an arbiter: it is not off, and has a key."""
-    return settings.arbiter.mode != "off" and settings.arbiter.api_key is not None
+    """Whether the settings name an arbiter: it is not off, and a key or an address names it."""
+    return settings.arbiter.mode != "off" and settings.arbiter.has_model
 
 
 def build_arbiter(settings: Settings) -> Arbiter | None:
-    """The arbiter that the settings name; None where it is off or has no key."""
-    chosen = settings.arbiter
-    if not has_judge(settings) or chosen.api_key is None:
-        return None
-    from reconciler.adapters.anthropic_arbiter import AnthropicArbiter
+    """The arbiter that the settings name; None where it is off or no model is named by a key.
 
-    return AnthropicArbiter(_connection(chosen, chosen.api_key))
+    Raises:
+        ConfigurationError: its SDK is not installed, or key or address are malformed.
+    """
+    chosen = settings.arbiter
+    if not has_judge(settings):
+        return None
+    if chosen.provider == "decisions":
+        from reconciler.adapters.decisions_arbiter import DecisionsArbiter
+
+        return DecisionsArbiter(_connection(chosen))
+    from reconciler.adapters.model_arbiter import ModelArbiter
+
+    return ModelArbiter(_vendor(chosen.provider), _connection(chosen))
 
 
 def build_extractor(settings: Settings, attributes: AttributeBook) -> Extractor:
-    """Who reads sessions: Claude where there is a key, else what was said in so many words."""
+    """Who reads sessions: a model where one is named, else what was said in so many words.
+
+    Raises:
+        ConfigurationError: its SDK is not installed, or key or address are malformed.
+    """
     chosen = settings.extractor
-    if chosen.mode == "explicit" or chosen.api_key is None:
+    if chosen.mode == "explicit" or not chosen.has_model:
         from reconciler.adapters.explicit_extractor import ExplicitExtractor
 
         return ExplicitExtractor(attributes)
-    from reconciler.adapters.anthropic_extractor import AnthropicExtractor
+    from reconciler.adapters.model_extractor import ModelExtractor
 
-    return AnthropicExtractor(_connection(chosen, chosen.api_key))
+    return ModelExtractor(_vendor(chosen.provider), _connection(chosen))
 
 
-def _connection(chosen: ArbiterSettings | ExtractorSettings, api_key: SecretStr) -> Connection:
-    from reconciler.adapters.anthropic_calls import Connection
+def _vendor(provider: Literal["anthropic", "openai"]) -> Vendor:
+    if provider == "openai":
+        from reconciler.adapters.openai_calls import OpenAI
+
+        return OpenAI()
+    from reconciler.adapters.anthropic_calls import Anthropic
+
+    return Anthropic()
+
+
+def _connection(chosen: ArbiterSettings | ExtractorSettings) -> Connection:
+    from reconciler.adapters.structured_calls import Connection
 
     return Connection(
-        api_key=api_key.get_secret_value(),
-        model=chosen.model,
+        # A server of one's own wants no key, and the SDKs want one.
+        api_key=chosen.api_key.get_secret_value() if chosen.api_key else "none-needed",
+        model=chosen.chosen_model,
         timeout_seconds=chosen.timeout_seconds,
         retries_max=chosen.retries_max,
         base_url=chosen.base_url,

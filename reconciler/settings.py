@@ -73,6 +73,13 @@ _PREFIX = "RECONCILER_"
 _SECONDS_MAX = 31_536_000.0
 """A year. Timers, and dates that lie so far ahead, fail at numbers that are far larger."""
 
+_USUAL_MODELS = {
+    "anthropic": "claude-haiku-4-5",
+    "openai": "gpt-6-luna",
+    "decisions": "gpt-6-luna",
+}
+"""The smallest current model of each provider; in autumn 2026 OpenAI's decisions know no other."""
+
 _log = logging.getLogger(__name__)
 
 # A policy's default is defined there, with its meaning and its source.
@@ -169,12 +176,36 @@ class EmbedderSettings(_Group):
     allow_download: bool = False
 
 
-class ArbiterSettings(_Group):
+class _ModelSettings(_Group):
+    """Where a model is, and as whom it is called."""
+
+    provider: str
+    model: str | None = Field(default=None, min_length=1)
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model can be called: with a key, or at an address that may want none."""
+        return self.api_key is not None or self.base_url is not None
+
+    @property
+    def key_variable(self) -> str:
+        """Where the provider's key is usually found."""
+        return f"{_usual_prefix(self.provider)}_API_KEY"
+
+    @property
+    def chosen_model(self) -> str:
+        """The model that is set, else the provider's small one."""
+        return self.model or _USUAL_MODELS[self.provider]
+
+
+class ArbiterSettings(_ModelSettings):
     """Which model judges notes between the thresholds, how often, and at what cost."""
 
     mode: Literal["auto", "off"] = "auto"
     reach: Annotated[float, Field(ge=-1, le=1)] | Literal["calibrated", "band"] = "calibrated"
-    model: str = Field(default="claude-haiku-4-5", min_length=1)
+    provider: Literal["anthropic", "openai", "decisions"] = "anthropic"
     timeout_seconds: float = Field(default=10.0, gt=0, le=_SECONDS_MAX)
     retries_max: int = Field(default=1, ge=0)
     confidence_min: float = Field(default=_ARBITRATION.confidence_min, ge=0, le=1)
@@ -191,15 +222,13 @@ class ArbiterSettings(_Group):
     usd_per_million_output_tokens: float = Field(
         default=_ARBITRATION.usd_per_million_output_tokens, ge=0
     )
-    base_url: str | None = None
-    api_key: SecretStr | None = None
 
 
-class ExtractorSettings(_Group):
+class ExtractorSettings(_ModelSettings):
     """Which model reads sessions, in what pieces, and the fallback if none can."""
 
     mode: Literal["auto", "explicit"] = "auto"
-    model: str = Field(default="claude-haiku-4-5", min_length=1)
+    provider: Literal["anthropic", "openai"] = "anthropic"
     timeout_seconds: float = Field(default=60.0, gt=0, le=_SECONDS_MAX)
     retries_max: int = Field(default=1, ge=0)
     window_characters: int = Field(default=_EXTRACTION.window_characters, ge=1_000)
@@ -208,8 +237,6 @@ class ExtractorSettings(_Group):
     session_characters_max: int = Field(default=_EXTRACTION.session_characters_max, ge=1)
     session_turns_max: int = Field(default=_EXTRACTION.session_turns_max, ge=1)
     fallback: Literal["none", "raw"] = "raw" if _EXTRACTION.has_fallback else "none"
-    base_url: str | None = None
-    api_key: SecretStr | None = None
 
 
 class JobsSettings(_Group):
@@ -271,16 +298,19 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments, then environment, then usual names, then files; the most specific first."""
-        return (
-            init_settings,
-            env_settings,
-            _UsualNames(settings_cls),
-            TomlConfigSettingsSource(settings_cls, _config_files()),
-        )
+        files = TomlConfigSettingsSource(settings_cls, _config_files())
+        return (init_settings, env_settings, _UsualNames(settings_cls, files), files)
 
 
 class _UsualNames(PydanticBaseSettingsSource):
-    """The variables that other tools of the field share: NEO4J_URI, ANTHROPIC_API_KEY and so on."""
+    """The variables that other tools of the field share: NEO4J_URI, ANTHROPIC_API_KEY and so on.
+
+    Which of them a model is called with depends on its provider, wherever that is set.
+    """
+
+    def __init__(self, settings_cls: type[BaseSettings], files: PydanticBaseSettingsSource) -> None:
+        super().__init__(settings_cls)
+        self._files = files
 
     def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002
         """Unused: the values come nested, from ``__call__``."""
@@ -293,13 +323,21 @@ class _UsualNames(PydanticBaseSettingsSource):
             "password": _variable("NEO4J_PASSWORD"),
             "database": _variable("NEO4J_DATABASE"),
         }
-        anthropic = {
-            "api_key": _variable("ANTHROPIC_API_KEY"),
-            "base_url": _variable("ANTHROPIC_BASE_URL"),
-        }
         chosen = {"graph": "neo4j"} if neo4j["uri"] else {}
-        claude = _given(anthropic)
-        return {**chosen, "neo4j": _given(neo4j), "arbiter": claude, "extractor": dict(claude)}
+        models = {group: self._model(group) for group in ("arbiter", "extractor")}
+        return {**chosen, "neo4j": _given(neo4j), **models}
+
+    def _model(self, group: str) -> dict[str, str]:
+        sources = (self.current_state.get(group), self._files().get(group))
+        named = (each.get("provider") for each in sources if isinstance(each, dict))
+        provider = next(filter(None, named), "anthropic")
+        prefix = _usual_prefix(provider)
+        return _given(
+            {
+                "api_key": _variable(f"{prefix}_API_KEY"),
+                "base_url": _variable(f"{prefix}_BASE_URL"),
+            }
+        )
 
 
 def load_settings(**arguments: Any) -> Settings:
@@ -388,6 +426,10 @@ def _usual_folder() -> Path:
         return user_data_folder()
     except ConfigurationError:
         return Path("~")
+
+
+def _usual_prefix(provider: str) -> str:
+    return "ANTHROPIC" if provider == "anthropic" else "OPENAI"
 
 
 def _variable(name: str) -> str | None:

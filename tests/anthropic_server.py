@@ -1,9 +1,10 @@
-"""A small Anthropic API on the loopback: real HTTP, scripted answers, requests kept for the test.
+"""A small model API on the loopback: real HTTP, scripted answers, requests kept for the test.
 
-It takes ``POST /v1/messages`` with structured output, as the arbiter and the extractor send it, or
-with tools, and rejects what the real one rejects. No judgement is made here: a test says what is
-answered, in turn (``answers``), by the note's text (``answers_to``) or by a function of the request
-(``answers_with``). ``REPLIES`` has an arbiter's answers of every kind, by label, and
+It takes Anthropic's ``POST /v1/messages`` with structured output, as the arbiter and the extractor
+send it, or with tools, and rejects what the real one rejects. The other protocols of a judge are
+served beside it, with the same script (``tests/dialects.py``). No judgement is made here: a test
+says what is answered, in turn (``answers``), by the note's text (``answers_to``) or by a function
+of the request (``answers_with``). ``REPLIES`` has an arbiter's answers of every kind, by label, and
 ``EXTRACTOR_REPLIES`` an extractor's.
 """
 
@@ -19,7 +20,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from reconciler.adapters.anthropic_calls import Connection
+from reconciler.adapters.structured_calls import Connection
+from tests import dialects
 
 ERROR_TYPES = {
     400: "invalid_request_error",
@@ -75,9 +77,25 @@ class Request:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The JSON between the tags of the only user message."""
-        content = self.body["messages"][0]["content"]
-        return dict(json.loads(content.removeprefix("<data>").removesuffix("</data>")))
+        """The JSON that the model is asked about."""
+        return dialects.data_of(self.path, self.body)
+
+    @property
+    def content(self) -> str:
+        """The first message of the user, in a protocol of messages."""
+        return str(
+            next(each for each in self.body["messages"] if each["role"] == "user")["content"]
+        )
+
+    @property
+    def system(self) -> str:
+        """What the model is told, whatever the data."""
+        return dialects.system_of(self.path, self.body)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The schema that the answer has to have."""
+        return dialects.schema_of(self.path, self.body)
 
 
 def message(text: str | None, stop_reason: str = "end_turn", **other: Any) -> Reply:
@@ -218,14 +236,20 @@ EXTRACTOR_REPLIES: Mapping[str, Reply] = {
 """What an extractor may meet with, by label; each does what it says to any request."""
 
 
-def connection(server: AnthropicServer, api_key: str, **other: Any) -> Connection:
+PATHS = {"anthropic": "", "openai": "/v1", "decisions": "/v1/systemone", "openai-decisions": "/v1"}
+"""What follows the server's address in the base URL of each provider."""
+
+
+def connection(
+    server: AnthropicServer, api_key: str, provider: str = "anthropic", **other: Any
+) -> Connection:
     """How an adapter calls the server: within five seconds and once, unless told otherwise."""
     settings: dict[str, Any] = {
         "api_key": api_key,
         "model": "claude-test",
         "timeout_seconds": 5.0,
         "retries_max": 0,
-        "base_url": server.base_url,
+        "base_url": f"{server.base_url}{PATHS[provider]}",
     }
     return Connection(**settings | other)
 
@@ -299,6 +323,7 @@ class AnthropicServer:
                 server.requests.append(request)
                 fault = _fault(request)
                 reply = server._next_reply(request) if fault is None else api_error(400, fault)
+                reply = replace(reply, body=dialects.reply_in(self.path, reply.body))
                 server._is_stopping.wait(reply.delay_seconds)
                 self._send(reply)
 
@@ -333,7 +358,7 @@ class _QuietServer(ThreadingHTTPServer):
 def _fault(request: Request) -> str | None:
     """Why the real API would reject the request, or None."""
     if request.path.partition("?")[0] != "/v1/messages":
-        return f"no such path {request.path}"
+        return dialects.fault_of(request.path, request.headers, request.body)
     if "anthropic-version" not in request.headers:
         return "anthropic-version: header is required"
     if not {"authorization", "x-api-key"} & set(request.headers):

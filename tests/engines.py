@@ -203,7 +203,7 @@ def wipe_schema(engine: EngineUnderTest) -> None:
 def scrub_environment() -> None:
     """Take from this process, and so from its children, whatever could reach a user's own data."""
     for name in list(os.environ):
-        if name.startswith(("RECONCILER_", "NEO4J_", "ANTHROPIC_")):
+        if name.startswith(("RECONCILER_", "NEO4J_", "ANTHROPIC_", "OPENAI_")):
             del os.environ[name]
     data = tempfile.mkdtemp(prefix="reconciler-tests-")
     atexit.register(shutil.rmtree, data, ignore_errors=True)

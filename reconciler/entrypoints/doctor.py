@@ -112,9 +112,12 @@ def describe_extractor(settings: Settings) -> str:
     with closing(build_extractor(settings, attributes)) as extractor:
         if chosen.mode == "explicit":
             return f"{extractor.name}: chosen by RECONCILER_EXTRACTOR__MODE"
-        if chosen.api_key is None:
-            return f"{extractor.name}: no ANTHROPIC_API_KEY"
-        return f"{extractor.name}: with the key that is set"
+        if not chosen.has_model:
+            return f"{extractor.name}: no {chosen.key_variable}"
+        key = (
+            "with the key that is set" if chosen.api_key else f"at {chosen.base_url}, without a key"
+        )
+        return f"{extractor.name}: {key}"
 
 
 def _checks(settings: Settings, graph: Graph) -> list[Check]:
@@ -237,7 +240,9 @@ def _round_trip(store: MemoryStore) -> str:
 def _arbiter(settings: Settings) -> str:
     arbiter = build_arbiter(settings)
     if arbiter is None:
-        return "none; the midpoint decides between the thresholds (set ANTHROPIC_API_KEY for one)"
+        chosen = settings.arbiter
+        how = f" (set {chosen.key_variable} for one)" if chosen.mode == "auto" else ""
+        return f"none; the midpoint decides between the thresholds{how}"
     arbiter.close()
     return f"{arbiter.name}; not called by this check, calls cost money"
 

@@ -17,7 +17,7 @@ import pytest
 from pydantic import BaseModel
 
 from reconciler import Memory
-from reconciler.adapters.anthropic_calls import read_prompt
+from reconciler.adapters.structured_calls import read_prompt
 from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile
 from reconciler.entrypoints.mcp_server.tokens import TokenFile
 from reconciler.lexicon import Cues, read_lexicon

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.bootstrap import build_arbiter
 from reconciler.entrypoints import mcp_commands
+from reconciler.errors import ConfigurationError
+from reconciler.settings import load_settings
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
@@ -42,3 +45,14 @@ def test_an_adapter_without_its_framework_says_what_to_install(
 
 def test_the_mcp_server_without_its_sdk_says_what_to_install() -> None:
     assert mcp_commands._EXTRA.endswith(command_for("mcp"))
+
+
+@pytest.mark.parametrize("provider", ["openai", "decisions"])
+def test_a_judge_without_its_sdk_says_what_to_install(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    settings = load_settings(arbiter={"provider": provider, "api_key": "sk-test"})
+    with pytest.raises(ConfigurationError) as raised:
+        build_arbiter(settings)
+    assert str(raised.value).endswith(command_for("openai"))

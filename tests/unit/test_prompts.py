@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.adapters.anthropic_calls import read_prompt
+from reconciler.adapters.structured_calls import read_prompt
 from reconciler.errors import ConfigurationError
 
 

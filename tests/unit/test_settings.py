@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from reconciler import Memory
-from reconciler.bootstrap import build_policy
+from reconciler.bootstrap import build_arbiter, build_policy
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
     ExtractionPolicy,
@@ -27,7 +27,7 @@ from tests.tables import every
 SHIPPED = resource_path("config") / "reconciler.toml"
 USUAL_NAMES = (
     *("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_USER", "NEO4J_PASSWORD", "NEO4J_DATABASE"),
-    *("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+    *("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
 )
 SECRET = "correct-horse-battery-staple"
 
@@ -240,6 +240,57 @@ def test_the_usual_variables_are_honoured(
 ) -> None:
     monkeypatch.setenv(variable, "http://given")
     assert getattr(getattr(load_settings(), group), name) == "http://given"
+
+
+@pytest.mark.parametrize("group", ["arbiter", "extractor"])
+@pytest.mark.parametrize("way", ["argument", "variable", "file"])
+def test_a_models_key_and_address_are_those_of_its_provider(
+    group: str, way: str, config_file: ConfigFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for vendor in ("ANTHROPIC", "OPENAI"):
+        monkeypatch.setenv(f"{vendor}_API_KEY", f"key-of-{vendor}")
+        monkeypatch.setenv(f"{vendor}_BASE_URL", f"http://{vendor}")
+    if way == "file":
+        config_file(f"[{group}]\nprovider = 'openai'")
+    if way == "variable":
+        monkeypatch.setenv(f"RECONCILER_{group.upper()}__PROVIDER", "openai")
+    settings = load_settings(**({group: {"provider": "openai"}} if way == "argument" else {}))
+    other = settings.extractor if group == "arbiter" else settings.arbiter
+    chosen = getattr(settings, group)
+    assert (chosen.api_key.get_secret_value(), chosen.base_url) == (
+        "key-of-OPENAI",
+        "http://OPENAI",
+    )
+    assert (other.provider, other.base_url) == ("anthropic", "http://ANTHROPIC")
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    [("anthropic", "claude-haiku-4-5"), ("openai", "gpt-6-luna"), ("decisions", "gpt-6-luna")],
+)
+def test_each_provider_has_a_model_of_its_own_unless_one_is_set(provider: str, model: str) -> None:
+    assert load_settings(arbiter={"provider": provider}).arbiter.chosen_model == model
+    given = load_settings(arbiter={"provider": provider, "model": "other"})
+    assert given.arbiter.chosen_model == "other"
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai", "decisions"])
+def test_a_judge_is_built_where_there_is_a_key_or_an_address(provider: str) -> None:
+    for given in ({"api_key": "sk-test"}, {"base_url": "http://127.0.0.1:1/v1"}):
+        arbiter = build_arbiter(load_settings(arbiter={"provider": provider, **given}))
+        assert arbiter is not None
+        arbiter.close()
+    assert build_arbiter(load_settings(arbiter={"provider": provider})) is None
+
+
+def test_a_provider_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(ConfigurationError, match="'anthropic', 'openai' or 'decisions'"):
+        load_settings(arbiter={"provider": "mistral"})
+
+
+def test_sessions_are_not_read_by_a_typed_choice() -> None:
+    with pytest.raises(ConfigurationError, match=r"extractor\.provider"):
+        load_settings(extractor={"provider": "decisions"})
 
 
 def test_neo4j_username_wins_over_neo4j_user(monkeypatch: pytest.MonkeyPatch) -> None:

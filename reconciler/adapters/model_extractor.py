@@ -1,7 +1,7 @@
-"""The extractor that asks Claude. What it is told stands in ``config/prompts/extractor.md``.
+"""The extractor that asks a model, of any vendor. Its prompt: ``config/prompts/extractor.md``.
 
 Here: what is sent about a window, when it is asked about again, and what an answer means. How a
-call is made, bounded and translated stands in ``reconciler.adapters.anthropic_calls``. Whether the
+call is made, bounded and translated stands in ``reconciler.adapters.structured_calls``. Whether the
 cited words stand in an episode, and whether anything is remembered, is never decided here.
 """
 
@@ -16,12 +16,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from reconciler.adapters.anthropic_calls import (
+from reconciler.adapters.answer_reading import LaxBool, LaxFloat, LaxInt, word_of
+from reconciler.adapters.structured_calls import (
     Connection,
     Failures,
     Question,
     StructuredCalls,
+    Vendor,
     read_prompt,
+    summed,
 )
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.decisions import Usage
@@ -43,7 +46,7 @@ from reconciler.errors import (
 )
 from reconciler.resources import resource_path
 
-__all__ = ["AnthropicExtractor"]
+__all__ = ["ModelExtractor"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -106,27 +109,30 @@ def _part(length_max: int) -> AfterValidator:
 class _Cited(BaseModel):
     """Some words of one episode. They are kept as they came: a space counts in a comparison."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid")
 
-    episode: int
+    episode: Annotated[int, LaxInt]
     span: Annotated[str, _storable("a span", EVIDENCE_LENGTH_MAX)]
 
 
 class _Candidate(BaseModel):
     """The schema of one thing worth remembering; what may be missing is null, never left out."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid")
 
     text: Annotated[str, _storable("text", TEXT_LENGTH_MAX)]
-    category: Literal[Category.PREFERENCE, Category.FACT, Category.DECISION, Category.PROCEDURE]
-    speech: Speech
-    importance: float = Field(ge=0, le=1)
-    confidence: float = Field(ge=0, le=1)
+    category: Annotated[
+        Literal[Category.PREFERENCE, Category.FACT, Category.DECISION, Category.PROCEDURE],
+        word_of(Category),
+    ]
+    speech: Annotated[Speech, word_of(Speech)]
+    importance: Annotated[float, LaxFloat] = Field(ge=0, le=1)
+    confidence: Annotated[float, LaxFloat] = Field(ge=0, le=1)
     topic: Annotated[str | None, _part(TOPIC_LENGTH_MAX)]
     subject: Annotated[str | None, _part(NAME_LENGTH_MAX)]
     attribute: Annotated[str | None, _part(NAME_LENGTH_MAX)]
     value: Annotated[str | None, _part(VALUE_LENGTH_MAX)]
-    single_valued: bool | None
+    single_valued: Annotated[bool | None, LaxBool]
     citations: list[_Cited] = Field(min_length=1)
 
     def extracted(self) -> Extracted:
@@ -153,18 +159,19 @@ class _Candidate(BaseModel):
 class _Answer(BaseModel):
     """The answer's schema. Reasoning comes first: a verdict before it is a guess.
 
-    The API enforces no bounds on numbers, lengths or lists; they are checked here.
+    Not every API enforces a schema, and none the bounds on numbers, lengths or lists; they are
+    checked here.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid")
 
     reasoning: str
     summary: str
     candidates: list[_Candidate] = Field(max_length=ANSWER_CANDIDATES_MAX)
 
 
-class AnthropicExtractor:
-    """Reads a window by a structured message to Claude, from any thread.
+class ModelExtractor:
+    """Reads a window by a structured message to a model, from any thread.
 
     A window that gave as many candidates as fit in an answer is asked about again, with what it
     gave, until an answer is not full or gives nothing new.
@@ -173,16 +180,18 @@ class AnthropicExtractor:
     time-out does not count.
 
     Args:
+        vendor: whose protocol is spoken.
         connection: where calls go; its time-out is for one call, retries included.
 
     Raises:
         ConfigurationError: the prompt has no version.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, vendor: Vendor, connection: Connection) -> None:
         prompt = read_prompt(resource_path("config") / "prompts" / "extractor.md")
         self._name = f"{connection.model}/extractor-v{prompt.version}"
         self._calls = StructuredCalls(
+            vendor,
             connection,
             Question(
                 prompt=prompt,
@@ -207,7 +216,8 @@ class AnthropicExtractor:
             ExtractionAnswerError: the answer was cut off or is not what was asked for.
         """
         found: list[Extracted] = []
-        summary, costs = "", []
+        summary = ""
+        costs: list[Usage | None] = []
         for _ in range(CALLS_MAX):
             given = list(dict.fromkeys(candidate.text for candidate in found))
             answer, usage = self._calls.ask(_data(window, given))
@@ -220,7 +230,7 @@ class AnthropicExtractor:
                 break
         else:
             _LOG.warning("a window was asked about %d times and may hold more", CALLS_MAX)
-        return Extraction(candidates=tuple(found), summary=summary, usage=_summed(costs))
+        return Extraction(candidates=tuple(found), summary=summary, usage=summed(costs))
 
     def close(self) -> None:
         """End what is under way and close the connections; a later window opens them again."""
@@ -239,17 +249,6 @@ def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:
         for number, episode in enumerate(window.episodes, start=1)
     ]
     return {"episodes": episodes, "given": list(given)} if given else {"episodes": episodes}
-
-
-def _summed(costs: Sequence[Usage | None]) -> Usage | None:
-    """What all calls cost together, as far as it is known."""
-    known = [cost for cost in costs if cost]
-    if not known:
-        return None
-    return Usage(
-        input_tokens=sum(cost.input_tokens for cost in known),
-        output_tokens=sum(cost.output_tokens for cost in known),
-    )
 
 
 def _shown(number: int, episode: Episode, is_new: bool) -> dict[str, Any]:

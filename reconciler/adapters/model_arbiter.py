@@ -1,22 +1,25 @@
-"""The arbiter that asks Claude. What it is told stands in ``config/prompts/arbiter.md``.
+"""The arbiter that asks a model in words, of any vendor. Its prompt: ``config/prompts/arbiter.md``.
 
 Here: what is sent about a note and its neighbours, and what an answer means. How a call is made,
-bounded and translated stands in ``reconciler.adapters.anthropic_calls``.
+bounded and translated stands in ``reconciler.adapters.structured_calls``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from reconciler.adapters.anthropic_calls import (
+from reconciler.adapters.answer_reading import LaxFloat, LaxInt, word_of
+from reconciler.adapters.structured_calls import (
     Connection,
     Failures,
+    Prompt,
     Question,
     StructuredCalls,
+    Vendor,
     read_prompt,
 )
 from reconciler.domain.records.decisions import Action, Judgement, Relation
@@ -27,7 +30,7 @@ from reconciler.domain.records.slots import Slot
 from reconciler.errors import ArbiterAnswerError, ArbiterRefusedError, ArbiterUnavailableError
 from reconciler.resources import resource_path
 
-__all__ = ["AnthropicArbiter"]
+__all__ = ["FAILURES", "ModelArbiter", "arbiter_prompt", "data_of"]
 
 ANSWER_TOKENS_MAX = 1024
 """Room for three sentences of reasoning several times over; an answer that needs more is none."""
@@ -35,7 +38,7 @@ ANSWER_TOKENS_MAX = 1024
 REASONING_LENGTH_MAX = 1000
 """Characters of reasoning that are kept; the API enforces no length in a schema."""
 
-_FAILURES = Failures(
+FAILURES = Failures(
     # Nobody waits for an arbiter: the rule decides without it.
     unavailable=lambda text, _: ArbiterUnavailableError(text),
     refused=ArbiterRefusedError,
@@ -43,57 +46,72 @@ _FAILURES = Failures(
 )
 
 
+def _listed(given: Any) -> Any:
+    """Null as no number, and one number as a list of it."""
+    if given is None:
+        return []
+    return given if isinstance(given, list) else [given]
+
+
 class _Answer(BaseModel):
     """The answer's schema. Reasoning comes first: a verdict before it is a guess.
 
-    The API enforces no bounds on a number; they are checked here.
+    Not every API enforces a schema, and none the bounds on a number; they are checked here.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid")
 
     reasoning: str
-    relation: Relation
-    target: int | None
-    also: list[int] = Field(default_factory=list)
-    action: Action
-    confidence: float = Field(ge=0, le=1)
+    relation: Annotated[Relation, word_of(Relation)]
+    target: Annotated[int | None, LaxInt]
+    also: Annotated[list[Annotated[int, LaxInt]], BeforeValidator(_listed)]
+    action: Annotated[Action, word_of(Action)]
+    confidence: Annotated[float, LaxFloat] = Field(ge=0, le=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_more(cls, given: Any) -> Any:
+        """An answer that names no further fact may leave ``also`` out."""
+        return {"also": [], **given} if isinstance(given, dict) else given
 
 
-class AnthropicArbiter:
-    """Judges by one structured message to Claude, from any thread; opens nothing before the first.
+class ModelArbiter:
+    """Judges by one structured message to a model, from any thread; opens nothing before the first.
 
     The first judgement imports the SDK, 1 to 2 seconds that its time-out does not count.
 
     Args:
+        vendor: whose protocol is spoken.
         connection: where calls go; its time-out is for the whole judgement, retries included.
 
     Raises:
         ConfigurationError: the prompt has no version.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        prompt = read_prompt(resource_path("config") / "prompts" / "arbiter.md")
+    def __init__(self, vendor: Vendor, connection: Connection) -> None:
+        prompt = arbiter_prompt()
         self.name = f"{connection.model}/arbiter-v{prompt.version}"
         self._calls = StructuredCalls(
+            vendor,
             connection,
             Question(
                 prompt=prompt,
                 answer=_Answer,
                 answer_tokens_max=ANSWER_TOKENS_MAX,
-                failures=_FAILURES,
+                failures=FAILURES,
             ),
         )
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
         """How the note relates to the neighbours; the port says what is promised."""
-        answer, usage = self._calls.ask(_data(note, neighbours))
+        answer, usage = self._calls.ask(data_of(note, neighbours))
         return Judgement(
             reasoning=answer.reasoning[:REASONING_LENGTH_MAX],
             relation=answer.relation,
             target=answer.target,
+            also=tuple(answer.also),
             action=answer.action,
             confidence=answer.confidence,
-            also=tuple(answer.also),
             usage=usage,
         )
 
@@ -102,7 +120,16 @@ class AnthropicArbiter:
         self._calls.close()
 
 
-def _data(note: Note, neighbours: Sequence[Neighbour]) -> dict[str, Any]:
+def arbiter_prompt() -> Prompt:
+    """What an arbiter is told, whatever its protocol.
+
+    Raises:
+        ConfigurationError: the prompt has no version.
+    """
+    return read_prompt(resource_path("config") / "prompts" / "arbiter.md")
+
+
+def data_of(note: Note, neighbours: Sequence[Neighbour]) -> dict[str, Any]:
     """Note and facts as the model sees them: texts, days, sources and slots only."""
     return {
         "note": {

@@ -1,0 +1,493 @@
+"""Structured calls to a model: one question, one answer of a given shape, before a deadline.
+
+Here: the client's thread, the deadline, the second try at an answer that could not be read, what
+every failure is called, how a prompt is read and how data is fenced. Never here: a vendor's
+protocol, which stands in ``anthropic_calls``, ``openai_calls`` and ``decisions_calls``; nor what is
+asked, or what an answer means, which each adapter has.
+
+The SDKs bound each wait on a socket, not a call: a server that trickles bytes, or asks for a
+minute's patience, holds it for ever. So the SDK runs in an event loop on a thread of its own,
+where a deadline ends a call wherever it stands, and nothing goes on behind the caller's back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ValidationError
+
+from reconciler.adapters.answer_reading import UnreadableAnswerError, fault_of, read_answer
+from reconciler.domain.records.decisions import Usage
+from reconciler.errors import ConfigurationError
+from reconciler.resources import read_config
+
+__all__ = [
+    "WAIT_SECONDS_MAX",
+    "Client",
+    "Connection",
+    "Correction",
+    "Failures",
+    "Prompt",
+    "Question",
+    "Reply",
+    "SdkErrors",
+    "StructuredCalls",
+    "Vendor",
+    "check_sdk",
+    "conversation",
+    "fenced",
+    "forget_wait",
+    "note_wait",
+    "read_prompt",
+    "summed",
+]
+
+WAIT_SECONDS_MAX = 3600.0
+"""The longest that a server is left alone on its own word; an hour is beyond any rate limit."""
+
+_GRACE_SECONDS = 0.5
+"""How much later than its deadline the loop may say so, before it is taken for stuck."""
+
+_SAID_LENGTH_MAX = 4000
+"""Characters of an unreadable answer that its model is shown again."""
+
+_STATUS_MEANINGS = {
+    400: "the request was rejected",
+    401: "the API key is not accepted",
+    403: "the API key may not do this",
+    404: "no such model, or no such API at this address",
+    429: "too many calls",
+}
+
+_told_to_wait: ContextVar[float | None] = ContextVar("told_to_wait", default=None)
+"""The wait that the last reply to a call asked for, in seconds; each call has its own context."""
+
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """Where calls go, as whom, and how long one may take.
+
+    Args:
+        api_key: sent to the API only; in no log and no error.
+        model: a model's name, as the API knows it.
+        timeout_seconds: a whole call, retries included.
+        retries_max: tries after the first, for calls that were rejected or broke off.
+        base_url: where the API is; None for the vendor's own.
+
+    Raises:
+        ConfigurationError: the key or the address is malformed.
+    """
+
+    api_key: str = field(repr=False)
+    model: str
+    timeout_seconds: float
+    retries_max: int
+    base_url: str | None = None
+
+    def __post_init__(self) -> None:
+        # A key that fits in no header fails in an encoder, whose error shows the key.
+        if not re.fullmatch("[!-~]+", self.api_key):
+            raise ConfigurationError("the model's API key is empty or holds a space or line end")
+        if self.base_url is not None and not _is_web_address(self.base_url):
+            raise ConfigurationError(
+                f"the model's base_url {self.base_url!r} is not an http or https address"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failures:
+    """What a caller's three kinds of failure are called.
+
+    Attributes:
+        unavailable: no answer in time, or rejected; for how long, in seconds, or None.
+        refused: the model declined.
+        answer: cut off, or not what was asked for.
+    """
+
+    unavailable: Callable[[str, float | None], Exception]
+    refused: Callable[[str], Exception]
+    answer: Callable[[str], Exception]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A text that tells the model what to do, and its version."""
+
+    version: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question(Generic[AnswerT]):
+    """What is asked, whatever the data.
+
+    Attributes:
+        prompt: what the model is told.
+        answer: the shape of an answer. An API may enforce its types; they are checked here.
+        answer_tokens_max: an answer that needs more is none.
+        failures: what goes wrong, in the asker's words.
+    """
+
+    prompt: Prompt
+    answer: type[AnswerT]
+    answer_tokens_max: int
+    failures: Failures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """What a model said that could not be read, and why."""
+
+    said: str
+    fault: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a server sent, told apart from its protocol.
+
+    Attributes:
+        text: what the model said; empty where it said nothing.
+        usage: what it cost; None where that is not known.
+        is_refusal: the model declined.
+        cut_off: why the text ends too early, in the server's word; None where it is whole.
+    """
+
+    text: str
+    usage: Usage | None = None
+    is_refusal: bool = False
+    cut_off: str | None = None
+
+
+class Client(Protocol):
+    """One vendor's connection, used by one event loop."""
+
+    async def reply(self, data: Mapping[str, Any], correction: Correction | None) -> Reply:
+        """What the model says to the data, or to them and the fault of what it said before.
+
+        Raises:
+            ValueError: the server's reply is none of its protocol.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+class SdkErrors(NamedTuple):
+    """How an SDK's errors are called: of a time-out, of a status, and what all derive from."""
+
+    timeout: type[Exception]
+    status: type[Exception]
+    every: type[Exception]
+
+
+class Vendor(Protocol):
+    """What differs from one protocol to the next.
+
+    Attributes:
+        speaks: what its server is to send, for an error.
+        hint: what to look at where nothing is found at an address; empty for none.
+    """
+
+    speaks: str
+    hint: str
+
+    def errors(self) -> SdkErrors:
+        """The SDK's errors; the first call imports the SDK."""
+        ...
+
+    def open(self, connection: Connection, question: Question[Any]) -> Client:
+        """A client; called on the thread that asks."""
+        ...
+
+
+def check_sdk(package: str, requirement: str) -> None:
+    """Refuse early what would fail at each call, without the seconds that an import takes.
+
+    Raises:
+        ConfigurationError: the package is not installed.
+    """
+    if find_spec(package) is None:
+        raise ConfigurationError(
+            f"this provider needs the {package} SDK: pip install '{requirement}'"
+        )
+
+
+def read_prompt(path: Path) -> Prompt:
+    """The version that the file's first line states, and the text below it.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or its first line states no version.
+    """
+    first_line, _, text = read_config(path, str(path)).partition("\n")
+    key, _, version = first_line.partition(":")
+    if key != "version" or not version.strip().isdecimal():
+        raise ConfigurationError(f"{path} must begin with a line such as 'version: 1'")
+    return Prompt(version=version.strip(), text=text.strip())
+
+
+class StructuredCalls(Generic[AnswerT]):
+    """Asks one question of different data, from any thread; opens nothing before the first call.
+
+    An answer that cannot be read is asked for once more, with its fault, before the same deadline.
+    The first call imports the SDK, 1 to 2 seconds that its time-out does not count.
+
+    Args:
+        vendor: whose protocol is spoken.
+        connection: where calls go.
+        question: what is asked each time.
+    """
+
+    def __init__(self, vendor: Vendor, connection: Connection, question: Question[AnswerT]) -> None:
+        self._vendor = vendor
+        self._connection = connection
+        self._question = question
+        self._session: _Session[AnswerT] | None = None
+        self._lock = threading.Lock()
+
+    def ask(self, data: Mapping[str, Any]) -> tuple[AnswerT, Usage | None]:
+        """The answer, and what it cost where the API says so.
+
+        Raises:
+            Exception: one of the question's ``failures``, and no other.
+        """
+        failures, seconds = self._question.failures, self._connection.timeout_seconds
+        with _translated_errors(self._vendor, seconds, failures):
+            call = self._start(data)
+            try:
+                return call.result(seconds + _GRACE_SECONDS)
+            finally:
+                call.cancel()
+
+    def close(self) -> None:
+        """End what is under way and close the connections; a later call opens them again."""
+        with self._lock:
+            if self._session is not None:
+                self._session.close()
+            self._session = None
+
+    def _start(self, data: Mapping[str, Any]) -> Future[tuple[AnswerT, Usage | None]]:
+        # Under the lock, so that a call is seen by the close that comes after it.
+        with self._lock:
+            # A forked process inherits the session, but not its thread.
+            if self._session is None or not self._session.is_alive():
+                client = self._vendor.open(self._connection, self._question)
+                self._session = _Session(client, self._question, self._connection.timeout_seconds)
+            return self._session.start(data)
+
+
+class _Session(Generic[AnswerT]):
+    """A client, and the daemon thread whose event loop it lives in."""
+
+    def __init__(self, client: Client, question: Question[AnswerT], timeout_seconds: float) -> None:
+        self._timeout_seconds = timeout_seconds
+        self._question = question
+        self._client = client
+        self._calls: set[Future[tuple[AnswerT, Usage | None]]] = set()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="model-calls", daemon=True)
+        self._thread.start()
+
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def start(self, data: Mapping[str, Any]) -> Future[tuple[AnswerT, Usage | None]]:
+        """The answer to be; it is there within the time-out or not at all."""
+        call = asyncio.run_coroutine_threadsafe(self._answer_in_time(data), self._loop)
+        self._calls.add(call)
+        call.add_done_callback(self._calls.discard)
+        return call
+
+    def close(self) -> None:
+        for call in list(self._calls):
+            call.cancel()
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop)
+        self._thread.join(_GRACE_SECONDS)
+
+    async def _answer_in_time(self, data: Mapping[str, Any]) -> tuple[AnswerT, Usage | None]:
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                return await self._answer(data)
+        except TimeoutError as error:
+            raise _OutOfTimeError(_told_to_wait.get()) from error
+
+    async def _answer(self, data: Mapping[str, Any]) -> tuple[AnswerT, Usage | None]:
+        reply = await self._client.reply(data, None)
+        try:
+            return self._read(reply), reply.usage
+        except UnreadableAnswerError as error:
+            said = reply.text.strip()[:_SAID_LENGTH_MAX]
+            if not said:
+                raise
+            correction = Correction(said=said, fault=str(error))
+        again = await self._client.reply(data, correction)
+        return self._read(again), summed([reply.usage, again.usage])
+
+    def _read(self, reply: Reply) -> AnswerT:
+        if reply.is_refusal:
+            raise self._question.failures.refused("the model declined to answer")
+        if reply.cut_off is not None:
+            raise UnreadableAnswerError(f"the answer was cut off ({reply.cut_off})")
+        if not reply.text.strip():
+            raise self._question.failures.refused("the model answered nothing")
+        return read_answer(reply.text, self._question.answer)
+
+    def _run(self) -> None:
+        self._loop.run_forever()
+        self._loop.close()
+
+    async def _stop(self) -> None:
+        # Waited for, not cancelled: to cancel the tasks of the SDK's own leaves them half begun.
+        await asyncio.gather(
+            *asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True
+        )
+        await self._client.close()
+        self._loop.stop()
+
+
+class _OutOfTimeError(TimeoutError):
+    """The deadline passed; the server may have said for how long it wants to be left alone."""
+
+    def __init__(self, wait_seconds: float | None) -> None:
+        super().__init__()
+        self.wait_seconds = wait_seconds
+
+
+def conversation(data: Mapping[str, Any], correction: Correction | None) -> list[dict[str, str]]:
+    """The turns that follow the prompt, in the words of both chat protocols."""
+    turns = [{"role": "user", "content": fenced(data)}]
+    if correction is not None:
+        again = (
+            f"This cannot be used: {correction.fault}. Answer again, with the JSON object alone."
+        )
+        turns += [
+            {"role": "assistant", "content": correction.said},
+            {"role": "user", "content": again},
+        ]
+    return turns
+
+
+def fenced(data: Mapping[str, Any]) -> str:
+    """The data as JSON between tags; no text can close a string or a tag from within."""
+    text = json.dumps(data, ensure_ascii=False, indent=1).replace("<", "\\u003c")
+    return f"<data>\n{text}\n</data>"
+
+
+def summed(costs: list[Usage | None]) -> Usage | None:
+    """What all calls cost together, as far as it is known."""
+    known = [cost for cost in costs if cost]
+    if not known:
+        return None
+    return Usage(
+        input_tokens=sum(cost.input_tokens for cost in known),
+        output_tokens=sum(cost.output_tokens for cost in known),
+    )
+
+
+def forget_wait() -> None:
+    """A request begins: what an earlier reply to the same call asked for was kept."""
+    _told_to_wait.set(None)
+
+
+def note_wait(headers: MutableMapping[str, str], timeout_seconds: float) -> None:
+    """Have an SDK give up at once where it was told to sleep beyond the time-out.
+
+    A wait worded as a date is left to the deadline: it is worth what two clocks agree on.
+    """
+    _told_to_wait.set(_wait_seconds(headers))
+    if _number(headers.get("retry-after", "")) >= timeout_seconds:
+        headers["x-should-retry"] = "false"
+
+
+@contextmanager
+def _translated_errors(
+    vendor: Vendor, timeout_seconds: float, failures: Failures
+) -> Iterator[None]:
+    """Every way in which a call can fail, as an error of the asker's; most specific first."""
+    sdk = vendor.errors()
+    try:
+        yield
+    except (TimeoutError, sdk.timeout) as error:
+        wait = error.wait_seconds if isinstance(error, _OutOfTimeError) else None
+        raise failures.unavailable(f"no answer within {timeout_seconds:g} s", wait) from error
+    except CancelledError as error:
+        raise failures.unavailable("closed while it was asked", None) from error
+    except sdk.status as error:
+        status: Any = error
+        wait = _wait_seconds(status.response.headers)
+        raise failures.unavailable(_turned_away(status.status_code, vendor.hint), wait) from error
+    except sdk.every as error:
+        cause = type(error.__cause__ or error).__name__
+        raise failures.unavailable(f"no connection, or it broke off ({cause})", None) from error
+    except UnreadableAnswerError as error:
+        raise failures.answer(str(error)) from error
+    except ValidationError as error:
+        text = f"the server's reply is not {vendor.speaks}: {fault_of(error)}"
+        raise failures.answer(text) from error
+    except ValueError as error:
+        text = f"the server's reply is not {vendor.speaks}: it is no JSON"
+        raise failures.answer(text) from error
+
+
+def _turned_away(status: int, hint: str) -> str:
+    meaning = "the API failed" if status >= 500 else _STATUS_MEANINGS.get(status, "turned away")
+    return f"{meaning} (HTTP {status}){f'; {hint}' if hint and status == 404 else ''}"
+
+
+def _wait_seconds(headers: Mapping[str, str]) -> float | None:
+    """How long a reply asks to be left alone; None where it does not, or makes no sense.
+
+    Source: RFC 9110, 10.2.3, and the SDKs, which prefer their own header in milliseconds.
+    """
+    said = headers.get("retry-after", "")
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    for wait in (milliseconds / 1000, _number(said), _seconds_until(said)):
+        if wait > 0:
+            return min(wait, WAIT_SECONDS_MAX)
+    return None
+
+
+def _number(said: str) -> float:
+    """The number; 0 for what is none."""
+    try:
+        number = float(said)
+    except ValueError:
+        return 0
+    return number if math.isfinite(number) else 0
+
+
+def _seconds_until(said: str) -> float:
+    """From now to the date; 0 for what is none."""
+    try:
+        then = parsedate_to_datetime(said)
+        # A zone of -0000 is UTC, and comes back as none.
+        return (then.replace(tzinfo=then.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    except (ValueError, OverflowError):
+        return 0
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

@@ -1,0 +1,119 @@
+"""The other protocols of the loopback server: a scripted reply of Anthropic's in their words.
+
+A test scripts once what the model says; the path of a request chooses how it is sent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["data_of", "fault_of", "reply_in", "schema_of", "system_of"]
+
+CHAT, DECISIONS, SYSTEM_ONE = "/v1/chat/completions", "/v1/decisions", "/v1/systemone"
+_FINISHED = {"end_turn": "stop", "tool_use": "tool_calls", "refusal": "content_filter"}
+
+
+def data_of(path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON about note and facts, or about a session."""
+    if path == SYSTEM_ONE:
+        return dict(body["state"])
+    if path == DECISIONS:
+        return _unfenced(body["input"])
+    first = next(each for each in body["messages"] if each["role"] == "user")
+    return _unfenced(first["content"])
+
+
+def system_of(path: str, body: Mapping[str, Any]) -> str:
+    """What the model is told, whatever the data."""
+    if path == CHAT:
+        return str(body["messages"][0]["content"])
+    if path == DECISIONS:
+        return str(body["questions"][0]["instructions"])
+    if path == SYSTEM_ONE:
+        return str(body["questions"]["relation"]["instructions"])
+    return "".join(block["text"] for block in body["system"])
+
+
+def schema_of(path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema that the answer has to have."""
+    if path == CHAT:
+        return dict(body["response_format"]["json_schema"]["schema"])
+    return dict(body["output_config"]["format"]["schema"])
+
+
+def reply_in(path: str, body: bytes) -> bytes:
+    """The same reply in the words of that path; what is no message stays as it is."""
+    try:
+        message = json.loads(body)
+        is_message = isinstance(message["content"], list) and bool(message["stop_reason"])
+    except (ValueError, KeyError, TypeError):
+        return body
+    if not is_message:
+        return body
+    if path == CHAT:
+        return json.dumps(_completion(message)).encode()
+    if path in {DECISIONS, SYSTEM_ONE}:
+        return json.dumps(_decision(path, message)).encode()
+    return body
+
+
+def fault_of(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> str | None:
+    """Why the real API would reject a request in one of the other protocols, or None."""
+    wanted = {
+        CHAT: {"model", "messages"},
+        DECISIONS: {"model", "input", "questions"},
+        SYSTEM_ONE: {"model", "state", "questions"},
+    }
+    if path not in wanted:
+        return f"no such path {path}"
+    if not headers.get("authorization", "").startswith("Bearer "):
+        return "no credentials"
+    missing = wanted[path] - set(body)
+    return f"{sorted(missing)}: field required" if missing else None
+
+
+def _unfenced(text: str) -> dict[str, Any]:
+    return dict(json.loads(text.removeprefix("<data>").removesuffix("</data>")))
+
+
+def _said(message: Mapping[str, Any]) -> str | None:
+    texts = [block["text"] for block in message["content"] if block.get("type") == "text"]
+    return "".join(texts) if texts else None
+
+
+def _completion(message: Mapping[str, Any]) -> dict[str, Any]:
+    counted = message.get("usage")
+    if isinstance(counted, dict):
+        renamed = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
+        counted = {renamed.get(name, name): count for name, count in counted.items()}
+    said = {"role": "assistant", "content": _said(message), "refusal": None}
+    finished = _FINISHED.get(message["stop_reason"], "length")
+    choice = {"index": 0, "message": said, "finish_reason": finished}
+    return {"id": "c", "object": "chat.completion", "choices": [choice], "usage": counted}
+
+
+def _decision(path: str, message: Mapping[str, Any]) -> dict[str, Any]:
+    answer = _choice(message)
+    if path == SYSTEM_ONE:
+        answers: Any = {"relation": answer}
+    else:
+        listed = [{"value": v, "probability": p} for v, p in answer["probabilities"].items()]
+        answers = [answer | {"name": "relation", "probabilities": listed}]
+    return {"model": "m", "answers": answers, "usage": message.get("usage")}
+
+
+def _choice(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The choice that says the same as an answer in words; for no answer, one of nothing."""
+    if message["stop_reason"] == "refusal":
+        return {"type": "refusal", "probabilities": {}}
+    try:
+        said = json.loads(_said(message) or "")
+        relation, sure = said["relation"], said["confidence"]
+        option = relation if said["target"] is None else f"{relation}_{said['target']}"
+        option = "none" if relation == "unrelated" else option
+    except (ValueError, KeyError, TypeError):
+        return {"type": "choice", "choice": "", "probabilities": {}}
+    rest = {"none" if option != "none" else "coexists": 1 - sure}
+    return {"type": "choice", "choice": option, "probabilities": {option: sure} | rest}
