@@ -22,7 +22,7 @@ from reconciler.adapters.structured_calls import (
     Vendor,
     read_prompt,
 )
-from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.decisions import Action, Judgement, Relation, Usage
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
@@ -30,7 +30,14 @@ from reconciler.domain.records.slots import Slot
 from reconciler.errors import ArbiterAnswerError, ArbiterRefusedError, ArbiterUnavailableError
 from reconciler.resources import resource_path
 
-__all__ = ["FAILURES", "ModelArbiter", "arbiter_prompt", "data_of"]
+__all__ = [
+    "ANSWER_SHAPE",
+    "FAILURES",
+    "ModelArbiter",
+    "arbiter_prompt",
+    "data_of",
+    "judgement_of",
+]
 
 ANSWER_TOKENS_MAX = 1024
 """Room for three sentences of reasoning several times over; an answer that needs more is none."""
@@ -105,19 +112,28 @@ class ModelArbiter:
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
         """How the note relates to the neighbours; the port says what is promised."""
         answer, usage = self._calls.ask(data_of(note, neighbours))
-        return Judgement(
-            reasoning=answer.reasoning[:REASONING_LENGTH_MAX],
-            relation=answer.relation,
-            target=answer.target,
-            also=tuple(answer.also),
-            action=answer.action,
-            confidence=answer.confidence,
-            usage=usage,
-        )
+        return judgement_of(answer, usage)
 
     def close(self) -> None:
         """End what is under way and close the connections; a later judgement opens them again."""
         self._calls.close()
+
+
+ANSWER_SHAPE = _Answer
+"""What a model is asked to answer in."""
+
+
+def judgement_of(answer: _Answer, usage: Usage | None = None) -> Judgement:
+    """What an answer means."""
+    return Judgement(
+        reasoning=answer.reasoning[:REASONING_LENGTH_MAX],
+        relation=answer.relation,
+        target=answer.target,
+        also=tuple(answer.also),
+        action=answer.action,
+        confidence=answer.confidence,
+        usage=usage,
+    )
 
 
 def arbiter_prompt() -> Prompt:
@@ -135,7 +151,10 @@ def data_of(note: Note, neighbours: Sequence[Neighbour]) -> dict[str, Any]:
         "note": {
             "text": note.text,
             "said_on": _day(note.said_at),
-            **_circumstances(note.holds_from, note.trust, note.slot),
+            # What was only read from the words tells a reader of them nothing, and may be wrong.
+            **_circumstances(
+                note.holds_from, note.trust, None if note.slot_read_from else note.slot
+            ),
         },
         "facts": [
             {
