@@ -1024,12 +1024,10 @@ class Memory:
         Raises:
             InvalidNoteError: the note cannot be used.
         """
-        from reconciler.bootstrap import build_judge
-
         candidate = note_to_check(
             text, agent_id=agent_id, source_kind=source_kind, category=category, topic=topic
         )
-        return build_judge(self.settings)(candidate).assessment
+        return self._services.judge(candidate).assessment
 
     def revoke(
         self,
@@ -1301,17 +1299,48 @@ class Memory:
         return self._services.archiving.unarchive(candidate, fact_id, OPERATOR_DOOR)
 
     def decision(
-        self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None
+        self,
+        agent_id: str,
+        contact_id: str,
+        decision_id: str | None = None,
+        *,
+        idempotency_key: str | None = None,
+        tenant: str | None = None,
     ) -> Decision:
         """One decision about a contact, with what it was compared with.
 
+        Args:
+            agent_id: the agent whose memory it is.
+            contact_id: whom the decision is about.
+            decision_id: the decision; or give the key.
+            idempotency_key: the key that came with the note.
+            tenant: the tenant; None for the configured one.
+
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            UnknownDecisionError: the contact has no decision of that id; another contact's gives
-                the same error.
+            InvalidRequestError: both the id and the key were given, or neither.
+            UnknownDecisionError: the contact has no decision of that id or key; another contact's
+                gives the same error.
         """
         scope = self._scope(tenant, agent_id, contact_id)
-        return self._services.records.decision(scope, decision_id)
+        if idempotency_key is None and decision_id is not None:
+            return self._services.records.decision(scope, decision_id)
+        if idempotency_key is None or decision_id is not None:
+            raise InvalidRequestError("give either decision_id or idempotency_key")
+        return self._services.records.decision_of_key(scope, idempotency_key)
+
+    def digest(self, text: str) -> str:
+        """A keyed hash of a text, for an idempotency key that must not give the text away.
+
+        Keys are kept with their decisions as they are given, and anybody can guess a card's number
+        from a plain hash of it. Equal for equal texts on all hosts that write to this memory.
+
+        Raises:
+            InvalidRequestError: it is no text.
+        """
+        if not isinstance(text, str):
+            raise InvalidRequestError(f"text must be a string, not {type(text).__name__}")
+        return self._services.digest(text)
 
     def explain(
         self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None

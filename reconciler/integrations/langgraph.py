@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from reconciler.errors import ConfigurationError, InvalidRequestError, InvalidScopeError
+from reconciler.errors import (
+    ConfigurationError,
+    DamagedRecordError,
+    InvalidRequestError,
+    InvalidScopeError,
+    UnknownDecisionError,
+)
 
 try:
     from langchain_core.runnables import RunnableConfig
@@ -228,26 +234,42 @@ class ReconcilerStore(BaseStore):
             value.get("text", ""),
             tenant=self._tenant,
             session_id=self._session_id,
-            idempotency_key=_idempotency_key(op.key, value, self._before(op, value)),
+            idempotency_key=self._key(op, value),
             tags=[op.key],
             **({"source_kind": self._source_kind} | fields),
         )
         self._on_decision(decision)
 
-    def _before(self, op: PutOp, value: Mapping[str, Any]) -> str:
-        """What was put under the key before this value came: its newest fact's id, or "".
+    def _key(self, op: PutOp, value: Mapping[str, Any]) -> str:
+        """The idempotency key of a value, which names its occasion.
 
-        It makes the occasion of a value: Basic after Premium is another one than Basic at first.
-        The value itself, while it holds, is not counted, so that a retry finds its own decision.
+        The occasion is what was put under the key before it: Basic after Premium is another one
+        than Basic at first. What is live and was written by this value itself is not counted, so
+        that a retry finds its own decision. Texts tell nothing here: the gate redacts them.
         """
-        found = [
-            fact
-            for chain in self._memory.history(*_contact(op.namespace), tenant=self._tenant)
-            for fact in chain.facts
-            if op.key in fact.tags and not (fact.is_live and fact.text == value.get("text"))
-        ]
-        newest = max(found, key=lambda fact: (fact.recorded_at, fact.fact_id), default=None)
-        return newest.fact_id if newest else ""
+        chains = self._memory.history(*_contact(op.namespace), tenant=self._tenant)
+        put = [fact for chain in chains for fact in chain.facts if op.key in fact.tags]
+        put.sort(key=lambda fact: (fact.recorded_at, fact.fact_id))
+        before_newest, newest = (["", "", *(fact.fact_id for fact in put)])[-2:]
+        if put and put[-1].is_live:
+            earlier = self._key_after(before_newest, op.key, value)
+            if self._wrote(op.namespace, earlier) == newest:
+                return earlier
+        return self._key_after(newest, op.key, value)
+
+    def _key_after(self, fact_id: str, key: str, value: Mapping[str, Any]) -> str:
+        """The same for the same value under the same key after the same fact."""
+        said = json.dumps([key, dict(value), fact_id], sort_keys=True, default=str)
+        return f"store-{self._memory.digest(said)}"
+
+    def _wrote(self, namespace: tuple[str, ...], idempotency_key: str) -> str | None:
+        """The fact that the note of a key became; None where nobody can tell."""
+        with suppress(UnknownDecisionError, DamagedRecordError):
+            decision = self._memory.decision(
+                *_contact(namespace), idempotency_key=idempotency_key, tenant=self._tenant
+            )
+            return decision.fact_id
+        return None
 
     def _get(self, namespace: tuple[str, ...], key: str) -> Item | None:
         fact = self._fact(namespace, key)
@@ -374,12 +396,6 @@ def _contact(namespace: tuple[str, ...]) -> tuple[str, str]:
             f"{len(namespace)} labels"
         )
     return unquote(namespace[0]), unquote(namespace[1])
-
-
-def _idempotency_key(key: str, value: Mapping[str, Any], before: str) -> str:
-    """The same for the same value under the same key after the same one, of a length taken."""
-    said = json.dumps([key, dict(value), before], sort_keys=True, default=str)
-    return f"store-{hashlib.sha256(said.encode()).hexdigest()}"
 
 
 def _value(fact: Fact) -> dict[str, Any]:

@@ -176,6 +176,49 @@ def test_a_value_that_comes_back_holds_again_and_a_retry_is_no_occasion(
     assert [each.replayed for each in decided] == [False, False, False, True, False, True]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Lives at 12 High Street, Leeds.", "Lives at 7 Low Road, York."),
+        ("Pays with card 4111 1111 1111 1111.", "Pays with card 5500 0000 0000 0004."),
+        ("Writes from ann@example.org.", "Writes from bob@example.org."),
+    ],
+)
+def test_a_value_that_the_gate_redacts_is_written_once_until_another_comes(
+    store: BaseStore, memory: Memory, decided: list[Decision], one: str, other: str
+) -> None:
+    for text in (one, one, one, other, other, one, one):
+        store.put(PRIYA, "reach", {"text": text})
+    assert [each.replayed for each in decided] == [
+        *(False, True, True),
+        *(False, True),
+        *(False, True),
+    ]
+    assert store.get(PRIYA, "reach").value["text"] == decided[-1].text  # type: ignore[union-attr]
+
+
+def test_a_value_that_was_held_and_confirmed_is_not_written_at_each_retry(
+    store: BaseStore, memory: Memory, decided: list[Decision]
+) -> None:
+    guess = {"text": "I guess I prefer window seats"}
+    store.put(PRIYA, "seat", guess)
+    memory.confirm(*PRIYA, decided[0].decision_id, "contact")
+    facts = len(memory.history(*PRIYA)[0].facts)
+    for _ in range(3):
+        store.put(PRIYA, "seat", guess)
+    assert len(memory.history(*PRIYA)[0].facts) == facts
+
+
+def test_nothing_that_is_kept_is_a_plain_hash_of_what_was_put(tmp_path: Path) -> None:
+    kept = []
+    for name in ("one", "other"):
+        given = {"graph": "embedded", "embedded_path": tmp_path / name / "m.lbug"}
+        with Memory.open(embedder=HashingEmbedder(), **given) as opened:
+            ReconcilerStore(opened, source_kind="user_explicit").put(PRIYA, "home", CITY)
+            kept += [each.note.idempotency_key for each in opened.decisions(*PRIYA)]
+    assert len(set(kept)) == 2
+
+
 def test_what_is_deleted_stays_away_with_all_older_values_until_it_is_put(memory: Memory) -> None:
     store = ReconcilerStore(memory, source_kind="user_explicit", deletes_as="anna")
     for value in (CITY, MOVED):
