@@ -11,7 +11,7 @@ import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from langgraph.store.base import BaseStore, InvalidNamespaceError, Item
+from langgraph.store.base import BaseStore, GetOp, InvalidNamespaceError, Item, PutOp
 
 from reconciler import Decision, Memory
 from reconciler.errors import InvalidRequestError, InvalidScopeError
@@ -28,6 +28,8 @@ ADD, RECALL = "add_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
 PRIYA = ("crm", "priya")
 CITY = {"text": "Lives in Pune.", "attribute": "city", "value": "Pune"}
+HOLDS_ITSELF: dict[str, Any] = {}
+HOLDS_ITSELF["text"] = HOLDS_ITSELF
 MOVED = {"text": "Lives in Goa.", "attribute": "city", "value": "Goa"}
 
 
@@ -320,6 +322,17 @@ def test_the_store_does_not_cross_tenants(store: BaseStore, memory: Memory) -> N
         (lambda store: store.put(PRIYA, "k", {"data": 1}), "takes no data"),
         (lambda store: store.put(PRIYA, "k", {}), "text"),
         (lambda store: store.put(PRIYA, "", CITY), "tag"),
+        (lambda store: store.put(PRIYA, "k", 5), "dictionary"),
+        (lambda store: store.put(PRIYA, "k", HOLDS_ITSELF), "holds itself"),
+        (lambda store: store.batch([PutOp((1, 2), "k", CITY)]), "strings"),
+        (lambda store: store.batch([GetOp(None, "k")]), "strings"),
+        (lambda store: store.batch([5]), "no operation int"),
+        (lambda store: store.batch(None), "a list"),
+        (lambda store: store.search(PRIYA, limit="5"), "limit"),
+        (lambda store: store.search(PRIYA, offset=None), "offset"),
+        (lambda store: store.search(PRIYA, filter=["city"]), "filter"),
+        (lambda store: store.list_namespaces(prefix=("crm",), limit=None), "limit"),
+        (lambda store: store.list_namespaces(prefix=("crm",), max_depth="x"), "max_depth"),
         (lambda store: store.search(PRIYA, filter={"age": 3}), "age"),
         (lambda store: store.search(PRIYA, filter={"topic": {"$gt": "a"}}), "topic"),
         (lambda store: store.list_namespaces(), "prefix"),
