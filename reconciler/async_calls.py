@@ -1239,15 +1239,33 @@ class AsyncMemoryCalls:
         )
 
     async def decision(
-        self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None
+        self,
+        agent_id: str,
+        contact_id: str,
+        decision_id: str | None = None,
+        *,
+        idempotency_key: str | None = None,
+        tenant: str | None = None,
     ) -> Decision:
         """One decision about a contact, with what it was compared with.
 
         See ``Memory.decision``.
         """
         return await self._threads.run(
-            self._sync.decision, agent_id, contact_id, decision_id, tenant=tenant
+            self._sync.decision,
+            agent_id,
+            contact_id,
+            decision_id,
+            idempotency_key=idempotency_key,
+            tenant=tenant,
         )
+
+    async def digest(self, text: str) -> str:
+        """A keyed hash of a text, for an idempotency key that must not give the text away.
+
+        See ``Memory.digest``.
+        """
+        return await self._threads.run(self._sync.digest, text)
 
     async def explain(
         self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None

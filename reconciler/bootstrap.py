@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from reconciler.adapters.local_embedder import LocalModel
     from reconciler.adapters.street_address_finder import StreetAddressFinder
     from reconciler.adapters.structured_calls import Connection, Vendor
+    from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.recalling.recallable import Recalling
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.candidates import Candidate
@@ -187,14 +188,14 @@ class Services:
             PatientGraph(graph, patience, GraphUnavailableError),
             (embedder.model_id, embedder.dimension),
         )
-        self.records = Records(store=self.store, clock=clock)
+        self._decision_ids = DecisionIds(id_key)
+        self.records = Records(store=self.store, decision_ids=self._decision_ids, clock=clock)
         self.ids = IdCheck(build_secret_finder())
         self._graph = graph
         self._patient_graph = PatientGraph(graph, patience)
         self._use_flush_seconds = 0.0 if only_reads else settings.life.use_flush_seconds
         self._given_arbiter = arbiter
         self._given_extractor = extractor
-        self._decision_ids = DecisionIds(id_key)
         self.hash_key = hash_key_of(settings, self.store, clock)
 
     def build_all(self) -> None:
@@ -292,19 +293,27 @@ class Services:
         )
 
     @_Part
+    def gate_policy(self) -> GatePolicy:
+        """What the gate lets through; read once, so that a dry run says what a write would do."""
+        return _gate_policy(self.settings)
+
+    @_Part
     def cleaner(self) -> Cleaner:
         """What takes out what may not be kept."""
-        from reconciler.config_files import load_gate_policy
         from reconciler.service.writing.cleaning import Cleaner
 
-        chosen = self.settings.gate
         return Cleaner(
             finder=build_sensitive_data_finder(),
             secret_finder=build_secret_finder(),
             ids=self.ids,
             token_of=lambda kind, value: keyed_token(self.hash_key(), kind, _hashed(kind, value)),
-            policy=load_gate_policy(chosen.policy_file, chosen.domain),
+            policy=self.gate_policy,
         )
+
+    @_Part
+    def judge(self) -> Callable[[Candidate], Judged]:
+        """The gate's judgement alone, for a dry run."""
+        return _judge_under(self.gate_policy, self.clock)
 
     @_Part
     def ledger(self) -> Ledger:
@@ -694,10 +703,10 @@ def _check_files(settings: Settings) -> None:
     Raises:
         ConfigurationError: a file cannot be used.
     """
-    from reconciler.config_files import load_attribute_book, load_gate_policy
+    from reconciler.config_files import load_attribute_book
 
     load_attribute_book(settings.reconcile.attributes_file)
-    load_gate_policy(settings.gate.policy_file, settings.gate.domain)
+    _gate_policy(settings)
 
 
 def _warm_up_behind(embedder: Embedder) -> None:
@@ -937,7 +946,12 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:
     Raises:
         ConfigurationError: the policy cannot be used.
     """
-    from reconciler.config_files import load_gate_policy
+    return _judge_under(_gate_policy(settings), _now)
+
+
+def _judge_under(
+    policy: GatePolicy, clock: Callable[[], datetime]
+) -> Callable[[Candidate], Judged]:
     from reconciler.service.writing.cleaning import Cleaner
     from reconciler.service.writing.write_gate import judge
 
@@ -947,9 +961,15 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:
         secret_finder=secret_finder,
         ids=IdCheck(secret_finder),
         token_of=lambda kind, _: f"[{kind}]",
-        policy=load_gate_policy(settings.gate.policy_file, settings.gate.domain),
+        policy=policy,
     )
-    return lambda candidate: judge(candidate, cleaner, _now())
+    return lambda candidate: judge(candidate, cleaner, clock())
+
+
+def _gate_policy(settings: Settings) -> GatePolicy:
+    from reconciler.config_files import load_gate_policy
+
+    return load_gate_policy(settings.gate.policy_file, settings.gate.domain)
 
 
 def hash_key_of(

@@ -160,23 +160,10 @@ class Memory:
             SchemaError: the store is of another schema version or another model.
         """
         check_flags(migrate=migrate, warm_up=warm_up, must_exist=must_exist)
-        if settings is not None and arguments:
-            raise ConfigurationError("give Memory.open either settings or single settings")
-        from reconciler.settings import Settings, load_settings
-
-        if settings is not None and not isinstance(settings, Settings):
-            raise ConfigurationError(
-                f"Memory.open takes settings, not {type(settings).__name__}; to name a file, use "
-                "Memory.open(embedded_path=...)"
-            )
-        if any(isinstance(part, dict) for part in (embedder, arbiter, extractor)):
-            raise ConfigurationError(
-                "embedder, arbiter and extractor must be objects here; give their settings as "
-                "Memory.open(load_settings(embedder={...}))"
-            )
+        chosen = _settings_of("Memory.open", settings, arguments)
+        _check_parts(clock, embedder=embedder, arbiter=arbiter, extractor=extractor)
         from reconciler.bootstrap import build_services
 
-        chosen = settings if settings is not None else load_settings(**arguments)
         return cls(
             build_services(
                 chosen,
@@ -1024,12 +1011,10 @@ class Memory:
         Raises:
             InvalidNoteError: the note cannot be used.
         """
-        from reconciler.bootstrap import build_judge
-
         candidate = note_to_check(
             text, agent_id=agent_id, source_kind=source_kind, category=category, topic=topic
         )
-        return build_judge(self.settings)(candidate).assessment
+        return self._services.judge(candidate).assessment
 
     def revoke(
         self,
@@ -1301,17 +1286,48 @@ class Memory:
         return self._services.archiving.unarchive(candidate, fact_id, OPERATOR_DOOR)
 
     def decision(
-        self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None
+        self,
+        agent_id: str,
+        contact_id: str,
+        decision_id: str | None = None,
+        *,
+        idempotency_key: str | None = None,
+        tenant: str | None = None,
     ) -> Decision:
         """One decision about a contact, with what it was compared with.
 
+        Args:
+            agent_id: the agent whose memory it is.
+            contact_id: whom the decision is about.
+            decision_id: the decision; or give the key.
+            idempotency_key: the key that came with the note.
+            tenant: the tenant; None for the configured one.
+
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
-            UnknownDecisionError: the contact has no decision of that id; another contact's gives
-                the same error.
+            InvalidRequestError: both the id and the key were given, or neither.
+            UnknownDecisionError: the contact has no decision of that id or key; another contact's
+                gives the same error.
         """
         scope = self._scope(tenant, agent_id, contact_id)
-        return self._services.records.decision(scope, decision_id)
+        if idempotency_key is None and decision_id is not None:
+            return self._services.records.decision(scope, decision_id)
+        if idempotency_key is None or decision_id is not None:
+            raise InvalidRequestError("give either decision_id or idempotency_key")
+        return self._services.records.decision_of_key(scope, idempotency_key)
+
+    def digest(self, text: str) -> str:
+        """A keyed hash of a text, for an idempotency key that must not give the text away.
+
+        Keys are kept with their decisions as they are given, and anybody can guess a card's number
+        from a plain hash of it. Equal for equal texts on all hosts that write to this memory.
+
+        Raises:
+            InvalidRequestError: it is no text.
+        """
+        if not isinstance(text, str):
+            raise InvalidRequestError(f"text must be a string, not {type(text).__name__}")
+        return self._services.digest(text)
 
     def explain(
         self, agent_id: str, contact_id: str, decision_id: str, *, tenant: str | None = None
@@ -1442,7 +1458,8 @@ class Memory:
 
         Run it again from the same source to continue where it stopped. A line without a time that
         comes from another source, or from none that is named, is said once more: the last word
-        counts.
+        counts. A file that is written over with what it said earlier is known, and says nothing
+        new: give its lines ``said_at``, or each of its states a source.
 
         Args:
             lines: one JSON object each, with ``text`` and optionally the door's other arguments.
@@ -1455,8 +1472,8 @@ class Memory:
 
         Raises:
             InvalidScopeError: one of the three cannot be used.
-            InvalidRequestError: the lines are one text, such as a file's name, or the source is
-                none.
+            InvalidRequestError: the lines are one text, such as a file's name, or cannot be read,
+                or the source is none.
         """
         check_callable(on_progress=on_progress)
         is_text = isinstance(lines, str | bytes)  # it would be read as lines of one character each
@@ -1471,7 +1488,7 @@ class Memory:
         from reconciler.service.writing.note_import import source_of
 
         named = source_of(lines, source)
-        return self._services.note_import.run(lines, defaults, on_progress, named)
+        return self._services.note_import.run(_read(lines), defaults, on_progress, named)
 
     def import_from(
         self,
@@ -1520,6 +1537,10 @@ class Memory:
         defaults = _checked_ids(given)
         if contact_id is not None and contact_from is not None:
             raise InvalidRequestError("give either contact_id or contact_from, not both")
+        if contact_from is not None and not isinstance(contact_from, str):
+            raise InvalidRequestError(
+                f"contact_from must be a key, not {type(contact_from).__name__}"
+            )
         peer = self._services.open_peer(
             system,
             str(source),
@@ -1773,12 +1794,12 @@ class Memory:
             GraphError: the engine is unavailable or locked, or the store has another model.
         """
         from reconciler.bootstrap import restore_memory
-        from reconciler.settings import load_settings
 
         check_callable(on_progress=on_progress)
         check_flags(accept_other_key=accept_other_key)
+        _check_parts(clock, embedder=embedder)
         return restore_memory(
-            settings if settings is not None else load_settings(**arguments),
+            _settings_of("Memory.restore", settings, arguments),
             file_path("path", path),
             embedder=embedder,
             clock=clock,
@@ -2315,6 +2336,68 @@ def _is_replayable(decision: Decision) -> bool:
     is_by_rule = decision.action.is_reconciled and decision.decided_by not in by_hand
     texts = (decision.text, *(fact.text for fact in decision.compared_with))
     return is_by_rule and not is_over and ERASED not in texts
+
+
+def _settings_of(call: str, settings: object, arguments: Mapping[str, Any]) -> Settings:
+    """All settings of a call, as they were given or from arguments, environment and files.
+
+    Raises:
+        ConfigurationError: they are none, or cannot be used.
+    """
+    from reconciler.settings import Settings, load_settings
+
+    if settings is None:
+        return load_settings(**arguments)
+    if arguments:
+        raise ConfigurationError(f"give {call} either settings or single settings")
+    if not isinstance(settings, Settings):
+        raise ConfigurationError(
+            f"{call} takes settings, not {type(settings).__name__}; to name a store's file, use "
+            f"{call}(embedded_path=...)"
+        )
+    return settings
+
+
+_MUST_HAVE = {"embedder": "embed", "arbiter": "judge", "extractor": "extract"}
+
+
+def _check_parts(clock: object, **parts: object) -> None:
+    """Refuse what cannot be a part of a memory; None is the configured one.
+
+    Raises:
+        ConfigurationError: one of them is something else.
+    """
+    if any(isinstance(part, dict) for part in parts.values()):
+        raise ConfigurationError(
+            "embedder, arbiter and extractor must be objects here; give their settings as "
+            "Memory.open(load_settings(embedder={...}))"
+        )
+    called = {name: getattr(part, _MUST_HAVE[name], None) for name, part in parts.items()}
+    for name, part in parts.items():
+        if part is not None and not callable(called[name]):
+            raise ConfigurationError(
+                f"{name} must be an {name.title()}, not {type(part).__name__}; leave it out for "
+                "the configured one"
+            )
+    if clock is not None and not callable(clock):
+        raise ConfigurationError(
+            f"clock must be a function that tells the time, not {type(clock).__name__}"
+        )
+
+
+def _read(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, as they are read.
+
+    Raises:
+        InvalidRequestError: they cannot be read to their end.
+    """
+    try:
+        yield from lines
+    except (OSError, ValueError) as error:  # a closed file, or one that is not UTF-8
+        raise InvalidRequestError(
+            f"the lines cannot be read any further: {error}; what was written until here stands. "
+            "Give a file that is open and in UTF-8, and import it again from the same source"
+        ) from error
 
 
 def _embeds(model: object) -> bool:

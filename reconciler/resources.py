@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ __all__ = [
     "CONFIG_BYTES_MAX",
     "engine_names",
     "expanded",
+    "is_disk_failure",
     "read_config",
     "resource_path",
     "user_data_folder",
@@ -43,6 +45,11 @@ def read_config(path: Path, name: str) -> str:
     raise ConfigurationError(
         f"{name} has more than {CONFIG_BYTES_MAX:,} bytes; name a configuration file"
     )
+
+
+def is_disk_failure(error: OSError) -> bool:
+    """Whether a disk is full, failing, or takes nothing, and no setting is at fault."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
 def expanded(path: Path) -> Path:

@@ -6,7 +6,6 @@ about what the store holds.
 
 from __future__ import annotations
 
-import errno
 import glob
 import json
 import logging
@@ -28,7 +27,6 @@ from reconciler.errors import ConfigurationError, GraphStorageError
 __all__ = [
     "BUFFER_POOL_BYTES",
     "CHECKPOINT_LOG_BYTES",
-    "DISK_ERRORS",
     "ENGINE_ERRORS",
     "EmbeddedFiles",
     "leave_unchecked",
@@ -68,9 +66,6 @@ log. The engine ends the process if a checkpoint meets a full disk in the wrong 
 ENGINE_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError)
 """What the engine raises for a file that it cannot read: rubbish taken for a length, for example,
 is more memory than there is."""
-
-DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
-"""What the system says of a disk that is full, failing, or takes nothing."""
 
 _COPIED_BYTES = 1 << 20
 

@@ -17,7 +17,6 @@ from reconciler.adapters.embedded_connections import POOL_IS_FULL, EmbeddedConne
 from reconciler.adapters.embedded_files import (
     BUFFER_POOL_BYTES,
     CHECKPOINT_LOG_BYTES,
-    DISK_ERRORS,
     ENGINE_ERRORS,
     EmbeddedFiles,
     leave_unchecked,
@@ -43,7 +42,7 @@ from reconciler.queries import (
     load_queries,
     newest_schema_version,
 )
-from reconciler.resources import expanded
+from reconciler.resources import expanded, is_disk_failure
 
 if TYPE_CHECKING:
     from reconciler.adapters.text_search import TextSearch
@@ -538,7 +537,7 @@ def _traces(rewrites: int, left: int) -> tuple[str, ...]:
 def _is_storage_failure(error: BaseException) -> bool:
     """Whether a disk is at fault, and no setting; the engine says so in words only."""
     if isinstance(error, OSError):
-        return error.errno in DISK_ERRORS
+        return is_disk_failure(error)
     return isinstance(error, ENGINE_ERRORS) and any(sign in str(error) for sign in _CANNOT_WRITE)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from reconciler.errors import ConfigurationError, GraphStorageError
-from reconciler.resources import expanded, user_data_folder
+from reconciler.resources import expanded, is_disk_failure, user_data_folder
 
 __all__ = ["load_key", "load_or_create_key", "path_of_key"]
 
@@ -72,7 +71,7 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+        if isinstance(error, OSError) and is_disk_failure(error):
             raise GraphStorageError(
                 f"the hash key's file {path} cannot be written: {error.strerror}; free some disk "
                 "space, and open the memory again"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
+from reconciler.named_secrets.values import ADDRESS, is_indian_postcode, is_made_up
 from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, merge_spans
 
 if TYPE_CHECKING:
@@ -38,18 +39,14 @@ _CODE = re.compile(
 _AND_MORE = re.compile(r"[ ]?(?:,|and|or|&|/)[ ]?(?:and )?")
 _COOKIE = re.compile("cookies?:", re.IGNORECASE)
 _PAIR = re.compile(r"[\w.-]{1,60}=(?P<value>[^;\s\"']{8,4000})")
-_LETTER_AND_DIGIT = re.compile(r"(?=[^\d]*\d)(?=[\W\d_]*[^\W\d_])")
-_SIGN_WITHIN = re.compile(r"\w[#$%^&*@!+=~]+\w|[A-Za-z]-?[a-z]{2,20}-\d|\w[!#$%&*]$")
-_MIXED = re.compile(r"[a-z]{2,}[A-Z]")
 _ALL_THREE = re.compile(r"(?=.*\d)(?=.*[A-Za-z])(?=.*[#$%^&*@!+=~])")
 _DRAWN = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])")
 _PLACE = re.compile(
-    r"[^\s@]+@[^\s@]+\.\w+|https?:\S*|[\w.-]+\.(?:com|org|net|io|dev|example)\b|/\S*|\$\S*|<\S*|\{\S*|[\w.]+\(\S*"
+    rf"{ADDRESS}|[\w.-]+\.(?:com|org|net|io|dev|example)\b|/\S*|\$\S*|<\S*|\{{\S*|[\w.]+\(\S*"
 )
 _SAID_OF_IT = re.compile(
     r" (?:encrypted|encoded|hashed|compliant|characters?|bits?|digits|letters)\b"
 )
-_POSTCODE = re.compile(r"[1-9]\d{2} ?\d{3}")
 _BY_SHAPE = ("shape", "random", "wallet", "hexadecimal", "base64")
 """The lists of what is long, and has no literal that is rare."""
 
@@ -111,10 +108,10 @@ def _is_remark(word: str) -> bool:
 
 
 def _is_strong(word: str) -> bool:
-    """Whether it was made up: letters beside digits, or a sign among letters."""
+    """Whether it was made up, and is neither a place nor a measure."""
     if len(word) < 5 or _PLACE.fullmatch(word) or _MEASURE.fullmatch(word):
         return False
-    return bool(_LETTER_AND_DIGIT.match(word) or _SIGN_WITHIN.search(word) or _MIXED.search(word))
+    return is_made_up(word)
 
 
 def _is_of_something_else(match: re.Match[str]) -> bool:
@@ -181,8 +178,7 @@ def _digits(text: str, match: re.Match[str]) -> Iterator[Place]:
     found = _DIGITS.match(text, opening.end() if opening else match.end())
     if not found or _is_of_something_else(match):
         return
-    # An Indian "PIN code" of six digits is a postcode.
-    if not ("pin code" in match[0].casefold() and _POSTCODE.fullmatch(found[0])):
+    if not ("pin code" in match[0].casefold() and is_indian_postcode(found[0])):
         yield found.span()
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from reconciler.errors import ConfigurationError, InvalidRequestError, InvalidScopeError
+from reconciler.errors import (
+    ConfigurationError,
+    DamagedRecordError,
+    InvalidRequestError,
+    InvalidScopeError,
+    UnknownDecisionError,
+)
 
 try:
     from langchain_core.runnables import RunnableConfig
@@ -196,6 +202,8 @@ class ReconcilerStore(BaseStore):
             InvalidRequestError: a namespace, a value or a filter cannot be used.
             ReconcilerError: what the memory's calls raise.
         """
+        if not isinstance(ops, Iterable):
+            raise InvalidRequestError(f"ops must be a list, not {type(ops).__name__}")
         return [self._result(op) for op in ops]
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -213,10 +221,14 @@ class ReconcilerStore(BaseStore):
             return self._get(op.namespace, op.key)
         if isinstance(op, SearchOp):
             return list(self._search(op))
-        return self._list_namespaces(op)
+        if isinstance(op, ListNamespacesOp):
+            return self._list_namespaces(op)
+        raise InvalidRequestError(f"there is no operation {type(op).__name__}")
 
     def _put(self, op: PutOp, value: Mapping[str, Any]) -> None:
         agent_id, contact_id = _contact(op.namespace)
+        if not isinstance(value, Mapping):
+            raise InvalidRequestError(f"a value must be a dictionary, not {type(value).__name__}")
         if unknown := [str(name) for name in value if name not in _VALUE_KEYS]:
             raise InvalidRequestError(
                 f"a value takes no {', '.join(unknown[:5])}; it takes {', '.join(_VALUE_KEYS)}"
@@ -228,26 +240,47 @@ class ReconcilerStore(BaseStore):
             value.get("text", ""),
             tenant=self._tenant,
             session_id=self._session_id,
-            idempotency_key=_idempotency_key(op.key, value, self._before(op, value)),
+            idempotency_key=self._key(op, value),
             tags=[op.key],
             **({"source_kind": self._source_kind} | fields),
         )
         self._on_decision(decision)
 
-    def _before(self, op: PutOp, value: Mapping[str, Any]) -> str:
-        """What was put under the key before this value came: its newest fact's id, or "".
+    def _key(self, op: PutOp, value: Mapping[str, Any]) -> str:
+        """The idempotency key of a value, which names its occasion.
 
-        It makes the occasion of a value: Basic after Premium is another one than Basic at first.
-        The value itself, while it holds, is not counted, so that a retry finds its own decision.
+        The occasion is what was put under the key before it: Basic after Premium is another one
+        than Basic at first. What is live and was written by this value itself is not counted, so
+        that a retry finds its own decision. Texts tell nothing here: the gate redacts them.
         """
-        found = [
-            fact
-            for chain in self._memory.history(*_contact(op.namespace), tenant=self._tenant)
-            for fact in chain.facts
-            if op.key in fact.tags and not (fact.is_live and fact.text == value.get("text"))
-        ]
-        newest = max(found, key=lambda fact: (fact.recorded_at, fact.fact_id), default=None)
-        return newest.fact_id if newest else ""
+        chains = self._memory.history(*_contact(op.namespace), tenant=self._tenant)
+        put = [fact for chain in chains for fact in chain.facts if op.key in fact.tags]
+        put.sort(key=lambda fact: (fact.recorded_at, fact.fact_id))
+        before_newest, newest = (["", "", *(fact.fact_id for fact in put)])[-2:]
+        if put and put[-1].is_live:
+            earlier = self._key_after(before_newest, op.key, value)
+            if self._wrote(op.namespace, earlier) == newest:
+                return earlier
+        return self._key_after(newest, op.key, value)
+
+    def _key_after(self, fact_id: str, key: str, value: Mapping[str, Any]) -> str:
+        """The same for the same value under the same key after the same fact."""
+        try:
+            said = json.dumps([key, dict(value), fact_id], sort_keys=True, default=str)
+        except (ValueError, RecursionError):
+            raise InvalidRequestError(
+                "a value holds itself, or is nested too deeply; give plain texts and numbers"
+            ) from None
+        return f"store-{self._memory.digest(said)}"
+
+    def _wrote(self, namespace: tuple[str, ...], idempotency_key: str) -> str | None:
+        """The fact that the note of a key became; None where nobody can tell."""
+        with suppress(UnknownDecisionError, DamagedRecordError):
+            decision = self._memory.decision(
+                *_contact(namespace), idempotency_key=idempotency_key, tenant=self._tenant
+            )
+            return decision.fact_id
+        return None
 
     def _get(self, namespace: tuple[str, ...], key: str) -> Item | None:
         fact = self._fact(namespace, key)
@@ -275,12 +308,13 @@ class ReconcilerStore(BaseStore):
     def _search(self, op: SearchOp) -> Iterator[SearchItem]:
         agent_id, contact_id = _contact(op.namespace_prefix)
         asked = op.filter or {}
+        if not isinstance(asked, Mapping):
+            raise InvalidRequestError(f"a filter is a dictionary, not {type(asked).__name__}")
         if wrong := [name for name, one in asked.items() if not _is_filter(name, one)]:
             raise InvalidRequestError(
                 f"a filter compares {', '.join(_FILTERS)} with one value each, not {wrong[0]!r}"
             )
-        if op.limit < 1 or op.offset < 0:
-            raise InvalidRequestError("limit must be 1 or more, offset 0 or more")
+        _check_counts(op)
         recalled = self._memory.recall(
             agent_id,
             contact_id,
@@ -315,6 +349,7 @@ class ReconcilerStore(BaseStore):
                 fact = None
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+        _check_counts(op)
         conditions = op.match_conditions or ()
         prefixes = [condition.path for condition in conditions if condition.match_type == "prefix"]
         agents = {path[0] for path in prefixes if path and path[0] != "*"}
@@ -368,6 +403,9 @@ def _contact(namespace: tuple[str, ...]) -> tuple[str, str]:
     Raises:
         InvalidRequestError: it is none.
     """
+    is_path = isinstance(namespace, tuple | list) and all(isinstance(a, str) for a in namespace)
+    if not is_path:
+        raise InvalidRequestError("a namespace is (agent_id, contact_id), both strings")
     if len(namespace) != _NAMESPACE_LABELS:
         raise InvalidRequestError(
             f"a namespace is (agent_id, contact_id), as contact_namespace gives it; this has "
@@ -376,10 +414,18 @@ def _contact(namespace: tuple[str, ...]) -> tuple[str, str]:
     return unquote(namespace[0]), unquote(namespace[1])
 
 
-def _idempotency_key(key: str, value: Mapping[str, Any], before: str) -> str:
-    """The same for the same value under the same key after the same one, of a length taken."""
-    said = json.dumps([key, dict(value), before], sort_keys=True, default=str)
-    return f"store-{hashlib.sha256(said.encode()).hexdigest()}"
+def _check_counts(op: SearchOp | ListNamespacesOp) -> None:
+    """Let through what says how much is asked for.
+
+    Raises:
+        InvalidRequestError: it cannot be counted.
+    """
+    given = {"limit": (op.limit, 1), "offset": (op.offset, 0)}
+    if isinstance(op, ListNamespacesOp) and op.max_depth is not None:
+        given["max_depth"] = (op.max_depth, 1)
+    for name, (count, least) in given.items():
+        if isinstance(count, bool) or not isinstance(count, int) or count < least:
+            raise InvalidRequestError(f"{name} must be a whole number, {least} or more")
 
 
 def _value(fact: Fact) -> dict[str, Any]:

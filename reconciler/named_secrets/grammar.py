@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from reconciler.named_secrets.values import ADDRESS, is_indian_postcode, is_made_up
 from reconciler.named_secrets.words import NO_COMPOUND
 from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
 
@@ -210,15 +211,14 @@ _IS_CODE = re.compile(
     r"\$[\w({]|\{\{|\{[\w.]*\}|<|%[(\w]*s?$|(?:os|process|env|self|this|config|settings|request|req"
     r"|secrets|vault)\.|[\w.]+[\[(]|\w+->"
 )
-_HAS_DIGIT_AND_MORE = re.compile(r"(?=[^\s]*\d)(?=[^\s]*[^\W\d])")
-_IS_MIXED = re.compile(r"[^\s]*[a-z][A-Z]|[^\s]*\w[#$%^&*@!+=~/]\w")
-_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+\.\w+|https?://\S+")
+_ADDRESS = re.compile(ADDRESS)
+_HAS_SLASH = re.compile(r"\S*\w/\w")
+"""What a secret's name announces is neither a date nor a path."""
 _DIGITS = re.compile(r"\d(?:[ -]?\d){2,9}")
 _LISTED_DIGITS = re.compile(
     rf"{_QUOTE}?+\d{{3,10}}+{_QUOTE}?+(?:\s?,\s{{0,4}}+{_QUOTE}?+\d{{3,10}}+{_QUOTE}?+)*+"
 )
 _ONE_TIME = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9-]{4,12}")
-_POSTCODE = re.compile(r"[1-9]\d{2} ?\d{3}")
 _STRONG_LENGTH_MIN = 6
 _LONG_LENGTH_MIN = 20
 _REMARK_LENGTH_MAX = 200
@@ -409,8 +409,8 @@ def _is_said_of_it(value: str, found: _Found, *, is_quoted: bool) -> bool:
 
 
 def _is_number(value: str, found: _Found) -> bool:
-    if found.name == "pin_code" and _POSTCODE.fullmatch(value):
-        return False  # an Indian one
+    if found.name == "pin_code" and is_indian_postcode(value):
+        return False
     if _DIGITS.fullmatch(value) or _LISTED_DIGITS.fullmatch(value):
         return len(value) >= 4 or found.name != "tan"
     return found.name in ("otp", "totp", "mfa_code") and bool(_ONE_TIME.fullmatch(value))
@@ -426,11 +426,12 @@ def _is_strong(value: str, found: _Found) -> bool:
         return True
     is_long = len(value) >= _LONG_LENGTH_MIN and " " not in value
     return bool(
-        is_long
-        or _HAS_DIGIT_AND_MORE.match(value)
-        or _IS_MIXED.match(value)
-        or (_DIGITS.fullmatch(value) and found.name != "auth")
+        is_long or _looks_made_up(value) or (_DIGITS.fullmatch(value) and found.name != "auth")
     )
+
+
+def _looks_made_up(value: str) -> bool:
+    return is_made_up(value) or _HAS_SLASH.match(value) is not None
 
 
 # In a sentence
@@ -509,8 +510,7 @@ def _is_said_to_be(value: str, told: Mapping[str, str | None]) -> bool:
     """Whether "… is my password" gives it away; "That is the password" does not."""
     if _IS_REMARK.fullmatch(value) or _NO_WORD_FOR_IT.fullmatch(value):
         return False
-    is_strong = _HAS_DIGIT_AND_MORE.match(value) or _IS_MIXED.match(value)
-    if is_strong and not _ADDRESS.fullmatch(value):
+    if _looks_made_up(value) and not _ADDRESS.fullmatch(value):
         return True
     is_somebodys = (told.get("whose") or "the").casefold() not in ("the", "your")
     return is_somebodys and bool(told["uses"] or not told["as"])

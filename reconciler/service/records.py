@@ -11,8 +11,9 @@ from reconciler.domain.recalling.history import chains, events_of, head_of, stra
 from reconciler.domain.records.facts import ExpiringFact, FactEvent, PlaceInHistory
 from reconciler.domain.records.kinds import OPERATOR_DOOR, Action
 from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.errors import UnknownFactError
+from reconciler.errors import UnknownDecisionError, UnknownFactError
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
+from reconciler.service.writing.decision_ids import DecisionIds
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.current_values import SlotValue
@@ -40,11 +41,15 @@ class Records:
 
     Args:
         store: where facts and decisions are kept.
+        decision_ids: the ids under which decisions are kept.
         clock: the time now, UTC-aware.
     """
 
-    def __init__(self, *, store: MemoryStore, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, *, store: MemoryStore, decision_ids: DecisionIds, clock: Callable[[], datetime]
+    ) -> None:
         self._store = store
+        self._decision_ids = decision_ids
         self._clock = clock
 
     def history(
@@ -245,6 +250,20 @@ class Records:
             UnknownDecisionError: there is none.
         """
         return self._store.get_decision(scope, decision_id)
+
+    def decision_of_key(self, scope: Scope, idempotency_key: str) -> Decision:
+        """The decision about the contact that an idempotency key leads to.
+
+        Raises:
+            UnknownDecisionError: there is none.
+        """
+        check_identifier("idempotency_key", idempotency_key, UnknownDecisionError)
+        found = self._store.find_decision(scope, self._decision_ids.of_key(scope, idempotency_key))
+        if found is None:
+            raise UnknownDecisionError(
+                f"contact {scope.contact_id} has no decision under the key {idempotency_key}"
+            )
+        return found
 
     def evidence(self, scope: Scope, decision_id: str) -> list[Evidence]:
         """The turns that a decision about the contact was made on, the oldest first."""

@@ -11,7 +11,7 @@ import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from langgraph.store.base import BaseStore, InvalidNamespaceError, Item
+from langgraph.store.base import BaseStore, GetOp, InvalidNamespaceError, Item, PutOp
 
 from reconciler import Decision, Memory
 from reconciler.errors import InvalidRequestError, InvalidScopeError
@@ -28,6 +28,8 @@ ADD, RECALL = "add_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
 PRIYA = ("crm", "priya")
 CITY = {"text": "Lives in Pune.", "attribute": "city", "value": "Pune"}
+HOLDS_ITSELF: dict[str, Any] = {}
+HOLDS_ITSELF["text"] = HOLDS_ITSELF
 MOVED = {"text": "Lives in Goa.", "attribute": "city", "value": "Goa"}
 
 
@@ -176,6 +178,49 @@ def test_a_value_that_comes_back_holds_again_and_a_retry_is_no_occasion(
     assert [each.replayed for each in decided] == [False, False, False, True, False, True]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Lives at 12 High Street, Leeds.", "Lives at 7 Low Road, York."),
+        ("Pays with card 4111 1111 1111 1111.", "Pays with card 5500 0000 0000 0004."),
+        ("Writes from ann@example.org.", "Writes from bob@example.org."),
+    ],
+)
+def test_a_value_that_the_gate_redacts_is_written_once_until_another_comes(
+    store: BaseStore, memory: Memory, decided: list[Decision], one: str, other: str
+) -> None:
+    for text in (one, one, one, other, other, one, one):
+        store.put(PRIYA, "reach", {"text": text})
+    assert [each.replayed for each in decided] == [
+        *(False, True, True),
+        *(False, True),
+        *(False, True),
+    ]
+    assert store.get(PRIYA, "reach").value["text"] == decided[-1].text  # type: ignore[union-attr]
+
+
+def test_a_value_that_was_held_and_confirmed_is_not_written_at_each_retry(
+    store: BaseStore, memory: Memory, decided: list[Decision]
+) -> None:
+    guess = {"text": "I guess I prefer window seats"}
+    store.put(PRIYA, "seat", guess)
+    memory.confirm(*PRIYA, decided[0].decision_id, "contact")
+    facts = len(memory.history(*PRIYA)[0].facts)
+    for _ in range(3):
+        store.put(PRIYA, "seat", guess)
+    assert len(memory.history(*PRIYA)[0].facts) == facts
+
+
+def test_nothing_that_is_kept_is_a_plain_hash_of_what_was_put(tmp_path: Path) -> None:
+    kept = []
+    for name in ("one", "other"):
+        given = {"graph": "embedded", "embedded_path": tmp_path / name / "m.lbug"}
+        with Memory.open(embedder=HashingEmbedder(), **given) as opened:
+            ReconcilerStore(opened, source_kind="user_explicit").put(PRIYA, "home", CITY)
+            kept += [each.note.idempotency_key for each in opened.decisions(*PRIYA)]
+    assert len(set(kept)) == 2
+
+
 def test_what_is_deleted_stays_away_with_all_older_values_until_it_is_put(memory: Memory) -> None:
     store = ReconcilerStore(memory, source_kind="user_explicit", deletes_as="anna")
     for value in (CITY, MOVED):
@@ -277,6 +322,17 @@ def test_the_store_does_not_cross_tenants(store: BaseStore, memory: Memory) -> N
         (lambda store: store.put(PRIYA, "k", {"data": 1}), "takes no data"),
         (lambda store: store.put(PRIYA, "k", {}), "text"),
         (lambda store: store.put(PRIYA, "", CITY), "tag"),
+        (lambda store: store.put(PRIYA, "k", 5), "dictionary"),
+        (lambda store: store.put(PRIYA, "k", HOLDS_ITSELF), "holds itself"),
+        (lambda store: store.batch([PutOp((1, 2), "k", CITY)]), "strings"),
+        (lambda store: store.batch([GetOp(None, "k")]), "strings"),
+        (lambda store: store.batch([5]), "no operation int"),
+        (lambda store: store.batch(None), "a list"),
+        (lambda store: store.search(PRIYA, limit="5"), "limit"),
+        (lambda store: store.search(PRIYA, offset=None), "offset"),
+        (lambda store: store.search(PRIYA, filter=["city"]), "filter"),
+        (lambda store: store.list_namespaces(prefix=("crm",), limit=None), "limit"),
+        (lambda store: store.list_namespaces(prefix=("crm",), max_depth="x"), "max_depth"),
         (lambda store: store.search(PRIYA, filter={"age": 3}), "age"),
         (lambda store: store.search(PRIYA, filter={"topic": {"$gt": "a"}}), "topic"),
         (lambda store: store.list_namespaces(), "prefix"),

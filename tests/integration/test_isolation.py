@@ -89,7 +89,7 @@ MEMORY: Mapping[str, tuple[str, ...]] = {
     "propose": (OWN,),
     **dict.fromkeys(
         (
-            *("backup", "cancel_reembed", "close", "describe", "drain"),
+            *("backup", "cancel_reembed", "close", "describe", "digest", "drain"),
             *("finish_erasures", "health_of_all", "interrupt_extraction", "model_move", "open"),
             *("queue", "reembed", "restore", "start_worker", "stop_workers", "warm_up", "worker"),
         ),

@@ -35,6 +35,7 @@ from reconciler.errors import (
     InvalidRequestError,
     InvalidScopeError,
     ReconcilerError,
+    UnknownDecisionError,
     UnknownFactError,
 )
 from reconciler.settings import load_settings
@@ -631,6 +632,33 @@ def test_the_same_key_elsewhere_is_another_note(
     memory.add_contact_note(text="A", said_at=NOON, **usual)
     decision = memory.add_contact_note(text="A", said_at=NOON, **usual | elsewhere)
     assert not decision.replayed
+    assert memory.decision("crm", "alice", idempotency_key="key").text == "A"
+
+
+def test_a_decision_is_found_by_its_key_where_it_was_made_alone(open_memory: Open) -> None:
+    memory = open_memory(CHAIN)
+    first = say(memory, "A", idempotency_key="key")
+    assert memory.decision("crm", "alice", idempotency_key="key") == first
+    for elsewhere in ({"contact_id": "bob"}, {"idempotency_key": "other key"}, {"tenant": "a"}):
+        usual = {"agent_id": "crm", "contact_id": "alice", "idempotency_key": "key"}
+        with pytest.raises(UnknownDecisionError, match="under the key"):
+            memory.decision(**usual | elsewhere)
+    for given in ({}, {"decision_id": first.decision_id, "idempotency_key": "key"}):
+        with pytest.raises(InvalidRequestError, match="either"):
+            memory.decision("crm", "alice", **given)
+
+
+def test_a_digest_is_equal_for_equal_texts_and_hangs_on_the_key_of_the_hashes(
+    tmp_path: Path,
+) -> None:
+    def digests(key: str) -> list[str]:
+        given: dict[str, Any] = {"graph": "embedded", "embedded_path": tmp_path / key}
+        with Memory.open(embedder=NoopEmbedder(), gate={"hash_key": key * 40}, **given) as memory:
+            return [memory.digest(text) for text in ("A", "A", "B")]
+
+    one, again, other = digests("k")
+    assert one == again != other
+    assert not {one, other} & set(digests("l"))
 
 
 # Recall

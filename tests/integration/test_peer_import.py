@@ -374,3 +374,50 @@ def load_graph(file: Path, there: dict[str, Any]) -> None:
 
 def _moment(value: Any) -> Any:
     return neo4j.time.DateTime.from_iso_format(value["at"]) if isinstance(value, dict) else value
+
+
+# Values that return
+
+
+def on_plan(plan: str, **given: Any) -> dict[str, Any]:
+    return {"text": f"Is on the {plan} plan.", "attribute": "plan", "value": plan} | given
+
+
+@pytest.mark.parametrize("told_by", ["said_at", "source", "nothing"])
+def test_a_line_of_a_file_that_is_written_over_counts_again_if_it_names_its_occasion(
+    memory: Memory, tmp_path: Path, told_by: str
+) -> None:
+    file, who = tmp_path / "notes.jsonl", {"agent_id": "crm", "contact_id": "ann"}
+    for day, plan in enumerate(("Basic", "Premium", "Basic"), start=1):
+        dated = {"said_at": f"2026-01-0{day}T09:00:00Z"} if told_by == "said_at" else {}
+        file.write_text(json.dumps(on_plan(plan, **who, **dated)) + "\n", encoding="utf-8")
+        for _ in range(2):  # the second time it is known
+            with file.open(encoding="utf-8") as lines:
+                source = f"notes, state {day}" if told_by == "source" else None
+                report = memory.import_notes(lines, source=source)
+        assert report.resumed == 1
+    [held] = memory.value("crm", "ann", "plan")
+    assert held.value == ("Premium" if told_by == "nothing" else "Basic")
+
+
+@pytest.mark.parametrize("is_dated", [True, False])
+def test_a_record_that_returns_to_an_earlier_value_counts_if_it_says_when(
+    memory: Memory, tmp_path: Path, is_dated: bool
+) -> None:
+    for day, plan in enumerate(("Basic", "Premium", "Basic"), start=1):
+        dated = {"updated_at": f"2026-01-0{day}T09:00:00Z"} if is_dated else {}
+        record = {"id": "1", "memory": f"Is on the {plan} plan.", "user_id": "bob"} | dated
+        imported(memory, "mem0", written(tmp_path, record))
+    assert live(memory, "bob") == {f"Is on the {'Basic' if is_dated else 'Premium'} plan."}
+
+
+def test_an_end_on_the_last_day_that_there_is_has_not_come(memory: Memory, tmp_path: Path) -> None:
+    record = {"id": "1", "memory": "Owns a boat.", "user_id": "bob", "created_at": "2026-01-01"}
+    record["expiration_date"] = "9999-12-31"
+    imported(memory, "mem0", written(tmp_path, record))
+    assert live(memory, "bob") == {"Owns a boat."}
+
+
+def test_where_a_contact_stands_must_be_named_in_words(memory: Memory, tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequestError, match="contact_from"):
+        imported(memory, "mem0", written(tmp_path), contact_from=5)

@@ -15,7 +15,7 @@ import pytest
 
 from reconciler import AsyncMemory, Memory, load_settings
 from reconciler.domain.records.scope import Scope
-from reconciler.errors import InvalidRequestError, ReconcilerError
+from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.testing import HashingEmbedder
 
@@ -132,6 +132,31 @@ def test_an_agents_tools_say_that_the_memory_was_closed(tmp_path: Path) -> None:
     recalled = tools.call("recall_contact", {"query": "tea"})
     assert "the memory was closed" in noted.text
     assert "the memory was closed" in recalled.text
+
+
+@pytest.mark.parametrize("call", ["open", "restore"])
+@pytest.mark.parametrize(
+    "given",
+    [{"embedder": 5}, {"embedder": {}}, {"clock": 5}, {"settings": 5}],
+    ids=lambda given: "-".join(given),
+)
+def test_a_part_that_is_none_is_refused_in_our_words(
+    tmp_path: Path, call: str, given: dict[str, Any]
+) -> None:
+    if call == "restore":
+        given = given | {"path": tmp_path / "all.jsonl"}
+    where = {} if "settings" in given else {"embedded_path": tmp_path / "m.lbug"}
+    with pytest.raises(ConfigurationError, match=r"must be|takes settings"):
+        getattr(Memory, call)(**given, **where)
+
+
+def test_lines_that_cannot_be_read_are_refused_in_our_words(memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "notes.jsonl"
+    file.write_bytes(b"\xff\xfe")
+    with file.open(encoding="utf-8") as lines, pytest.raises(InvalidRequestError, match="UTF-8"):
+        memory.import_notes(lines)
+    with pytest.raises(InvalidRequestError, match="closed file"):
+        memory.import_notes(lines)
 
 
 @pytest.mark.parametrize("call", ["open", "restore"])

@@ -11,6 +11,7 @@ from reconciler.bootstrap import build_secret_finder
 from reconciler.errors import InvalidNoteError
 from reconciler.named_secrets import kind_of_name, without_secrets
 from reconciler.named_secrets.shapes import find_account_numbers
+from reconciler.named_secrets.values import is_made_up
 from reconciler.sensitive_data import SensitiveKind, redact
 from tests.tables import every
 
@@ -360,3 +361,18 @@ def test_an_error_repeats_no_secret() -> None:
 def test_no_digest_passes_for_the_number_of_an_account() -> None:
     digests = [hashlib.sha256(b"%d" % number).hexdigest()[:32] for number in range(20_000)]
     assert not [each for each in digests if list(find_account_numbers(f"line:{each}:1"))]
+
+
+@every("value", ["Kettle42", "4711-b", "kettle#blue", "kettle#", "KettleBlue", "aBcDeF", "ab!!cd"])
+def test_a_value_that_mixes_what_no_word_mixes_is_made_up(value: str) -> None:
+    assert is_made_up(value)
+
+
+@every("value", ["kettle", "Kettle", "KETTLE", "iPhone", "4711", "1_000_000", "great!", "and/or"])
+def test_a_word_a_brand_and_a_number_are_not_made_up(value: str) -> None:
+    assert not is_made_up(value)
+
+
+@every("told", ["My PIN code is 411001.", "pin_code: 411001"])
+def test_an_indian_postcode_is_no_pin_however_it_is_told(told: str) -> None:
+    assert found(told) == told

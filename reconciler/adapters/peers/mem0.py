@@ -47,4 +47,7 @@ def _end(record: Record) -> str | None:
     last_day = record.at("expiration_date")
     if last_day is None:
         return None
-    return (datetime.fromisoformat(last_day).astimezone(UTC) + timedelta(days=1)).isoformat()
+    try:
+        return (datetime.fromisoformat(last_day).astimezone(UTC) + timedelta(days=1)).isoformat()
+    except OverflowError:  # in the first or the last year that there is: it matters to nobody
+        return last_day

@@ -11,6 +11,7 @@ import hmac
 import uuid
 
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
 
 __all__ = ["DecisionIds", "settlement_id_of"]
 
@@ -32,7 +33,11 @@ class DecisionIds:
         """The id of a note's decision: the same for the same key in a scope, else a random one."""
         if note.idempotency_key is None:
             return str(uuid.uuid4())
-        said = f"{note.scope.contact_key}/{note.idempotency_key}".encode()
+        return self.of_key(note.scope, note.idempotency_key)
+
+    def of_key(self, scope: Scope, idempotency_key: str) -> str:
+        """The id of the decision that an idempotency key leads to, made or not."""
+        said = f"{scope.contact_key}/{idempotency_key}".encode()
         digest = hmac.new(self._key, said, hashlib.sha256).digest()
         return str(uuid.UUID(bytes=digest[:16]))
 

@@ -1,0 +1,31 @@
+"""What a value says of itself, whatever announced it: that it was made up, or is something else.
+
+Whether that makes it a secret is said by those who know what announced it. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["ADDRESS", "is_indian_postcode", "is_made_up"]
+
+ADDRESS = r"[^\s@]+@[^\s@]+\.\w+|https?:\S*"
+"""A mail address, or one of the web: it may stand where a password would, and is none."""
+
+_LETTER_AND_DIGIT = re.compile(r"(?=[^\s\d]*\d)(?=[^\w\s]*(?:[\d_][^\w\s]*)*[^\W\d_])")
+_SIGN_WITHIN = re.compile(r"\S*\w(?:[#$%^&*@!+=~]+\w|[#$%&]$)")
+_MIXED = re.compile(r"\S*(?:[a-z]{2}[A-Z]|[a-z][A-Z](?:[A-Z]|\w*[a-z][A-Z]))")
+_POSTCODE = re.compile(r"[1-9]\d{2} ?\d{3}")
+
+
+def is_made_up(value: str) -> bool:
+    """Whether its first word is none of a language: it mixes letters with digits, signs or cases.
+
+    One capital after a small letter is a brand's name: iPhone.
+    """
+    return any(sign.match(value) for sign in (_LETTER_AND_DIGIT, _SIGN_WITHIN, _MIXED))
+
+
+def is_indian_postcode(value: str) -> bool:
+    """Whether it may be an Indian "PIN code", which is a postcode."""
+    return _POSTCODE.fullmatch(value) is not None
