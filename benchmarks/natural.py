@@ -1,9 +1,14 @@
-"""What becomes of natural changes: ordinary notes, and what follows them, as a whole memory.
+"""What becomes of natural changes: ordinary notes, and what follows them, as whole memories.
 
-Each row of ``natural_changes.jsonl`` is told to a contact of its own, through the live door, its
-notes a day apart: without a judge, and with a judge that is always right about the row's label. So
-the second column says what is lost because the judge is not asked, or is not shown the right fact.
-The rows were written before anybody saw a cue of the rule.
+Each row of ``natural_changes.jsonl``, and each LongMemEval pair of ``note_pairs.jsonl``, is told to
+a contact of its own through the live door, its notes a day apart, with the default settings:
+
+- without a judge;
+- with a judge that is always right about the row's label, so that what is still missed was not put
+  to it, or not shown;
+- with recorded answers of a large language model to the shipped prompt (``tests/recordings.py``).
+
+The rows of ``natural_changes.jsonl`` were written before anybody saw a cue of the rule.
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from benchmarks.data import rows
@@ -23,11 +29,15 @@ from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
 from reconciler.domain.review.calibration import Rate
 from reconciler.settings import load_settings
+from tests.recordings import RecordedJudge
 
 AGENT = "benchmark"
 BEGAN = datetime(2026, 1, 1, 9, tzinfo=UTC)
-CHANGES, BOTH = ("change", "end", "change_of_a_part"), ("both",)
+CHANGES, BOTH = ("change", "end", "change_of_a_part", "update"), ("both", "distinct")
 LABELS = (*CHANGES, *BOTH)
+UNBOUNDED = {"calls_per_minute_max": 1_000_000, "calls_per_day_max": 1_000_000}
+RECORDED = Path(__file__).parent / "recorded_verdicts.jsonl"
+"""Verdicts about data that is not shipped, by the hash of the question."""
 
 
 @dataclass
@@ -35,24 +45,22 @@ class PerfectJudge:
     """Answers by the row's label, and counts how often it was asked.
 
     Attributes:
-        label: the row's that is being told.
-        wordings: the texts that say one thing, of a story.
+        row: what is being told.
         asked: how often it was asked so far.
     """
 
-    label: str = ""
-    wordings: Sequence[str] = ()
+    row: dict[str, Any] = field(default_factory=dict)
     asked: int = 0
     name: str = field(default="perfect/label", init=False)
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
         self.asked += 1
         first, *others = range(1, len(neighbours) + 1)
-        if self.label == "both":
+        if self.row["label"] in BOTH:
             return Judgement(
                 reasoning="", relation=Relation.COEXISTS, target=None, action=Action.ADD
             )
-        is_same = self.label == "story" and note.text in self.wordings
+        is_same = note.text in self.row.get("wordings", ())
         return Judgement(
             reasoning="",
             relation=Relation.SAME if is_same else Relation.REPLACES,
@@ -65,59 +73,89 @@ class PerfectJudge:
         """Nothing to close."""
 
 
+Judge = PerfectJudge | RecordedJudge | None
+
+
 def main(engines: Engines) -> None:
     """Print what was ended, disputed and silent, by set, without and with a judge."""
-    told = rows("natural_changes.jsonl")
-    if told is None:
+    told = natural_rows()
+    if not told:
         return
     print("## natural changes\n")
-    for profile in ("seed", "minilm"):
-        for name, judge in (("no judge", None), ("a perfect judge", PerfectJudge())):
-            settings = load_settings(
-                **engines.fresh("embedded"),
-                reconcile={"profile": profile},
-                arbiter={"calls_per_minute_max": 1_000_000, "calls_per_day_max": 1_000_000},
-            )
-            with Memory.open(settings, arbiter=judge, clock=lambda: BEGAN) as memory:
-                _report(memory, told, judge, f"{name}, profile {profile}")
+    for title, judge in _judges().items():
+        settings = load_settings(**engines.fresh("embedded"), arbiter=UNBOUNDED)
+        with Memory.open(settings, arbiter=judge, clock=lambda: BEGAN) as memory:
+            _report(memory, told, judge, title)
 
 
-def _report(
-    memory: Memory, told: Sequence[dict[str, Any]], judge: PerfectJudge | None, title: str
-) -> None:
+def natural_rows() -> list[dict[str, Any]]:
+    """The rows that are told: natural changes and stories, then LongMemEval's pairs."""
+    natural = rows("natural_changes.jsonl") or []
+    pairs = rows("note_pairs.jsonl") or []
+    return [row | {"set": row.get("set", row.get("source"))} for row in natural] + [
+        row | {"set": row["source"]} for row in pairs if row["source"].startswith("longmemeval")
+    ]
+
+
+def _judges() -> dict[str, Judge]:
+    judges: dict[str, Judge] = {"no judge": None, "a perfect judge": PerfectJudge()}
+    if RECORDED.is_file():
+        judges["recorded answers of a large language model"] = RecordedJudge(RECORDED)
+    return judges
+
+
+def _report(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge, title: str) -> None:
     print(f"### {title}\n")
     print("| set | label | rows | ended | disputed | silent | said again |")
     print("|---|---|--:|--:|--:|--:|--:|")
-    became = {row["id"]: _became(memory, row, judge) for row in told if row["label"] in LABELS}
+    pairs = [row for row in told if row["label"] in LABELS]
+    became = {row["id"]: _became(memory, row, judge) for row in pairs}
     by_set: dict[tuple[str, str], Counter[str]] = {}
-    for row in told:
-        if row["id"] in became:
-            by_set.setdefault((row["set"], row["label"]), Counter())[became[row["id"]]] += 1
+    for row in pairs:
+        by_set.setdefault((row["set"], row["label"]), Counter())[became[row["id"]]] += 1
     for (of, label), counts in sorted(by_set.items()):
         cells = [counts[what] for what in ("ended", "disputed", "silent", "said again")]
         print(f"| {of} | {label} | {counts.total()} | {' | '.join(map(str, cells))} |")
     for labels, what in ((CHANGES, "changes and ends"), (BOTH, "pairs that both hold")):
-        counts = sum((found for (_, label), found in by_set.items() if label in labels), Counter())
-        rates = (
-            f"{key} {with_interval(Rate(count=counts[key], of=counts.total()))}"
-            for key in ("ended", "disputed")
-        )
-        print(f"\n{what}: {counts.total()}, {', '.join(rates)}, silent {counts['silent']}")
+        _sum_up(what, by_set, labels, is_pair=False)
+        _sum_up(f"LongMemEval: {what}", by_set, labels, is_pair=True)
     live = list(_stories(memory, told, judge))
     print(f"\nstories: {sum(live) / max(len(live), 1):.1f} live facts on average, {live}")
     if judge:
         print(f"\nasked: {judge.asked}")
+    if isinstance(judge, RecordedJudge):
+        print(f"\nwithout a recorded answer: {len(judge.missing)}")
     print()
-    for row in told:
-        if row["id"] in became and (became[row["id"]] != "ended") is (row["label"] in CHANGES):
-            print(f"- {became[row['id']]}: {row['a']} / {row['b']}")
+    for row in pairs:
+        if (became[row["id"]] != "ended") is (row["label"] in CHANGES):
+            print(f"- {became[row['id']]}: {row['a'][:99]} / {row['b'][:99]}")
     print(flush=True)
 
 
-def _became(memory: Memory, row: dict[str, Any], judge: PerfectJudge | None) -> str:
+def _sum_up(
+    what: str,
+    by_set: dict[tuple[str, str], Counter[str]],
+    labels: Sequence[str],
+    *,
+    is_pair: bool,
+) -> None:
+    chosen = (
+        found
+        for (of, label), found in by_set.items()
+        if label in labels and of.startswith("longmemeval") is is_pair
+    )
+    counts: Counter[str] = sum(chosen, Counter())
+    rates = (
+        f"{key} {with_interval(Rate(count=counts[key], of=counts.total()))}"
+        for key in ("ended", "disputed")
+    )
+    print(f"\n{what}: {counts.total()}, {', '.join(rates)}, silent {counts['silent']}")
+
+
+def _became(memory: Memory, row: dict[str, Any], judge: Judge) -> str:
     contact_id = row["id"]
-    if judge:
-        judge.label = row["label"]
+    if isinstance(judge, PerfectJudge):
+        judge.row = row
     memory.add_contact_note(AGENT, contact_id, row["a"], said_at=BEGAN - timedelta(days=2))
     made = memory.add_contact_note(AGENT, contact_id, row["b"], said_at=BEGAN - timedelta(days=1))
     if made.superseded_ids:
@@ -127,15 +165,13 @@ def _became(memory: Memory, row: dict[str, Any], judge: PerfectJudge | None) -> 
     return "said again" if made.action is Action.SKIP else "silent"
 
 
-def _stories(
-    memory: Memory, told: Sequence[dict[str, Any]], judge: PerfectJudge | None
-) -> Iterator[int]:
+def _stories(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge) -> Iterator[int]:
     """How many facts are live after four wordings and a reversal, a number a story."""
     for row in told:
         if row["label"] != "story":
             continue
-        if judge:
-            judge.label, judge.wordings = "story", row["wordings"]
+        if isinstance(judge, PerfectJudge):
+            judge.row = row
         for number, text in enumerate((*row["wordings"], row["reversal"])):
             at = BEGAN - timedelta(days=9 - number)
             memory.add_contact_note(AGENT, row["id"], text, said_at=at)
