@@ -156,13 +156,13 @@ CALL (each) {
   SET conflict.decided_by = commit.said.decided_by, conflict.reason = commit.said.reason,
       conflict.at = datetime(commit.said.at)
 }
-// Somebody answered that both hold: the link stays, and is no open question any more.
+// It was said that both hold: the link stays, and is no open question any more.
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.closed AS pair
   MATCH (one:Fact {fact_id: pair.one_id})
   MATCH (one)-[conflict:CONFLICTS_WITH]->(:Fact {fact_id: pair.other_id})
-  SET conflict.decided_by = commit.said.decided_by, conflict.reason = commit.said.reason,
+  SET conflict.decided_by = 'answer', conflict.reason = commit.said.reason,
       conflict.at = datetime(commit.said.at)
 }
 // Where facts end, their open conflicts stay open, and what lies beneath what is linked. The evidence

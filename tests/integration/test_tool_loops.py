@@ -23,7 +23,7 @@ SCRIPT: tuple[tuple[str, Mapping[str, Any], str], ...] = (
     (ADD, {"text": "Lives in Pune."}, "source_kind is missing"),
     (ADD, LIVES | {"tenant": "globex"}, "takes no tenant"),
     (ADD, LIVES, "Remembered as a new fact."),
-    (RECALL, {"query": "Where does she live?"}, "- [known] Lives in Pune."),
+    (RECALL, {"query": "Where does she live?"}, " [known] Lives in Pune."),
 )
 """What the model calls, and what it is told; the second and third are its mistakes."""
 

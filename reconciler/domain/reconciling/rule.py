@@ -163,12 +163,12 @@ def _as_told(
     targets = tuple(known[fact_id] for fact_id in relations.ended_ids)
     if not targets:
         return None
-    said = "it takes the place of what is known" if relations.replaces else "it is over"
+    said = "it takes the place of what is known" if relations.replaces else "what is known is over"
     findings = _differences(note, targets[0], policy)
     verdict = Verdict(
         action=Action.UPDATE,
         decided_by=related_by,
-        reason=f"the {related_by} says that {said}{_listed(findings)}",
+        reason=f"the {related_by} says that {said}",
         targets=targets,
         findings=findings,
     )

@@ -371,6 +371,12 @@ class Decision:
         return self.verdict.history_of_id is not None
 
     @property
+    def is_over(self) -> bool:
+        """Whether the note was over when it came, and is kept as history of its own."""
+        is_by_order = self.decided_by is DecidedBy.ORDER and not self.is_history
+        return is_by_order and self.action is Action.ADD
+
+    @property
     def scope(self) -> Scope:
         """Whose memory it is about."""
         return self.note.scope
@@ -395,6 +401,10 @@ class Decision:
             return _QUARANTINED
         if self.is_history:
             return _HISTORY
+        if self.is_over:
+            return _OVER
+        if self.action is Action.RESOLVE and self.decided_by is not DecidedBy.ANSWER:
+            return _RELATED
         told = _ANSWERS[self.action].format(
             reason=self.reason,
             question=self.question or "",
@@ -485,6 +495,8 @@ _ANSWERS: Mapping[Action, str] = {
 _HISTORY = (
     "Kept as history, not as what holds now: what is known is newer than this, and stays as it is."
 )
+_OVER = "Kept as history: it is over, so it replaces nothing and is not recalled as what holds."
+_RELATED = "Related as a model said; what ended by it is kept as history."
 _BESIDE: Mapping[DecidedBy, str] = {
     DecidedBy.TRUST: " A more trusted statement, which it may contradict, stays beside it.",
     DecidedBy.HEDGE: " A surer statement, which it may contradict, stays beside it.",

@@ -205,6 +205,11 @@ class Neighbourhood:
             facts = {neighbour.fact_id: self._read_fact(neighbour.fact_id) for neighbour in kept}
             return self._version, kept, facts
 
+    def answers(self, question: str) -> list[Fact]:
+        """The facts that are filed under what a slot asks and have not ended, in no order."""
+        with self._lock:
+            return [self._fact_of(row) for row in self._answering(question)]
+
     def lapsed_ids(self, now: datetime) -> tuple[str, ...]:
         """The facts that are written as live, and whose lifetime is over by now (UTC)."""
         with self._lock:
