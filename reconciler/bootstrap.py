@@ -99,6 +99,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Services",
+    "arbitration_policy",
     "back_up",
     "build_arbiter",
     "build_decay",
@@ -616,7 +617,7 @@ class Services:
             return None
         from reconciler.service.writing.arbitration import Arbitration
 
-        return Arbitration(arbiter, _arbitration_policy(self.settings))
+        return Arbitration(arbiter, arbitration_policy(self.settings))
 
 
 def build_services(
@@ -1195,7 +1196,8 @@ def _keep_hash_key(settings: Settings, key: bytes) -> None:
     load_or_create_key(_hash_key_path(settings), key)
 
 
-def _arbitration_policy(settings: Settings) -> ArbitrationPolicy:
+def arbitration_policy(settings: Settings) -> ArbitrationPolicy:
+    """The bounds and prices of asking the arbiter."""
     names = {field.name for field in fields(ArbitrationPolicy)}
     return ArbitrationPolicy(**settings.arbiter.model_dump(include=names))
 
