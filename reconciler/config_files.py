@@ -17,12 +17,14 @@ from reconciler.resources import read_config, resource_path
 
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
+    from reconciler.domain.records.judge_questions import JudgeQuestion
     from reconciler.domain.values.attributes import AttributeBook
 
 __all__ = [
     "load_attribute_book",
     "load_export_schema",
     "load_gate_policy",
+    "load_judge_questions",
     "load_profile",
     "load_reach",
     "load_recall_floor",
@@ -161,6 +163,21 @@ def load_export_schema() -> dict[str, Any]:
         return dict(json.loads(_text_of(path)))
     except ValueError as error:
         raise ConfigurationError(f"{path} cannot be read: {error}") from error
+
+
+def load_judge_questions() -> list[JudgeQuestion]:
+    """What `reconciler doctor --judge` asks, as it is shipped.
+
+    Raises:
+        ConfigurationError: the installation lacks it, or it was made unusable.
+    """
+    from reconciler.domain.records.judge_questions import JudgeQuestion
+
+    path = resource_path("config") / "judge_questions.toml"
+    questions = _parsed(path, _text_of(path)).get("questions")
+    if not isinstance(questions, list) or not questions:
+        raise ConfigurationError(f"{path} has no questions")
+    return [JudgeQuestion.from_mapping(each) for each in questions]
 
 
 # Both take longer to make than a store takes to open, and neither changes once it is made. The

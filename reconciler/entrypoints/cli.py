@@ -766,12 +766,18 @@ def contacts(
 
 
 @app.command()
-def doctor(as_json: AsJson = False) -> None:
+def doctor(
+    as_json: AsJson = False,
+    judge: Annotated[
+        bool,
+        typer.Option("--judge", help="Also ask the arbiter ten questions, which costs money."),
+    ] = False,
+) -> None:
     """Check engine, schema, model and round trip; exit code 1 if something is wrong."""
     from reconciler.entrypoints.doctor import checks_table, checkup
     from reconciler.settings import load_settings
 
-    checks = checkup(load_settings())
+    checks = checkup(load_settings(), asks_judge=judge)
     show(as_json, [asdict(check) for check in checks], lambda: checks_table(checks))
     if not all(check.is_ok for check in checks):
         raise typer.Exit(1)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from statistics import median
 
@@ -26,6 +25,8 @@ from reconciler.config_files import load_attribute_book, load_gate_policy
 from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.records.jobs import JobState, QueueReport
 from reconciler.domain.records.model_moves import MoveState
+from reconciler.entrypoints.check import Check
+from reconciler.entrypoints.judge_check import check_judge
 from reconciler.entrypoints.metrics import queue_numbers
 from reconciler.entrypoints.rendering import shown, table
 from reconciler.errors import ReconcilerError
@@ -39,7 +40,7 @@ from reconciler.service.stores.model_store import ModelStore
 from reconciler.service.stores.session_store import SessionStore
 from reconciler.settings import Settings
 
-__all__ = ["Check", "checks_table", "checkup", "describe_extractor"]
+__all__ = ["checks_table", "checkup", "describe_extractor"]
 
 _ROUND_TRIPS = 11
 _SAMPLES = {
@@ -56,25 +57,18 @@ _SAMPLES = {
 """A greeting in each of the scripts that most people write, beside the Latin one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One thing that was looked at; ``finding`` says what to do where it is not in order.
+def checkup(settings: Settings, *, asks_judge: bool = False) -> list[Check]:
+    """Everything that a note meets on its way, checked; no note, schema or file is written.
 
-    Attributes:
-        name: what was looked at.
-        is_ok: whether it is in order.
-        finding: what was found, for a person.
-        numbers: what was counted, by name; empty where nothing was.
+    Args:
+        settings: what is looked at.
+        asks_judge: whether the arbiter is asked its ten questions, which costs money.
     """
-
-    name: str
-    is_ok: bool
-    finding: str
-    numbers: Mapping[str, float] = field(default_factory=dict)
+    checks = _checkup(settings)
+    return [*checks, check_judge(settings)] if asks_judge else checks
 
 
-def checkup(settings: Settings) -> list[Check]:
-    """Everything that a note meets on its way, checked; no note, schema or file is written."""
+def _checkup(settings: Settings) -> list[Check]:
     try:
         file = file_of_memory(settings)
     except ReconcilerError as error:
@@ -244,7 +238,7 @@ def _arbiter(settings: Settings) -> str:
         how = f" (set {chosen.key_variable} for one)" if chosen.mode == "auto" else ""
         return f"none; the midpoint decides between the thresholds{how}"
     arbiter.close()
-    return f"{arbiter.name}; not called by this check, calls cost money"
+    return f"{arbiter.name}; not called by this check, calls cost money (--judge asks it)"
 
 
 def _disputes(store: MemoryStore) -> Check:

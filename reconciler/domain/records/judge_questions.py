@@ -1,0 +1,49 @@
+"""Questions by which a judge is tried: a note, facts, and what it should make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from reconciler.domain.records.decisions import Relation
+from reconciler.errors import ConfigurationError
+
+__all__ = ["JudgeQuestion"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeQuestion:
+    """One question, and the answers to it that are as expected.
+
+    Attributes:
+        about: what it tries.
+        note: the note's text.
+        facts: the texts of the facts, numbered from 1.
+        relations: those that are as expected.
+        target: the fact that is meant; None where none is.
+    """
+
+    about: str
+    note: str
+    facts: tuple[str, ...]
+    relations: frozenset[Relation]
+    target: int | None = None
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, Any]) -> JudgeQuestion:
+        """The question as a file has it.
+
+        Raises:
+            ConfigurationError: something is missing, or no relation.
+        """
+        try:
+            return cls(
+                about=str(given["about"]),
+                note=str(given["note"]),
+                facts=tuple(map(str, given["facts"])),
+                relations=frozenset(map(Relation, given["relations"])),
+                target=given.get("target"),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ConfigurationError(f"a question to the judge cannot be used: {error}") from error

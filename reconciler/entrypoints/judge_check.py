@@ -1,0 +1,131 @@
+"""Ten questions to the judge: whether it is reached, keeps the form, and reads as notes are meant.
+
+The questions are data (``config/judge_questions.toml``). Calls go to the model and cost what they
+cost; nothing is written.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import median
+
+from reconciler.bootstrap import arbitration_policy, build_arbiter
+from reconciler.config_files import load_judge_questions
+from reconciler.domain.reconciling.rule import check_judgement
+from reconciler.domain.records.decisions import Judgement
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.judge_questions import JudgeQuestion
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ArbitrationPolicy
+from reconciler.domain.records.scope import Scope
+from reconciler.entrypoints.check import Check
+from reconciler.errors import ArbiterError, ArbiterUnavailableError, ReconcilerError
+from reconciler.ports.arbiter import Arbiter
+from reconciler.settings import Settings
+
+__all__ = ["check_judge"]
+
+_TRIES_TO_REACH = 2
+"""A model on one's own machine may take the first call's time to be loaded."""
+
+_SCOPE = Scope(tenant="doctor", agent_id="doctor", contact_id="doctor")
+_SAID_AT = datetime(2026, 6, 1, tzinfo=UTC)
+_KNOWN_SINCE = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What came of one question; ``made`` is None where nothing usable did."""
+
+    question: JudgeQuestion
+    seconds: float
+    made: Judgement | None = None
+    error: ArbiterError | None = None
+
+    @property
+    def is_expected(self) -> bool:
+        expected, made = self.question, self.made
+        if made is None or made.relation not in expected.relations:
+            return False
+        return expected.target is None or made.target == expected.target
+
+    @property
+    def in_words(self) -> str:
+        """What came instead of what was expected."""
+        if self.made is None:
+            return f"{self.question.about}: {self.error}"
+        target = f" {self.made.target}" if self.made.target else ""
+        return f"{self.question.about}: {self.made.relation}{target}"
+
+
+def check_judge(settings: Settings) -> Check:
+    """The arbiter that the settings name, asked ten questions; wrong where it gives no answer."""
+    try:
+        arbiter = build_arbiter(settings)
+        questions = load_judge_questions()
+    except ReconcilerError as error:
+        return Check(name="judge", is_ok=False, finding=str(error))
+    if arbiter is None:
+        how = f"set {settings.arbiter.key_variable}, or RECONCILER_ARBITER__BASE_URL"
+        return Check(name="judge", is_ok=False, finding=f"none to ask; {how}")
+    with closing(arbiter):
+        return _found(arbiter.name, _ask(arbiter, questions), arbitration_policy(settings))
+
+
+def _ask(arbiter: Arbiter, questions: Sequence[JudgeQuestion]) -> list[_Asked]:
+    """All of them, or those until it is plain that the judge is away."""
+    asked: list[_Asked] = []
+    for question in questions:
+        asked.append(_one(arbiter, question))
+        if len(asked) == _TRIES_TO_REACH and not any(map(_is_reached, asked)):
+            break
+    return asked
+
+
+def _one(arbiter: Arbiter, question: JudgeQuestion) -> _Asked:
+    note = Note(scope=_SCOPE, text=question.note, said_at=_SAID_AT)
+    facts = [
+        Neighbour(fact_id=f"fact-{number}", text=text, cosine=0.9, valid_from=_KNOWN_SINCE)
+        for number, text in enumerate(question.facts, start=1)
+    ]
+    started = time.monotonic()
+    try:
+        made = arbiter.judge(note, facts)
+        check_judgement(made, len(facts))
+    except ArbiterError as error:
+        return _Asked(question=question, seconds=time.monotonic() - started, error=error)
+    return _Asked(question=question, seconds=time.monotonic() - started, made=made)
+
+
+def _is_reached(asked: _Asked) -> bool:
+    return not isinstance(asked.error, ArbiterUnavailableError)
+
+
+def _found(name: str, asked: Sequence[_Asked], policy: ArbitrationPolicy) -> Check:
+    reached = [each for each in asked if _is_reached(each)]
+    if not reached:
+        return Check(name="judge", is_ok=False, finding=f"{name}: not reached: {asked[-1].error}")
+    judgements = [each.made for each in reached if each.made is not None]
+    expected = sum(each.is_expected for each in asked)
+    seconds = median(each.seconds for each in reached)
+    costs = [policy.cost_usd(made.usage) for made in judgements if made.usage]
+    numbers = {
+        "asked": len(asked),
+        "reached": len(reached),
+        "format_kept": len(judgements),
+        "as_expected": expected,
+        "median_seconds": round(seconds, 3),
+        **({"cost_usd": round(sum(costs), 6)} if costs else {}),
+    }
+    cost = f"${sum(costs):.4f} at the prices that are set" if costs else "tokens were not told"
+    other = "; ".join(each.in_words for each in asked if not each.is_expected)
+    finding = (
+        f"{name}: reached in {len(reached)} of {len(asked)}, format kept in {len(judgements)}, "
+        f"{expected} of {len(asked)} as expected, median {seconds:.1f} s, {cost}"
+        f"{f'; otherwise: {other}' if other else ''}"
+    )
+    return Check(name="judge", is_ok=bool(judgements), finding=finding, numbers=numbers)
