@@ -25,6 +25,7 @@ from reconciler.adapters.anthropic_calls import (
 )
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.decisions import Usage
+from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.records.sessions import Episode
@@ -127,6 +128,9 @@ class _Candidate(BaseModel):
     attribute: Annotated[str | None, _part(NAME_LENGTH_MAX)]
     value: Annotated[str | None, _part(VALUE_LENGTH_MAX)]
     single_valued: bool | None
+    replaces: list[int]
+    repeats: int | None
+    ends: list[int]
     citations: list[_Cited] = Field(min_length=1)
 
     def extracted(self) -> Extracted:
@@ -147,6 +151,9 @@ class _Candidate(BaseModel):
             value=self.value if self.attribute else None,
             single_valued=self.single_valued,
             speech=self.speech,
+            replaces=tuple(self.replaces),
+            repeats=self.repeats,
+            ends=tuple(self.ends),
         )
 
 
@@ -178,6 +185,8 @@ class AnthropicExtractor:
     Raises:
         ConfigurationError: the prompt has no version.
     """
+
+    reads_known = True
 
     def __init__(self, connection: Connection) -> None:
         prompt = read_prompt(resource_path("config") / "prompts" / "extractor.md")
@@ -228,7 +237,7 @@ class AnthropicExtractor:
 
 
 def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:
-    """The window as the model sees it: roles, times and texts by number; no id and no scope.
+    """The window as the model sees it: facts and episodes by number; no id and no scope.
 
     Args:
         window: what is read.
@@ -238,7 +247,9 @@ def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:
         _shown(number, episode, episode.episode_id in window.new_ids)
         for number, episode in enumerate(window.episodes, start=1)
     ]
-    return {"episodes": episodes, "given": list(given)} if given else {"episodes": episodes}
+    known = [_known(number, fact) for number, fact in enumerate(window.known, start=1)]
+    data = {"known": known, "episodes": episodes, "given": list(given)}
+    return {name: shown for name, shown in data.items() if shown}
 
 
 def _summed(costs: Sequence[Usage | None]) -> Usage | None:
@@ -259,6 +270,22 @@ def _shown(number: int, episode: Episode, is_new: bool) -> dict[str, Any]:
         "said_at": _moment(episode.said_at),
         "is_new": is_new,
         "text": episode.text,
+    }
+
+
+def _known(number: int, fact: Fact) -> dict[str, Any]:
+    """A fact as the model sees it; a value that is personal data is not repeated."""
+    slot = fact.slot
+    filed = (
+        {"subject": slot.subject, "attribute": slot.attribute, "value": slot.shown_value}
+        if slot
+        else {}
+    )
+    return {
+        "number": number,
+        "text": fact.text,
+        "true_since": fact.valid_from.astimezone(UTC).date().isoformat(),
+        **{name: part for name, part in filed.items() if part is not None},
     }
 
 

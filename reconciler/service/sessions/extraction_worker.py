@@ -217,7 +217,7 @@ class ExtractionWorker:
             episode.episode_id for episode in episodes if episode.job_id == job.job_id
         )
         try:
-            read = self._reader.read(episodes, new_ids, lambda: self._check(lease))
+            read = self._reader.read(job.scope, episodes, new_ids, lambda: self._check(lease))
         except ExtractionError:
             is_last = job.attempts >= self._policy.attempts_max
             if not (is_last and self._reader.has_fallback) or self._stopping.is_set():

@@ -438,7 +438,8 @@ class MemoryContext:
     def _read(self, record: Sequence[Episode]) -> list[Candidate]:
         """What the extractor proposes, after what only a claim's slot gives away was taken out."""
         scope, session_id = self._scope, self._run.session_id
-        read = self._reader.read(record, frozenset(episode.episode_id for episode in record))
+        new_ids = frozenset(episode.episode_id for episode in record)
+        read = self._reader.read(scope, record, new_ids)
         read, cleaned = self._reader.cleaned(read, scope, session_id, record)
         self._sessions.clean_episodes(record, cleaned)
         return self._reader.candidates(read, scope, session_id, cleaned)
