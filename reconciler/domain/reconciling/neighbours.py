@@ -48,6 +48,7 @@ def neighbour_of(fact: Fact, cosine: float, *, is_expired: bool = False) -> Neig
         is_expired=is_expired,
         observations=fact.observations,
         is_confirmed_by_user=fact.is_confirmed_by_user,
+        is_standing=fact.is_standing,
     )
 
 
@@ -110,7 +111,7 @@ def are_other_matters(one: Note | Fact | Neighbour, other: Fact | Neighbour) -> 
 
 
 def neighbours_of(
-    note: Note, found: Iterable[Neighbour], named_id: str | None = None
+    note: Note, found: Iterable[Neighbour], named_ids: Sequence[str] = ()
 ) -> tuple[Neighbour, ...]:
     """The five nearest, the five nearest that are no siblings, what shares the slot or is named.
 
@@ -119,7 +120,7 @@ def neighbours_of(
     Args:
         note: what is compared.
         found: what was looked at, in any order.
-        named_id: the fact that the note names, if any.
+        named_ids: the facts that the note names, if any.
 
     Returns:
         Those that the decision keeps, nearest first.
@@ -133,5 +134,5 @@ def neighbours_of(
     kept |= set([place for place in near if not ordered[place].is_expired][:_NEAREST_COUNT])
     kept |= set([place for place in near if ordered[place].is_expired][:_EXPIRED_COUNT])
     kept |= {place for place in near if matches[place] is not SlotMatch.UNKNOWN}
-    kept |= {place for place, neighbour in enumerate(ordered) if neighbour.fact_id == named_id}
+    kept |= {place for place, neighbour in enumerate(ordered) if neighbour.fact_id in named_ids}
     return tuple(ordered[place] for place in sorted(kept))

@@ -38,9 +38,10 @@ from reconciler.domain.records.decisions import (
     Verdict,
 )
 from reconciler.domain.records.facts import Neighbour, Predecessor
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.errors import ArbiterAnswerError
 
@@ -78,6 +79,7 @@ def all_read(_text: str) -> str:
 
 
 _DENIALS = (Difference.NEGATION, Difference.CESSATION)
+_BY_MODELS = (DecidedBy.AGENT, DecidedBy.EXTRACTOR)
 
 
 def decide(
@@ -87,6 +89,8 @@ def decide(
     judgement: Judgement | None = None,
     *,
     unread: Unread = all_read,
+    relations: Relations | None = None,
+    related_by: DecidedBy = DecidedBy.AGENT,
 ) -> Verdict:
     """What to write for a note; the first rule that matches decides.
 
@@ -101,12 +105,21 @@ def decide(
         judgement: an arbiter's answer about ``replaceable(note, neighbours)`` that
             ``check_judgement`` let through, if any.
         unread: what of a text the embedding model could not read, so that no cosine tells of it.
+        relations: what a model that read the note and the neighbours said of them; all facts that
+            it names are among the neighbours. It is asked no second time.
+        related_by: which model said so.
 
     Returns:
         The verdict. UPDATE and SKIP always have a target.
     """
     if neighbours is None:
         return _add(DecidedBy.NOOP, "no embedder, so nothing to compare with")
+    if relations is not None:
+        told = _as_told(note, neighbours, relations, related_by, policy)
+        if told is not None:
+            return _within_limits(note, told, policy)
+        both_hold = relations.both_hold
+        neighbours = [fact for fact in neighbours if fact.fact_id not in both_hold]
     verdict = _by_slot(note, neighbours, policy)
     if verdict is None:
         candidates = replaceable(note, neighbours)
@@ -114,9 +127,84 @@ def decide(
         verdict = _by_retraction(note, neighbours, policy) or _with_denied(
             note, neighbours, _owning_to(unread(note.text), note, by_text), policy
         )
+    verdict = _within_limits(note, verdict, policy)
+    return verdict if relations is None else replace(verdict, can_be_arbitrated=False)
+
+
+def _within_limits(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
+    """The verdict, as far as order, trust, doubt and standing decisions let it."""
     verdict = _by_trust(note, _in_order(note, verdict), policy)
     verdict = _by_standing(note, _by_hedge(note, verdict, policy))
     return _correcting(note, verdict, policy)
+
+
+def _as_told(
+    note: Note,
+    neighbours: Sequence[Neighbour],
+    relations: Relations,
+    related_by: DecidedBy,
+    policy: ReconcilePolicy,
+) -> Verdict | None:
+    """What a model said that the note does to facts; None where it said of none that it does.
+
+    A new value of the note's slot ends the others as well, unless the model said that they hold.
+    """
+    known = {fact.fact_id: fact for fact in neighbours}
+    if relations.repeats is not None:
+        return _told_again(note, known[relations.repeats], related_by, policy)
+    targets = tuple(known[fact_id] for fact_id in relations.ended_ids)
+    if not targets:
+        return None
+    said = "it takes the place of what is known" if relations.replaces else "it is over"
+    findings = _differences(note, targets[0], policy)
+    verdict = Verdict(
+        action=Action.UPDATE,
+        decided_by=related_by,
+        reason=f"the {related_by} says that {said}{_listed(findings)}",
+        targets=targets,
+        findings=findings,
+    )
+    others = [fact for fact in neighbours if fact.fact_id not in relations.named_ids]
+    by_slot = _by_slot(note, others, policy)
+    if by_slot is None or by_slot.action is not Action.UPDATE:
+        return verdict
+    return replace(
+        by_slot,
+        decided_by=related_by,
+        reason=f"{verdict.reason}; {by_slot.reason}",
+        targets=by_slot.targets + targets,
+    )
+
+
+def _told_again(
+    note: Note, fact: Neighbour, related_by: DecidedBy, policy: ReconcilePolicy
+) -> Verdict:
+    """The note as one more observation of the fact that a model says it repeats.
+
+    The same cannot hold another number, name or negation, whoever says so. Where the note leaves
+    something out the fact stays; else the note's words take its place.
+    """
+    reason = f"the {related_by} says that it repeats what is known"
+    findings = _differences(note, fact, policy)
+    if any(_is_other(finding) for finding in findings):
+        return _kept_apart(note, fact, findings, reason)
+    says_less = bool(_losses(note, fact)) or is_repeated_in(note.text, fact.text)
+    is_dropped = says_less and not fact.word.is_trusted_less_than(note.trust)
+    verdict = Verdict(
+        action=Action.SKIP if is_dropped else Action.UPDATE,
+        decided_by=related_by,
+        reason=reason,
+        targets=(fact,),
+        is_restatement=True,
+        findings=findings,
+    )
+    return _without_loss(note, verdict, policy)
+
+
+def _is_other(finding: Finding) -> bool:
+    """Whether the note says something else than the fact, and does not only leave it out."""
+    is_said = bool(finding.in_note) or finding.kind in _DENIALS
+    return is_said and finding.kind is not Difference.ROLES
 
 
 def restated(
@@ -641,17 +729,29 @@ def _is_firm(fact: Neighbour) -> bool:
 def _by_standing(note: Note, verdict: Verdict) -> Verdict:
     """A decision ends by a newer decision or by being revoked; what else is said stands beside it.
 
-    A new value of the same attribute is explicit enough. Source: seed 001, section 11: decisions
-    are versioned, and ended explicitly only.
+    A new value of the same attribute is explicit enough, and so is the contact's own word where a
+    model says what it ends; what an operator laid down that does not end. Source: seed 001, section
+    11: decisions are versioned, and ended explicitly only.
     """
-    is_explicit = note.category is Category.DECISION or verdict.decided_by is DecidedBy.SLOT
-    if not verdict.is_replacement or is_explicit:
-        return verdict
-    standing = tuple(target for target in verdict.targets if target.category is Category.DECISION)
-    if not standing:
+    if verdict.decided_by in _BY_MODELS:
+        is_contacts = note.trust is SourceKind.USER_EXPLICIT
+        standing = tuple(
+            target
+            for target in verdict.targets
+            if _binds(target) and not (is_contacts and target.word is SourceKind.USER_EXPLICIT)
+        )
+    else:
+        is_explicit = note.category is Category.DECISION or verdict.decided_by is DecidedBy.SLOT
+        decisions = (each for each in verdict.targets if each.category is Category.DECISION)
+        standing = () if is_explicit else tuple(decisions)
+    if not verdict.is_replacement or not standing:
         return verdict
     reason = f"a standing decision ends only by another one or when revoked ({verdict.reason})"
     return _sparing(standing, verdict, DecidedBy.STANDING, reason)
+
+
+def _binds(fact: Neighbour) -> bool:
+    return fact.is_standing or fact.category is Category.DECISION
 
 
 def _repeating(fact: Neighbour, verdict: Verdict, decided_by: DecidedBy, reason: str) -> Verdict:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import DecidedBy, SourceKind
 from reconciler.domain.records.notes import (
     CLEANED_GROWTH_MAX,
     Note,
@@ -169,6 +169,11 @@ class Candidate:
     def has_operators_yes(self) -> bool:
         """Whether somebody who answers for the agent said yes to it."""
         return any(name != CONTACT for name in self.confirmed_by)
+
+    @property
+    def related_by(self) -> DecidedBy:
+        """Which model said how it relates: one that read it out of something, or the agent's."""
+        return DecidedBy.AGENT if self.confidence is None else DecidedBy.EXTRACTOR
 
     @property
     def claim(self) -> str:

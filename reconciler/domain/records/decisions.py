@@ -13,6 +13,7 @@ from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Standing,
 from reconciler.domain.records.findings import Finding
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
 
 __all__ = [
@@ -250,12 +251,14 @@ class Proposal:
         proposed_by, answered_by: who put it forward, and who said yes or no to it.
         settles_id: the held decision that this one answers, commits or withdraws.
         held_id: the earlier decision under which the same question waits already.
+        relations: what a model that read the note and the facts said of them.
     """
 
     proposed_by: str | None = None
     answered_by: str | None = None
     settles_id: str | None = None
     held_id: str | None = None
+    relations: Relations | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -167,7 +167,7 @@ class Neighbour:
     """A fact in scope that has not ended, with its raw cosine to a note, in [-1, 1].
 
     ``is_expired``: its lifetime was over when the note came, or it was archived. Such a fact has no
-    protection.
+    protection. ``is_standing``: it orders or forbids something.
     """
 
     fact_id: str
@@ -180,6 +180,7 @@ class Neighbour:
     is_expired: bool = False
     observations: int = 1
     is_confirmed_by_user: bool = False
+    is_standing: bool = False
 
     @property
     def word(self) -> SourceKind:

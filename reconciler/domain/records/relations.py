@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
-from reconciler.domain.records.scope import check_identifier
-from reconciler.errors import InvalidRequestError
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.handles import handle_of
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import InvalidRequestError, UnknownFactError
 
-__all__ = ["RELATED_MAX", "Relations"]
+__all__ = ["RELATED_MAX", "Relations", "check_not_ended"]
 
 RELATED_MAX = 3
 """Facts that one note may replace or end. A city, a landlord and a rent go together; a note that
@@ -25,7 +28,8 @@ class Relations:
         both_hold: compared, and both hold: no link, and an open conflict between them closes.
 
     Raises:
-        InvalidRequestError: a fact is named twice, too many would end, or nothing is named.
+        InvalidRequestError: nothing is named, a fact is named twice, too many would end, or some
+            would end by what only repeats another.
     """
 
     replaces: tuple[str, ...] = ()
@@ -34,20 +38,26 @@ class Relations:
     both_hold: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for described in fields(self):
-            given = getattr(self, described.name)
-            if described.name != "repeats":
-                if isinstance(given, str):
-                    raise InvalidRequestError(f"{described.name} must be a list of facts")
-                object.__setattr__(self, described.name, tuple(given))
+        for name in ("replaces", "ends", "both_hold"):
+            given = getattr(self, name)
+            if not isinstance(given, list | tuple):
+                raise InvalidRequestError(f"{name} must be a list of facts")
+            object.__setattr__(self, name, tuple(given))
         for fact_id in self.named_ids:
             check_identifier("a fact that is related", fact_id, InvalidRequestError)
+        self._check_together()
+
+    def _check_together(self) -> None:
         if not self.named_ids:
             raise InvalidRequestError("say which facts are replaced, repeated, ended or both hold")
         twice = sorted({name for name in self.named_ids if self.named_ids.count(name) > 1})
         if twice:
             raise InvalidRequestError(
                 f"{', '.join(twice)}: named twice; name each fact once, under what is true of it"
+            )
+        if self.repeats is not None and self.ended_ids:
+            raise InvalidRequestError(
+                "what repeats a fact ends none; send what is over as a note of its own"
             )
         if len(self.ended_ids) > RELATED_MAX:
             raise InvalidRequestError(
@@ -65,3 +75,30 @@ class Relations:
         """All facts that are named, in the order of the fields."""
         repeated = () if self.repeats is None else (self.repeats,)
         return (*self.replaces, *repeated, *self.ends, *self.both_hold)
+
+    def only(self, fact_ids: Collection[str]) -> Relations | None:
+        """What it says of these facts; None where that is nothing."""
+        repeats = self.repeats if self.repeats in fact_ids else None
+        replaces, ends, both_hold = (
+            tuple(fact_id for fact_id in named if fact_id in fact_ids)
+            for named in (self.replaces, self.ends, self.both_hold)
+        )
+        if repeats is None and not (replaces or ends or both_hold):
+            return None
+        return Relations(replaces=replaces, repeats=repeats, ends=ends, both_hold=both_hold)
+
+
+def check_not_ended(scope: Scope, fact_ids: Iterable[str], known: Mapping[str, Fact]) -> None:
+    """Let facts through that the contact has and that have not ended.
+
+    Raises:
+        UnknownFactError: the contact has no such fact.
+        InvalidRequestError: one has ended.
+    """
+    for fact_id in fact_ids:
+        if fact_id not in known:
+            raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}")
+        if known[fact_id].has_ended:
+            raise InvalidRequestError(
+                f"fact {handle_of(fact_id)} has ended already; recall says what holds now"
+            )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from reconciler.domain.reconciling.rule import (
     OBSERVATIONS_OF_FIRM,
@@ -105,7 +106,7 @@ def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
     """
     note, neighbours = _note(decision), _neighbours(decision)
     unread = _unread_in(decision)
-    verdict = decide(note, neighbours, policy, unread=unread)
+    verdict = decide(note, neighbours, policy, unread=unread, **_told_in(decision))
     would_ask = verdict.can_be_arbitrated and not _was_open(decision, note, neighbours)
     judgement = _judgement(decision, note, neighbours) if verdict.can_be_arbitrated else None
     if judgement is not None:
@@ -194,10 +195,22 @@ def _neighbours(decision: Decision) -> list[Neighbour] | None:
 def _as_spared(fact: Neighbour, decision: Decision) -> Neighbour:
     """The fact; where it was spared as said too often to end on a guess, said so often.
 
-    How often it was said then is not on record.
+    How often it was said then is not on record, nor whether it was standing.
     """
-    is_firm = decision.decided_by is DecidedBy.HEDGE
-    return replace(fact, observations=OBSERVATIONS_OF_FIRM) if is_firm else fact
+    if decision.decided_by is DecidedBy.HEDGE:
+        return replace(fact, observations=OBSERVATIONS_OF_FIRM)
+    return replace(fact, is_standing=decision.decided_by is DecidedBy.STANDING)
+
+
+def _told_in(decision: Decision) -> dict[str, Any]:
+    """What a model said of facts that are still on record, as ``decide`` takes it."""
+    relations = decision.proposal.relations
+    ids = {fact.fact_id for fact in decision.compared_with}
+    if relations is None or not ids.issuperset(relations.named_ids):
+        return {}
+    is_extractors = decision.decided_by is DecidedBy.EXTRACTOR
+    by = DecidedBy.EXTRACTOR if is_extractors else DecidedBy.AGENT
+    return {"relations": relations, "related_by": by}
 
 
 def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None) -> bool:

@@ -74,7 +74,12 @@ SPANS_JOINED = " … "
 """Between the words that are cited from one episode, as an analyst reads them."""
 
 
-_KNOWN_CONTRADICTIONS = (DecidedBy.SLOT, DecidedBy.ARBITER)
+_KNOWN_CONTRADICTIONS = (
+    DecidedBy.SLOT,
+    DecidedBy.ARBITER,
+    DecidedBy.AGENT,
+    DecidedBy.EXTRACTOR,
+)
 
 
 def vectors_of(rows: Sequence[Row]) -> NDArray[np.float32]:

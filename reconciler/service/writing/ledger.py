@@ -265,8 +265,8 @@ class Ledger:
         if not vector.size:
             version, forgotten = known.version, known.forgotten
             return Seen(version=version, number=number, neighbours=None, forgotten=forgotten)
-        note, named_id, now = submission.note, submission.amended_id, self._clock()
-        version, neighbours, facts = known.look(note, vector, now, named_id)
+        note, now = submission.note, self._clock()
+        version, neighbours, facts = known.look(note, vector, now, submission.named_ids)
         return Seen(
             version=version,
             number=number,

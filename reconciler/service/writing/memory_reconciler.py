@@ -39,9 +39,11 @@ from reconciler.domain.records.decisions import (
     Verdict,
 )
 from reconciler.domain.records.facts import Fact, Neighbour, Standing
+from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.relations import Relations, check_not_ended
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphConflictError, InvalidRequestError
 from reconciler.ports.embedder import Embedder
@@ -301,11 +303,49 @@ class MemoryReconciler:
     def _verdict(self, submission: Submission, note: Note, seen: Seen) -> Verdict:
         if submission.amendment is not None:
             return amended(note, seen.neighbours, submission.amended_id, submission.amendment)
-        verdict, ended_at = self._decided(note, seen), submission.ended_at
+        verdict, ended_at = self._told(submission, note, seen), submission.ended_at
         if ended_at is None:
             return verdict
         known = seen.facts[verdict.target.fact_id] if verdict.target else None
         return as_past(verdict, ended_at, known)
+
+    def _told(self, submission: Submission, note: Note, seen: Seen) -> Verdict:
+        """What is decided first, on what a model said of the facts, if one did."""
+        candidate = submission.candidate
+        if candidate.relations is None:
+            return self._decided(note, seen)
+        return decide(
+            note,
+            seen.neighbours,
+            self._policy,
+            unread=self._unread,
+            relations=self._still_held(submission, candidate.relations, seen),
+            related_by=candidate.related_by,
+        )
+
+    def _still_held(
+        self, submission: Submission, relations: Relations, seen: Seen
+    ) -> Relations | None:
+        """The relations to facts that have not ended; None where there is none left.
+
+        Raises:
+            InvalidRequestError: a fact that the note names has ended, is unknown, or cannot be
+                compared with it. What was proposed earlier is only related to what is left.
+        """
+        scope = submission.note.scope
+        found = {neighbour.fact_id for neighbour in seen.neighbours or ()}
+        missing = [fact_id for fact_id in relations.named_ids if fact_id not in found]
+        if missing and submission.settles_id is not None:
+            return relations.only(found)
+        if missing:
+            _, known = self._store.find_facts(scope, missing)
+            check_not_ended(scope, missing, known)
+            raise InvalidRequestError(
+                f"fact {handle_of(missing[0])} cannot be compared with this note; leave it out"
+                if seen.neighbours is not None
+                else "this memory has no model to compare texts with; relate no facts here"
+            )
+        return relations
 
     def _decided(self, note: Note, seen: Seen, judgement: Judgement | None = None) -> Verdict:
         return decide(note, seen.neighbours, self._policy, judgement, unread=self._unread)
@@ -378,7 +418,9 @@ class MemoryReconciler:
         if target is None or not says_again:
             holds_to = target.valid_from if target and verdict.is_history else None
             fact = written_fact(decision, holds_to)
-            if target is not None and verdict.action is Action.UPDATE:
+            told = decision.proposal.relations
+            is_over = told is not None and target is not None and target.fact_id in told.ends
+            if target is not None and verdict.action is Action.UPDATE and not is_over:
                 fact = with_slot_of(fact, target)
             return fact, None
         # Nothing rests on what was said with this very call.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -169,7 +169,7 @@ class Neighbourhood:
         note: Note,
         vector: NDArray[np.float32],
         now: datetime,
-        named_id: str | None = None,
+        named_ids: Sequence[str] = (),
     ) -> tuple[int, tuple[Neighbour, ...], dict[str, Fact]]:
         """The version, the neighbours that a note is decided on, and their facts by id.
 
@@ -177,19 +177,18 @@ class Neighbourhood:
             note: what is compared, with its slot.
             vector: its embedding, float32, shape (dimension,), unit length.
             now: facts that expired by then take no place of those that are live (UTC).
-            named_id: a fact that is among them however far away it is.
+            named_ids: facts that are among them however far away they are.
         """
         with self._lock:
             rows = self._looked_at(note, vector, now)
-            named = self._places.get(named_id or "")
-            if named is not None and named not in rows:
-                rows.append(named)
+            named = (self._places[fact_id] for fact_id in named_ids if fact_id in self._places)
+            rows += [row for row in named if row not in rows]
             looked_at = [self._read_fact(self._rows[row]) for row in rows]
             found = [
                 neighbour_of(fact, cosine, is_expired=fact.is_silent(now))
                 for fact, cosine in zip(looked_at, self._cosines(rows, vector), strict=True)
             ]
-            kept = neighbours_of(note, found, named_id)
+            kept = neighbours_of(note, found, named_ids)
             facts = {neighbour.fact_id: self._read_fact(neighbour.fact_id) for neighbour in kept}
             return self._version, kept, facts
 

@@ -59,6 +59,7 @@ class Submission:
         held_id: the earlier decision under which the same question waits.
         amendment: who puts something right, and why; None for any other note.
         amended_id: the fact that the amendment names, if it names one.
+        is_relating: whether it only says how facts that are known relate.
     """
 
     candidate: Candidate
@@ -71,6 +72,7 @@ class Submission:
     held_id: str | None = None
     amendment: str | None = None
     amended_id: str | None = None
+    is_relating: bool = False
 
     @property
     def note(self) -> Note:
@@ -86,6 +88,13 @@ class Submission:
     def ended_at(self) -> datetime | None:
         """Until when it was true (UTC), where that is over."""
         return self.candidate.ended_at
+
+    @property
+    def named_ids(self) -> tuple[str, ...]:
+        """The facts that it names itself, which are compared however far away they are."""
+        amended = () if self.amended_id is None else (self.amended_id,)
+        related = self.candidate.relations
+        return (*amended, *(related.named_ids if related else ()))
 
     @property
     def is_fallback(self) -> bool:
@@ -104,8 +113,9 @@ class Submission:
 
     @property
     def is_persons_word(self) -> bool:
-        """Whether somebody decides about what is known, which remembers nothing."""
-        return self.answered_by is not None and not self.candidate.confirmed_by
+        """Whether it decides about what is known, which remembers nothing."""
+        is_answer = self.answered_by is not None and not self.candidate.confirmed_by
+        return is_answer or self.is_relating
 
     def about(self, note: Note) -> Submission:
         """The same, about a note that is worded or dated otherwise."""
@@ -207,6 +217,7 @@ def recorded(
             answered_by=submission.answered_by,
             settles_id=submission.settles_id,
             held_id=submission.held_id,
+            relations=submission.candidate.relations,
         ),
         opinion=opinion or RecordedOpinion(),
         timings=timings or Timings(),

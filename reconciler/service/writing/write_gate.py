@@ -246,7 +246,8 @@ class WriteGate:
             )
         assert proposal.gate is not None, "what was admitted was judged"  # noqa: S101
         _refuse_erased(proposal)
-        candidate = candidate_of(proposal, self._store.list_evidence(decision_id, scope))
+        proposed = candidate_of(proposal, self._store.list_evidence(decision_id, scope))
+        candidate = replace(proposed, relations=proposal.proposal.relations)
         submission = Submission(
             candidate=candidate,
             assessment=proposal.gate,

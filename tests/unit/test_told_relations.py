@@ -1,0 +1,160 @@
+"""What becomes of a note when a model that read note and facts says how they relate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.relations import Relations
+from tests.unit.test_rule import day, neighbour, note, slot
+
+ADD, UPDATE, SKIP = Action.ADD, Action.UPDATE, Action.SKIP
+AGENT, TRUST, STANDING = DecidedBy.AGENT, DecidedBy.TRUST, DecidedBy.STANDING
+USER, OPERATOR, TOOL = SourceKind.USER_EXPLICIT, SourceKind.OPERATOR, SourceKind.TOOL_OUTPUT
+ONE, TWO = "fact-1", "fact-2"
+
+
+def told(
+    text: str, facts: list[Neighbour], changes: dict[str, Any] | None = None, **relations: Any
+) -> Verdict:
+    said = Relations(**relations)
+    return decide(note(text, **(changes or {})), facts, ReconcilePolicy(), relations=said)
+
+
+FLAT = "Rents a flat in Pune."
+HOUSE = "Bought a house in Goa."
+
+
+@pytest.mark.parametrize(
+    ("fact", "changes", "relations", "action", "decided_by"),
+    [
+        ({}, {}, {"replaces": [ONE]}, UPDATE, AGENT),
+        ({}, {}, {"ends": [ONE]}, UPDATE, AGENT),
+        ({"trust": OPERATOR}, {}, {"replaces": [ONE]}, UPDATE, AGENT),
+        # A less trusted word over a more trusted one: in dispute.
+        ({}, {"source_kind": TOOL}, {"replaces": [ONE]}, ADD, TRUST),
+        ({}, {"source_kind": TOOL}, {"ends": [ONE]}, ADD, TRUST),
+        ({"trust": TOOL}, {"source_kind": TOOL}, {"ends": [ONE]}, UPDATE, AGENT),
+        (
+            {"trust": TOOL, "is_confirmed_by_user": True},
+            {"source_kind": TOOL},
+            {"ends": [ONE]},
+            ADD,
+            TRUST,
+        ),
+        # An older note: history beneath.
+        ({}, {"at": day(0)}, {"replaces": [ONE]}, ADD, DecidedBy.ORDER),
+        # A guess.
+        ({"observations": 3}, {"is_hedged": True}, {"ends": [ONE]}, ADD, DecidedBy.HEDGE),
+        # What binds: the contact's own word alone, and never over an operator's.
+        ({"is_standing": True}, {}, {"ends": [ONE]}, UPDATE, AGENT),
+        ({"category": Category.DECISION}, {}, {"replaces": [ONE]}, UPDATE, AGENT),
+        ({"is_standing": True, "trust": OPERATOR}, {}, {"ends": [ONE]}, ADD, STANDING),
+        (
+            {"category": Category.DECISION, "trust": OPERATOR},
+            {"category": Category.DECISION},
+            {"replaces": [ONE]},
+            ADD,
+            STANDING,
+        ),
+        (
+            {"is_standing": True, "trust": TOOL},
+            {"source_kind": TOOL},
+            {"ends": [ONE]},
+            ADD,
+            STANDING,
+        ),
+        ({}, {}, {"both_hold": [ONE]}, ADD, DecidedBy.THRESHOLD),
+    ],
+)
+def test_what_a_model_says_holds_within_the_limits_of_any_verdict(
+    fact: dict[str, Any],
+    changes: dict[str, Any],
+    relations: dict[str, Any],
+    action: Action,
+    decided_by: DecidedBy,
+) -> None:
+    known = neighbour(0.2, FLAT, **fact)
+    verdict = told(HOUSE, [known], changes, **relations)
+    assert (verdict.action, verdict.decided_by) == (action, decided_by)
+    ended = verdict.targets == (known,) and not verdict.is_history
+    assert ended == (action is UPDATE)
+    if decided_by in (TRUST, STANDING, DecidedBy.HEDGE):
+        assert verdict.conflicts == (known,)
+
+
+@pytest.mark.parametrize(
+    ("fact", "text", "action", "decided_by"),
+    [
+        ("Prefers window seats.", "Likes to sit at the window.", UPDATE, AGENT),
+        ("Prefers window seats.", "Prefers window seats because she sleeps there.", UPDATE, AGENT),
+        ("Prefers window seats.", "Prefers window seats.", SKIP, AGENT),
+        # It says less: an observation, and nothing is lost.
+        ("Our budget is 40k and we need 12 laptops.", "Our budget is 40k.", SKIP, AGENT),
+        ("Our budget is 40k.", "Our budget is 45k.", ADD, DecidedBy.GUARD),
+        ("Eats pork.", "Does not eat pork.", ADD, DecidedBy.GUARD),
+        ("Does not eat pork.", "Eats pork.", ADD, DecidedBy.GUARD),
+        ("Meets Tom on Friday.", "Meets Anna on Friday.", ADD, DecidedBy.GUARD),
+    ],
+)
+def test_what_repeats_is_counted_unless_the_guard_sees_something_else(
+    fact: str, text: str, action: Action, decided_by: DecidedBy
+) -> None:
+    verdict = told(text, [neighbour(0.2, fact)], repeats=ONE)
+    assert (verdict.action, verdict.decided_by) == (action, decided_by)
+
+
+def test_what_does_not_repeat_after_all_is_linked() -> None:
+    known = neighbour(0.2, "Our budget is 40k.")
+    assert told("Our budget is 45k.", [known], repeats=ONE).conflicts == (known,)
+
+
+def test_a_fact_that_says_more_ends_where_the_model_says_so() -> None:
+    known = neighbour(0.9, "Our budget is 40k and we need 12 laptops.")
+    verdict = told("Our budget is 45k.", [known], replaces=[ONE])
+    assert (verdict.action, verdict.targets) == (UPDATE, (known,))
+
+
+def test_a_new_value_of_the_slot_ends_the_old_one_beside_what_is_named() -> None:
+    named, rival = neighbour(0.3, "Commutes by tram in Pune."), neighbour(0.5, number=2)
+    facts = [named, neighbour(0.5, "Lives in Pune.", number=2, slot=slot("Pune"))]
+    verdict = told("Lives in Goa.", facts, {"slot": slot("Goa")}, ends=[ONE])
+    assert {fact.fact_id for fact in verdict.targets} == {named.fact_id, rival.fact_id}
+    assert (verdict.action, verdict.decided_by) == (UPDATE, AGENT)
+
+
+def test_a_value_that_is_known_already_is_said_again_and_what_is_named_ends() -> None:
+    facts = [
+        neighbour(0.3, "Commutes by tram in Pune."),
+        neighbour(0.5, "Lives in Goa.", number=2, slot=slot("Goa")),
+    ]
+    verdict = told("Lives in Goa.", facts, {"slot": slot("Goa")}, ends=[ONE])
+    assert [fact.fact_id for fact in verdict.targets] == [TWO, ONE]
+    assert verdict.is_restatement
+
+
+def test_a_rival_value_that_holds_as_well_is_neither_ended_nor_linked() -> None:
+    known = neighbour(0.5, "Lives in Pune.", slot=slot("Pune"))
+    verdict = told("Lives in Goa.", [known], {"slot": slot("Goa")}, both_hold=[ONE])
+    assert (verdict.action, verdict.targets, verdict.conflicts) == (ADD, (), ())
+
+
+def test_one_of_two_that_may_not_end_is_spared_and_the_other_ends() -> None:
+    facts = [neighbour(0.5, FLAT, trust=TOOL), neighbour(0.4, "Has a landlord.", number=2)]
+    verdict = told(HOUSE, facts, {"source_kind": TOOL}, ends=[ONE, TWO])
+    assert [fact.fact_id for fact in verdict.targets] == [ONE]
+    assert [fact.fact_id for fact in verdict.conflicts] == [TWO]
+
+
+def test_no_arbiter_is_asked_about_what_a_model_has_read() -> None:
+    facts = [neighbour(0.9, "Likes tea."), neighbour(0.89, "Likes green tea.", number=2)]
+    said = Relations(both_hold=(ONE,))
+    assert decide(note("Likes mint tea."), facts, ReconcilePolicy()).can_be_arbitrated
+    verdict = decide(note("Likes mint tea."), facts, ReconcilePolicy(), relations=said)
+    assert not verdict.can_be_arbitrated
