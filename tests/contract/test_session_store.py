@@ -40,7 +40,7 @@ READ = ReadSession(
                 value="Pune",
             ),
             spans={"turn-0": ("Pune", "in Pune")},
-            relations=Relations(replaces=("f-1",), repeats="f-2"),
+            relations=Relations(replaces=("f-1",), ends=("f-2",)),
             ignored=1,
         ),
     ),

@@ -246,7 +246,7 @@ def known(count: int, first: int = 1) -> Window:
         ({"replaces": (1, 9, 0, -1)}, {"replaces": ("f1",)}, 3),
         ({"repeats": 9}, None, 1),
         ({"replaces": (1, 1), "ends": (1,)}, {"replaces": ("f1",)}, 0),
-        ({"replaces": (1,), "repeats": 1, "ends": (1, 2)}, {"repeats": "f1", "ends": ("f2",)}, 0),
+        ({"replaces": (1,), "repeats": 1, "ends": (1, 2)}, {"repeats": "f1"}, 2),
         ({"replaces": (1, 2, 3, 4), "repeats": 5}, {"repeats": "f5"}, 4),
         ({"replaces": (1, 2), "ends": (3, 4)}, None, 4),
     ],
@@ -262,9 +262,9 @@ def test_a_candidate_names_facts_by_the_numbers_that_were_shown(
 
 def test_two_windows_number_the_facts_that_they_were_shown_each() -> None:
     """The same number is another fact in each; what both say counts."""
-    one, other = extracted(1, replaces=(1,)), extracted(3, replaces=(1,), repeats=2)
+    one, other = extracted(1, replaces=(1,)), extracted(3, replaces=(1,), ends=(2,))
     [proposal] = read((known(1), one), (known(2, first=7), other))
-    assert proposal.relations == Relations(replaces=("f1", "f7"), repeats="f8")
+    assert proposal.relations == Relations(replaces=("f1", "f7"), ends=("f8",))
 
 
 def test_what_one_window_says_again_no_other_window_ends() -> None:
@@ -274,7 +274,7 @@ def test_what_one_window_says_again_no_other_window_ends() -> None:
 
 
 def test_relations_survive_the_jobs_record() -> None:
-    [proposal] = read((known(2), extracted(1, replaces=(2, 5), repeats=1)))
+    [proposal] = read((known(2), extracted(1, replaces=(2, 5))))
     kept = json.loads(json.dumps(proposal.to_dict()))
     assert Proposal.from_dict(kept).relations == proposal.relations
     older = {name: kept[name] for name in kept.keys() - {"relations", "ignored"}}

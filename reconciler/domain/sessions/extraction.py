@@ -367,19 +367,19 @@ def _relations(shown: Sequence[Fact], extracted: Extracted) -> tuple[Relations |
 def _consistent(
     replaced: Iterable[str], repeated: str | None, ended: Iterable[str]
 ) -> tuple[Relations | None, int]:
-    """Each fact under one relation, and how many were left out of what would end.
+    """Each fact under one relation, and how many are left out of those that would end.
 
-    What is said again does not end. If more would end than one note may end, nothing does: which of
-    them were meant, nothing tells.
+    What repeats a fact ends none. If more would end than one note may end, none does: nothing tells
+    which of them were meant.
     """
-    replaces = [fact_id for fact_id in dict.fromkeys(replaced) if fact_id != repeated]
-    ends = [fact_id for fact_id in dict.fromkeys(ended) if fact_id not in (repeated, *replaces)]
-    left_out = 0
-    if len(replaces) + len(ends) > RELATED_MAX:
-        left_out, replaces, ends = len(replaces) + len(ends), [], []
-    if not (replaces or ends or repeated):
-        return None, left_out
-    return Relations(replaces=tuple(replaces), repeats=repeated, ends=tuple(ends)), left_out
+    replaces = list(dict.fromkeys(replaced))
+    ends = [fact_id for fact_id in dict.fromkeys(ended) if fact_id not in replaces]
+    count = len(replaces) + len(ends)
+    if repeated is not None:
+        return Relations(repeats=repeated), count
+    if not 0 < count <= RELATED_MAX:
+        return None, count
+    return Relations(replaces=tuple(replaces), ends=tuple(ends)), 0
 
 
 def _together(one: Proposal, other: Proposal) -> Proposal:
