@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Memory, Scope, Session
+from reconciler import Action, Dispute, Memory, Scope, Session
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.jobs import Job, JobState, Outcomes, Stage
@@ -170,7 +170,7 @@ def test_a_transcript_with_two_more_turns_is_no_second_witness(
     ids.append(memory.submit_session("crm", "alice", None, turns))
     memory.drain()
     assert len({memory.job("crm", "alice", job_id).session_id for job_id in ids}) == 1
-    assert len(memory.pending("crm")) == 1
+    assert len(memory.pending("crm", with_silent=True)) == 1
     assert known(memory) == []
 
 
@@ -846,3 +846,59 @@ def test_an_extractor_that_reads_no_facts_costs_no_embedding(
         kept = memory._services.session_store.find_read(job.job_id)
         assert kept is not None
         assert kept.shown == ((),)
+
+
+# few questions
+
+
+def wish(number: int, importance: float, **changed: Any) -> Extracted:
+    """A wish that one mention is too little for, cited from the turn of that number."""
+    drink = DRINKS[number - 1]
+    usual: dict[str, Any] = {"category": Category.PREFERENCE, "importance": importance}
+    return claim(f"Prefers {drink}.", (number, f"like {drink} best"), **usual | changed)
+
+
+DRINKS = ("tea", "mocha", "cider", "juice", "milk")
+
+
+def best(*numbers: int) -> list[Turn]:
+    return said(*(f"I like {DRINKS[number - 1]} best." for number in numbers))
+
+
+def asked(memory: Memory) -> set[str]:
+    return {each.text for each in memory.pending("crm", "alice") if not isinstance(each, Dispute)}
+
+
+def test_a_session_asks_the_two_most_important_questions(opened: Open) -> None:
+    weights = (0.8, 0.95, 0.3, 0.9)
+    wishes = [wish(number, weight) for number, weight in enumerate(weights, start=1)]
+    memory = opened(answer(*wishes))
+    job = worked_off(memory, best(1, 2, 3, 4))
+    assert (job.outcomes.held, asked(memory)) == (4, {"Prefers mocha.", "Prefers juice."})
+    assert len(memory.pending("crm", "alice", with_silent=True)) == 4
+
+
+def test_a_session_that_goes_on_asks_no_more_than_two(opened: Open) -> None:
+    memory = opened(answer(wish(1, 0.8), wish(2, 0.8)), answer(wish(3, 0.95)))
+    worked_off(memory, best(1, 2))
+    first = asked(memory)
+    worked_off(memory, best(1, 2, 3))
+    assert asked(memory) == first == {"Prefers tea.", "Prefers mocha."}
+
+
+def test_what_only_an_operator_may_answer_takes_no_room(opened: Open) -> None:
+    steps = replace(wish(3, 0.9), category=Category.PROCEDURE, text="Before a visit, call twice.")
+    memory = opened(answer(wish(1, 0.8), wish(2, 0.8), steps))
+    worked_off(memory, best(1, 2, 3))
+    assert len(asked(memory)) == 3
+
+
+@pytest.mark.parametrize("stage", [Stage.KEPT, Stage.PROPOSED])
+def test_a_second_attempt_asks_the_same_questions(opened: Open, stage: Stage) -> None:
+    wishes = [wish(number, 0.75 + number / 20) for number in range(1, 5)]
+    memory = opened(answer(*wishes))
+    memory.submit_session("crm", "alice", "chat", best(1, 2, 3, 4))
+    worker = memory.worker(lambda each: worker.stop() if each is stage else None)
+    worker.drain()
+    memory.drain()
+    assert asked(memory) == {"Prefers cider.", "Prefers juice."}

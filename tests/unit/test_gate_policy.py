@@ -113,6 +113,8 @@ BROKEN: list[tuple[Change, str]] = [
     (with_("score.sessions_min", 0), "score.sessions_min"),
     (with_("score.recent_days", -1), "score.recent_days"),
     (with_("confirmation.lapses_days", 0), "confirmation.lapses_days"),
+    (with_("confirmation.importance_min", 1.1), "confirmation.importance_min"),
+    (with_("confirmation.session_questions_max", -1), "confirmation.session_questions_max"),
     (with_("confirmation.change_it", ""), "confirmation.change_it"),
     (with_("sensitive_data.email", "whisper"), "sensitive_data.email"),
     (with_("sensitive_data.shoe_size", "keep"), "sensitive_data.shoe_size"),
