@@ -178,6 +178,9 @@ def _candidate(
         "attribute": scripted["attribute"],
         "value": scripted["value"],
         "single_valued": True,
+        "replaces": [],
+        "repeats": None,
+        "ends": [],
         "citations": [{"episode": number, "span": scripted["span"]}],
     }
 

@@ -965,13 +965,19 @@ class AsyncMemoryCalls:
         *,
         tenant: str | None = None,
         limit: int | None = None,
+        with_silent: bool = False,
     ) -> list[Decision | Dispute]:
         """What waits for an answer; ``question`` is what to ask.
 
         See ``Memory.pending``.
         """
         return await self._threads.run(
-            self._sync.pending, agent_id, contact_id, tenant=tenant, limit=limit
+            self._sync.pending,
+            agent_id,
+            contact_id,
+            tenant=tenant,
+            limit=limit,
+            with_silent=with_silent,
         )
 
     async def disputes(

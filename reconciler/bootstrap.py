@@ -641,6 +641,7 @@ class Services:
             attributes=self.attributes,
             gate=self.gate,
             cleaner=self.cleaner,
+            near=lambda *asked: self.recall.near(*asked),
             digest=self.digest,
             policy=_extraction_policy(self.settings),
         )

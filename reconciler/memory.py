@@ -817,6 +817,7 @@ class Memory:
         *,
         tenant: str | None = None,
         limit: int | None = None,
+        with_silent: bool = False,
     ) -> list[Decision | Dispute]:
         """What waits for an answer; ``question`` is what to ask.
 
@@ -828,12 +829,14 @@ class Memory:
             contact_id: only those about one contact; None for all of the agent's.
             tenant: None for the configured one.
             limit: at most this many; None for all.
+            with_silent: also what waits without a question until it is said again.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: the limit is below 1.
         """
-        waiting = self._services.records.pending(self._scopes(tenant, agent_id, contact_id))
+        scopes = self._scopes(tenant, agent_id, contact_id)
+        waiting = self._services.records.pending(scopes, with_silent=with_silent)
         return list(islice(waiting, _at_most(limit)))
 
     def disputes(

@@ -191,6 +191,7 @@ class ScriptedExtractor:
     """
 
     name = "scripted/extractor-v0"
+    reads_known = True
 
     def __init__(self, answers: Iterable[Extraction | ExtractionError]) -> None:
         self.windows: list[Window] = []

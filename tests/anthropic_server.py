@@ -200,6 +200,9 @@ def candidate(text: str = "The contact prefers e-mail.", **other: Any) -> dict[s
         "attribute": "preferred_channel",
         "value": "e-mail",
         "single_valued": True,
+        "replaces": [],
+        "repeats": None,
+        "ends": [],
         "citations": [{"episode": 1, "span": "I prefer e-mail"}],
         **other,
     }

@@ -19,6 +19,7 @@ __all__ = [
     "LaxBool",
     "LaxFloat",
     "LaxInt",
+    "OneOrMany",
     "UnreadableAnswerError",
     "fault_of",
     "read_answer",
@@ -118,6 +119,17 @@ LaxFloat = BeforeValidator(_number)
 
 LaxBool = BeforeValidator(_boolean)
 """Of a ``bool``: also the word in a string."""
+
+
+def _listed(given: Any) -> Any:
+    """Null as no number, and one number as a list of it."""
+    if given is None:
+        return []
+    return given if isinstance(given, list) else [given]
+
+
+OneOrMany = BeforeValidator(_listed)
+"""Of a list: also one of its members alone, and null for an empty one."""
 
 
 def word_of(words: type[StrEnum]) -> BeforeValidator:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from reconciler.adapters.answer_reading import LaxFloat, LaxInt, word_of
+from reconciler.adapters.answer_reading import LaxFloat, LaxInt, OneOrMany, word_of
 from reconciler.adapters.structured_calls import (
     Connection,
     Failures,
@@ -53,13 +53,6 @@ FAILURES = Failures(
 )
 
 
-def _listed(given: Any) -> Any:
-    """Null as no number, and one number as a list of it."""
-    if given is None:
-        return []
-    return given if isinstance(given, list) else [given]
-
-
 class _Answer(BaseModel):
     """The answer's schema. Reasoning comes first: a verdict before it is a guess.
 
@@ -71,7 +64,7 @@ class _Answer(BaseModel):
     reasoning: str
     relation: Annotated[Relation, word_of(Relation)]
     target: Annotated[int | None, LaxInt]
-    also: Annotated[list[Annotated[int, LaxInt]], BeforeValidator(_listed)]
+    also: Annotated[list[Annotated[int, LaxInt]], OneOrMany]
     action: Annotated[Action, word_of(Action)]
     confidence: Annotated[float, LaxFloat] = Field(ge=0, le=1)
 

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from reconciler.adapters.answer_reading import LaxBool, LaxFloat, LaxInt, word_of
+from reconciler.adapters.answer_reading import LaxBool, LaxFloat, LaxInt, OneOrMany, word_of
 from reconciler.adapters.structured_calls import (
     Connection,
     Failures,
@@ -28,6 +28,7 @@ from reconciler.adapters.structured_calls import (
 )
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.decisions import Usage
+from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.records.sessions import Episode
@@ -133,7 +134,17 @@ class _Candidate(BaseModel):
     attribute: Annotated[str | None, _part(NAME_LENGTH_MAX)]
     value: Annotated[str | None, _part(VALUE_LENGTH_MAX)]
     single_valued: Annotated[bool | None, LaxBool]
+    replaces: Annotated[list[Annotated[int, LaxInt]], OneOrMany]
+    repeats: Annotated[int | None, LaxInt]
+    ends: Annotated[list[Annotated[int, LaxInt]], OneOrMany]
     citations: list[_Cited] = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_relations(cls, given: Any) -> Any:
+        """A candidate that has nothing to do with a known fact may leave those fields out."""
+        unrelated: dict[str, Any] = {"replaces": [], "repeats": None, "ends": []}
+        return {**unrelated, **given} if isinstance(given, dict) else given
 
     def extracted(self) -> Extracted:
         """It in the domain's words, which hold its confidence down unless it is meant literally."""
@@ -153,6 +164,9 @@ class _Candidate(BaseModel):
             value=self.value if self.attribute else None,
             single_valued=self.single_valued,
             speech=self.speech,
+            replaces=tuple(self.replaces),
+            repeats=self.repeats,
+            ends=tuple(self.ends),
         )
 
 
@@ -186,6 +200,8 @@ class ModelExtractor:
     Raises:
         ConfigurationError: the prompt has no version.
     """
+
+    reads_known = True
 
     def __init__(self, vendor: Vendor, connection: Connection) -> None:
         prompt = read_prompt(resource_path("config") / "prompts" / "extractor.md")
@@ -238,7 +254,7 @@ class ModelExtractor:
 
 
 def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:
-    """The window as the model sees it: roles, times and texts by number; no id and no scope.
+    """The window as the model sees it: facts and episodes by number; no id and no scope.
 
     Args:
         window: what is read.
@@ -248,7 +264,9 @@ def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:
         _shown(number, episode, episode.episode_id in window.new_ids)
         for number, episode in enumerate(window.episodes, start=1)
     ]
-    return {"episodes": episodes, "given": list(given)} if given else {"episodes": episodes}
+    known = [_known(number, fact) for number, fact in enumerate(window.known, start=1)]
+    data = {"known": known, "episodes": episodes, "given": list(given)}
+    return {name: shown for name, shown in data.items() if shown}
 
 
 def _shown(number: int, episode: Episode, is_new: bool) -> dict[str, Any]:
@@ -258,6 +276,22 @@ def _shown(number: int, episode: Episode, is_new: bool) -> dict[str, Any]:
         "said_at": _moment(episode.said_at),
         "is_new": is_new,
         "text": episode.text,
+    }
+
+
+def _known(number: int, fact: Fact) -> dict[str, Any]:
+    """A fact as the model sees it; a value that is personal data is not repeated."""
+    slot = fact.slot
+    filed = (
+        {"subject": slot.subject, "attribute": slot.attribute, "value": slot.shown_value}
+        if slot
+        else {}
+    )
+    return {
+        "number": number,
+        "text": fact.text,
+        "true_since": fact.valid_from.astimezone(UTC).date().isoformat(),
+        **{name: part for name, part in filed.items() if part is not None},
     }
 
 

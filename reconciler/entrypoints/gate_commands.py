@@ -51,13 +51,17 @@ def add_gate_commands(app: typer.Typer) -> None:
 def pending(
     agent: Agent,
     contact: MaybeContactId = None,
+    with_silent: Annotated[
+        bool,
+        typer.Option("--with-silent", help="Also list what waits unasked until it is said again."),
+    ] = False,
     tenant: Tenant = None,
     limit: MaybeLimit = None,
     as_json: AsJson = False,
 ) -> None:
     """List what waits for an answer, held or disputed, with the question to ask."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.pending(agent, contact, tenant=tenant, limit=limit)
+        found = memory.pending(agent, contact, tenant=tenant, limit=limit, with_silent=with_silent)
     show(as_json, [item.to_dict() for item in found], lambda: pending_view(found))
 
 

@@ -252,7 +252,7 @@ def _held_panel(decision: Decision) -> Panel:
     until = f" · until {_day(lapses_at)}" if lapses_at else ""
     return panel(
         lines(
-            shown(decision.question or ""),
+            shown(decision.question or decision.text),
             shown(decision.reason, "dim"),
             shown(decision.scope.as_options(), "dim"),
         ),

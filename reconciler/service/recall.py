@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from datetime import datetime
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.recalling.filtering import EVERYTHING, FilterFields, RecallFilter
@@ -16,7 +17,7 @@ from reconciler.service.embedding import embed
 from reconciler.service.writing.open_conflicts import OpenConflicts
 
 if TYPE_CHECKING:
-    from reconciler.domain.records.facts import RankedFact
+    from reconciler.domain.records.facts import Fact, RankedFact
     from reconciler.domain.records.scope import Scope
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.embedder import Embedder
@@ -80,6 +81,35 @@ class Recall:
         self._use.note_recall(scope.contact_key, is_empty=is_empty)
         return found if budget_tokens is None else within_budget(found, budget_tokens)
 
+    def near(self, scope: Scope, texts: Sequence[str], limit: int) -> list[Fact]:
+        """The live facts that are nearest to any of the texts, however far away; no recall.
+
+        In meaning or in words, names and attributes included. Each text has its nearest before
+        another has its second nearest.
+
+        Args:
+            scope: the contact.
+            texts: what was said.
+            limit: at most so many.
+        """
+        if not texts:
+            return []
+        questions = [Question(text) for text in texts]
+        if self._embedder.dimension:
+            vectors = embed(self._embedder, texts)
+            questions = list(starmap(Question, zip(texts, vectors, strict=True)))
+        known, now = self._known(scope, questions[0]), self._clock()
+        how = replace(self._how, floor=None)
+        found: dict[str, tuple[int, float, Fact]] = {}
+        for question in questions:
+            hits = known.answer(question, EVERYTHING, how, now, limit)
+            like = sorted(((hit.similarity or 0.0, hit.fact) for hit in hits), key=_likeness)
+            for place, (similarity, fact) in enumerate(like):
+                if similarity > 0:
+                    best = (place, -similarity, fact)
+                    found[fact.fact_id] = min(best, found.get(fact.fact_id, best), key=_place)
+        return [fact for _, _, fact in sorted(found.values(), key=_place)[:limit]]
+
     def _question(self, query: str) -> Question:
         if not query or not self._embedder.dimension:
             return Question(query)
@@ -94,6 +124,16 @@ class Recall:
             (conflict.new_id, conflict.old_id) for conflict in self._store.list_conflicts(scope)
         ]
         return Recallable(facts, disputes=OpenConflicts(pairs).as_mapping())
+
+
+def _likeness(hit: tuple[float, Fact]) -> tuple[float, str]:
+    similarity, fact = hit
+    return -similarity, fact.fact_id
+
+
+def _place(found: tuple[int, float, Fact]) -> tuple[int, float, str]:
+    place, unlikeness, fact = found
+    return place, unlikeness, fact.fact_id
 
 
 def filter_of(given: FilterFields, attributes: Callable[[], AttributeBook]) -> RecallFilter:

@@ -278,21 +278,29 @@ class Records:
         """Contacts of an agent, by id."""
         return self._store.list_contacts(scopes, self._clock())
 
-    def pending(self, scopes: Sequence[Scope]) -> Iterator[Decision | Dispute]:
+    def pending(
+        self, scopes: Sequence[Scope], *, with_silent: bool = False
+    ) -> Iterator[Decision | Dispute]:
         """What waits for an answer about these contacts: what is held, then what is in dispute.
 
         Each the newest first; not what lapsed, nor what later words have answered. It is read as it
         is taken.
+
+        Args:
+            scopes: the contacts.
+            with_silent: whether what waits without a question, to be said again, is there too.
         """
-        yield from self._held(scopes)
+        yield from self._held(scopes, with_silent)
         yield from self.disputes(scopes)
 
-    def _held(self, scopes: Sequence[Scope]) -> Iterator[Decision]:
+    def _held(self, scopes: Sequence[Scope], with_silent: bool) -> Iterator[Decision]:
         """What is held, but for what later words have answered."""
         facts: dict[Scope, list[Fact]] = {}
         for decision in self._store.list_pending(scopes, self._clock()):
             from reconciler.domain.gate.questions import answer_since
 
+            if decision.question is None and not with_silent:
+                continue
             if decision.scope not in facts:
                 facts = {decision.scope: self._store.list_facts(decision.scope)}  # one at a time
             if answer_since(decision.note, facts[decision.scope]) is None:

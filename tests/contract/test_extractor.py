@@ -32,8 +32,10 @@ from reconciler.adapters.model_extractor import (
 from reconciler.adapters.openai_calls import OpenAI
 from reconciler.adapters.structured_calls import WAIT_SECONDS_MAX, Vendor
 from reconciler.domain.records.decisions import Usage
-from reconciler.domain.records.kinds import Category, Speech
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import Category, SourceKind, Speech
 from reconciler.domain.records.sessions import Episode, Role
+from reconciler.domain.records.slots import Slot
 from reconciler.domain.sessions.extraction import (
     CONFIDENCE_MAX_UNLESS_LITERAL,
     Citation,
@@ -48,7 +50,7 @@ from reconciler.errors import (
     ExtractionRefusedError,
     ExtractionUnavailableError,
 )
-from reconciler.ports.extractor import Extractor
+from reconciler.ports.extractor import Extractor, ReadsKnown
 from reconciler.testing import ScriptedExtractor
 from tests.anthropic_server import (
     DROPPED,
@@ -114,6 +116,31 @@ def window(*episodes: Episode | str, old_count: int = 0) -> Window:
 
 
 REMARK = window("Please remember that I prefer e-mail to phone calls.")
+
+
+def known(number: int, text: str, slot: Slot | None = None) -> Fact:
+    return Fact(
+        fact_id=f"fact-id-{number}",
+        text=text,
+        trust=SourceKind.USER_EXPLICIT,
+        observations=1,
+        valid_from=SAID_AT,
+        recorded_at=SAID_AT,
+        last_confirmed_at=SAID_AT,
+        slot=slot,
+    )
+
+
+def filed(attribute: str, value: str, **given: Any) -> Slot:
+    named = {"attribute": attribute, "value": value, "value_key": value, "is_single_valued": True}
+    return Slot(subject="contact", **named | given)
+
+
+KNOWN = (
+    known(1, "Works at Nordlys.", filed("employer", "Nordlys")),
+    known(2, "Can be mailed.", filed("email", "a.b@example.com", is_personal=True)),
+    known(3, "Has a cat."),
+)
 
 
 def numbered(count: int, first: int = 0) -> tuple[Extracted, ...]:
@@ -613,6 +640,59 @@ def test_5_times_are_those_of_utc(server: AnthropicServer, extractor: ModelExtra
 
     sent = server.requests[0].data["episodes"][0]
     assert sent["said_at"] == "Tuesday 2026-03-10 06:00 UTC"
+
+
+def test_5_known_facts_are_sent_numbered_from_one_and_without_personal_values(
+    server: AnthropicServer, extractor: ModelExtractor
+) -> None:
+    extractor.extract(replace(REMARK, known=KNOWN))
+
+    assert server.requests[0].data["known"] == [
+        {
+            "number": 1,
+            "text": "Works at Nordlys.",
+            "true_since": "2026-03-09",
+            "subject": "contact",
+            "attribute": "employer",
+            "value": "Nordlys",
+        },
+        {
+            "number": 2,
+            "text": "Can be mailed.",
+            "true_since": "2026-03-09",
+            "subject": "contact",
+            "attribute": "email",
+            "value": "(personal data)",
+        },
+        {"number": 3, "text": "Has a cat.", "true_since": "2026-03-09"},
+    ]
+    assert "fact-id" not in json.dumps(server.requests[0].body)
+
+
+def test_7_what_is_said_of_known_facts_is_given_by_their_numbers(
+    server: AnthropicServer, extractor: ModelExtractor
+) -> None:
+    server.answers(extraction(candidate(replaces=[2, 9], repeats=1, ends=[0])))
+    (found,) = extractor.extract(replace(REMARK, known=KNOWN)).candidates
+
+    assert (found.replaces, found.repeats, found.ends) == ((2, 9), 1, (0,))
+
+
+@pytest.mark.parametrize("named", [{"replaces": ["one"]}, {"repeats": 1.5}, {"ends": "x"}])
+def test_6_what_is_no_number_of_a_fact_is_no_answer(
+    named: dict[str, Any], server: AnthropicServer, extractor: ModelExtractor
+) -> None:
+    server.answers(extraction(candidate(**named)))
+    with pytest.raises(ExtractionAnswerError, match=next(iter(named))):
+        extractor.extract(replace(REMARK, known=KNOWN))
+
+
+@pytest.mark.parametrize(("kind", "reads"), [("anthropic", True), ("explicit", False)])
+def test_7_only_who_compares_is_shown_what_is_known(
+    kind: str, reads: bool, extractor: ModelExtractor
+) -> None:
+    which: Extractor = extractor if kind == "anthropic" else ExplicitExtractor()
+    assert isinstance(which, ReadsKnown) is reads
 
 
 def test_5_no_id_is_sent(server: AnthropicServer, extractor: ModelExtractor) -> None:

@@ -14,6 +14,7 @@ import pytest
 from reconciler.domain.records.jobs import JobState, Outcomes
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.policies import RetryPolicy
+from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Episode, Role
 from reconciler.domain.sessions.extraction import Extracted, Proposal
@@ -39,9 +40,12 @@ READ = ReadSession(
                 value="Pune",
             ),
             spans={"turn-0": ("Pune", "in Pune")},
+            relations=Relations(replaces=("f-1",), ends=("f-2",)),
+            ignored=1,
         ),
     ),
     summary="About where she lives.",
+    shown=(("f-1", "f-2"), ()),
 )
 T = TypeVar("T")
 

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Memory, Scope, Session
+from reconciler import Action, Dispute, Memory, Scope, Session
+from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.jobs import Job, JobState, Outcomes, Stage
-from reconciler.domain.records.kinds import Category, Speech
+from reconciler.domain.records.kinds import Category, DecidedBy, Speech
+from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.sessions import Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.errors import (
@@ -168,7 +170,7 @@ def test_a_transcript_with_two_more_turns_is_no_second_witness(
     ids.append(memory.submit_session("crm", "alice", None, turns))
     memory.drain()
     assert len({memory.job("crm", "alice", job_id).session_id for job_id in ids}) == 1
-    assert len(memory.pending("crm")) == 1
+    assert len(memory.pending("crm", with_silent=True)) == 1
     assert known(memory) == []
 
 
@@ -770,3 +772,133 @@ def test_an_outage_is_logged_once_however_long_it_is(
         worker.stop()
         working.join(60)
     assert [each.getMessage()[:22] for each in caplog.records] == ["no job could be taken:"]
+
+
+# what is known is shown
+
+
+def shown(memory: Memory, number: int = 0) -> list[str]:
+    """The texts of the facts that the extractor was shown with a window."""
+    extractor = memory._services.extractor
+    assert isinstance(extractor, ScriptedExtractor)
+    return [fact.text for fact in extractor.windows[number].known]
+
+
+def test_the_nearest_facts_of_the_same_contact_are_shown_and_no_others(opened: Open) -> None:
+    memory = opened(answer())
+    for contact, text in (("alice", "Lives in Pune."), ("bob", "Lives in Oslo.")):
+        memory.add_contact_note("crm", contact, text)
+    ended = memory.add_contact_note("crm", "alice", "Lives with her aunt in Pune since May.")
+    memory.revoke("crm", "alice", ended.fact_id, by="anna", reason="Wrong.")
+    forgotten = memory.add_contact_note("crm", "alice", "Lives near a lake.")
+    memory.forget("crm", "alice", fact_id=forgotten.fact_id, by="contact", reason="Asked.")
+    worked_off(memory, [*said("Who lives there?", role="agent"), *said("She lives in Pune.")])
+    assert shown(memory) == ["Lives in Pune."]
+
+
+def test_each_turn_has_its_nearest_fact_before_another_has_its_second(opened: Open) -> None:
+    memory = opened(answer())
+    cats = [f"Has a cat that is called Mia number {number}." for number in range(25)]
+    for text in (*cats, "Lives in Pune."):
+        memory.add_contact_note("crm", "alice", text, attribute=text[:40], value=text)
+    worked_off(memory, said("My cat Mia has a cat friend that is called Mo.", "I live in Pune."))
+    assert "Lives in Pune." in shown(memory)
+    assert len(shown(memory)) == 20
+
+
+def test_without_a_model_words_alone_find_what_is_known(engine: EngineUnderTest) -> None:
+    settings = load_settings(**engine.settings_arguments | {"jobs": FAST})
+    reader = ScriptedExtractor([answer()])
+    with Memory.open(settings, embedder=NoopEmbedder(), extractor=reader) as memory:
+        memory.add_contact_note("crm", "alice", "Lives in Pune.")
+        memory.add_contact_note("crm", "alice", "Is a nurse.")
+        worked_off(memory, said("What is Pune like?"))
+        assert shown(memory) == ["Lives in Pune."]
+
+
+def test_a_second_attempt_names_the_facts_that_the_first_was_shown(opened: Open) -> None:
+    """Killed once what was read is kept, the job asks nobody again, whatever is known by then."""
+    told = claim("Lives in Oslo.", (1, "I live in Oslo"), replaces=(1, 7))
+    memory = opened(answer(told))
+    lives = memory.add_contact_note("crm", "alice", "Lives in Pune.")
+    job_id = memory.submit_session("crm", "alice", "chat", said("I live in Oslo now."))
+    worker = memory.worker(lambda stage: worker.stop() if stage is Stage.KEPT else None)
+    worker.drain()
+    kept = memory._services.session_store.find_read(job_id)
+    assert kept is not None
+    assert kept.shown == ((lives.fact_id,),)
+    [proposal] = kept.proposals
+    assert (proposal.relations, proposal.ignored) == (Relations(replaces=(lives.fact_id,)), 1)
+    memory.add_contact_note("crm", "alice", "I live with a dog.")
+    memory.drain()
+    assert len(memory._services.extractor.windows) == 1  # type: ignore[attr-defined]
+    made = memory.decisions("crm", "alice")[0]
+    assert (made.decided_by, made.superseded_ids) == (DecidedBy.EXTRACTOR, (lives.fact_id,))
+
+
+def test_an_extractor_that_reads_no_facts_costs_no_embedding(
+    engine: EngineUnderTest,
+) -> None:
+    settings = load_settings(**engine.settings_arguments | {"jobs": FAST, "extractor": OFFLINE})
+    with Memory.open(settings, embedder=HashingEmbedder()) as memory:
+        memory.add_contact_note("crm", "alice", "Lives in Pune.")
+        job = worked_off(memory, said(TEA))
+        kept = memory._services.session_store.find_read(job.job_id)
+        assert kept is not None
+        assert kept.shown == ((),)
+
+
+# few questions
+
+
+def wish(number: int, importance: float, **changed: Any) -> Extracted:
+    """A wish that one mention is too little for, cited from the turn of that number."""
+    drink = DRINKS[number - 1]
+    usual: dict[str, Any] = {"category": Category.PREFERENCE, "importance": importance}
+    return claim(f"Prefers {drink}.", (number, f"like {drink} best"), **usual | changed)
+
+
+DRINKS = ("tea", "mocha", "cider", "juice", "milk")
+
+
+def best(*numbers: int) -> list[Turn]:
+    return said(*(f"I like {DRINKS[number - 1]} best." for number in numbers))
+
+
+def asked(memory: Memory) -> set[str]:
+    return {each.text for each in memory.pending("crm", "alice") if not isinstance(each, Dispute)}
+
+
+def test_a_session_asks_the_two_most_important_questions(opened: Open) -> None:
+    weights = (0.8, 0.95, 0.3, 0.9)
+    wishes = [wish(number, weight) for number, weight in enumerate(weights, start=1)]
+    memory = opened(answer(*wishes))
+    job = worked_off(memory, best(1, 2, 3, 4))
+    assert (job.outcomes.held, asked(memory)) == (4, {"Prefers mocha.", "Prefers juice."})
+    assert len(memory.pending("crm", "alice", with_silent=True)) == 4
+
+
+def test_a_session_that_goes_on_asks_no_more_than_two(opened: Open) -> None:
+    memory = opened(answer(wish(1, 0.8), wish(2, 0.8)), answer(wish(3, 0.95)))
+    worked_off(memory, best(1, 2))
+    first = asked(memory)
+    worked_off(memory, best(1, 2, 3))
+    assert asked(memory) == first == {"Prefers tea.", "Prefers mocha."}
+
+
+def test_what_only_an_operator_may_answer_takes_no_room(opened: Open) -> None:
+    steps = replace(wish(3, 0.9), category=Category.PROCEDURE, text="Before a visit, call twice.")
+    memory = opened(answer(wish(1, 0.8), wish(2, 0.8), steps))
+    worked_off(memory, best(1, 2, 3))
+    assert len(asked(memory)) == 3
+
+
+@pytest.mark.parametrize("stage", [Stage.KEPT, Stage.PROPOSED])
+def test_a_second_attempt_asks_the_same_questions(opened: Open, stage: Stage) -> None:
+    wishes = [wish(number, 0.75 + number / 20) for number in range(1, 5)]
+    memory = opened(answer(*wishes))
+    memory.submit_session("crm", "alice", "chat", best(1, 2, 3, 4))
+    worker = memory.worker(lambda each: worker.stop() if each is stage else None)
+    worker.drain()
+    memory.drain()
+    assert asked(memory) == {"Prefers cider.", "Prefers juice."}

@@ -35,6 +35,7 @@ from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, DecidedBy
 from reconciler.domain.records.kinds import Category, Sensitivity
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import (
     ConfigurationError,
@@ -240,7 +241,7 @@ def reconfirmed(memory: Memory) -> Decision:
 
 
 def held(memory: Memory) -> Decision:
-    return extract(memory, "Prefers tea", attribute="drink", value="tea")
+    return extract(memory, "Prefers tea", attribute="drink", value="tea", importance=0.8)
 
 
 def held_again(memory: Memory) -> Decision:
@@ -306,7 +307,7 @@ def test_a_disposal_is_stored_whole_as_it_was_returned(
 def assert_every_finding(decision: Decision) -> None:
     found = decision.gate
     assert found is not None
-    assert (found.policy_version, found.domain) == ("2", "general")
+    assert (found.policy_version, found.domain) == ("3", "general")
     assert [each.check for each in found.findings] == list(CHECKS)
     assert found.parts
     assert 0 <= found.confidence <= 1
@@ -877,7 +878,9 @@ def test_what_was_taken_back_may_be_proposed_again(embedded: Memory) -> None:
 
 
 def test_the_same_question_waits_once(memory: Memory) -> None:
-    first, second = extract(memory, "Prefers tea"), extract(memory, "Prefers tea.")
+    first, second = (
+        extract(memory, each, importance=0.8) for each in ("Prefers tea", "prefers tea")
+    )
     assert (first.proposal.held_id, second.proposal.held_id) == (None, first.decision_id)
     assert memory.pending("crm") == [first]
     assert first.decision_id in second.answer or second.question
@@ -893,7 +896,8 @@ def test_a_question_that_waits_once_is_answered_by_either_id(memory: Memory, pla
 
 
 def test_pending_lists_the_newest_first_and_the_agents_only(memory: Memory) -> None:
-    asked = [extract(memory, "Prefers tea", contact) for contact in ("alice", "bob", "carol")]
+    contacts = ("alice", "bob", "carol")
+    asked = [extract(memory, "Prefers tea", contact, importance=0.8) for contact in contacts]
     memory.add_contact_note("support", "alice", "Prefers tea", source_kind=EXTRACTOR)
     assert memory.pending("crm") == asked[::-1]
     assert memory.pending("crm", "bob") == [asked[1]]
@@ -910,6 +914,74 @@ def test_observations_add_up_until_nobody_is_asked(memory: Memory) -> None:
 def test_three_observations_of_one_session_are_still_asked_about(embedded: Memory) -> None:
     made = [extract(embedded, "Lives in Pune", session_id="monday") for _ in range(3)]
     assert [each.action for each in made] == [Action.HOLD] * 3
+
+
+# What waits without a question
+
+
+def test_what_is_only_too_little_sure_waits_without_a_question(memory: Memory) -> None:
+    waiting = extract(memory, "Prefers tea", importance=0.79)
+    assert (waiting.action, because(waiting)) == (Action.HOLD, GateReason.THIN_EVIDENCE)
+    assert (waiting.question, memory.pending("crm")) == (None, [])
+    assert memory.pending("crm", with_silent=True) == [waiting]
+    assert memory.briefing("crm", "alice").questions == ()
+    assert "do not ask" in waiting.answer
+
+
+def test_what_matters_is_asked_about(memory: Memory) -> None:
+    waiting = extract(memory, "Prefers tea", importance=0.8)
+    assert waiting.question is not None
+    assert memory.pending("crm") == [waiting]
+
+
+def test_what_contradicts_a_live_fact_is_asked_about(memory: Memory) -> None:
+    say(memory, "Lives in Pune", attribute="city", value="Pune")
+    told = {"attribute": "city", "importance": 0.3}
+    waiting = extract(memory, "Lives in Oslo", value="Oslo", **told)
+    assert (waiting.action, memory.pending("crm")) == (Action.HOLD, [waiting])
+    extract(memory, "Lives in Oslo", "bob", value="Oslo", **told)
+    assert memory.pending("crm", "bob") == []
+
+
+def test_what_a_reader_says_is_over_is_asked_about(memory: Memory) -> None:
+    cat = say(memory, "Has a cat called Mia")
+    assert cat.fact_id is not None
+    gone = replace(
+        candidate("Gave the cat away", heard("I gave the cat away"), importance=0.3),
+        confidence=0.6,
+        relations=Relations(ends=(cat.fact_id,)),
+    )
+    assert memory.propose(gone).question is not None
+
+
+def test_what_forbids_something_is_asked_about(memory: Memory) -> None:
+    assert extract(memory, "Never call before nine", importance=0.3).question is not None
+
+
+def test_said_again_what_waited_is_let_through(memory: Memory) -> None:
+    said = [candidate("Prefers tea", heard("I like tea best")) for _ in range(2)]
+    assert [memory.propose(each).action for each in said] == [Action.HOLD, Action.ADMIT]
+
+
+def test_what_waits_without_a_question_waits_once_and_hides_no_question(memory: Memory) -> None:
+    first = extract(memory, "Prefers tea", importance=0.5)
+    again = extract(memory, "Prefers tea", importance=0.5)
+    asked = extract(memory, "Prefers tea", importance=0.9)
+    assert (again.proposal.held_id, asked.proposal.held_id) == (first.decision_id, None)
+    assert memory.pending("crm") == [asked]
+    assert memory.pending("crm", with_silent=True) == [asked, first]
+
+
+def test_what_waits_without_a_question_can_be_answered_all_the_same(memory: Memory) -> None:
+    waiting = extract(memory, "Prefers tea", importance=0.5)
+    assert memory.confirm("crm", "alice", waiting.decision_id, "contact").action is Action.ADD
+    assert memory.pending("crm", with_silent=True) == []
+
+
+def test_what_waits_without_a_question_lapses_like_one(clock: Clock, timed: Memory) -> None:
+    extract(timed, "Prefers tea", importance=0.5)
+    clock.pass_days(31)
+    assert timed.pending("crm", with_silent=True) == []
 
 
 # Proposals
@@ -1340,7 +1412,7 @@ def test_an_import_counts_what_was_refused_and_goes_on(memory: Memory) -> None:
     assert report.decisions["REJECT", "gate"] == 2
     assert report.decisions["HOLD", "gate"] == 1
     assert live(memory) == ["Lives in Pune", "Works for a bank"]
-    [waiting] = memory.pending("crm")
+    [waiting] = memory.pending("crm", with_silent=True)
     assert (waiting.text, waiting.door) == ("Prefers tea", "import")
 
 

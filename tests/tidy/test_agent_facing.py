@@ -97,7 +97,7 @@ def test_only_confirmations_hand_an_answer_to_the_gate() -> None:
 
 
 def test_the_gate_has_no_way_around_its_verbs() -> None:
-    proposing = {"judge", "propose", "commit", "settle_many"}
+    proposing = {"judge", "to_be_asked", "propose", "commit", "settle_many"}
     assert _public(WriteGate) == proposing | {"answer", "revoke", "revert", "amend"}
 
 

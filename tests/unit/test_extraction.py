@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind, Speech
+from reconciler.domain.records.relations import RELATED_MAX, Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Episode, Role
 from reconciler.domain.sessions.extraction import (
@@ -212,3 +214,68 @@ def test_a_proposal_comes_back_from_its_record_as_it_was() -> None:
     [proposal] = read((window(), found))
     back = Proposal.from_dict(json.loads(json.dumps(proposal.to_dict())))
     assert candidate(back) == candidate(proposal)
+
+
+# what is said of known facts
+
+
+def known(count: int, first: int = 1) -> Window:
+    """A window in which so many facts are shown, "f1" as number 1 unless another is first."""
+    facts = (
+        Fact(
+            fact_id=f"f{number}",
+            text="Prefers coffee.",
+            trust=SourceKind.USER_EXPLICIT,
+            observations=1,
+            valid_from=NOON,
+            recorded_at=NOON,
+            last_confirmed_at=NOON,
+        )
+        for number in range(first, first + count)
+    )
+    return replace(window(), known=tuple(facts))
+
+
+@pytest.mark.parametrize(
+    ("named", "relations", "ignored"),
+    [
+        ({}, None, 0),
+        ({"replaces": (2,)}, {"replaces": ("f2",)}, 0),
+        ({"repeats": 1}, {"repeats": "f1"}, 0),
+        ({"ends": (3, 1)}, {"ends": ("f3", "f1")}, 0),
+        ({"replaces": (1, 9, 0, -1)}, {"replaces": ("f1",)}, 3),
+        ({"repeats": 9}, None, 1),
+        ({"replaces": (1, 1), "ends": (1,)}, {"replaces": ("f1",)}, 0),
+        ({"replaces": (1,), "repeats": 1, "ends": (1, 2)}, {"repeats": "f1"}, 2),
+        ({"replaces": (1, 2, 3, 4), "repeats": 5}, {"repeats": "f5"}, 4),
+        ({"replaces": (1, 2), "ends": (3, 4)}, None, 4),
+    ],
+)
+def test_a_candidate_names_facts_by_the_numbers_that_were_shown(
+    named: dict[str, Any], relations: dict[str, Any] | None, ignored: int
+) -> None:
+    [proposal] = read((known(RELATED_MAX + 2), extracted(1, **named)))
+    assert proposal.relations == (Relations(**relations) if relations else None)
+    assert proposal.ignored == ignored
+    assert candidate(proposal).relations == proposal.relations
+
+
+def test_two_windows_number_the_facts_that_they_were_shown_each() -> None:
+    """The same number is another fact in each; what both say counts."""
+    one, other = extracted(1, replaces=(1,)), extracted(3, replaces=(1,), ends=(2,))
+    [proposal] = read((known(1), one), (known(2, first=7), other))
+    assert proposal.relations == Relations(replaces=("f1", "f7"), ends=("f8",))
+
+
+def test_what_one_window_says_again_no_other_window_ends() -> None:
+    one, other = extracted(1, replaces=(1,)), extracted(3, repeats=1)
+    [proposal] = read((known(1), one), (known(1), other))
+    assert proposal.relations == Relations(repeats="f1")
+
+
+def test_relations_survive_the_jobs_record() -> None:
+    [proposal] = read((known(2), extracted(1, replaces=(2, 5))))
+    kept = json.loads(json.dumps(proposal.to_dict()))
+    assert Proposal.from_dict(kept).relations == proposal.relations
+    older = {name: kept[name] for name in kept.keys() - {"relations", "ignored"}}
+    assert Proposal.from_dict(older).relations is None

@@ -113,6 +113,8 @@ BROKEN: list[tuple[Change, str]] = [
     (with_("score.sessions_min", 0), "score.sessions_min"),
     (with_("score.recent_days", -1), "score.recent_days"),
     (with_("confirmation.lapses_days", 0), "confirmation.lapses_days"),
+    (with_("confirmation.importance_min", 1.1), "confirmation.importance_min"),
+    (with_("confirmation.session_questions_max", -1), "confirmation.session_questions_max"),
     (with_("confirmation.change_it", ""), "confirmation.change_it"),
     (with_("sensitive_data.email", "whisper"), "sensitive_data.email"),
     (with_("sensitive_data.shoe_size", "keep"), "sensitive_data.shoe_size"),
@@ -162,7 +164,7 @@ def test_a_file_that_is_missing_or_no_toml_is_refused_by_its_name(tmp_path: Path
 def test_a_file_of_ones_own_stands_instead_of_the_shipped_one(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     text = PATH.read_text(encoding="utf-8")
-    own.write_text(text.replace('\nversion = "2"', '\nversion = "mine"'), encoding="utf-8")
+    own.write_text(text.replace('\nversion = "3"', '\nversion = "mine"'), encoding="utf-8")
     assert load_gate_policy(own, "ops").version == "mine"
 
 

@@ -16,7 +16,7 @@ from reconciler.domain.gate.checks import FORBIDDING, Case, consent_topic, findi
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import is_contacts_word
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.gate.questions import question
+from reconciler.domain.gate.questions import is_worth_asking, question
 from reconciler.domain.gate.reading import Reading, read
 from reconciler.domain.gate.scoring import score
 from reconciler.domain.records.assessment import (
@@ -27,7 +27,12 @@ from reconciler.domain.records.assessment import (
     GateReason,
 )
 from reconciler.domain.records.candidates import CONTACT, Candidate, Precedents
-from reconciler.domain.records.kinds import RecallSemantics, Sensitivity, SourceKind
+from reconciler.domain.records.kinds import (
+    FOR_OPERATORS,
+    RecallSemantics,
+    Sensitivity,
+    SourceKind,
+)
 from reconciler.domain.records.notes import Note, canonical_text
 
 __all__ = ["assess", "inference_key", "with_effective_source"]
@@ -41,6 +46,8 @@ def assess(
     policy: GatePolicy,
     now: datetime,
     precedents: Precedents = _NO_PRECEDENTS,
+    *,
+    may_ask: bool = True,
 ) -> Assessment:
     """How the gate disposes of a candidate.
 
@@ -49,6 +56,7 @@ def assess(
         policy: whose rules apply.
         now: the time from which recency and the question's lapse count (UTC).
         precedents: what became of the same inference before.
+        may_ask: whether there is room for another question to the contact.
     """
     candidate = cleaned.candidate
     reading = read(candidate, policy)
@@ -77,6 +85,20 @@ def assess(
     rule = policy.file.categories[reading.category]
     asked_topic = consent_topic(case)
     topic = candidate.note.topic or next(iter(reading.topics), None)
+    semantics = _semantics(candidate, reading.semantics or rule.recall)
+    is_question = (
+        is_held
+        and (may_ask or reason in FOR_OPERATORS)
+        and is_worth_asking(
+            reason,
+            _weight_in(case),
+            semantics,
+            policy,
+            is_contradicting=precedents.is_contradicting,
+        )
+    )
+    if is_held and not is_question:
+        detail = f"{detail}; it waits until it is said again, without a question"
     return Assessment(
         disposal=disposal,
         reason=reason,
@@ -88,10 +110,12 @@ def assess(
         topic=topic,
         sensitivity=_sensitivity(cleaned, reading, topic),
         is_redacted=bool(cleaned.redacted or cleaned.refused),
-        recall_semantics=_semantics(candidate, reading.semantics or rule.recall),
+        recall_semantics=semantics,
         yields_to_live_intent=rule.yields_to_live_intent,
         lifetime_days=policy.lifetime_days(reading.category),
-        question=question(candidate, disposal, reason, asked_topic, policy) if is_held else None,
+        question=(
+            question(candidate, disposal, reason, asked_topic, policy) if is_question else None
+        ),
         lapses_at=now + timedelta(days=policy.file.confirmation.lapses_days) if is_held else None,
         policy_version=policy.version,
         domain=policy.domain,
@@ -117,9 +141,13 @@ def _semantics(candidate: Candidate, read: RecallSemantics) -> RecallSemantics:
 
 def _importance(case: Case) -> float | None:
     """What the policy gives for the weight of its words; None where the caller said otherwise."""
-    if case.candidate.note.importance is not None:
-        return None
-    return case.policy.importance(case.reading.weight)
+    return None if case.candidate.note.importance is not None else _weight_in(case)
+
+
+def _weight_in(case: Case) -> float:
+    """How much it matters, 0 to 1, as the caller or else its words say."""
+    given = case.candidate.note.importance
+    return case.policy.importance(case.reading.weight) if given is None else given
 
 
 def with_effective_source(candidate: Candidate) -> Candidate:

@@ -132,9 +132,11 @@ class ImportanceRule(_Table):
 
 
 class ConfirmationRule(_Table):
-    """How a question is asked."""
+    """Who is spared a question, and how one is asked."""
 
     lapses_days: float = Field(gt=0, le=36_500)
+    importance_min: Share
+    session_questions_max: int = Field(ge=0)
     change_it: str = Field(min_length=1)
 
 

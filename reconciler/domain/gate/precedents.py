@@ -33,6 +33,7 @@ class EarlierDecision:
         episode_id: the episode's.
         session_id: its session's.
         is_answered_since: whether later words answered it, which no decision says.
+        is_silent: whether it waits without a question.
     """
 
     decision_id: str
@@ -45,6 +46,7 @@ class EarlierDecision:
     episode_id: str
     session_id: str
     is_answered_since: bool = False
+    is_silent: bool = False
 
     @property
     def is_supporting(self) -> bool:
@@ -53,14 +55,18 @@ class EarlierDecision:
         return is_undecided and not self.trust.is_trusted_less_than(SourceKind.EXTRACTOR)
 
     def is_pending(self, now: datetime) -> bool:
-        """Whether it waits for an answer, under its own id."""
+        """Whether it waits, for an answer or to be said again, under its own id."""
         is_settled = self.answer_id is not None or self.is_answered_since
         has_time = self.lapses_at is not None and self.lapses_at > now
         return self.action is Action.HOLD and self.held_id is None and not is_settled and has_time
 
 
 def precedents_of(
-    earlier: Sequence[EarlierDecision], now: datetime, *, is_answered: bool = False
+    earlier: Sequence[EarlierDecision],
+    now: datetime,
+    *,
+    is_answered: bool = False,
+    is_contradicting: bool = False,
 ) -> Precedents:
     """What a new proposal of the same inference is judged with.
 
@@ -68,14 +74,19 @@ def precedents_of(
         earlier: what was decided about it, the oldest first.
         now: the time now (UTC).
         is_answered: whether later words than the proposal's answer what would be asked.
+        is_contradicting: whether a live fact would end by the proposal.
     """
     declined = [decision.decision_id for decision in earlier if decision.action is Action.DECLINE]
-    pending = [decision.decision_id for decision in earlier if decision.is_pending(now)]
+    pending = [decision for decision in earlier if decision.is_pending(now)]
+    asked = (decision.decision_id for decision in pending if not decision.is_silent)
+    silent = (decision.decision_id for decision in pending if decision.is_silent)
     supporting = [decision for decision in earlier if decision.is_supporting]
     return Precedents(
         declined_id=next(iter(declined), None),
-        pending_id=next(iter(pending), None),
+        pending_id=next(asked, None),
+        waiting_id=next(silent, None),
         is_answered=is_answered,
         episode_ids=frozenset(decision.episode_id for decision in supporting),
         sessions=frozenset(decision.session_id for decision in supporting),
+        is_contradicting=is_contradicting,
     )

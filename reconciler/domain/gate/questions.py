@@ -13,12 +13,37 @@ from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import FactState, SourceKind
+from reconciler.domain.records.kinds import FactState, RecallSemantics, SourceKind
 from reconciler.domain.records.notes import Note, canonical_text
-from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.slots import Slot, SlotMatch, compare_slots
 from reconciler.lexicon import lexicon
 
-__all__ = ["answer_since", "question", "revalidation"]
+__all__ = ["answer_since", "contradicts", "is_worth_asking", "question", "revalidation"]
+
+
+def is_worth_asking(
+    reason: GateReason,
+    importance: float,
+    semantics: RecallSemantics,
+    policy: GatePolicy,
+    *,
+    is_contradicting: bool,
+) -> bool:
+    """Whether somebody is asked about what is held, or it waits until it is said again.
+
+    Args:
+        reason: why it is held.
+        importance: how much it matters, 0 to 1.
+        semantics: how recall would present it.
+        policy: from which importance on somebody is asked.
+        is_contradicting: whether a live fact says otherwise.
+    """
+    return (
+        reason is not GateReason.THIN_EVIDENCE
+        or importance >= policy.file.confirmation.importance_min
+        or semantics is not RecallSemantics.DEFAULT
+        or is_contradicting
+    )
 
 
 def question(
@@ -54,6 +79,16 @@ def answer_since(asked: Note, facts: Iterable[Fact]) -> Fact | None:
     text = canonical_text(asked.text)
     later = (fact for fact in facts if fact.last_confirmed_at > asked.said_at)
     return next((fact for fact in later if _answers(fact, asked.slot, text)), None)
+
+
+def contradicts(candidate: Candidate, facts: Iterable[Fact]) -> bool:
+    """Whether one of these facts would end by it: by its slot, or as who read it out says."""
+    named = candidate.relations.ended_ids if candidate.relations else ()
+    slot = candidate.note.slot
+    return any(
+        fact.fact_id in named or compare_slots(slot, fact.slot) is SlotMatch.CHANGED
+        for fact in facts
+    )
 
 
 def _answers(fact: Fact, slot: Slot | None, text: str) -> bool:

@@ -67,8 +67,9 @@ class Assessment:
         recall_semantics: how recall presents the fact.
         yields_to_live_intent: whether what is asked for now overrides it.
         lifetime_days: after so many days the fact expires; None for never.
-        question: what to ask, where it is held for somebody's yes; worded so that no is easy.
-        lapses_at: when the question lapses; None where none is asked.
+        question: what to ask, where it is held for somebody's yes; worded so that no is easy. None
+            for what is held and waits silently, until it is said again.
+        lapses_at: until when what is held waits; None for anything else.
         policy_version: of the policy that decided.
         domain: whose rules the policy applied.
         inference_key: equal for the same inference about the same contact.

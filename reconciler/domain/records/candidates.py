@@ -208,16 +208,20 @@ class Precedents:
     Attributes:
         declined_id: the decision by which somebody said no to it; None where nobody did.
         pending_id: the decision that still waits for an answer; None where none does.
+        waiting_id: the decision that waits without a question; None where none does.
         is_answered: whether later words than the candidate's answer what would be asked.
         episode_ids: the episodes that supported it then.
         sessions: their sessions.
+        is_contradicting: whether a live fact would end by the candidate.
     """
 
     declined_id: str | None = None
     pending_id: str | None = None
+    waiting_id: str | None = None
     is_answered: bool = False
     episode_ids: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
+    is_contradicting: bool = False
 
     def observations_with(self, candidate: Candidate) -> int:
         """Distinct episodes, those of the candidate among them."""

@@ -405,6 +405,8 @@ class Decision:
             return _OVER
         if self.action is Action.RESOLVE and self.decided_by is not DecidedBy.ANSWER:
             return _RELATED
+        if self.action is Action.HOLD and self.question is None:
+            return _SILENT.format(reason=self.reason)
         told = _ANSWERS[self.action].format(
             reason=self.reason,
             question=self.question or "",
@@ -492,6 +494,7 @@ _ANSWERS: Mapping[Action, str] = {
 }
 """What a decision says to the agent whose note it was."""
 
+_SILENT = "Not remembered yet ({reason}). Do not act on it, and do not ask about it."
 _HISTORY = (
     "Kept as history, not as what holds now: what is known is newer than this, and stays as it is."
 )

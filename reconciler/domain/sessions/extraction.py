@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Usage
+from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind, Speech
 from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.domain.records.relations import RELATED_MAX, Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Episode, Role
 from reconciler.domain.records.slots import Slot
@@ -67,6 +69,9 @@ class Extracted:
         subject, attribute, value: the slot that it fills, as far as it fills one.
         single_valued: of an attribute that is not configured, whether it holds one value.
         speech: how the cited words were meant.
+        replaces, repeats, ends: facts by their numbers in ``Window.known``: those whose place it
+            takes, the one that it says again, and those that are over without another in their
+            place. A number that was not shown names nothing.
     """
 
     text: str
@@ -80,6 +85,9 @@ class Extracted:
     value: str | None = None
     single_valued: bool | None = None
     speech: Speech = Speech.LITERAL
+    replaces: tuple[int, ...] = ()
+    repeats: int | None = None
+    ends: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.speech is not Speech.LITERAL:
@@ -95,10 +103,13 @@ class Window:
         episodes: in their order; citations number them from 1.
         new_ids: those of them that nothing was read out of yet. What rests on none of them was
             there before, and is dropped.
+        known: live facts of the same contact that it may be about, the nearest first; candidates
+            name them by their numbers, from 1.
     """
 
     episodes: tuple[Episode, ...]
     new_ids: frozenset[str]
+    known: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,12 +138,16 @@ class Proposal:
         spans: the cited words by the episode's id; an unknown episode's are not in here.
         is_cited: whether every citation named an episode that was shown.
         is_cleaned: whether the gate has cleaned it, so that its text may have become longer.
+        relations: what it says of facts that were shown, by their ids; None where it says nothing.
+        ignored: how many facts it named that were not shown, or that it may not name so.
     """
 
     extracted: Extracted
     spans: Mapping[str, tuple[str, ...]]
     is_cited: bool = True
     is_cleaned: bool = False
+    relations: Relations | None = None
+    ignored: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for the job's record."""
@@ -144,6 +159,8 @@ class Proposal:
             "spans": {key: list(value) for key, value in self.spans.items()},
             "is_cited": self.is_cited,
             "is_cleaned": self.is_cleaned,
+            "relations": asdict(self.relations) if self.relations else None,
+            "ignored": self.ignored,
         }
 
     def cleaned_as(self, candidate: Candidate) -> Proposal:
@@ -172,6 +189,7 @@ class Proposal:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Proposal:
         """As ``to_dict`` gave it."""
+        relations = values.get("relations")
         return cls(
             extracted=Extracted(
                 **{name: values[name] for name in _PLAIN},
@@ -182,6 +200,8 @@ class Proposal:
             spans={key: tuple(value) for key, value in values["spans"].items()},
             is_cited=values["is_cited"],
             is_cleaned=values.get("is_cleaned", True),  # older jobs kept what was cleaned, no more
+            relations=Relations(**relations) if relations else None,
+            ignored=values.get("ignored", 0),
         )
 
 
@@ -298,6 +318,7 @@ def candidate_from(
         confidence=extracted.confidence,
         is_literal=extracted.speech is Speech.LITERAL,
         proposed_by=proposed_by,
+        relations=proposal.relations,
     )
 
 
@@ -326,7 +347,39 @@ def _proposal(window: Window, extracted: Extracted) -> Proposal:
             spans[episode_id] = tuple(dict.fromkeys((*spans.get(episode_id, ()), citation.span)))
         else:
             is_cited = False
-    return Proposal(extracted=extracted, spans=spans, is_cited=is_cited)
+    relations, ignored = _relations(window.known, extracted)
+    return Proposal(
+        extracted=extracted, spans=spans, is_cited=is_cited, relations=relations, ignored=ignored
+    )
+
+
+def _relations(shown: Sequence[Fact], extracted: Extracted) -> tuple[Relations | None, int]:
+    """The facts that it names, by their ids, and how many of those that it names are left out."""
+    ids = {number: fact.fact_id for number, fact in enumerate(shown, start=1)}
+    repeats = () if extracted.repeats is None else (extracted.repeats,)
+    named = (extracted.replaces, repeats, extracted.ends)
+    replaced, repeated, ended = ([ids[n] for n in numbers if n in ids] for numbers in named)
+    unshown = sum(number not in ids for numbers in named for number in numbers)
+    relations, left_out = _consistent(replaced, next(iter(repeated), None), ended)
+    return relations, unshown + left_out
+
+
+def _consistent(
+    replaced: Iterable[str], repeated: str | None, ended: Iterable[str]
+) -> tuple[Relations | None, int]:
+    """Each fact under one relation, and how many are left out of those that would end.
+
+    What repeats a fact ends none. If more would end than one note may end, none does: nothing tells
+    which of them were meant.
+    """
+    replaces = list(dict.fromkeys(replaced))
+    ends = [fact_id for fact_id in dict.fromkeys(ended) if fact_id not in replaces]
+    count = len(replaces) + len(ends)
+    if repeated is not None:
+        return Relations(repeats=repeated), count
+    if not 0 < count <= RELATED_MAX:
+        return None, count
+    return Relations(replaces=tuple(replaces), ends=tuple(ends)), 0
 
 
 def _together(one: Proposal, other: Proposal) -> Proposal:
@@ -335,10 +388,18 @@ def _together(one: Proposal, other: Proposal) -> Proposal:
         spans[episode_id] = tuple(dict.fromkeys((*spans.get(episode_id, ()), *cited)))
     surer = max(one.extracted, other.extracted, key=lambda extracted: extracted.confidence)
     importance = max(one.extracted.importance, other.extracted.importance)
+    said = [each.relations for each in (one, other) if each.relations]
+    relations, left_out = _consistent(
+        (fact_id for each in said for fact_id in each.replaces),
+        next((each.repeats for each in said if each.repeats), None),
+        (fact_id for each in said for fact_id in each.ends),
+    )
     return Proposal(
         extracted=replace(surer, importance=importance),
         spans=spans,
         is_cited=one.is_cited and other.is_cited,
+        relations=relations,
+        ignored=one.ignored + other.ignored + left_out,
     )
 
 

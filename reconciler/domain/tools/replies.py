@@ -110,7 +110,7 @@ def reply_about_relating(decision: Decision, show: Show) -> ToolReply:
 
 
 def _whom_to_ask(decision: Decision) -> str:
-    if decision.action is not Action.HOLD or _is_quarantined(decision):
+    if decision.question is None or _is_quarantined(decision):
         return ""
     if is_for_the_contact(decision):
         return "Ask the contact, once."

@@ -20,6 +20,7 @@ from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.candidates import FALLBACK_PROPOSER, Candidate
 from reconciler.domain.records.choices import check_kind, list_of
+from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.jobs import Job, JobState, QueueReport
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.notes import not_in_the_future, utc
@@ -54,7 +55,7 @@ from reconciler.errors import (
     InvalidScopeError,
     InvalidSessionError,
 )
-from reconciler.ports.extractor import Extractor
+from reconciler.ports.extractor import Extractor, ReadsKnown
 from reconciler.service.stores.session_store import JobFilter, ReadSession, SessionStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.write_gate import WriteGate
@@ -67,6 +68,11 @@ _TAKEN_LENGTH_MIN = 4
 """A shorter value is not looked for in other texts: it would be found inside of words."""
 
 _FALLBACK_IMPORTANCE = 0.5
+_KNOWN_MAX = 20
+"""Facts that an extractor is shown of a window: what two screens of talk can be about, and no more
+tokens than a long turn."""
+
+_PEOPLE = (Role.CONTACT, Role.OPERATOR)
 UNNAMED = "unnamed-"
 """How the ids of sessions begin that the caller gave none."""
 
@@ -89,6 +95,8 @@ class SessionReader:
         attributes: the attributes of slots that are known.
         gate: says how a candidate would be stored.
         cleaner: cleans what was said.
+        near: the live facts of a contact that are nearest to some texts, at most so many; asked
+            only for an extractor that reads them.
         digest: a keyed hash of a text, from which nobody can guess it.
         policy: windows and bounds.
     """
@@ -100,6 +108,7 @@ class SessionReader:
         attributes: AttributeBook,
         gate: WriteGate,
         cleaner: Cleaner,
+        near: Callable[[Scope, Sequence[str], int], Sequence[Fact]],
         digest: Callable[[str], str],
         policy: ExtractionPolicy,
     ) -> None:
@@ -107,6 +116,7 @@ class SessionReader:
         self._attributes = attributes
         self._gate = gate
         self._cleaner = cleaner
+        self._near = near
         self._digest = digest
         self._policy = policy
 
@@ -226,6 +236,7 @@ class SessionReader:
 
     def read(
         self,
+        scope: Scope,
         episodes: Sequence[Episode],
         new_ids: frozenset[str],
         on_window: Callable[[], None] = lambda: None,
@@ -233,6 +244,7 @@ class SessionReader:
         """What the extractor proposes, read window by window and counted together.
 
         Args:
+            scope: whose session it is, and whose facts are shown.
             episodes: a session's, cleaned, in their order.
             new_ids: those that nothing was read out of yet.
             on_window: called after each window; what it raises ends the reading.
@@ -242,7 +254,7 @@ class SessionReader:
         """
         frames = frames_of(episodes)
         read = []
-        for window in self._windows(episodes, new_ids):
+        for window in self._windows(scope, episodes, new_ids):
             read.append((window, frames.meant(window, self._extractor.extract(window))))
             on_window()
         costs = [found.usage for _, found in read if found.usage]
@@ -262,11 +274,19 @@ class SessionReader:
                 episodes[0].session_id,
                 CANDIDATES_OF_A_TURN_MAX,
             )
+        if ignored := sum(proposal.ignored for proposal in proposals):
+            _LOG.warning(
+                "%d times a candidate of session %s names a fact that it was not shown or may not "
+                "end; it is proposed without that",
+                ignored,
+                episodes[0].session_id,
+            )
         return ReadSession(
             extractor=self.name,
             proposals=tuple(proposals),
             summary=" ".join(found.summary for _, found in read if found.summary),
             left_out=left_out + sum(found.left_out for _, found in read),
+            shown=tuple(tuple(fact.fact_id for fact in window.known) for window, _ in read),
         )
 
     def read_raw(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> ReadSession:
@@ -402,14 +422,30 @@ class SessionReader:
                 "ids of their own"
             )
 
-    def _windows(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> Iterator[Window]:
+    def _windows(
+        self, scope: Scope, episodes: Sequence[Episode], new_ids: frozenset[str]
+    ) -> Iterator[Window]:
         """Windows with something new; what an earlier one showed is context in a later one."""
         policy, unread = self._policy, set(new_ids)
         for part in windows(episodes, policy.window_characters, policy.window_overlap_turns):
             fresh = frozenset(unread.intersection(episode.episode_id for episode in part))
             if fresh:
-                yield Window(episodes=part, new_ids=fresh)
+                yield Window(episodes=part, new_ids=fresh, known=self._known(scope, part, fresh))
             unread -= fresh
+
+    def _known(
+        self, scope: Scope, part: Sequence[Episode], fresh: frozenset[str]
+    ) -> tuple[Fact, ...]:
+        """What is known of what people said for the first time in a window, if it is read."""
+        extractor = self._extractor
+        if not (isinstance(extractor, ReadsKnown) and extractor.reads_known):
+            return ()
+        said = [
+            episode.text
+            for episode in part
+            if episode.episode_id in fresh and episode.role in _PEOPLE
+        ]
+        return tuple(self._near(scope, said, _KNOWN_MAX))
 
     def _slot(self, extracted: Extracted) -> Slot | None:
         """What it answers; none where it names what cannot be one, for the words still count."""

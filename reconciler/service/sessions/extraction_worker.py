@@ -218,7 +218,7 @@ class ExtractionWorker:
             episode.episode_id for episode in episodes if episode.job_id == job.job_id
         )
         try:
-            read = self._reader.read(episodes, new_ids, lambda: self._check(lease))
+            read = self._reader.read(job.scope, episodes, new_ids, lambda: self._check(lease))
         except ExtractionError:
             is_last = job.attempts >= self._policy.attempts_max
             if not (is_last and self._reader.has_fallback) or self._stopping.is_set():
@@ -231,19 +231,28 @@ class ExtractionWorker:
         job = lease.job
         proposed = len(self._reader.important(read, episodes))
         candidates = self._reader.candidates(read, job.scope, job.session_id, episodes)
-        settled = [outcome for outcome in (self._settled(lease, c) for c in candidates) if outcome]
+        asked = self._gate.to_be_asked(candidates)
+        outcomes = (self._settled(lease, each, asked) for each in candidates)
+        settled = [outcome for outcome in outcomes if outcome]
         self._at(Stage.SETTLED, lease)
-        outcomes = Outcomes.of(settled, left_out=read.left_out + len(read.proposals) - proposed)
-        outcomes = replace(outcomes, refused=outcomes.refused + proposed - len(settled))
+        counted = Outcomes.of(settled, left_out=read.left_out + len(read.proposals) - proposed)
+        counted = replace(counted, refused=counted.refused + proposed - len(settled))
         at = self._clock()
-        self._store.finish_job(job.job_id, lease.lease_id, outcomes, at)
+        self._store.finish_job(job.job_id, lease.lease_id, counted, at)
         self._on_stage(Stage.DONE)
 
-    def _settled(self, lease: _Lease, candidate: Candidate) -> Decision | None:
+    def _settled(
+        self, lease: _Lease, candidate: Candidate, asked: frozenset[str]
+    ) -> Decision | None:
         """What became of a candidate; None where it could not even be judged."""
         self._renew(lease)  # a session that was erased meanwhile has no job any more
         try:
-            decision = self._gate.propose(candidate, EXTRACTION_DOOR, may_be_fallback=True)
+            decision = self._gate.propose(
+                candidate,
+                EXTRACTION_DOOR,
+                may_be_fallback=True,
+                may_ask=candidate.note.idempotency_key in asked,
+            )
             self._at(Stage.PROPOSED, lease)
             if decision.action is Action.ADMIT:
                 decision = self._gate.commit(decision.scope, decision.decision_id, EXTRACTION_DOOR)

@@ -55,12 +55,15 @@ class ReadSession:
         proposals: what it proposes, counted over all windows.
         summary: the session in a few sentences; "" where the extractor gives none.
         left_out: how many claims there were beyond the five of a turn.
+        shown: the ids of the facts that the extractor was shown, in their order, of each window.
+            What the proposals say of them names those ids already.
     """
 
     extractor: str
     proposals: tuple[Proposal, ...]
     summary: str
     left_out: int = 0
+    shown: tuple[tuple[str, ...], ...] = ()
 
 
 class SessionStore:
@@ -266,6 +269,7 @@ class SessionStore:
         kept = {
             "proposals": [proposal.to_dict() for proposal in read.proposals],
             "left_out": read.left_out,
+            "shown": read.shown,
         }
         given = {
             "extractor": read.extractor,
@@ -353,6 +357,7 @@ def _read_session(row: Row) -> ReadSession:
         proposals=tuple(map(Proposal.from_dict, kept["proposals"])),
         summary=row["summary"] or "",
         left_out=int(kept["left_out"]),
+        shown=tuple(map(tuple, kept.get("shown", ()))),
     )
 
 

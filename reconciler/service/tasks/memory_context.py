@@ -343,9 +343,11 @@ class MemoryContext:
         kept = self._kept(episodes)
         ids, record = tuple(kept), list(kept.values())
         if ids not in self._proposed:
+            candidates = self._read(record)
+            asked = self._gate.to_be_asked(candidates)
             self._proposed[ids] = [
-                Proposed(candidate, self._gate.propose(candidate, TASK_DOOR))
-                for candidate in self._read(record)
+                Proposed(each, self._propose_read(each, each.note.idempotency_key in asked))
+                for each in candidates
             ]
         return list(self._proposed[ids])
 
@@ -438,10 +440,14 @@ class MemoryContext:
     def _read(self, record: Sequence[Episode]) -> list[Candidate]:
         """What the extractor proposes, after what only a claim's slot gives away was taken out."""
         scope, session_id = self._scope, self._run.session_id
-        read = self._reader.read(record, frozenset(episode.episode_id for episode in record))
+        new_ids = frozenset(episode.episode_id for episode in record)
+        read = self._reader.read(scope, record, new_ids)
         read, cleaned = self._reader.cleaned(read, scope, session_id, record)
         self._sessions.clean_episodes(record, cleaned)
         return self._reader.candidates(read, scope, session_id, cleaned)
+
+    def _propose_read(self, candidate: Candidate, may_ask: bool) -> Decision:
+        return self._gate.propose(candidate, TASK_DOOR, may_ask=may_ask)
 
     def _check_about(self, candidate: Candidate, decision: Decision) -> None:
         is_ours = candidate.note.scope == decision.scope == self._scope

@@ -33,12 +33,14 @@ def earlier_decisions(
     if not waiting:
         return earlier
     facts = store.list_facts(scope)
-    answered = {
-        decision_id
-        for decision_id in waiting
-        if answer_since(store.get_decision(scope, decision_id).note, facts)
-    }
+    kept = {decision_id: store.get_decision(scope, decision_id) for decision_id in waiting}
     return [
-        replace(decision, is_answered_since=decision.decision_id in answered)
+        replace(
+            decision,
+            is_answered_since=answer_since(held.note, facts) is not None,
+            is_silent=held.question is None,
+        )
+        if (held := kept.get(decision.decision_id))
+        else decision
         for decision in earlier
     ]

@@ -18,15 +18,14 @@ from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.precedents import precedents_of
-from reconciler.domain.gate.questions import answer_since
+from reconciler.domain.gate.questions import answer_since, contradicts
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
 from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
 from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, Decision, Undo
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import FactState, SourceKind
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.kinds import FOR_OPERATORS, FactState, SourceKind
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
     ErasedError,
@@ -74,12 +73,17 @@ _Vector = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A candidate as the gate sees it, and how it would dispose of it; nothing is written yet."""
+    """A candidate as the gate sees it, and how it would dispose of it; nothing is written yet.
+
+    ``held_id`` is the decision under which the same waits already, ``may_ask`` whether there is
+    room for another question to the contact.
+    """
 
     cleaned: Cleaned
     policy: GatePolicy
     assessment: Assessment
-    pending_id: str | None = None
+    held_id: str | None = None
+    may_ask: bool = True
 
     @property
     def candidate(self) -> Candidate:
@@ -199,6 +203,7 @@ class WriteGate:
         *,
         may_commit: bool = False,
         may_be_fallback: bool = False,
+        may_ask: bool = True,
     ) -> Decision:
         """How the gate disposes of a candidate, on record; a fact is written only if it may be.
 
@@ -208,6 +213,8 @@ class WriteGate:
             may_commit: whether it is reconciled at once, where it is admitted and somebody's own
                 word; its evidence is its own then.
             may_be_fallback: whether it may be raw words that nobody could read.
+            may_ask: whether there is room for another question to the contact; without it what is
+                held waits silently.
 
         Raises:
             InvalidNoteError: it was confirmed by nobody knows whom, its evidence is not what is
@@ -218,12 +225,51 @@ class WriteGate:
         """
         if not may_be_fallback:
             _refuse_fallback(candidate)
-        judged = self._judged_anew(candidate)
+        judged = replace(self._judged_anew(candidate), may_ask=may_ask)
         if may_commit and judged.is_reconciled:
             return self._reconciler.reconcile(self._submission(judged, door))
         if not may_commit and judged.assessment.reason not in WITHHELD:
             judged = self._with_own_episodes(judged, candidate.evidence)
         return self._propose(judged, door, may_commit=may_commit)
+
+    def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
+        """Which candidates of one session the contact may be asked about, by idempotency key.
+
+        The most important ones, as far as the session has room for questions beside those that
+        wait. Called again after some of them were proposed, it gives the same.
+
+        Args:
+            candidates: of one session, none of them proposed before this session was read.
+        """
+        asked: list[tuple[float, str]] = []
+        for candidate in candidates:
+            found = self._question_of(candidate)
+            if found is not None:
+                asked.append(found)
+        if not asked:
+            return frozenset()
+        note = candidates[0].note
+        own = {self._decision_ids.of(candidate.note) for candidate in candidates}
+        waiting = sum(
+            decision.note.session_id == note.session_id
+            and decision.decision_id not in own
+            and _is_question(decision.gate)
+            for decision in self._store.list_pending([note.scope], self._clock())
+        )
+        room = self._cleaner.policy_of(note.scope).file.confirmation.session_questions_max
+        by_weight = sorted(asked, key=lambda pair: -pair[0])
+        return frozenset(key for _, key in by_weight[: max(room - waiting, 0)])
+
+    def _question_of(self, candidate: Candidate) -> tuple[float, str] | None:
+        """Its importance and key, if the contact would be asked about it."""
+        key = candidate.note.idempotency_key
+        try:
+            judged = self._with_precedents(self.judge(candidate))
+        except InvalidRequestError:  # whoever proposes it is told
+            return None
+        if key is None or not _is_question(judged.assessment):
+            return None
+        return judged.candidate.note.importance or 0.0, key
 
     def commit(self, scope: Scope, decision_id: str, door: str) -> Decision:
         """Remember what a proposal was admitted as; once, however often it is called.
@@ -463,7 +509,7 @@ class WriteGate:
             found = self._with_precedents(judged)
             made = replace(submission, assessment=found.assessment)
             if found.assessment.is_held:
-                made = replace(made, held_id=found.pending_id)
+                made = replace(made, held_id=found.held_id)
             return self._reconciler.as_disposed(made, _action_of(found.assessment), seen)
 
         return self._ledger.write(submission, plan)
@@ -485,17 +531,19 @@ class WriteGate:
             return judged
         now, note = self._clock(), judged.candidate.note
         key = judged.assessment.inference_key
-        is_answered = is_thin and note.is_dated and self._is_answered(note)
+        facts = self._store.list_facts(note.scope) if is_thin else []
+        live = (fact for fact in facts if fact.as_of(now).is_live)
         earlier = earlier_decisions(self._store, note.scope, key, now)
-        precedents = precedents_of(earlier, now, is_answered=is_answered)
-        return replace(
-            judged,
-            assessment=assess(judged.cleaned, judged.policy, now, precedents),
-            pending_id=precedents.pending_id,
+        precedents = precedents_of(
+            earlier,
+            now,
+            is_answered=note.is_dated and answer_since(note, facts) is not None,
+            is_contradicting=contradicts(judged.candidate, live),
         )
-
-    def _is_answered(self, note: Note) -> bool:
-        return answer_since(note, self._store.list_facts(note.scope)) is not None
+        found = assess(judged.cleaned, judged.policy, now, precedents, may_ask=judged.may_ask)
+        # A question is not filed under what waits without one, where it would not be seen.
+        silent_id = precedents.waiting_id if found.question is None else None
+        return replace(judged, assessment=found, held_id=precedents.pending_id or silent_id)
 
     def _record(self, submission: Submission, action: Action) -> Decision:
         if earlier := self._ledger.find_earlier(submission):
@@ -660,6 +708,11 @@ def _as_sensitive_as(held: Decision, assessment: Assessment) -> Assessment:
     if held.gate is None or not held.gate.is_redacted:
         return assessment
     return replace(assessment, is_redacted=True, sensitivity=held.gate.sensitivity)
+
+
+def _is_question(found: Assessment | None) -> bool:
+    """Whether the contact is asked."""
+    return found is not None and found.question is not None and found.reason not in FOR_OPERATORS
 
 
 def _action_of(assessment: Assessment) -> Action:
