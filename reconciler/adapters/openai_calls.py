@@ -163,9 +163,9 @@ class _Client:
                 rejected = _rejected(error, sent)
                 if rejected is None:
                     raise
-                self._dispensable = {
-                    name: value for name, value in sent.items() if name != rejected
-                }
+                # Of what is left now: another call may have left something out meanwhile.
+                left = self._dispensable.items()
+                self._dispensable = {name: value for name, value in left if name != rejected}
             else:
                 return raw.text
 
