@@ -220,6 +220,17 @@ def test_a_session_that_is_made_by_hand_is_read_for_the_named_one_as_well(opened
     assert [each.attribute for each in memory.profile("crm", "alice")] == ["city"]
 
 
+def test_what_is_labelled_with_an_attribute_is_the_contacts(opened: Open) -> None:
+    memory = opened(extractor=OFFLINE)
+    texts = ("Hobby: I paint.", "Employer: I left Acme.", "Hobby: I swim, and you?")
+    for name in (None, "Alice"):
+        memory.submit_session("crm", "alice", f"chat-{name}", said(*texts), contact_name=name)
+        kept = memory._services.session_store.list_episodes(
+            memory._scope(None, "crm", "alice"), f"chat-{name}"
+        )
+        assert [(each.role, each.text) for each in kept] == [("contact", text) for text in texts]
+
+
 def test_a_turn_without_a_letter_is_kept_and_says_nothing(opened: Open) -> None:
     memory = opened(extractor=OFFLINE)
     marks = ["👍", "…", "?", "!!", "-", "👍🏽", "🇩🇪", "€", "\u3002"]
