@@ -41,6 +41,12 @@ TOLD_OVER_TURNS: dict[str, tuple[list[str], list[str]]] = {
     "in Spanish": (["¿Cuál es tu contraseña?", "mariposa"], ["mariposa"]),
     "in French": (["Quel est le mot de passe ?", "Coquelicot8"], ["Coquelicot8"]),
     "in Japanese": (["パスワードを教えてください。", "himawari7"], ["himawari7"]),
+    "said of the turn before": (["Bluebird77x", "That's my password."], ["Bluebird77x"]),
+    "said of a PIN before": (["4471", "This is the PIN of my card."], ["4471"]),
+    "said of a key, after the agent": (
+        ["Kettle-4711-blue", "Sure, that was the key of my account."],
+        ["Kettle-4711"],
+    ),
     "JSON in two turns": (['{"user": "ann", "password":', '"Blue42Sky"}'], ["Blue42Sky"]),
 }
 """The turns of contact and assistant, and what may not be kept of them."""
@@ -64,5 +70,7 @@ ORDINARY = [
     ["What is your PIN code, for the delivery?", "560001"],
     ["Wie heißt du?", "Anna"],
     ["What happened to your password?", "It expired."],
+    ["I moved to Oslo.", "That is the key point."],
+    ["Delivery by May.", "That is my secret wish."],
 ]
 """Of these every word is kept."""
