@@ -270,13 +270,6 @@ class AsyncMemoryExtractor:
         self._threads = threads
         self._sync = sync
 
-    async def contacts_turns(self, turns: Sequence[Turn], contact_name: str | None) -> list[Turn]:
-        """The turns, of which only one person's are the contact's.
-
-        See ``MemoryExtractor.contacts_turns``.
-        """
-        return await self._threads.run(self._sync.contacts_turns, turns, contact_name)
-
     async def session_id(
         self, scope: Scope, turns: Sequence[Turn], started_at: datetime | None = None
     ) -> str:

@@ -1834,7 +1834,7 @@ class Memory:
             # One more than are taken is enough to refuse them, should they never end.
             given = islice(given, self.settings.extractor.session_turns_max + 1)
         scope = self._scope(tenant, agent_id, contact_id)
-        made = self.extractor.contacts_turns(tuple(turns_of(given)), contact_name)
+        made = self._services.session_reader.contacts_turns(tuple(turns_of(given)), contact_name)
         if session_id is None:
             session_id = self.extractor.session_id(scope, made, started_at)
         session = Session(

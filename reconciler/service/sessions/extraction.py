@@ -125,7 +125,11 @@ class SessionReader:
         """Whether a session that no extractor could read is kept as one raw fact."""
         return self._policy.has_fallback
 
-    def is_attribute(self, label: str) -> bool:
+    def contacts_turns(self, turns: Sequence[Turn], contact_name: str | None) -> list[Turn]:
+        """The turns, of which only one person's are the contact's; see ``turns_of_one_contact``."""
+        return turns_of_one_contact(turns, contact_name, self._is_attribute)
+
+    def _is_attribute(self, label: str) -> bool:
         """Whether a label names an attribute; one whose value is a person may be a speaker."""
         known = self._attributes.find(label)
         return known is not None and known.normaliser != "person"
@@ -518,18 +522,6 @@ class MemoryExtractor:
         self._reader = reader
         self._clock = clock
 
-    def contacts_turns(self, turns: Sequence[Turn], contact_name: str | None) -> list[Turn]:
-        """The turns, of which only one person's are the contact's.
-
-        Args:
-            turns: in their order.
-            contact_name: what the contact is called in them; None where one person speaks.
-
-        Raises:
-            InvalidSessionError: several people speak as users and none of them is named.
-        """
-        return turns_of_one_contact(turns, contact_name, self._reader.is_attribute)
-
     def session_id(
         self, scope: Scope, turns: Sequence[Turn], started_at: datetime | None = None
     ) -> str:
@@ -607,7 +599,7 @@ class MemoryExtractor:
         """
         check_kind("session", session, Session)
         self._reader.check_size(session)
-        own = self.contacts_turns(session.turns, session.contact_name)
+        own = self._reader.contacts_turns(session.turns, session.contact_name)
         session = replace(session, turns=own)
         now, job_id = self._clock(), str(uuid.uuid4())
         said_at = now
