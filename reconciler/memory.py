@@ -1906,14 +1906,13 @@ class Memory:
         """
         from reconciler.domain.records.messages import turns_of
         from reconciler.domain.records.sessions import Session
-        from reconciler.domain.sessions.speakers import turns_of_one_contact
 
         given = turns or ()
         if isinstance(given, Iterable) and not isinstance(given, Sequence):
             # One more than are taken is enough to refuse them, should they never end.
             given = islice(given, self.settings.extractor.session_turns_max + 1)
         scope = self._scope(tenant, agent_id, contact_id)
-        made = turns_of_one_contact(tuple(turns_of(given)), contact_name)
+        made = self._services.session_reader.contacts_turns(tuple(turns_of(given)), contact_name)
         if session_id is None:
             session_id = self.extractor.session_id(scope, made, started_at)
         session = Session(

@@ -15,7 +15,10 @@ TOLD_OVER_TURNS: dict[str, tuple[list[str], list[str]]] = {
         ["Can you give me the Wi-Fi password?", "One moment.", "Kettle-4711-blue"],
         ["Kettle-4711"],
     ),
-    "a PIN": (["Please tell me the PIN of the card.", "Sure, 4471"], ["4471"]),
+    "a PIN": (
+        ["Please tell me the PIN of the card.", "Sure, 4471 63"],
+        ["4471 63"],
+    ),
     "a code that was sent": (["Which verification code did you get?", "902 715"], ["902 715"]),
     "a name in one turn": (["STRIPE_SECRET_KEY", made(32, 5)], [made(32, 5)]),
     "a name with a colon": (["Here is the client secret:", made(28, 6)], [made(28, 6)]),
@@ -41,6 +44,24 @@ TOLD_OVER_TURNS: dict[str, tuple[list[str], list[str]]] = {
     "in Spanish": (["¿Cuál es tu contraseña?", "mariposa"], ["mariposa"]),
     "in French": (["Quel est le mot de passe ?", "Coquelicot8"], ["Coquelicot8"]),
     "in Japanese": (["パスワードを教えてください。", "himawari7"], ["himawari7"]),
+    "said of the turn before": (["Bluebird77x", "That's my password."], ["Bluebird77x"]),
+    "said of a PIN before": (["4471-6352", "This is the PIN of my card."], ["4471-6352"]),
+    "said of a key, after the agent": (
+        ["Kettle-4711-blue", "Sure, that was the key of my account."],
+        ["Kettle-4711"],
+    ),
+    "in two halves": (
+        ["I send you the password in two parts: first half is Tr0ub", "the rest is 4dor&3x"],
+        ["Tr0ub", "4dor"],
+    ),
+    "in pieces, asked for": (
+        ["What is your API key?", "It starts with kq7Zp2", "ok", "The second half: 9vXw41", "ok"],
+        ["kq7Zp2", "9vXw41"],
+    ),
+    "a PIN in halves": (
+        ["Here comes my PIN.", "The first part is 44716352", "and the rest is 99025813"],
+        ["44716352", "99025813"],
+    ),
     "JSON in two turns": (['{"user": "ann", "password":', '"Blue42Sky"}'], ["Blue42Sky"]),
 }
 """The turns of contact and assistant, and what may not be kept of them."""
@@ -64,5 +85,10 @@ ORDINARY = [
     ["What is your PIN code, for the delivery?", "560001"],
     ["Wie heißt du?", "Anna"],
     ["What happened to your password?", "It expired."],
+    ["The first half is 3-1 and the rest is history.", "The second half was better."],
+    ["I lost my password.", "The first part is easy, the rest is up to you."],
+    ["I changed the PIN.", "The other half is asleep."],
+    ["I moved to Oslo.", "That is the key point."],
+    ["Delivery by May.", "That is my secret wish."],
 ]
 """Of these every word is kept."""

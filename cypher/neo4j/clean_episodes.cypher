@@ -1,7 +1,8 @@
-// Put texts without personal data and secrets in the place of those that were handed over. What
-// somebody else changed meanwhile stays: a worker that fell behind brings nothing raw back.
+// Put cleaned texts in the place of those that were handed over; is_cleaned says whether personal
+// data is out of them as well, and not secrets alone. What somebody else changed meanwhile stays: a
+// worker that fell behind brings nothing raw back.
 // mode: write
-// params: episode_ids, texts_before, texts, references
+// params: episode_ids, texts_before, texts, references, are_cleaned
 // returns: episode_id
 UNWIND range(0, size($episode_ids) - 1) AS place
 MATCH (episode:Episode {episode_id: $episode_ids[place]})
@@ -9,7 +10,7 @@ MATCH (episode:Episode {episode_id: $episode_ids[place]})
 SET episode.text = episode.text
 WITH place, episode
 WHERE episode.text = $texts_before[place]
-SET episode.text = $texts[place], episode.is_cleaned = true,
+SET episode.text = $texts[place], episode.is_cleaned = $are_cleaned[place],
     episode.title = caption($texts[place]),
     episode.source_reference = CASE WHEN $references[place] = '' THEN NULL
                                     ELSE $references[place] END

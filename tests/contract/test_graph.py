@@ -431,6 +431,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
         "texts_before": ["Lives in Pune."],
         "texts": ["Lives somewhere."],
         "references": [""],
+        "are_cleaned": [True],
     },
     "count_jobs": {},
     "find_unfinished_job": {"leased_until": NOON, "due_until": NOON},

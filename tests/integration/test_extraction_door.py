@@ -174,6 +174,75 @@ def test_a_transcript_with_two_more_turns_is_no_second_witness(
     assert known(memory) == []
 
 
+TALK = (
+    *("I live in Oslo now.", "Noted.", "I moved.", "Where to?", "I live in Bergen now.", "Noted."),
+    *("And then?", "Yes.", "I work at Brightwave.", "Since when?", "Yes.", "I see."),
+)
+
+
+def a_talk(dated: bool) -> list[Turn]:
+    return [
+        Turn(
+            role="agent" if at % 2 else "contact",
+            text=text,
+            said_at=SINCE + timedelta(minutes=at) if dated else None,
+        )
+        for at, text in enumerate(TALK)
+    ]
+
+
+def kept_of(memory: Memory) -> list[list[str]]:
+    store, scope = memory._services.session_store, memory._scope(None, "crm", "alice")
+    ids = {job.session_id for job in memory.jobs("crm")}
+    return [[each.text for each in store.list_episodes(scope, one)] for one in sorted(ids)]
+
+
+@pytest.mark.parametrize("session_id", ["chat", None])
+@pytest.mark.parametrize("dated", [False, True], ids=["undated", "dated"])
+@pytest.mark.parametrize(("size", "step"), [(3, 1), (4, 2), (6, 2), (99, 1)])
+def test_a_window_of_turns_that_slides_is_one_conversation_said_once(
+    opened: Open, session_id: str | None, dated: bool, size: int, step: int
+) -> None:
+    memory, turns = opened(extractor=OFFLINE), a_talk(dated)
+    for count in range(step, len(turns) + 1, step):
+        memory.submit_session("crm", "alice", session_id, turns[max(0, count - size) : count])
+        memory.drain()
+    assert kept_of(memory) == [list(TALK)]
+    assert [each.value for each in memory.value("crm", "alice", "city")] == ["Bergen"]
+    assert {ranked.fact.observations for ranked in memory.recall("crm", "alice")} == {1}
+
+
+def test_a_window_that_comes_again_ends_nothing_that_was_noted_since(opened: Open) -> None:
+    memory, turns = opened(extractor=OFFLINE), a_talk(dated=False)
+    memory.submit_session("crm", "alice", "chat", turns[:6])
+    memory.drain()
+    memory.add_contact_note("crm", "alice", "Lives in Rome.", attribute="city", value="Rome")
+    memory.submit_session("crm", "alice", "chat", turns[4:8])
+    memory.drain()
+    assert [each.value for each in memory.value("crm", "alice", "city")] == ["Rome"]
+
+
+@pytest.mark.parametrize("started_at", [None, SINCE])
+def test_what_is_said_again_is_a_turn_though_only_new_turns_are_handed_over(
+    opened: Open, started_at: datetime | None
+) -> None:
+    memory = opened(extractor=OFFLINE)
+    told = [f"I live in {city_now} now." for city_now in ("Oslo", "Bergen", "Oslo")]
+    for text in (*told, told[-1]):  # the last one is a retry
+        memory.submit_session("crm", "alice", "chat", said(text), started_at=started_at)
+        memory.drain()
+    assert kept_of(memory) == [told]
+
+
+def test_an_answer_that_was_edited_says_nothing_else_again(opened: Open) -> None:
+    memory, turns = opened(extractor=OFFLINE), a_talk(dated=False)
+    edited = [*turns[:3], *said("Which city?", role="agent"), *turns[4:]]
+    for each in (turns[:8], edited):
+        memory.submit_session("crm", "alice", "chat", each)
+        memory.drain()
+    assert sorted(kept_of(memory)[0]) == sorted([*TALK, "Which city?"])
+
+
 def test_two_conversations_that_begin_alike_are_two(opened: Open) -> None:
     memory = opened(extractor=OFFLINE)
     for text in (TEA, PUNE):
@@ -220,6 +289,17 @@ def test_a_session_that_is_made_by_hand_is_read_for_the_named_one_as_well(opened
     memory.extractor.submit(replace(session, contact_name="alice"))
     memory.drain()
     assert [each.attribute for each in memory.profile("crm", "alice")] == ["city"]
+
+
+def test_what_is_labelled_with_an_attribute_is_the_contacts(opened: Open) -> None:
+    memory = opened(extractor=OFFLINE)
+    texts = ("Hobby: I paint.", "Employer: I left Acme.", "Hobby: I swim, and you?")
+    for name in (None, "Alice"):
+        memory.submit_session("crm", "alice", f"chat-{name}", said(*texts), contact_name=name)
+        kept = memory._services.session_store.list_episodes(
+            memory._scope(None, "crm", "alice"), f"chat-{name}"
+        )
+        assert [(each.role, each.text) for each in kept] == [("contact", text) for text in texts]
 
 
 def test_a_turn_without_a_letter_is_kept_and_says_nothing(opened: Open) -> None:

@@ -26,6 +26,25 @@ def turn_by_turn(memory: Memory, session_id: str, turns: list[Turn]) -> None:
         memory.submit_session("crm", "ann", session_id, [turn])
 
 
+def read_in_between(memory: Memory, session_id: str, turns: list[Turn]) -> None:
+    """What was told is read by a worker before the next turn says what it was."""
+    for turn in turns:
+        memory.submit_session("crm", "ann", session_id, [turn])
+        memory.drain()
+
+
+def growing(memory: Memory, session_id: str, turns: list[Turn]) -> None:
+    for count in range(1, len(turns) + 1):
+        memory.submit_session("crm", "ann", session_id, turns[:count])
+        memory.drain()
+
+
+def unnamed(memory: Memory, session_id: str, turns: list[Turn]) -> None:
+    for count in range(1, len(turns) + 1):
+        memory.submit_session("crm", f"ann-{session_id}", None, turns[:count])
+        memory.drain()
+
+
 def in_a_task(memory: Memory, session_id: str, turns: list[Turn]) -> None:
     task = memory.task("crm", "ann", goal="Help.", task_id=session_id, session_id=session_id)
     task.observed()
@@ -37,7 +56,9 @@ def _turns(texts: list[str]) -> list[Turn]:
     return [Turn(role=SPEAKERS[at % 2], text=text) for at, text in enumerate(texts)]
 
 
-@pytest.mark.parametrize("hand_over", [at_once, turn_by_turn, in_a_task])
+@pytest.mark.parametrize(
+    "hand_over", [at_once, turn_by_turn, read_in_between, growing, unnamed, in_a_task]
+)
 def test_no_secret_of_a_conversation_is_kept_before_or_after_it_was_read(
     hand_over: HandOver, one_of_each: EngineUnderTest, tmp_path: Path
 ) -> None:
@@ -66,3 +87,18 @@ def test_an_ordinary_conversation_is_kept_word_for_word(
     lines = (tmp_path / "all").read_text(encoding="utf-8").splitlines()
     kept = json.dumps([json.loads(line) for line in lines], ensure_ascii=False)
     assert not [text for texts in ORDINARY for text in texts if text not in kept]
+
+
+def test_a_turn_that_loses_a_secret_before_it_is_read_still_loses_personal_data(
+    one_of_each: EngineUnderTest,
+) -> None:
+    with Memory.open(**one_of_each.settings_arguments, embedder=NoopEmbedder()) as memory:
+        mail = "Bluebird77x or ann@example.org"
+        turn_by_turn(memory, "s", _turns(["Good day.", mail, "Go on.", "That's my password."]))
+        turn_by_turn(memory, "t", _turns([mail, "That's my password."]))
+        store, scope = memory._services.session_store, memory._scope(None, "crm", "ann")
+        [first, _] = store.list_episodes(scope, "t")
+        assert ("Bluebird" in first.text, first.is_cleaned) == (False, False)
+        memory.drain()
+        [first, _] = store.list_episodes(scope, "t")
+        assert ("ann@" in first.text, first.is_cleaned) == (False, True)

@@ -16,7 +16,7 @@ from typing import Any
 from reconciler.adapters import told_secrets_finder
 from reconciler.domain.gate import classification, injection, literalness, meaning
 from reconciler.domain.guard import vocabulary
-from reconciler.domain.sessions import explicit_statements
+from reconciler.domain.sessions import explicit_statements, speakers
 from reconciler.domain.values import slot_values
 from reconciler.lexicon import Cue, Cues, lexicon
 from tests.tables import every
@@ -30,6 +30,7 @@ READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "guard": (vocabulary._cues, str),
     "secrets": (told_secrets_finder._cues, str),
     "statements": (explicit_statements._lexicon, str),
+    "speakers": (speakers._cues, str),
     "slots": (slot_values.cues, str),
 }
 """By lexicon with cues, what compiles them, and how a text is folded before they are tried."""

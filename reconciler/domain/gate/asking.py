@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 
 from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import Cues, lexicon
@@ -26,8 +27,14 @@ ANSWERED_WITHIN = 3
 _ANSWER_WORDS_MAX = 12
 """A longer turn is no answer to what asks for a secret."""
 
+_PIECES_MAX = 12
+"""So many pieces of a turn are read: a secret comes in a few."""
+
 _STRONG = "The secret key is "
 """After it a word that was made up is a secret, and a plain one is none."""
+
+_PIECE_OF = (_STRONG, "The PIN is ")
+"""A piece is a word that was made up, or a number."""
 
 _KEY_BEGINS = re.compile(r"-----BEGIN[ A-Z]{0,40}PRIVATE KEY")
 _KEY_LINE = re.compile(r"(?m)^[ \t>]{0,8}([A-Za-z0-9+/]{12,}={0,2})[ \t]*$")
@@ -48,13 +55,37 @@ def asked_for(turns: Sequence[str], find: Find) -> Mapping[str, Sequence[Sensiti
             places = (match.span(1) for match in _KEY_LINE.finditer(text))
             found.setdefault(text, []).extend(_secret(*place) for place in places)
     for at, text in enumerate(turns):
-        for statement in _statements(text):
+        for statement in dict.fromkeys(_statements(text)):  # a long turn asks the same many times
             if _refers_back(text):
                 spans = _told(statement, turns[at - 1] if at else "", find, is_at_once=True)
                 found.setdefault(turns[at - 1], []).extend(spans)
             for answer, span in _answers(statement, turns[at + 1 : at + 1 + ANSWERED_WITHIN], find):
                 found.setdefault(answer, []).append(span)
+    for text, told in _pieces(turns, find):
+        found.setdefault(text, []).extend(told)
     return found
+
+
+def _pieces(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[SensitiveSpan]]]:
+    """What is told of a secret bit by bit, from where it was named on: "the rest is …"."""
+    named_at: int | None = None
+    for at, text in enumerate(turns):
+        held = _cues().read(text, text.casefold())
+        if any(not match["other"] for _, match in held.matches("asked")):
+            named_at = at
+        if named_at is None or at - named_at > ANSWERED_WITHIN:
+            continue
+        for _, part in held.worth_trying("part"):
+            for match in islice(part.finditer(text), _PIECES_MAX):
+                piece = _WORD.match(text, match.end())
+                if piece and (spans := list(_piece(piece, find))):
+                    named_at = at
+                    yield text, spans
+
+
+def _piece(word: re.Match[str], find: Find) -> Iterator[SensitiveSpan]:
+    for statement in _PIECE_OF:
+        yield from _found_in(statement, word[0], word.start(), find)
 
 
 def _answers(
@@ -130,5 +161,5 @@ def _cues() -> Cues:
     return Cues(
         lexicon("secrets"),
         lambda _, pattern: re.compile(pattern, re.IGNORECASE),
-        ("asked", "request", "told_of", "opening", "put_off", "refers_back"),
+        ("asked", "request", "told_of", "opening", "put_off", "refers_back", "part"),
     )

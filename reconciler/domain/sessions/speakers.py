@@ -2,21 +2,23 @@
 
 A memory is about one contact. What another person said as a user is not the contact's word, so it
 is kept under the role ``system``, as something that the agent was told, which is no evidence. A
-message's ``name`` says who speaks, or a label before the words: "[Alice]: …", "Alice: …". Nothing
-is guessed: where two people speak, and the caller does not say which one is the contact, the
-conversation is refused.
+message's ``name`` says who speaks, or a label before the words: "[Alice]: …", "Alice: …". Where two
+people speak, and the caller does not say which one is the contact, the conversation is refused.
+
+"Budget: 40k" has a label as well, and is the contact's own. Things are told from people by the
+attributes that are known, by ``config/lexicon/speakers.toml`` and by what is said after the label.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 
 from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidSessionError
-from reconciler.lexicon import lexicon
+from reconciler.lexicon import Cues, lexicon
 
 __all__ = ["turns_of_one_contact"]
 
@@ -25,15 +27,23 @@ _LABEL = re.compile(
     rf"^(?:\[(?P<marked>[^\]\[\n:]{{1,60}})\]|(?P<plain>{_WORD}(?: {_WORD}){{0,2}})):[ \t]+",
     re.MULTILINE,
 )
+_LETTERS = re.compile(r"[^\W\d_]+")
 _TOLD_MAX = 5
+_READ_MAX = 500
+"""So much behind a label shows whether it is speech."""
 
 
-def turns_of_one_contact(turns: Sequence[Turn], contact_name: str | None) -> list[Turn]:
+def turns_of_one_contact(
+    turns: Sequence[Turn],
+    contact_name: str | None,
+    is_attribute: Callable[[str], bool] = lambda _: False,
+) -> list[Turn]:
     """The turns, of which only one person's are the contact's.
 
     Args:
         turns: in their order.
         contact_name: what the contact is called in them; None where one person speaks.
+        is_attribute: whether a label names an attribute, and no person.
 
     Raises:
         InvalidSessionError: several people speak as users and the contact is not named, or the
@@ -41,12 +51,13 @@ def turns_of_one_contact(turns: Sequence[Turn], contact_name: str | None) -> lis
     """
     if contact_name is not None and (not isinstance(contact_name, str) or not contact_name.strip()):
         raise InvalidSessionError("contact_name must be a name, as the messages have it, or None")
-    speakers = _speakers([turn for turn in turns if turn.role is Role.CONTACT], contact_name)
+    speakers = _speakers(turns, contact_name, is_attribute)
     if contact_name is None and len(speakers) > 1:
         raise InvalidSessionError(
             f"{_listed(speakers)} speak as users, and a memory is about one contact: say which of "
             "them it is with contact_name (on the command line: --contact-name), or give the "
-            "messages of the others another role"
+            "messages of the others another role; if they are labels and no people, give each "
+            "message the name of who speaks"
         )
     if contact_name is None or not speakers:
         return list(turns)
@@ -64,29 +75,109 @@ def turns_of_one_contact(turns: Sequence[Turn], contact_name: str | None) -> lis
     ]
 
 
-def _speakers(turns: Sequence[Turn], contact_name: str | None) -> dict[str, str]:
-    """The people who speak in turns, by folded name.
+@dataclass(slots=True)
+class _Labelled:
+    """All that stands behind one label, in all turns."""
 
-    A plain label may be anything, "Budget: 40k" too. It is a person's where it is a given name or
-    the contact's; in a conversation of which every turn has a label all of them are, if one of them
-    is such a name or comes back.
+    name: str
+    is_marked: bool = False
+    begins_turn: bool = False
+    texts: list[str] = field(default_factory=list)
+
+    def is_said(self) -> bool:
+        """Whether any of it reads as speech, and not as an entry of a list."""
+        return any(_reads_as("speech", text) for text in self.texts)
+
+    def is_answered(self) -> bool:
+        """Whether a turn begins with it, and more than amounts stands behind it."""
+        return self.begins_turn and not all(_reads_as("amount", text) for text in self.texts)
+
+
+def _speakers(
+    turns: Sequence[Turn], contact_name: str | None, is_attribute: Callable[[str], bool]
+) -> dict[str, str]:
+    """The people who speak as users, by folded name.
+
+    A label is a person's if it is marked ("[Bob]: …"), a given name or the contact's name; a name
+    that is a word, too, if something is said behind it. Any other label is a person's only if every
+    turn has one, and none holds it in small letters: beside a person, or if one of them speaks more
+    than once.
     """
-    found: dict[str, str] = {_folded(turn.name): turn.name for turn in turns if turn.name}
-    labels = [label for turn in turns if not turn.name for label in _LABEL.finditer(turn.text)]
-    counted = Counter(_folded(_label(label)) for label in labels)
-    names = {_folded(contact_name or ""), *map(_folded, lexicon("slots").words("first_name"))}
-    is_script = all(turn.name or _LABEL.match(turn.text) for turn in turns) and any(
-        count > 1 or _is_name(name, names) for name, count in counted.items()
-    )
-    for label in labels:
-        name = _label(label)
-        if label["marked"] or is_script or _is_name(_folded(name), names):
-            found.setdefault(_folded(name), name)
+    said = [turn for turn in turns if turn.role is Role.CONTACT]
+    found: dict[str, str] = {_folded(turn.name): turn.name for turn in said if turn.name}
+    labelled = _labelled([turn for turn in said if not turn.name])
+    others: dict[str, _Labelled] = {}
+    for key, label in labelled.items():
+        if _is_persons(key, label, contact_name, is_attribute):
+            found.setdefault(key, label.name)
+        elif key.partition(" ")[0] not in _given_names() and not _is_thing(key, is_attribute):
+            others[key] = label
+    if others and all(turn.name or _LABEL.match(turn.text) for turn in said):
+        words = {word for turn in turns for word in _LETTERS.findall(turn.text) if word.islower()}
+        others = {key: label for key, label in others.items() if words.isdisjoint(key.split())}
+        is_talk = any(label.is_said() and len(label.texts) > 1 for label in others.values())
+        for key, label in others.items():
+            if label.is_answered() if found else is_talk and label.is_said():
+                found.setdefault(key, label.name)
     return found
 
 
-def _is_name(name: str, names: Collection[str]) -> bool:
-    return name in names or name.partition(" ")[0] in names
+def _is_persons(
+    key: str, label: _Labelled, contact_name: str | None, is_attribute: Callable[[str], bool]
+) -> bool:
+    """Whether a label is a person's, whatever else is said."""
+    if contact_name and key == _folded(contact_name):
+        return True
+    first = key.partition(" ")[0]
+    if first not in _given_names():
+        return label.is_marked and not _is_thing(key, is_attribute)
+    is_word = first in lexicon("speakers").word_set("name_and_word")
+    return label.is_marked or label.is_said() or (not is_word and label.is_answered())
+
+
+def _labelled(turns: Sequence[Turn]) -> dict[str, _Labelled]:
+    """What stands behind each label, by folded name."""
+    made: dict[str, _Labelled] = {}
+    for turn in turns:
+        labels = list(_LABEL.finditer(turn.text))
+        ends = [*(label.start() for label in labels[1:]), len(turn.text)]
+        for label, end in zip(labels, ends, strict=False):
+            name = _label(label)
+            entry = made.setdefault(_folded(name), _Labelled(name))
+            entry.is_marked |= label["marked"] is not None
+            entry.begins_turn |= label.start() == 0
+            entry.texts.append(turn.text[label.end() : end].strip())
+    return made
+
+
+def _is_thing(label: str, is_attribute: Callable[[str], bool]) -> bool:
+    """Whether a label names a thing: a note, a city, a day. What holds no word names no person."""
+    words = _LETTERS.findall(label)
+    return (
+        not words
+        or is_attribute(label)
+        or not lexicon("speakers").word_set("thing").isdisjoint((label, *words, *label.split()))
+    )
+
+
+@cache
+def _given_names() -> frozenset[str]:
+    own = lexicon("speakers").word_set("given_name", "name_and_word")
+    return own.union(map(_folded, lexicon("slots").words("first_name")))
+
+
+def _reads_as(name: str, text: str) -> bool:
+    text = text[:_READ_MAX]
+    return _cues().read(text, text.casefold()).first(name) is not None
+
+
+@cache
+def _cues() -> Cues:
+    return Cues(
+        lexicon("speakers"),
+        lambda _, pattern: re.compile(pattern, re.IGNORECASE),
+        ("speech", "amount"),
+    )
 
 
 def _parts(turn: Turn, speakers: Mapping[str, str]) -> Iterator[Turn]:

@@ -263,6 +263,10 @@ _MESSAGE = {
     "properties": {
         "role": {"type": "string", "enum": list(_ROLES)},
         "content": {"type": "string", "description": "What was said, word for word."},
+        "name": {
+            "type": "string",
+            "description": "Who spoke, if several people speak with the role user.",
+        },
     },
     "required": ["role", "content"],
     "additionalProperties": False,
@@ -277,6 +281,11 @@ _HAND_OVER_DEFINITION = {
         "type": "object",
         "properties": {
             "messages": {"type": "array", "items": _MESSAGE, "maxItems": _MESSAGES_MAX},
+            "contact_name": {
+                "type": ["string", "null"],
+                "description": "What the contact is called in the messages, if several people "
+                "speak with the role user. Null if one person speaks.",
+            },
         },
         "required": ["messages"],
         "additionalProperties": False,
@@ -291,12 +300,16 @@ def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[st
     Raises:
         InvalidRequestError: what was given cannot be used; nothing was kept.
     """
-    if given.keys() - {"messages"}:
-        raise InvalidRequestError(f"{HAND_OVER} takes messages alone")
+    if given.keys() - {"messages", "contact_name"}:
+        raise InvalidRequestError(f"{HAND_OVER} takes messages and contact_name alone")
     messages = given.get("messages")
     if not isinstance(messages, list) or not 0 < len(messages) <= _MESSAGES_MAX:
         raise InvalidRequestError(f"messages must be a list of 1 to {_MESSAGES_MAX:,} messages")
-    about.submit_session(session_id, [_message(*numbered) for numbered in enumerate(messages, 1)])
+    about.submit_session(
+        session_id,
+        [_message(*numbered) for numbered in enumerate(messages, 1)],
+        contact_name=given.get("contact_name"),
+    )
     return (
         f"The conversation is kept, {len(messages)} messages. It is read in the background, and "
         "what it says about the contact is judged like any note."
@@ -304,13 +317,17 @@ def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[st
 
 
 def _message(number: int, given: object) -> dict[str, str]:
-    if not isinstance(given, dict) or given.keys() != {"role", "content"}:
-        raise InvalidRequestError(f"message {number} must have role and content, and nothing else")
+    if not isinstance(given, dict) or given.keys() - {"name"} != {"role", "content"}:
+        raise InvalidRequestError(
+            f"message {number} must have role and content, may have name, and nothing else"
+        )
     if given["role"] not in _ROLES:
         raise InvalidRequestError(f"message {number}: role must be one of {', '.join(_ROLES)}")
     if not isinstance(given["content"], str):
         raise InvalidRequestError(f"message {number}: content must be a string")
-    return {"role": given["role"], "content": given["content"]}
+    if not isinstance(given.get("name", ""), str):
+        raise InvalidRequestError(f"message {number}: name must be a string")
+    return {key: given[key] for key in ("role", "content", "name") if key in given}
 
 
 def _listed(view: str, uri: str, agent_id: str) -> Listed:

@@ -35,6 +35,11 @@ from reconciler.domain.records.sessions import (
     time_of_saying,
 )
 from reconciler.domain.records.slots import Slot
+from reconciler.domain.sessions.continuing import (
+    TURNS_OF_ONE_CONVERSATION,
+    place_in,
+    shared_at_the_end,
+)
 from reconciler.domain.sessions.extraction import (
     CANDIDATES_OF_A_TURN_MAX,
     Extracted,
@@ -79,9 +84,8 @@ UNNAMED = "unnamed-"
 _UNNAMED_COUNT_MAX = 20
 """Unnamed sessions among which undated turns are looked for."""
 
-_TURNS_OF_ONE_CONVERSATION = 4
-"""So many turns are not said again word for word. With fewer, only what was heard last is the same
-session."""
+_WINDOW_TURNS_MIN = 2
+"""With so many of the last turns a window has to begin, if it does not begin with all of them."""
 
 _ANY_TIME = datetime.min.replace(tzinfo=UTC)
 _ID_SPACE = uuid.UUID("0b1f4a1e-6f0e-5b0c-9a55-0c1f5f3f8f1d")
@@ -130,10 +134,21 @@ class SessionReader:
         """Whether a session that no extractor could read is kept as one raw fact."""
         return self._policy.has_fallback
 
+    def contacts_turns(self, turns: Sequence[Turn], contact_name: str | None) -> list[Turn]:
+        """The turns, of which only one person's are the contact's; see ``turns_of_one_contact``."""
+        return turns_of_one_contact(turns, contact_name, self._is_attribute)
+
+    def _is_attribute(self, label: str) -> bool:
+        """Whether a label names an attribute; one whose value is a person may be a speaker."""
+        known = self._attributes.find(label)
+        return known is not None and known.normaliser != "person"
+
     def episodes(
-        self, session: Session, now: datetime, before: Sequence[Episode] = ()
-    ) -> list[Episode]:
+        self, session: Session, now: datetime, kept: Sequence[Episode] = ()
+    ) -> tuple[list[Episode], list[Episode]]:
         """The session's turns as they are kept, each with an id that is the same at every time.
+
+        And what was kept of it before, without the secrets that these turns give away.
 
         What was recalled into a turn is cut out: it is no evidence. Secrets and the numbers of
         cards and accounts are taken out here: an engine may keep the bytes of what is overwritten.
@@ -142,7 +157,8 @@ class SessionReader:
         Args:
             session: as it is handed over.
             now: the time now (UTC).
-            before: what was kept of the session last: its first turn may answer a question in it.
+            kept: what was kept of the session, in its order: a first turn may answer a question in
+                it, or say that its last one was a secret.
 
         Raises:
             InvalidSessionError: a turn has not been said yet, or nothing is left of any.
@@ -154,19 +170,74 @@ class SessionReader:
         at = session.started_at or min(
             (turn.said_at for turn in session.turns if turn.said_at), default=now
         )
-        placed = []
-        for position, turn in enumerate(session.turns):
+        own = self._placed(session, kept)
+        first = own[0][0] if own else 0
+        at = max([at, *(episode.said_at for episode in kept[:first])])
+        known = {episode.episode_id: episode for episode in kept}
+        found = []
+        for position, turn, count in own:
             at = turn.said_at or at  # what nobody dated was said after what came before it
-            placed.append((position, turn, at))
-        found = [
-            self.episode(session.scope, session.session_id, own, position, at, occurrence=count)
-            for position, own, at, count in _own_words(placed)
-        ]
+            made = self.episode(
+                session.scope, session.session_id, turn, position, at, occurrence=count
+            )
+            found.append(known.get(made.episode_id, made))
         if not found:
             raise InvalidSessionError("the session is empty: no turn says anything of its own")
         for said in found:
             _check_time(said.said_at, now, "a turn's said_at")
-        return _with_words(found, partial(self._cleaner.without_secrets, session.scope), before)
+        return self._without_secrets(session.scope, kept, found)
+
+    def _without_secrets(
+        self, scope: Scope, kept: Sequence[Episode], found: Sequence[Episode]
+    ) -> tuple[list[Episode], list[Episode]]:
+        """What was found, and what was kept, read as one conversation."""
+        clean = partial(self._cleaner.without_secrets, scope)
+        again = {episode.episode_id for episode in found}
+        earlier = [episode for episode in kept if episode.episode_id not in again]
+        context = earlier[-ANSWERED_WITHIN:]
+        cleaned = _with_words([*context, *found], clean)
+        made = {episode.episode_id: episode for episode in cleaned}
+        if any(made.get(each.episode_id, each) != each for each in kept):
+            # A secret was kept: it goes out of whatever else was kept with it.
+            made = {each.episode_id: each for each in _with_words([*earlier, *found], clean)}
+        return (
+            [made[episode.episode_id] for episode in found],
+            [made.get(episode.episode_id, episode) for episode in kept],
+        )
+
+    def _placed(self, session: Session, kept: Sequence[Episode]) -> list[tuple[int, Turn, int]]:
+        """The turns without what was recalled into them: place, words, which of the same it is.
+
+        The same words at the same time, or of the same id, are the same turn. Of others their order
+        says whether they are handed over again or said again.
+        """
+        own = _own_words(session.turns)
+        symbols = self._symbols(session.scope, session.session_id, own, kept)
+        place = place_in(symbols, [_identity(turn) for _, turn in own])
+        seen = Counter(identity for identity in symbols[:place] if _is_undated(identity))
+        found = []
+        for number, turn in own:
+            seen[_identity(turn)] += 1
+            found.append((place + number, turn, seen[_identity(turn)]))
+        return found
+
+    def _symbols(
+        self,
+        scope: Scope,
+        session_id: str,
+        own: Sequence[tuple[int, Turn]],
+        kept: Sequence[Episode],
+    ) -> list[tuple[str, ...]]:
+        """The identities of kept turns, as far as they are the same as some of these; else ids."""
+        ids = {episode.episode_id for episode in kept}
+        known: dict[str, tuple[str, ...]] = {}
+        for turn in {_identity(turn): turn for _, turn in own}.values():
+            for count in range(1, len(kept) + 1):
+                made = self.episode(scope, session_id, turn, 0, _ANY_TIME, occurrence=count)
+                if made.episode_id not in ids:
+                    break
+                known[made.episode_id] = _identity(turn)
+        return [known.get(episode.episode_id, (episode.episode_id,)) for episode in kept]
 
     def dated_session_id(self, scope: Scope, turns: Sequence[Turn], began: datetime | None) -> str:
         """An id by when a session began and its first dated turn: its own, however long it grows.
@@ -184,13 +255,13 @@ class SessionReader:
         """An id for undated turns: theirs on the occasion that follows another unnamed session."""
         return self._unnamed(scope, before, *(part for turn in turns for part in _identity(turn)))
 
-    def episode_ids(self, scope: Scope, session_id: str, turns: Sequence[Turn]) -> list[str]:
-        """The ids that the turns have in a session."""
-        placed = [(0, turn, _ANY_TIME) for turn in turns]
-        return [
-            self.episode(scope, session_id, own, 0, at, occurrence=count).episode_id
-            for _, own, at, count in _own_words(placed)
-        ]
+    def shared_turns(
+        self, scope: Scope, session_id: str, turns: Sequence[Turn], kept: Sequence[Episode]
+    ) -> int:
+        """With how many of the last turns of a session these begin; 0 where they do not go on."""
+        own = _own_words(turns)
+        symbols = self._symbols(scope, session_id, own, kept)
+        return shared_at_the_end(symbols, [_identity(turn) for _, turn in own])
 
     def _unnamed(self, scope: Scope, *said: str) -> str:
         made = uuid.uuid5(_ID_SPACE, self._digest("\0".join((scope.contact_key, *said))))
@@ -492,9 +563,10 @@ class MemoryExtractor:
         """An id for a session that nobody named; nobody can guess its turns from it.
 
         It names the occasion. Dated turns are recognised by when the first of them was said.
-        Undated ones belong to an unnamed session if they begin with all that it has, so that the
-        same conversation, handed over again or with more turns, is one; yet fewer than four turns
-        after which something else was heard are said again.
+        Undated ones belong to an unnamed session if they begin with all that it has, or with its
+        last turns, so that the same conversation, handed over again, with more turns or as a window
+        of its last ones, is one; yet fewer than four turns after which something else was heard
+        are said again.
 
         Args:
             scope: whose.
@@ -510,25 +582,43 @@ class MemoryExtractor:
             raise InvalidSessionError("the session is empty: hand over at least one turn")
         if started_at is not None:
             started_at = _utc("started_at", started_at)
-        if started_at or any(turn.said_at for turn in turns):
-            return self._reader.dated_session_id(scope, turns, started_at)
         found = self._store.list_unnamed_sessions(scope, UNNAMED, _UNNAMED_COUNT_MAX)
+        if started_at or any(turn.said_at for turn in turns):
+            return self._dated_session_id(scope, turns, started_at, found)
         heard_at = self._store.find_last_said(scope)
         befores = [*(session_id for session_id, _ in found), ""]
         for (session_id, ended_at), before in zip(found, befores[1:], strict=True):
-            shared = self._shared(scope, turns, session_id, before)
+            if self._reader.session_id_after(scope, turns, before) == session_id:
+                shared, is_all = len(turns), True  # also of a session that was erased
+            else:
+                shared, is_all = self._shared(scope, turns, session_id)
             is_last = heard_at is None or ended_at >= heard_at
-            if shared >= (1 if is_last else _TURNS_OF_ONE_CONVERSATION):
+            least = (1 if is_all else _WINDOW_TURNS_MIN) if is_last else TURNS_OF_ONE_CONVERSATION
+            if shared >= least:
                 return session_id
         return self._reader.session_id_after(scope, turns, befores[0])
 
-    def _shared(self, scope: Scope, turns: Sequence[Turn], session_id: str, before: str) -> int:
-        """How many turns a session was made of, where these begin with all of them; else 0."""
-        if self._reader.session_id_after(scope, turns, before) == session_id:
-            return len(turns)  # also of a session that was erased
-        kept = [episode.episode_id for episode in self._store.list_episodes(scope, session_id)]
-        given = self._reader.episode_ids(scope, session_id, turns)
-        return len(kept) if kept == given[: len(kept)] else 0
+    def _dated_session_id(
+        self,
+        scope: Scope,
+        turns: Sequence[Turn],
+        started_at: datetime | None,
+        found: Sequence[tuple[str, datetime]],
+    ) -> str:
+        """By its beginning; else the session that these turns go on from."""
+        own = self._reader.dated_session_id(scope, turns, started_at)
+        if turns[0].said_at is None or own in (session_id for session_id, _ in found):
+            return own
+        for session_id, ended_at in found:
+            if ended_at >= turns[0].said_at and self._shared(scope, turns, session_id)[0]:
+                return session_id
+        return own
+
+    def _shared(self, scope: Scope, turns: Sequence[Turn], session_id: str) -> tuple[int, bool]:
+        """With how many of the last turns of a session these begin; whether with all of them."""
+        kept = self._store.list_episodes(scope, session_id)
+        shared = self._reader.shared_turns(scope, session_id, turns, kept)
+        return shared, shared == len(kept)
 
     def submit(self, session: Session) -> str:
         """The id of the job that will read a session, which is stored with it by then.
@@ -544,22 +634,20 @@ class MemoryExtractor:
         """
         check_kind("session", session, Session)
         self._reader.check_size(session)
-        own = turns_of_one_contact(session.turns, session.contact_name)
+        own = self._reader.contacts_turns(session.turns, session.contact_name)
         session = replace(session, turns=own)
         now, job_id = self._clock(), str(uuid.uuid4())
         said_at = now
         if not session.is_dated:
             heard_at = self._store.find_last_said(session.scope)
             said_at = time_of_saying(now, heard_at)
-        episodes = self._reader.episodes(session, said_at, self._said_before(session))
+        kept = self._store.list_episodes(session.scope, session.session_id)
+        episodes, cleaned = self._reader.episodes(session, said_at, kept)
+        self._store.clean_episodes(kept, cleaned)
         found = self._store.append_episodes(
             session.scope, session.session_id, session.channel, episodes, now, job_id
         )
         return job_id if found else self._job_of(episodes)
-
-    def _said_before(self, session: Session) -> list[Episode]:
-        """What was kept of the session last, which may have asked for a secret."""
-        return self._store.list_episodes(session.scope, session.session_id)[-ANSWERED_WITHIN:]
 
     def job(self, scope: Scope, job_id: str) -> Job:
         """One of a contact's jobs, as it stands.
@@ -616,19 +704,13 @@ def _taken(proposal: Proposal, given: Candidate, judged: Candidate) -> dict[str,
 
 
 def _with_words(
-    episodes: Sequence[Episode],
-    clean: Callable[[Sequence[str], int], list[str]],
-    before: Sequence[Episode] = (),
+    episodes: Sequence[Episode], clean: Callable[[Sequence[str], int], list[str]]
 ) -> list[Episode]:
-    """The episodes with all of their words cleaned together: what one gives away goes in all.
-
-    So does what one of them, or of those before them, asks for.
-    """
+    """The episodes with all of their words cleaned together: what one gives away goes in all."""
     if not episodes:
         return []
-    turns = [episode.text for episode in (*before, *episodes)]
     references = [episode.reference or "" for episode in episodes]
-    texts = clean([*turns, *references], len(turns))[len(before) :]
+    texts = clean([*(episode.text for episode in episodes), *references], len(episodes))
     return [
         replace(episode, text=text, reference=reference or None)
         for episode, text, reference in zip(
@@ -642,23 +724,20 @@ def _last_said(candidate: Candidate, episodes: Mapping[str, Episode]) -> tuple[d
     return candidate.note.said_at, max(places, default=0)
 
 
-def _own_words(
-    placed: Iterable[tuple[int, Turn, datetime]],
-) -> Iterator[tuple[int, Turn, datetime, int]]:
-    """The turns without what was recalled into them, and how often each was said by then."""
-    seen: Counter[tuple[str, ...]] = Counter()
-    for position, turn, at in placed:
-        text = without_recalled(turn.text)
-        if text is None:
-            continue
-        own = replace(turn, text=text)
-        seen[_identity(own)] += 1
-        yield position, own, at, seen[_identity(own)]
+def _own_words(turns: Iterable[Turn]) -> list[tuple[int, Turn]]:
+    """The turns without what was recalled into them, and their places; none of nothing else."""
+    cut = [(place, turn, without_recalled(turn.text)) for place, turn in enumerate(turns)]
+    return [(place, replace(turn, text=text)) for place, turn, text in cut if text is not None]
 
 
 def _identity(turn: Turn) -> tuple[str, ...]:
     said_at = turn.said_at.isoformat() if turn.said_at else ""
     return str(turn.role), said_at, turn.reference or "", turn.text
+
+
+def _is_undated(identity: tuple[str, ...]) -> bool:
+    """Whether neither a time nor an id tells the turn from another one with the same words."""
+    return len(identity) > 1 and not identity[1] and not identity[2]
 
 
 def _utc(name: str, at: object) -> datetime:

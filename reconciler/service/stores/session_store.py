@@ -172,6 +172,7 @@ class SessionStore:
                 "texts_before": [old.text for old, _ in changed],
                 "texts": [new.text for _, new in changed],
                 "references": [new.reference or "" for _, new in changed],
+                "are_cleaned": [new.is_cleaned for _, new in changed],
             }
             self._graph.run("clean_episodes", given)
 

@@ -317,7 +317,10 @@ class MemoryContext:
         session = Session(
             scope=run.scope, session_id=run.session_id, turns=(dated,), channel=TASK_DOOR
         )
-        [made] = self._reader.episodes(session, said_at, self._last_turns())
+        kept = list(self._last_turns())
+        [made], told = self._reader.episodes(session, said_at, kept)
+        self._sessions.clean_episodes(kept, told)
+        self._recent = deque(told, ANSWERED_WITHIN)
         [cleaned] = self._reader.clean(run.scope, [replace(made, position=self._next_position())])
         self._sessions.append_episodes(run.scope, run.session_id, TASK_DOOR, [cleaned], now)
         self._position = cleaned.position + 1

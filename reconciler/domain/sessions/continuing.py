@@ -1,0 +1,48 @@
+"""Continuing: where turns that are handed over belong in a session that is kept already. Pure.
+
+A caller may hand over a session whole and longer each time, its last turns (a window that slides),
+or only what is new. Turns that nobody dated look the same in all three, so their order decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+__all__ = ["TURNS_OF_ONE_CONVERSATION", "place_in", "shared_at_the_end"]
+
+TURNS_OF_ONE_CONVERSATION = 4
+"""So many turns are not said again word for word. With fewer, only what was heard last is the same
+session."""
+
+
+def place_in(kept: Sequence[Hashable], given: Sequence[Hashable]) -> int:
+    """How many kept turns lie before the given ones; all of them where none is given again.
+
+    Args:
+        kept: what tells the kept turns apart, in their order; what equals nothing for others.
+        given: the same of the turns that are handed over.
+    """
+    known = set(kept).intersection(given)
+    if not known:
+        return len(kept)
+    for place in range(len(kept)):
+        if kept[place] == given[0] and _agree(kept[place:], given):
+            is_to_the_end = len(kept) - place <= len(given)
+            if is_to_the_end or len(given) >= TURNS_OF_ONE_CONVERSATION:
+                return place
+    is_whole = kept[0] == given[0] and 1 < len(kept) <= len(given)
+    is_edited = sum(turn in known for turn in given) >= TURNS_OF_ONE_CONVERSATION
+    return 0 if is_whole or is_edited else len(kept)
+
+
+def shared_at_the_end(kept: Sequence[Hashable], given: Sequence[Hashable]) -> int:
+    """With how many of the last kept turns the given ones begin; 0 where they do not go on."""
+    for place in range(max(0, len(kept) - len(given)), len(kept)):
+        if _agree(kept[place:], given):
+            return len(kept) - place
+    return 0
+
+
+def _agree(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
+    length = min(len(one), len(other))
+    return list(one[:length]) == list(other[:length])
