@@ -265,11 +265,11 @@ class Records:
         Each the newest first; not what lapsed, nor what later words have answered. It is read as it
         is taken.
         """
-        yield from self._held(scopes)
+        yield from self.held(scopes)
         yield from self.disputes(scopes)
 
-    def _held(self, scopes: Sequence[Scope]) -> Iterator[Decision]:
-        """What is held, but for what later words have answered."""
+    def held(self, scopes: Sequence[Scope]) -> Iterator[Decision]:
+        """What is held about these contacts, but for what later words have answered."""
         facts: dict[Scope, list[Fact]] = {}
         for decision in self._store.list_pending(scopes, self._clock()):
             from reconciler.domain.gate.questions import answer_since
