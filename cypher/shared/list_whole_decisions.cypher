@@ -1,11 +1,12 @@
-// A page of the decisions about a contact as they are kept, for an export.
+// A page of the decisions about some contacts as they are kept, for an export.
 // mode: read
-// params: contact_key, after, limit
-// returns: node_id, node
-MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
-WITH decision
+// params: contact_keys, after, limit
+// returns: contact_key, node_id, node
+MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
+WHERE contact.contact_key IN $contact_keys
+WITH contact.contact_key AS contact_key, decision
 MATCH (decision)
 WHERE decision.decision_id > $after
-RETURN decision.decision_id AS node_id, decision AS node
+RETURN contact_key, decision.decision_id AS node_id, decision AS node
 ORDER BY node_id
 LIMIT $limit

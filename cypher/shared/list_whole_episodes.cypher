@@ -1,11 +1,13 @@
-// A page of a contact's episodes as they are kept, for an export; one in two sessions comes twice.
+// A page of some contacts' episodes as they are kept, for an export; one in two sessions comes twice.
 // mode: read
-// params: contact_key, after, limit
-// returns: node_id, node
-MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
+// params: contact_keys, after, limit
+// returns: contact_key, node_id, node
+MATCH (contact:Contact)<-[:`WITH`]-(session:Session)
+WHERE contact.contact_key IN $contact_keys
+WITH contact.contact_key AS contact_key, session
 MATCH (session)<-[:`IN`]-(episode:Episode)
-WITH episode
+WITH contact_key, episode
 WHERE episode.episode_id > $after
-RETURN episode.episode_id AS node_id, episode AS node
+RETURN contact_key, episode.episode_id AS node_id, episode AS node
 ORDER BY node_id
 LIMIT $limit

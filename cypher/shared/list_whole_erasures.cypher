@@ -1,11 +1,12 @@
-// A page of the erasures of what was known of a contact, for an export.
+// A page of the erasures of what was known of some contacts, for an export.
 // mode: read
-// params: contact_key, after, limit
-// returns: node_id, node
-MATCH (contact:Contact {contact_key: $contact_key})<-[:ERASES]-(erasure:Erasure)
-WITH erasure
+// params: contact_keys, after, limit
+// returns: contact_key, node_id, node
+MATCH (contact:Contact)<-[:ERASES]-(erasure:Erasure)
+WHERE contact.contact_key IN $contact_keys
+WITH contact.contact_key AS contact_key, erasure
 MATCH (erasure)
 WHERE erasure.erasure_id > $after
-RETURN erasure.erasure_id AS node_id, erasure AS node
+RETURN contact_key, erasure.erasure_id AS node_id, erasure AS node
 ORDER BY node_id
 LIMIT $limit

@@ -1,11 +1,13 @@
-// A page of the jobs that read a contact's sessions, as they are kept, for an export.
+// A page of the jobs that read some contacts' sessions, as they are kept, for an export.
 // mode: read
-// params: contact_key, after, limit
-// returns: node_id, node
-MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
+// params: contact_keys, after, limit
+// returns: contact_key, node_id, node
+MATCH (contact:Contact)<-[:`WITH`]-(session:Session)
+WHERE contact.contact_key IN $contact_keys
+WITH contact.contact_key AS contact_key, session
 MATCH (session)<-[:READS]-(job:Job)
-WITH job
+WITH contact_key, job
 WHERE job.job_id > $after
-RETURN job.job_id AS node_id, job AS node
+RETURN contact_key, job.job_id AS node_id, job AS node
 ORDER BY node_id
 LIMIT $limit

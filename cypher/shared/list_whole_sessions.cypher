@@ -1,11 +1,12 @@
-// A page of a contact's sessions as they are kept, for an export.
+// A page of some contacts' sessions as they are kept, for an export.
 // mode: read
-// params: contact_key, after, limit
-// returns: node_id, node
-MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
-WITH session
+// params: contact_keys, after, limit
+// returns: contact_key, node_id, node
+MATCH (contact:Contact)<-[:`WITH`]-(session:Session)
+WHERE contact.contact_key IN $contact_keys
+WITH contact.contact_key AS contact_key, session
 MATCH (session)
 WHERE session.session_key > $after
-RETURN session.session_key AS node_id, session AS node
+RETURN contact_key, session.session_key AS node_id, session AS node
 ORDER BY node_id
 LIMIT $limit

@@ -1,12 +1,14 @@
-// A page of the sessions that are part of a contact's tasks, as they are kept, for an export: also
+// A page of the sessions that are part of some contacts' tasks, as they are kept, for an export: also
 // such in which no turn was kept yet.
 // mode: read
-// params: contact_key, after, limit
-// returns: node_id, node
-MATCH (contact:Contact {contact_key: $contact_key})<-[:CONCERNS]-(task:Task)
+// params: contact_keys, after, limit
+// returns: contact_key, node_id, node
+MATCH (contact:Contact)<-[:CONCERNS]-(task:Task)
+WHERE contact.contact_key IN $contact_keys
+WITH contact.contact_key AS contact_key, task
 MATCH (task)<-[:PART_OF]-(session:Session)
-WITH session
+WITH contact_key, session
 WHERE session.session_key > $after
-RETURN session.session_key AS node_id, session AS node
+RETURN contact_key, session.session_key AS node_id, session AS node
 ORDER BY node_id
 LIMIT $limit

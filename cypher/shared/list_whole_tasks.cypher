@@ -1,11 +1,12 @@
-// A page of a contact's tasks as they are kept, for an export.
+// A page of some contacts' tasks as they are kept, for an export.
 // mode: read
-// params: contact_key, after, limit
-// returns: node_id, node
-MATCH (contact:Contact {contact_key: $contact_key})<-[:CONCERNS]-(task:Task)
-WITH task
+// params: contact_keys, after, limit
+// returns: contact_key, node_id, node
+MATCH (contact:Contact)<-[:CONCERNS]-(task:Task)
+WHERE contact.contact_key IN $contact_keys
+WITH contact.contact_key AS contact_key, task
 MATCH (task)
 WHERE task.task_key > $after
-RETURN task.task_key AS node_id, task AS node
+RETURN contact_key, task.task_key AS node_id, task AS node
 ORDER BY node_id
 LIMIT $limit

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.review.health import (
     ContactHealth,
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["Health"]
 
 _CONTACTS_AT_ONCE = 100
+
+_RECORDS_AT_ONCE = 500
+"""Of so many the contacts are looked through together for damage: a page of the store. Of more,
+each page would look through all of them again."""
 
 
 class Health:
@@ -99,6 +103,11 @@ class Health:
         """The health of each of these contacts that is known, one after the other."""
         actions = self._counts.count_actions(scopes)
         kept = self._counts.count_episodes(scopes)
+        linked = set(self._store.list_disputed(scopes))
+        sizes = Counter({key: episodes for key, (_, episodes) in kept.items()})
+        for key, counts in actions.items():
+            sizes[key] += sum(count.decisions for count in counts)
+        damaged = self._damaged(scopes, sizes)
         for contact in self._records.contacts(scopes):
             scope = Scope(contact.tenant, contact.agent_id, contact.contact_id)
             sessions, episodes = kept.get(scope.contact_key, (0, 0))
@@ -106,24 +115,31 @@ class Health:
                 contact_id=scope.contact_id,
                 sessions=sessions,
                 episodes=episodes,
-                damaged=len(self._damage.find(scope)),
+                damaged=damaged[scope],
             )
             decided = decided_rates(actions.get(scope.contact_key, ()))
             numbers: dict[str, Any] = {
                 **counts_of(contact),
                 **decided,
-                **self._facts(scope),
-                **self._waiting(scope),
+                **self._facts(scope, has_links=scope in linked),
+                **self._waiting(scope, has_links=scope in linked),
             }
             yield replace(counted, **numbers)
 
-    def _facts(self, scope: Scope) -> dict[str, int]:
+    def _damaged(self, scopes: Sequence[Scope], sizes: Mapping[str, int]) -> Counter[Scope]:
+        """How many records of each of these contacts cannot be read."""
+        found: Counter[Scope] = Counter()
+        for some in _parts(scopes, sizes):
+            found.update(scope for scope, _ in self._damage.find_among(some))
+        return found
+
+    def _facts(self, scope: Scope, *, has_links: bool) -> dict[str, int]:
         """What is twice there, or answers one question twice."""
         now = self._clock()
         _, facts, vectors = self._store.load_neighbourhood(scope, self._embedding_model)
         rows = [row for row, fact in enumerate(facts) if fact.as_of(now).is_live]
         live = [facts[row] for row in rows]
-        conflicts = self._store.list_conflicts(scope, is_open=False)
+        conflicts = self._store.list_conflicts(scope, is_open=False) if has_links else []
         linked = {frozenset((conflict.new_id, conflict.old_id)) for conflict in conflicts}
         duplicated: set[str] = set()
         count = 0
@@ -139,8 +155,23 @@ class Health:
             "rivalled_slots": sum(count > 1 for count in values.values()),
         }
 
-    def _waiting(self, scope: Scope) -> dict[str, Waiting]:
-        now, pending = self._clock(), list(self._records.pending([scope]))
-        held = [item.at for item in pending if isinstance(item, Decision)]
-        disputed = [item.opened_at for item in pending if not isinstance(item, Decision)]
+    def _waiting(self, scope: Scope, *, has_links: bool) -> dict[str, Waiting]:
+        now, linked = self._clock(), [scope] if has_links else []
+        held = [decision.at for decision in self._records.held([scope])]
+        disputed = [dispute.opened_at for dispute in self._records.disputes(linked)]
         return {"questions": waiting(held, now), "disputes": waiting(disputed, now)}
+
+
+def _parts(scopes: Sequence[Scope], sizes: Mapping[str, int]) -> Iterator[list[Scope]]:
+    """These contacts, together as long as they have no more records than ``_RECORDS_AT_ONCE``."""
+    part: list[Scope] = []
+    room = _RECORDS_AT_ONCE
+    for scope in scopes:
+        size = sizes.get(scope.contact_key, 0)
+        if part and size > room:
+            yield part
+            part, room = [], _RECORDS_AT_ONCE
+        part.append(scope)
+        room -= size
+    if part:
+        yield part

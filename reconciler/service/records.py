@@ -290,11 +290,11 @@ class Records:
             scopes: the contacts.
             with_silent: whether what waits without a question, to be said again, is there too.
         """
-        yield from self._held(scopes, with_silent)
+        yield from self.held(scopes, with_silent)
         yield from self.disputes(scopes)
 
-    def _held(self, scopes: Sequence[Scope], with_silent: bool) -> Iterator[Decision]:
-        """What is held, but for what later words have answered."""
+    def held(self, scopes: Sequence[Scope], with_silent: bool = False) -> Iterator[Decision]:
+        """What is held about these contacts, but for what later words have answered."""
         facts: dict[Scope, list[Fact]] = {}
         for decision in self._store.list_pending(scopes, self._clock()):
             from reconciler.domain.gate.questions import answer_since

@@ -635,7 +635,7 @@ def test_a_text_comes_back_to_the_letter(graph: Graph, text: str) -> None:
 def test_a_node_that_is_returned_whole_is_a_map_of_what_it_holds(graph: Graph) -> None:
     given = decision(text="Likes tea.")
     commit(graph, given)
-    asked = {**CONTACT, "after": "", "limit": 10, "with_vectors": True}
+    asked = {"contact_keys": [ALICE.contact_key], "after": "", "limit": 10, "with_vectors": True}
     [row] = graph.run("list_whole_facts", asked)
     assert row["node_id"] == row["node"]["fact_id"] == given["fact_id"]
     assert (row["node"]["text"], row["node"]["recorded_at"].tzinfo) == ("Likes tea.", UTC)

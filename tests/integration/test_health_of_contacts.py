@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -15,7 +16,9 @@ from reconciler.domain.records.decisions import Action
 from reconciler.domain.records.kinds import GateReason
 from reconciler.domain.review.health import ContactHealth
 from reconciler.errors import InvalidAnswerError, InvalidScopeError
+from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.testing import HashingEmbedder, TableEmbedder
+from tests import raw_store
 from tests.engines import EngineUnderTest
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
@@ -64,6 +67,32 @@ def test_health_counts_what_is_there_twice(opened: Open) -> None:
     with opened(embedder=embedder) as memory:
         found = alice(memory)
     assert (found.live, found.near_pairs, found.duplicate_rate) == (3, 1, 2 / 3)
+
+
+def test_health_asks_little_about_each_contact_and_finds_those_with_damaged_records(
+    opened: Open, one_of_each: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"contact-{number:02}" for number in range(40)]
+    with opened(embedder=HashingEmbedder()) as memory:
+        lines = (json.dumps({"contact_id": name, "text": f"Likes {name}."}) for name in names)
+        memory.import_notes(lines, agent_id="crm")
+    for damage in (
+        "MATCH (n:Fact) WHERE n.text = 'Likes contact-07.' SET n.trust = '?'",
+        "MATCH (n:Episode) WHERE n.text = 'Likes contact-09.' SET n.text = NULL",
+    ):
+        raw_store.query(one_of_each, damage)
+    asked: list[str] = []
+    run = PatientGraph.run
+    monkeypatch.setattr(
+        PatientGraph, "run", lambda self, name, given: asked.append(name) or run(self, name, given)
+    )
+    with opened(embedder=HashingEmbedder()) as memory:
+        asked.clear()
+        found = memory.health("crm").contacts
+    damaged = {contact.contact_id: contact.damaged for contact in found if contact.damaged}
+    assert damaged == {"contact-07": 1, "contact-09": 1}
+    assert len(found) == len(names)
+    assert len(asked) <= 3 * len(names)
 
 
 def test_health_counts_decisions_and_evidence(memory: Memory) -> None:

@@ -80,14 +80,21 @@ class Damage:
 
     def find(self, scope: Scope, labels: Iterable[str] = KEY_OF) -> list[DamagedNode]:
         """The damaged records of a contact of these labels."""
-        return [
-            DamagedNode(label, node_id, held)
-            for label in labels
-            if label != "Contact"
-            for page in self._store.node_pages(scope.contact_key, label, with_vectors=False)
-            for node_id, held in page
-            if self.is_damaged(label, held, scope)
-        ]
+        return [node for _, node in self.find_among([scope], labels)]
+
+    def find_among(
+        self, scopes: Iterable[Scope], labels: Iterable[str] = KEY_OF
+    ) -> Iterator[tuple[Scope, DamagedNode]]:
+        """The damaged records of several contacts of these labels, each with its contact."""
+        by_key = {scope.contact_key: scope for scope in scopes}
+        for label in labels:
+            if label == "Contact":
+                continue
+            for page in self._store.pages_of([*by_key], label, with_vectors=False):
+                for row in page:
+                    scope, held = by_key[row["contact_key"]], row["node"]
+                    if self.is_damaged(label, held, scope):
+                        yield scope, DamagedNode(label, str(row["node_id"]), held)
 
     def is_damaged(self, label: str, held: Row, scope: Scope) -> bool:
         """Whether a node cannot be read, in its store or on a line of an export."""

@@ -144,16 +144,26 @@ class ArchiveStore:
     ) -> Iterator[list[tuple[str, Row]]]:
         """What a contact has of one label, page after page: each node's id and what it holds.
 
-        Fewer than ``PAGE`` of them in a page are not the last ones: one may come twice.
+        One may come twice.
         """
-        more = {"with_vectors": with_vectors} if label == "Fact" else {}
+        for rows in self.pages_of([contact_key], label, with_vectors=with_vectors):
+            yield [(str(row["node_id"]), row["node"]) for row in rows]
+
+    def pages_of(
+        self, contact_keys: Sequence[str], label: str, *, with_vectors: bool
+    ) -> Iterator[list[Row]]:
+        """As ``node_pages``, of several contacts: rows of contact_key, node_id and node.
+
+        Each page looks through all that these contacts have of the label.
+        """
+        asked: dict[str, Any] = {"contact_keys": list(contact_keys), "limit": PAGE}
+        if label == "Fact":
+            asked["with_vectors"] = with_vectors
         for name in _NODES[label]:
-            after = ""
-            while rows := self._graph.run(
-                name, {"contact_key": contact_key, "after": after, "limit": PAGE, **more}
-            ):
-                yield [(str(row["node_id"]), row["node"]) for row in rows]
-                after = rows[-1]["node_id"]
+            after, is_full = "", True
+            while is_full and (rows := self._graph.run(name, asked | {"after": after})):
+                yield rows
+                after, is_full = rows[-1]["node_id"], len(rows) == PAGE
 
     def list_links(
         self, contact_key: str, kind: str, after: str, until: str
