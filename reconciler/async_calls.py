@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from reconciler.service.tools.agent_tools import AgentTools
     from reconciler.service.writing.doors import NoteFields
     from reconciler.service.writing.note_import import ImportReport
+    from reconciler.service.writing.rejudging import Rejudged
     from reconciler.settings import Settings
 __all__ = [
     "AsyncAgentTools",
@@ -948,6 +949,15 @@ class AsyncMemoryCalls:
         return await self._threads.run(
             self._sync.health, agent_id, contact_id, tenant=tenant, on_progress=on_progress
         )
+
+    def rejudge(
+        self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
+    ) -> AsyncIterator[Rejudged]:
+        """Ask the arbiter about what was decided while it did not answer, and amend it.
+
+        See ``Memory.rejudge``.
+        """
+        return self._threads.stream(self._sync.rejudge, agent_id, contact_id, tenant=tenant)
 
     async def health_of_all(
         self, on_progress: Callable[[int], None] = lambda _: None

@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
     from reconciler.service.writing.note_import import NoteImport
     from reconciler.service.writing.peer_import import PeerImport
+    from reconciler.service.writing.rejudging import Rejudging
     from reconciler.service.writing.relating import Relating
     from reconciler.service.writing.write_gate import Judged, WriteGate
     from reconciler.settings import (
@@ -343,7 +344,7 @@ class Services:
             store=self.store,
             ledger=self.ledger,
             embedder=self.embedder,
-            arbitration=self._arbitration(),
+            arbitration=self.arbitration,
             policy=self.policy,
             attempts_max=self.settings.reconcile.write_attempts_max,
             clock=self.clock,
@@ -406,6 +407,25 @@ class Services:
             evidence=EvidenceStore(self._patient_graph),
             reconciler=self.reconciler,
             ledger=self.ledger,
+            decision_ids=self._decision_ids,
+            policy=self.policy,
+            clock=self.clock,
+        )
+
+    @_Part
+    def rejudging(self) -> Rejudging | None:
+        """What asks the arbiter later; None without one."""
+        from reconciler.service.writing.rejudging import Rejudging
+
+        if self.arbitration is None:
+            return None
+        return Rejudging(
+            store=self.store,
+            neighbourhoods=self.neighbourhoods,
+            gate=self.gate,
+            reconciler=self.reconciler,
+            relating=self.relating,
+            arbitration=self.arbitration,
             decision_ids=self._decision_ids,
             policy=self.policy,
             clock=self.clock,
@@ -655,7 +675,9 @@ class Services:
             store=self.session_store, reader=self.session_reader, clock=self.clock
         )
 
-    def _arbitration(self) -> Arbitration | None:
+    @_Part
+    def arbitration(self) -> Arbitration | None:
+        """The arbiter within its bounds; None without one."""
         arbiter = self._given_arbiter
         if arbiter is None and (arbiter := build_arbiter(self.settings)) is not None:
             self.closing.callback(arbiter.close)

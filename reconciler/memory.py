@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from reconciler.service.tools.agent_tools import AgentTools
     from reconciler.service.writing.doors import NoteFields, SlotFields
     from reconciler.service.writing.note_import import ImportReport
+    from reconciler.service.writing.rejudging import Rejudged
     from reconciler.settings import Settings
 
 __all__ = ["ContactMemory", "Memory", "note_to_check"]
@@ -795,6 +796,33 @@ class Memory:
         whose = self._scope(tenant, agent_id, "any")
         scopes = self._scopes(tenant, agent_id, contact_id)
         return self._services.health.report(whose, scopes, on_progress)
+
+    def rejudge(
+        self, agent_id: str, contact_id: str | None = None, *, tenant: str | None = None
+    ) -> Iterator[Rejudged]:
+        """Ask the arbiter about what was decided while it did not answer, and amend it.
+
+        That is what was decided over budget, during an outage, or on an answer that could not be
+        read. Each is asked about once, the oldest first, within the budget of a minute, which this
+        waits for. What the arbiter says is a decision of its own, which ``revert`` undoes.
+
+        Args:
+            agent_id: whose memory.
+            contact_id: only that of one contact; None for all of the agent's.
+            tenant: None for the configured one.
+
+        Returns:
+            What became of each, as it is taken.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: no arbiter is configured.
+        """
+        if self._services.rejudging is None:
+            raise InvalidRequestError(
+                "no arbiter is configured, so there is nobody to ask; docs/judges.md says how"
+            )
+        return self._services.rejudging.run(self._scopes(tenant, agent_id, contact_id))
 
     def health_of_all(
         self, on_progress: Callable[[int], None] = lambda _: None

@@ -72,6 +72,7 @@ from reconciler.entrypoints.options import (
     show,
 )
 from reconciler.entrypoints.progress import bar
+from reconciler.entrypoints.rejudge_command import add_rejudge_command
 from reconciler.entrypoints.rendering import (
     contacts_table,
     decision_made,
@@ -163,7 +164,7 @@ _GROUPS: Mapping[str, str] = {
     "Conversations read in the background": "extract worker jobs job retry drain",
     "Backup, export and erasure": "import export restore backup forget erasures archive "
     "unarchive reembed",
-    "How well it works": "health policy correct calibrate replay",
+    "How well it works": "health rejudge policy correct calibrate replay",
 }
 """Which commands a help lists under which heading, the first ones first."""
 
@@ -178,6 +179,7 @@ add_job_commands(app)
 add_mcp_commands(app)
 add_health_commands(app)
 add_find_commands(app)
+add_rejudge_command(app)
 add_task_commands(app)
 add_archive_commands(app)
 add_model_commands(app)

@@ -122,19 +122,8 @@ class Relating:
         if fact_id in relations.named_ids:
             raise InvalidRequestError(f"fact {handle_of(fact_id)} cannot be related to itself")
         told = reason or _in_words(fact_id, relations)
-        submission = self._submission(
-            Note(
-                scope=scope,
-                text=told,
-                said_at=self._clock(),
-                is_dated=False,
-                source_kind=SourceKind.MODEL_GUESS,
-                session_id=session_id,
-                idempotency_key=idempotency_key,
-            ),
-            proposed_by or f"agent:{scope.agent_id}",
-            relations,
-        )
+        note = self._word(scope, told, session_id, idempotency_key)
+        submission = self._submission(note, proposed_by or f"agent:{scope.agent_id}", relations)
         if earlier := self._ledger.find_earlier(submission):
             return earlier
 
@@ -148,7 +137,46 @@ class Relating:
 
         return self._ledger.write(submission, plan)
 
-    def _submission(self, note: Note, proposed_by: str, relations: Relations) -> Submission:
+    def uphold(
+        self, scope: Scope, fact_id: str, *, reason: str, proposed_by: str, idempotency_key: str
+    ) -> Decision:
+        """Keep that a judge read a fact beside others later, and that it stays as it is.
+
+        Args:
+            scope: whose fact it is.
+            fact_id: the fact.
+            reason: what the judge said.
+            proposed_by: which judge.
+            idempotency_key: as that of a note.
+
+        Raises:
+            GraphUnavailableError, GraphConflictError: as a note's.
+        """
+        note = self._word(scope, reason, None, idempotency_key)
+        submission = self._submission(note, proposed_by, None)
+
+        def plan(seen: Seen) -> Commit:
+            commit = self._reconciler.as_disposed(submission, Action.RESOLVE, seen)
+            verdict = replace(
+                commit.decision.verdict, decided_by=DecidedBy.ARBITER, fact_id=fact_id
+            )
+            return replace(commit, decision=replace(commit.decision, verdict=verdict))
+
+        return self._ledger.write(submission, plan)
+
+    def _word(self, scope: Scope, said: str, session_id: str | None, key: str | None) -> Note:
+        """Why a model relates facts, as what it said."""
+        return Note(
+            scope=scope,
+            text=said,
+            said_at=self._clock(),
+            is_dated=False,
+            source_kind=SourceKind.MODEL_GUESS,
+            session_id=session_id,
+            idempotency_key=key,
+        )
+
+    def _submission(self, note: Note, proposed_by: str, relations: Relations | None) -> Submission:
         judged = self._gate.judge(own_evidence(note, proposed_by))
         candidate = replace(judged.candidate, relations=relations)
         return Submission(

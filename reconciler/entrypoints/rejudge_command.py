@@ -1,0 +1,50 @@
+"""The command that asks the arbiter later about what it did not answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Group
+from rich.text import Text
+
+from reconciler.entrypoints.options import Agent, AsJson, MaybeContactId, Tenant, show
+from reconciler.entrypoints.progress import progress
+from reconciler.entrypoints.rendering import shown
+from reconciler.memory import Memory
+
+if TYPE_CHECKING:
+    from reconciler.service.writing.rejudging import Rejudged
+
+__all__ = ["add_rejudge_command"]
+
+
+def add_rejudge_command(app: typer.Typer) -> None:
+    """Give the command line the command of this module."""
+    app.command()(rejudge)
+
+
+def rejudge(
+    agent: Agent,
+    contact: MaybeContactId = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask the judge about what was decided while it did not answer, and amend it."""
+    found: list[Rejudged] = []
+    with Memory.open() as memory, progress("decisions", as_json) as advance:
+        for rejudged in memory.rejudge(agent, contact, tenant=tenant):
+            found.append(rejudged)
+            advance(len(found), None)
+    show(as_json, [rejudged.to_dict() for rejudged in found], lambda: Group(*_view(found)))
+
+
+def _view(found: Iterable[Rejudged]) -> Iterable[Text]:
+    counts: Counter[str] = Counter()
+    for rejudged in found:
+        counts[rejudged.became] += 1
+        yield shown(f"{rejudged.became:9} {rejudged.decision.text}  ({rejudged.why})")
+    told = ", ".join(f"{count} {became}" for became, count in counts.items())
+    yield Text(told or "Everything that wanted a judge was judged.")

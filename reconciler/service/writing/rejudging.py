@@ -1,0 +1,237 @@
+"""Rejudging: asks the arbiter later about what was decided while it did not answer.
+
+A decision that wanted a judge and had none (budget, outage, an answer that was none) holds as the
+rule alone made it, and says so. What a judge says of it later is a decision of its own: it relates
+the facts, or undoes the decision and has the note decided again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from reconciler.domain.reconciling.rule import shown_to_judge
+from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Judgement, Relation
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import OPERATOR_DOOR
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.relations import RELATED_MAX, Relations
+from reconciler.domain.records.scope import Scope
+from reconciler.errors import InvalidRequestError, RevertRefusedError
+from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.writing.arbitration import Arbitration
+from reconciler.service.writing.decision_ids import DecisionIds
+from reconciler.service.writing.doors import own_evidence
+from reconciler.service.writing.memory_reconciler import MemoryReconciler
+from reconciler.service.writing.neighbourhoods import Neighbourhoods
+from reconciler.service.writing.relating import Relating
+from reconciler.service.writing.write_gate import WriteGate
+
+__all__ = ["Rejudged", "Rejudging", "Upheld"]
+
+_SAYS_SAME = (Relation.SAME, Relation.REFINES)
+
+
+class Upheld(StrEnum):
+    """What became of a decision that was judged later."""
+
+    UPHELD = "upheld"
+    """The judge would have decided the same."""
+
+    AMENDED = "amended"
+    """It would not, and the facts are as it says now."""
+
+    UNJUDGED = "unjudged"
+    """It still does not answer, or its answer cannot be carried out; ``why`` says more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejudged:
+    """A decision that was judged later.
+
+    Attributes:
+        decision: as it was made.
+        became: what became of it.
+        amendment: the decision that amends it, or keeps that it was upheld; None where unjudged.
+        why: what the judge said, or why it said nothing.
+    """
+
+    decision: Decision
+    became: Upheld
+    amendment: Decision | None = None
+    why: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "decision_id": self.decision.decision_id,
+            "text": self.decision.text,
+            "became": str(self.became),
+            "amendment": self.amendment.to_dict() if self.amendment else None,
+            "why": self.why,
+        }
+
+
+class Rejudging:
+    """Asks the arbiter about decisions that it did not answer, within its budget.
+
+    Args:
+        store: where decisions and facts are kept.
+        neighbourhoods: the facts that a note is compared with.
+        gate: what undoes a decision, and what a note goes through again.
+        reconciler: embeds a note.
+        relating: takes what the judge says of facts that are known.
+        arbitration: who is asked.
+        decision_ids: the ids under which it is kept that a decision was judged.
+        policy: the rule's thresholds.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: MemoryStore,
+        neighbourhoods: Neighbourhoods,
+        gate: WriteGate,
+        reconciler: MemoryReconciler,
+        relating: Relating,
+        arbitration: Arbitration,
+        decision_ids: DecisionIds,
+        policy: ReconcilePolicy,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._neighbourhoods = neighbourhoods
+        self._gate = gate
+        self._reconciler = reconciler
+        self._relating = relating
+        self._arbitration = arbitration
+        self._decision_ids = decision_ids
+        self._policy = policy
+        self._clock = clock
+
+    def run(self, scopes: Iterable[Scope]) -> Iterator[Rejudged]:
+        """What became of each unjudged decision about these contacts, the oldest first."""
+        for scope in scopes:
+            made = [one for one in self._store.iter_decisions(scope) if _is_unjudged(one)]
+            known = self._store.find_decision_ids(self._id_of(one) for one in made)
+            for decision in reversed(made):
+                if self._id_of(decision) not in known and self._is_live(decision):
+                    yield self._rejudged(decision)
+
+    def _id_of(self, decision: Decision) -> str:
+        return self._decision_ids.of_key(decision.scope, _key_of(decision))
+
+    def _is_live(self, decision: Decision) -> bool:
+        """Whether the fact that it wrote, or said again, still holds."""
+        fact = self._store.find_fact(decision.scope, decision.fact_id or "")
+        return fact is not None and not fact.has_ended
+
+    def _rejudged(self, decision: Decision) -> Rejudged:
+        is_ending = decision.action is Action.UPDATE
+        shown = self._ended(decision) if is_ending else self._beside(decision)
+        if not shown:
+            return Rejudged(decision=decision, became=Upheld.UNJUDGED, why="nothing is near it")
+        note = decision.note
+        asked = note.no_earlier_than(fact.valid_from for fact in shown)
+        opinion = self._arbitration.ask(asked, shown, is_patient=True)
+        if opinion.judgement is None:
+            return Rejudged(decision=decision, became=Upheld.UNJUDGED, why=opinion.error or "")
+        is_apart = opinion.judgement.action is Action.ADD
+        is_linked = bool(decision.conflicting_ids)
+        try:
+            if is_ending and is_apart:
+                return self._undone(decision, opinion.judgement)
+            if is_ending or (is_apart and not is_linked):
+                return self._upheld(decision, opinion.judgement)
+            return self._related(decision, opinion.judgement, shown)
+        except (InvalidRequestError, RevertRefusedError) as error:
+            return Rejudged(decision=decision, became=Upheld.UNJUDGED, why=str(error))
+
+    def _ended(self, decision: Decision) -> Sequence[Neighbour]:
+        """What it ended, as it was then."""
+        return [one for one in decision.compared_with if one.fact_id in decision.superseded_ids]
+
+    def _beside(self, decision: Decision) -> Sequence[Neighbour]:
+        """What the judge would be shown today, but for the fact itself."""
+        [vector] = self._reconciler.embed([decision.text])
+        known = self._neighbourhoods.current(decision.scope)
+        _, near, _ = known.look(decision.note, vector, self._clock(), is_wide=True)
+        others = [fact for fact in near if fact.fact_id != decision.fact_id]
+        return shown_to_judge(decision.note, others, self._policy)
+
+    def _related(
+        self, decision: Decision, judgement: Judgement, shown: Sequence[Neighbour]
+    ) -> Rejudged:
+        """The facts related as the judge says."""
+        relations = _relations(judgement, shown)
+        made = self._relating.relate(
+            decision.scope,
+            decision.fact_id or "",
+            relations,
+            decided_by=DecidedBy.ARBITER,
+            reason=_reason(decision, judgement),
+            proposed_by=self._arbitration.name,
+            idempotency_key=_key_of(decision),
+        )
+        return _amended(decision, judgement, made)
+
+    def _upheld(self, decision: Decision, judgement: Judgement) -> Rejudged:
+        """Nothing changes; that it was judged is kept, so that it is asked about once."""
+        made = self._relating.uphold(
+            decision.scope,
+            decision.fact_id or "",
+            reason=_reason(decision, judgement),
+            proposed_by=self._arbitration.name,
+            idempotency_key=_key_of(decision),
+        )
+        return replace(_amended(decision, judgement, made), became=Upheld.UPHELD)
+
+    def _undone(self, decision: Decision, judgement: Judgement) -> Rejudged:
+        """The decision undone, and its note decided again, beside what it had ended."""
+        reason = _reason(decision, judgement)
+        word = own_evidence(
+            Note(scope=decision.scope, text=reason, said_at=self._clock(), is_dated=False),
+            self._arbitration.name,
+        )
+        self._gate.revert(word, decision.decision_id, OPERATOR_DOOR)
+        again: Candidate = own_evidence(
+            replace(decision.note, idempotency_key=_key_of(decision)), self._arbitration.name
+        )
+        made = self._gate.propose(again, decision.door, may_commit=True)
+        return _amended(decision, judgement, made)
+
+
+def _is_unjudged(decision: Decision) -> bool:
+    is_kept = decision.action in (Action.ADD, Action.UPDATE)
+    return decision.opinion.is_missing and is_kept and decision.fact_id is not None
+
+
+def _amended(decision: Decision, judgement: Judgement, amendment: Decision) -> Rejudged:
+    why = f"the judge calls it {judgement.relation}"
+    return Rejudged(decision=decision, became=Upheld.AMENDED, amendment=amendment, why=why)
+
+
+def _key_of(decision: Decision) -> str:
+    return f"rejudged/{decision.decision_id}"
+
+
+def _relations(judgement: Judgement, shown: Sequence[Neighbour]) -> Relations:
+    """What the judge says, by the ids of the facts."""
+    if judgement.target is None:
+        return Relations(both_hold=tuple(fact.fact_id for fact in shown))
+    numbers = dict.fromkeys((judgement.target, *judgement.also))
+    named = tuple(shown[number - 1].fact_id for number in numbers)[:RELATED_MAX]
+    if judgement.relation in _SAYS_SAME:
+        return Relations(repeats=named[0])
+    return Relations(replaces=named)
+
+
+def _reason(decision: Decision, judgement: Judgement) -> str:
+    said = f": {judgement.reasoning}" if judgement.reasoning else ""
+    return f"Judged later, {judgement.relation} instead of {decision.decided_by}{said}"

@@ -1,0 +1,141 @@
+"""What was decided while a judge did not answer, and what becomes of it once one does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from reconciler import Decision, Memory
+from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note
+from reconciler.errors import ArbiterError, ArbiterUnavailableError, InvalidRequestError
+from reconciler.service.writing.rejudging import Rejudged, Upheld
+from reconciler.settings import load_settings
+from reconciler.testing import ScriptedArbiter, TableEmbedder
+from tests.engines import EngineUnderTest
+
+CRM = ("crm", "priya")
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+OLD, NEW, OTHER = "Likes short calls.", "She likes short calls best.", "Drinks oat milk."
+AWAY = ArbiterUnavailableError("no answer within 10 s")
+
+
+def judged(relation: Relation, action: Action, target: int | None = 1) -> Judgement:
+    return Judgement(reasoning="Read later.", relation=relation, target=target, action=action)
+
+
+REPLACES = judged(Relation.REPLACES, Action.UPDATE)
+SAME = judged(Relation.SAME, Action.SKIP)
+COEXISTS = judged(Relation.COEXISTS, Action.ADD, None)
+
+
+class Shop:
+    """A memory of two facts, and its judge, who was away when the second came."""
+
+    def __init__(self, engine: EngineUnderTest, cosine: float) -> None:
+        self.says: list[Judgement | ArbiterError] = [AWAY]
+        beside = (1 - cosine**2) ** 0.5
+        vectors = {OLD: [1.0, 0.0], NEW: [cosine, beside], OTHER: [cosine, -beside]}
+        self.memory = Memory.open(
+            load_settings(**engine.settings_arguments, arbiter={"reach": 0.4}),
+            embedder=TableEmbedder(vectors, 2),
+            arbiter=self,
+            clock=lambda: NOON + timedelta(days=2),
+        )
+        self.memory.add_contact_note(*CRM, OLD, said_at=NOON)
+        self.made = self.memory.add_contact_note(*CRM, NEW, said_at=NOON + timedelta(days=1))
+
+    name = "scripted/arbiter"
+
+    def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
+        return ScriptedArbiter([self.says.pop(0)]).judge(note, neighbours)
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def rejudge(self, *answers: Judgement | ArbiterError) -> list[Rejudged]:
+        self.says += answers
+        return list(self.memory.rejudge(*CRM))
+
+    @property
+    def live(self) -> set[str]:
+        return {each.fact.text for each in self.memory.recall(*CRM, limit=99)}
+
+
+@pytest.fixture
+def shop(one_of_each: EngineUnderTest) -> Iterator[Shop]:
+    shop = Shop(one_of_each, cosine=0.5)
+    yield shop
+    shop.memory.close()
+
+
+@pytest.fixture
+def merged(one_of_each: EngineUnderTest) -> Iterator[Shop]:
+    """The same, so near that the midpoint ended the first fact."""
+    shop = Shop(one_of_each, cosine=0.9)
+    yield shop
+    shop.memory.close()
+
+
+def test_what_no_judge_answered_is_on_record(shop: Shop) -> None:
+    assert shop.made.action is Action.ADD
+    assert shop.made.opinion.is_missing
+    assert "no answer within 10 s" in str(shop.made.opinion.error)
+
+
+def test_a_judge_that_says_later_that_it_replaces_ends_the_fact(shop: Shop) -> None:
+    [rejudged] = shop.rejudge(REPLACES)
+    assert (rejudged.became, shop.live) == (Upheld.AMENDED, {NEW})
+    amendment = rejudged.amendment
+    assert amendment is not None
+    assert amendment.decided_by is DecidedBy.ARBITER
+    shop.memory.revert(*CRM, amendment.decision_id, reason="She likes both.", by="operator")
+    assert shop.live == {OLD, NEW}
+
+
+def test_a_judge_that_says_later_that_both_hold_changes_nothing_and_is_asked_once(
+    shop: Shop,
+) -> None:
+    assert [one.became for one in shop.rejudge(COEXISTS)] == [Upheld.UPHELD]
+    assert shop.rejudge(REPLACES) == []
+    assert shop.live == {OLD, NEW}
+
+
+def test_a_judge_that_is_still_away_is_asked_again_later(shop: Shop) -> None:
+    assert [one.became for one in shop.rejudge(AWAY)] == [Upheld.UNJUDGED]
+    assert [one.became for one in shop.rejudge(REPLACES)] == [Upheld.AMENDED]
+
+
+def test_what_the_midpoint_ended_and_the_judge_keeps_apart_lives_again(merged: Shop) -> None:
+    assert merged.live == {NEW}
+    assert [one.became for one in merged.rejudge(COEXISTS, COEXISTS)] == [Upheld.AMENDED]
+    assert merged.live == {OLD, NEW}
+
+
+def test_what_the_midpoint_ended_and_the_judge_ends_too_stays(merged: Shop) -> None:
+    assert [one.became for one in merged.rejudge(REPLACES)] == [Upheld.UPHELD]
+    assert merged.live == {NEW}
+    assert merged.rejudge(COEXISTS) == []
+
+
+def test_a_fact_that_has_ended_since_is_not_judged(shop: Shop) -> None:
+    shop.memory.revoke(*CRM, str(shop.made.fact_id), by="operator", reason="Mistaken.")
+    assert shop.rejudge(REPLACES) == []
+
+
+def test_a_decision_that_was_judged_is_left_alone(shop: Shop) -> None:
+    shop.says.append(COEXISTS)
+    made: Decision = shop.memory.add_contact_note(*CRM, OTHER)
+    assert not made.opinion.is_missing
+    assert [one.decision for one in shop.rejudge(COEXISTS)] == [shop.made]
+
+
+def test_without_a_judge_there_is_an_error_that_says_so(one_of_each: EngineUnderTest) -> None:
+    with (
+        Memory.open(**one_of_each.settings_arguments) as memory,
+        pytest.raises(InvalidRequestError, match="no arbiter is configured"),
+    ):
+        memory.rejudge(*CRM)
