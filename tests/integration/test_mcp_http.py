@@ -196,7 +196,7 @@ def test_a_token_for_one_contact_reaches_no_other(server: HttpServer, memory: Me
 
 def _held(memory: Memory, contact_id: str = "priya", tenant: str | None = None) -> str:
     decision = memory.add_contact_note(
-        "crm", contact_id, "I guess I prefer window seats", tenant=tenant
+        "crm", contact_id, "I guess I prefer window seats", importance=0.8, tenant=tenant
     )
     assert decision.action == "HOLD"
     return decision.decision_id
