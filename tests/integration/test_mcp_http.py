@@ -31,7 +31,7 @@ LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
 ADD, RECALL = "add_contact_note", "recall_contact"
 PRIYA = {"contact_id": "priya"}
 NUTS, HELLO = "Please remember that I am allergic to nuts.", "Hello again!"
-AGENT_TOOLS = {ADD, RECALL, "hand_over_session"}
+AGENT_TOOLS = {ADD, "relate_contact_note", RECALL, "hand_over_session"}
 OPERATOR_TOOLS = {
     *("pending", "confirm", "reject", "history", "explain", "evidence", "profile", "health")
 }

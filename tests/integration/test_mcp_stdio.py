@@ -20,7 +20,7 @@ from tests.mcp_server import asked, called
 
 ADD, RECALL = "add_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
-AGENT_TOOLS = {ADD, RECALL, "hand_over_session"}
+AGENT_TOOLS = {ADD, "relate_contact_note", RECALL, "hand_over_session"}
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
